@@ -1,0 +1,47 @@
+# Two commands do everything on a fresh machine with Python 3.11+ and make:
+#
+#   make demo    sample sessions in, questions answered
+#   make test    the linters, the type checker and the tests
+#
+# Both set up .venv from requirements/dev.txt, the locked dependencies.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint check bench lock clean
+
+demo: .venv/ready
+	@$(BIN)/picomem demo
+
+test: lint check
+
+lint: .venv/ready
+	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests
+	$(BIN)/lint-imports
+	$(BIN)/basedpyright --level error
+
+check: .venv/ready
+	$(BIN)/pytest -n 2
+
+bench: .venv/ready
+	$(BIN)/picomem bench speed
+	@echo "Quality: $(BIN)/picomem bench quality FILE…  (see docs/benchmarks.md)"
+
+.venv/ready: pyproject.toml requirements/dev.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "picomem needs Python 3.11 or newer; set PYTHON=python3.12 or the like." >&2; exit 1; }
+	@echo "Setting up .venv (once)…" >&2
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		"$$(sed -n 's/^\(uv==[^ ]*\).*/\1/p' requirements/dev.txt)"
+	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements/dev.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+lock:
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+		--python-version 3.11 --group dev pyproject.toml --output-file requirements/dev.txt
+
+clean:
+	rm -rf .venv .demo dist

@@ -1,0 +1,39 @@
+"""picomem: long-term memory for AI agents, in one SQLite file.
+
+import picomem
+
+memory = picomem.open("memory.db")
+memory.remember("The staging database listens on port 5433", kind="fact", key="staging_db_port")
+for hit in memory.recall("which port does staging use?").hits:
+    print(hit.text, hit.score)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from picomem.app import open_engine as open  # noqa: A004
+    from picomem.engine import Engine
+    from picomem.errors import PicomemError
+    from picomem.records.scope import Scope
+
+__all__ = ["Engine", "PicomemError", "Scope", "__version__", "open"]
+__version__ = "0.1.0"
+
+_PLACES = {
+    "open": ("picomem.app", "open_engine"),
+    "Engine": ("picomem.engine", "Engine"),
+    "PicomemError": ("picomem.errors", "PicomemError"),
+    "Scope": ("picomem.records.scope", "Scope"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first asked for, so that `picomem --version` stays quick."""
+    if name not in _PLACES:
+        raise AttributeError(f"module 'picomem' has no attribute {name!r}")
+    from importlib import import_module
+
+    module, attribute = _PLACES[name]
+    return getattr(import_module(module), attribute)

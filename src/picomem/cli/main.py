@@ -1,0 +1,168 @@
+"""The command line: `picomem COMMAND …`.
+
+Every operation of the table is a command, rendered from its request; `demo`, `mcp` and `bench` stand beside them.
+Only what the command at hand needs is loaded: a hook waits for `picomem recall`. (This is argparse and not typer,
+which takes longer to import than a recall takes in all.)
+
+Results go to stdout, everything else to stderr. With `--json` there is one JSON document on stdout, an error being
+one too. Exit codes are those of errors.py; 130 after an interrupt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from picomem import __version__
+from picomem.cli.options import add_request, request_of
+from picomem.errors import PicomemError
+
+_OTHERS = {
+    "demo": "Try it on sample sessions, in a store of its own.",
+    "mcp": "Serve memory to agents over MCP (stdio).",
+    "bench": "Measure quality of recall, and speed.",
+}
+_EPILOG = """\
+Begin with:
+  picomem demo                                  see it work on sample sessions
+  picomem ingest                                read your own past sessions
+  picomem recall "what did we decide about X?"  ask
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argparse parser whose errors are one sentence, and whose help keeps its examples' line breaks."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
+
+    def error(self, message: str) -> NoReturn:
+        print(f"picomem: {message}; `{self.prog} --help` shows what there is.", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        # Text holds whatever people wrote; a terminal that cannot show a character shows a stand-in.
+        getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
+    try:
+        return _run(arguments)
+    except PicomemError as error:
+        return _fail(error, "--json" in arguments)
+    except KeyboardInterrupt:
+        print("picomem: stopped; what was done until now is kept.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output has gone (`picomem … | head`): nothing more can be said to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run(arguments: list[str]) -> int:
+    name = _command(arguments)
+    parser = _parser(name)
+    chosen = parser.parse_args(arguments)
+    if not name:
+        parser.print_help()
+        return 2 if arguments else 0
+    if name == "demo":
+        from picomem.cli.demo import run_demo
+
+        return run_demo(chosen)
+    if name == "mcp":
+        from picomem.cli.serve import run_mcp
+
+        return run_mcp(chosen)
+    if name == "bench":
+        from picomem.cli.bench import run_bench
+
+        return run_bench(chosen)
+    from picomem.cli.run import run_operation
+    from picomem.operations.table import operation
+
+    found = operation(name)
+    return run_operation(found, request_of(found.request, chosen), chosen)
+
+
+def _command(arguments: list[str]) -> str:
+    """The command among the arguments: the first that is neither an option nor the value of one of ours."""
+    skip = False
+    for argument in arguments:
+        if skip:
+            skip = False
+        elif argument in ("--db", "--user"):
+            skip = True
+        elif not argument.startswith("-"):
+            return argument
+    return ""
+
+
+def _parser(name: str) -> Parser:
+    """The parser for this command; for an unknown one or none, the parser that lists them all."""
+    from picomem.operations.table import OPERATIONS
+
+    common = _common()
+    parser = Parser(
+        prog="picomem",
+        description="Long-term memory for AI agents, in one file.",
+        epilog=_EPILOG,
+        parents=[common],
+    )
+    parser.add_argument("--version", action="version", version=f"picomem {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", prog="picomem")
+    late = _common(suppress=True)
+    for operation in OPERATIONS:
+        added = commands.add_parser(
+            operation.name,
+            help=_first_sentence(operation.doc),
+            description=operation.doc,
+            epilog=f"Example:\n  {operation.example}",
+            parents=[late],
+        )
+        if operation.name == name:
+            add_request(added, operation.request)
+            if name == "ingest":
+                added.add_argument("--watch", action="store_true", help="keep following the files until stopped")
+    for other, text in _OTHERS.items():
+        added = commands.add_parser(other, help=text, description=text, parents=[late])
+        if other == name == "bench":
+            from picomem.cli.bench import add_bench
+
+            add_bench(added)
+        if other == name == "demo":
+            added.add_argument("--keep", metavar="FOLDER", help="keep the demo's store in this folder")
+    return parser
+
+
+def _common(suppress: bool = False) -> Parser:
+    """The options of every command; they may stand before it or after it."""
+    common = Parser(add_help=False)
+    default: dict[str, Any] = {"default": argparse.SUPPRESS} if suppress else {}
+    common.add_argument("--json", action="store_true", help="print one JSON document", **default)
+    common.add_argument(
+        "--db", metavar="PATH", help="the database (default: $PICOMEM_DB, or the data folder's)", **default
+    )
+    common.add_argument("--user", metavar="ID", help="whose memory (default: local)", **default)
+    return common
+
+
+def _first_sentence(text: str) -> str:
+    return text.split(": ")[0].split("; ")[0].rstrip(".") + "."
+
+
+def _fail(error: PicomemError, as_json: bool) -> int:
+    if as_json:
+        details = {name: value for name, value in error.data.items() if isinstance(value, str | int | float)}
+        print(json.dumps({"error": {"code": error.code, "message": str(error), **details}}, ensure_ascii=False))
+    print(f"picomem: {error}", file=sys.stderr)
+    return error.exit_code
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

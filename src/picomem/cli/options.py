@@ -1,0 +1,57 @@
+"""From the fields of a request to arguments of the command line, and back. Pure."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import MISSING
+from typing import Any, get_type_hints
+
+from picomem.operations.operation import options
+
+
+def add_request(parser: argparse.ArgumentParser, request: type) -> None:
+    """Add an argument for each field of a request."""
+    hints = get_type_hints(request)
+    for name, default, about in options(request):
+        settings: dict[str, Any] = {"help": about["help"], "dest": name}
+        if about["choices"]:
+            settings["choices"] = [str(choice) for choice in about["choices"]]
+            settings["metavar"] = about["choices"][0].upper() if about["positional"] else name.upper()
+            settings["help"] += f" ({', '.join(about['choices'])})"
+        if about["positional"]:
+            settings.pop("dest")
+            if about["many"]:
+                settings["nargs"] = "*"
+            elif default is not MISSING:
+                settings.update(nargs="?", default=default)
+            parser.add_argument(name, **{**settings, "metavar": name.upper()})
+            continue
+        flag = "--" + name.replace("_", "-").removesuffix("s" if about["many"] and name != "kinds" else "\0")
+        flags = [flag, about["short"]] if about["short"] else [flag]
+        if hints[name] is bool:
+            settings.update(action=argparse.BooleanOptionalAction if default else "store_true", default=default)
+            settings.pop("choices", None)
+        elif about["many"]:
+            settings.update(action="append", default=None)
+            settings.setdefault("metavar", name.upper())
+        else:
+            settings.update(type=_type_of(hints[name]), default=default)
+            settings.setdefault("metavar", name.upper())
+        parser.add_argument(*flags, **settings)
+
+
+def request_of(request: type, chosen: argparse.Namespace) -> Any:
+    """The request that was parsed."""
+    values: dict[str, Any] = {}
+    for name, _, about in options(request):
+        value = getattr(chosen, name)
+        values[name] = tuple(value or ()) if about["many"] else value
+    return request(**values)
+
+
+def _type_of(hint: Any) -> Any:
+    """What argparse calls on the text: a number where nothing else is allowed."""
+    names = str(hint)
+    if "str" in names:
+        return str
+    return float if "float" in names else int

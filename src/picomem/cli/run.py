@@ -1,0 +1,59 @@
+"""Running an operation for the command line: open the store, show progress, print the result."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from picomem.app import open_engine
+from picomem.operations.operation import Operation, Progressing
+from picomem.paths import private_umask
+
+
+def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace) -> int:
+    """Do it, and print the result as text or as one JSON document."""
+    private_umask()
+    with open_engine(chosen.db, user=chosen.user or "") as engine:
+        if getattr(chosen, "watch", False):
+            from picomem.cli.watch import watch
+
+            return watch(engine, operation, request, as_json=chosen.json)
+        with progress_bar(operation.long and not chosen.json) as progress:
+            result = operation.call(engine, request, progress)
+        if chosen.json:
+            print_json(result)
+        else:
+            from picomem.cli.text import text_of
+
+            print(text_of(operation.name, result))
+    return 1 if operation.name == "doctor" and not result.healthy else 0
+
+
+def print_json(result: Any) -> None:
+    """One document. `ensure_ascii` is off: people read it too."""
+    from picomem.operations.views import jsonable
+
+    print(json.dumps(jsonable(result), ensure_ascii=False, indent=2))
+
+
+@contextmanager
+def progress_bar(wanted: bool) -> Iterator[Progressing | None]:
+    """A bar on stderr while something long runs; nothing where nobody watches."""
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Reading", total=None)
+
+        def show(done: int, total: int, path: str) -> None:
+            bar.update(task, completed=done, total=total, description=path[-40:])
+
+        yield show

@@ -1,0 +1,249 @@
+"""Results as text for a person at a terminal."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+
+def text_of(name: str, result: Any) -> str:
+    """The result of the operation of that name."""
+    return _TEXTS[name](result)
+
+
+def _width() -> int:
+    return min(100, max(60, shutil.get_terminal_size((88, 24)).columns))
+
+
+def _wrapped(text: str, indent: str = "   ", most: int = 6) -> str:
+    """A text in lines of the terminal, at most so many of them."""
+    lines: list[str] = []
+    for line in text.strip().splitlines():
+        lines += textwrap.wrap(line, _width() - len(indent), break_long_words=True) or [""]
+    if len(lines) > most:
+        lines = [*lines[: most - 1], lines[most - 1][: _width() - 6] + " …"]
+    return "\n".join(indent + line for line in lines)
+
+
+def _day(at: str | None) -> str:
+    return at[:16].replace("T", " ") if at else "no date"
+
+
+def _plural(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def _recall(answer: Any) -> str:
+    lines = []
+    for number, hit in enumerate(answer.hits, 1):
+        if hit.source == "memory":
+            title = f"{hit.key}  ({hit.kind}, {_day(hit.at)[:10]})"
+        else:
+            speaker = "" if hit.role in ("user", "assistant") else f"{hit.role}: "
+            title = f"{speaker}{hit.citation}"
+            title += f"  [{hit.project}]" if hit.project else ""
+        lines.append(f"{number}. {title}")
+        lines.append(_wrapped(hit.text if hit.origin in ("user", "agent") else f"(from {hit.origin}) {hit.text}"))
+        if hit.context:
+            lines.append(_wrapped(f"why it matters: {hit.context}"))
+        lines.append(f"   {hit.score:.2f} · {hit.why} · {hit.id if hit.source == 'episode' else hit.key}")
+        lines.append("")
+    if not answer.hits:
+        lines += ["Nothing was found.", ""]
+    lines += [_wrapped(note, "") for note in answer.notes]
+    if answer.time_phrase:
+        lines.append(f"Looked at “{answer.time_phrase}”: {_day(answer.since)} to {_day(answer.until)} UTC.")
+    legs = ", ".join(f"{leg} {found}" for leg, found in answer.legs.items())
+    budget = f" of {answer.token_budget:,}" if answer.token_budget else ""
+    lines.append(f"confidence {answer.confidence:.2f} · {answer.tokens:,}{budget} tokens · {legs}")
+    if answer.left_out > 0:
+        lines.append(f"{_plural(answer.left_out, 'more hit')} did not fit the budget; --token-budget raises it.")
+    return "\n".join(lines)
+
+
+def _show(result: Any) -> str:
+    lines = [result.episode.citation + (f"  [{result.episode.project}]" if result.episode.project else "")]
+    lines.append(result.episode.transcript)
+    if result.state != "open":
+        return "\n".join([*lines, "", result.note, "", _wrapped(result.episode.text, "   ", 40)])
+    for turn in result.turns:
+        lines += ["", f"{turn.number}. {turn.role}, {_day(turn.at)}", textwrap.indent(turn.text, "   ")]
+    return "\n".join(lines)
+
+
+def _why(result: Any) -> str:
+    lines = []
+    if result.memory:
+        state = "archived" if result.memory.archived else f"{result.memory.kind}, {result.memory.priority}"
+        lines += [f"{result.memory.key}  ({state})", _wrapped(result.memory.content), ""]
+    for change in result.changes:
+        step = f" version {change.after}" if change.after else ""
+        lines.append(f"{_day(change.at)}  {change.verb} → {change.decision}{step}  by {change.actor}")
+        lines.append(_wrapped(f"because {change.reason}"))
+        if change.candidate:
+            lines.append(_wrapped(f"offered: {change.candidate}"))
+    for source in result.sources:
+        if source.kind == "episode":
+            lines += [f"from {source.citation}  ({source.id})", _wrapped(f"“{source.text}”")]
+    if result.note:
+        lines.append(_wrapped(result.note, ""))
+    return "\n".join(lines)
+
+
+def _history(result: Any) -> str:
+    if not result.versions:
+        return "Nothing was believed of it then."
+    lines = [f"{result.versions[0].key}  {result.versions[0].id}"]
+    for version in result.versions:
+        lines.append(
+            f"{version.version}. true {_day(version.valid_from)} – {_day(version.valid_to) if version.valid_to else 'now'}"
+        )
+        lines.append(
+            f"   believed {_day(version.known_from)} – {_day(version.known_to) if version.known_to else 'now'}"
+        )
+        lines.append(_wrapped(version.content))
+    return "\n".join(lines)
+
+
+def _timeline(result: Any) -> str:
+    if not result.episodes:
+        return "Nothing was said then; `picomem ingest` reads past sessions."
+    lines: list[str] = []
+    session = None
+    for hit in reversed(result.episodes):
+        if hit.session != session:
+            session = hit.session
+            lines += ["", f"── {hit.citation.split(' turn')[0]}" + (f"  [{hit.project}]" if hit.project else "")]
+        lines.append(f"{_day(hit.at)}  {hit.role}  ({hit.id})")
+        lines.append(_wrapped(hit.text, "   ", 2))
+    return "\n".join(lines[1:])
+
+
+def _remember(result: Any) -> str:
+    memory = result.memory
+    owner = f" for {memory.project}" if memory.project else ""
+    lines = [f"{memory.key}  ({memory.kind}{owner}, version {memory.version})", _wrapped(memory.content)]
+    lines.append(f"   {result.decision}: {result.reason} · {result.token_estimate} tokens · change {result.change_id}")
+    return "\n".join(lines)
+
+
+def _revise(result: Any) -> str:
+    memory = result.memory
+    return (
+        f"{memory.key}  (version {memory.version}, true from {_day(memory.valid_from)})\n{_wrapped(memory.content)}\n"
+        f"   `picomem history {memory.key}` shows what was believed before."
+    )
+
+
+def _forget(result: Any) -> str:
+    return f"{result.key} is archived; `picomem history {result.key}` still shows it."
+
+
+def _index(result: Any) -> str:
+    return f"{result.page}\n({result.tokens:,} of {result.budget:,} tokens)"
+
+
+def _ingest(result: Any) -> str:
+    lines = []
+    if not result.files:
+        lines += ["No transcripts were found in:", *(f"   {place}" for place in result.places)]
+        lines.append("Name files or folders: picomem ingest PATH…")
+    else:
+        found = ", ".join(f"{count:,} of {host}" for host, count in result.hosts.items())
+        lines.append(f"{_plural(result.files, 'transcript')} ({found}), {result.unchanged:,} unchanged.")
+        lines.append(
+            f"Read {result.bytes / 1e6:,.1f} MB: {_plural(result.turns, 'turn')}, "
+            f"{_plural(result.episodes, 'new episode')}, {result.updated:,} grown or moved, "
+            f"{result.repeated:,} known already."
+        )
+        if result.requests:
+            lines.append(f"{_plural(result.requests, 'request')} to remember went through the gate.")
+        if result.redacted:
+            lines.append(f"{_plural(result.redacted, 'secret was', 'secrets were')} redacted.")
+        if result.rewritten:
+            lines.append(f"{_plural(result.rewritten, 'transcript')} had been rewritten and was read anew.")
+        if result.skipped:
+            passed = ", ".join(
+                f"{reason} {count:,}" for reason, count in sorted(result.skipped.items(), key=lambda x: -x[1])
+            )
+            lines.append(_wrapped(f"Passed over: {passed}.", ""))
+    lines += [f"! {problem}" for problem in result.problems[:20]]
+    if len(result.problems) > 20:
+        lines.append(f"! and {len(result.problems) - 20:,} more; --json lists them all.")
+    return "\n".join(lines)
+
+
+def _scrub(result: Any) -> str:
+    found = ", ".join(f"{rule} {count}" for rule, count in sorted(result.findings.items())) or "none"
+    verb = "would be" if result.dry_run else "were"
+    return f"{_plural(result.rows, 'row')} looked at; {result.changed:,} {verb} redacted. Secrets: {found}."
+
+
+def _status(result: Any) -> str:
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in result.memories.items()) or "none yet"
+    lines = [
+        f"{result.database}" + ("  (read-only)" if result.read_only else ""),
+        f"user         {result.user}",
+        f"memories     {sum(result.memories.values()):,}  ({kinds}); {result.archived:,} archived",
+        f"episodes     {result.episodes:,}",
+    ]
+    for host, counts in result.transcripts.items():
+        lines.append(
+            f"transcripts  {host}: {counts['files']:,} files, {counts['turns']:,} turns, {counts['bytes'] / 1e6:,.1f} MB"
+        )
+    lines += [f"vectors      {name}: {count:,}" for name, count in result.vectors.items()]
+    decisions = ", ".join(f"{name} {count:,}" for name, count in result.decisions.items()) or "none yet"
+    lines += [
+        f"decisions    {decisions}",
+        f"embedder     {result.embedder}",
+        f"size         {result.bytes / 1e6:,.2f} MB",
+    ]
+    return "\n".join(lines)
+
+
+def _doctor(result: Any) -> str:
+    checked = ", ".join(f"{count:,} {table}" for table, count in result.checked.items()) or "no rows"
+    if not result.findings:
+        return f"Healthy: the file, {checked}, full text and vectors."
+    lines = [f"Checked the file and {checked}."]
+    for finding in result.findings:
+        lines.append(f"{'repaired' if finding.repaired else 'problem '}  {finding.check}: {finding.problem}")
+    if not result.healthy:
+        lines.append("`picomem doctor --repair` rebuilds what is derived.")
+    return "\n".join(lines)
+
+
+def _audit(result: Any) -> str:
+    lines = []
+    for change in result.changes:
+        lines.append(f"{_day(change.at)}  {change.verb} → {change.decision}  by {change.actor}  ({change.id})")
+        lines.append(_wrapped(change.reason, "   ", 2))
+    return "\n".join(lines) or "Nothing has been decided yet."
+
+
+def _index_status(result: Any) -> str:
+    return (
+        f"{result.tokens:,} of {result.budget:,} tokens; {_plural(result.entries, 'entry', 'entries')} shown, "
+        f"{result.left_out:,} left out; {result.episodes:,} episodes behind it"
+    )
+
+
+_TEXTS: dict[str, Callable[[Any], str]] = {
+    "recall": _recall,
+    "show": _show,
+    "why": _why,
+    "history": _history,
+    "timeline": _timeline,
+    "remember": _remember,
+    "revise": _revise,
+    "forget": _forget,
+    "index": _index,
+    "ingest": _ingest,
+    "scrub": _scrub,
+    "status": _status,
+    "doctor": _doctor,
+    "audit": _audit,
+    "index-status": _index_status,
+}

@@ -1,0 +1,84 @@
+"""Time as the rest of picomem uses it: integers, UTC microseconds since 1970.
+
+A `Clock` is any callable that returns such a number. The engine takes one, so that a test or a replay decides
+what time it is; nothing else in picomem reads the machine's clock for a value that it stores.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, tzinfo
+
+from picomem.errors import InvalidTime
+
+Micros = int
+Clock = Callable[[], Micros]
+
+SECOND = 1_000_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def system_clock() -> Micros:
+    return time.time_ns() // 1000
+
+
+def to_micros(moment: datetime) -> Micros:
+    """A datetime (naive means UTC) as UTC microseconds, exactly."""
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    delta = moment - _EPOCH
+    return (delta.days * 86_400 + delta.seconds) * SECOND + delta.microseconds
+
+
+def to_datetime(at: Micros, zone: tzinfo | None = UTC) -> datetime:
+    """UTC microseconds as an aware datetime; `zone=None` is the machine's own zone."""
+    seconds, micros = divmod(at, SECOND)
+    try:
+        return datetime.fromtimestamp(seconds, UTC).replace(microsecond=micros).astimezone(zone)
+    except (OverflowError, ValueError, OSError) as error:
+        raise InvalidTime(f"The time {at} lies outside the years 1 to 9999.") from error
+
+
+def iso(at: Micros) -> str:
+    """RFC 3339 in UTC, to the second, or finer where there is more: `2026-05-03T14:30:00Z`."""
+    moment = to_datetime(at)
+    spec = "microseconds" if moment.microsecond else "seconds"
+    return moment.isoformat(timespec=spec).replace("+00:00", "Z")
+
+
+def parse_iso(text: str, zone: tzinfo | None = UTC) -> Micros:
+    """ISO 8601 (date, or date and time, with or without an offset) as UTC microseconds.
+
+    A time without an offset is read in `zone`. Raises InvalidTime with a sentence that names the text.
+    """
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=zone) if zone else moment.astimezone()
+        return to_micros(moment)
+    except (ValueError, OverflowError) as error:
+        raise InvalidTime(
+            f"“{text[:40]}” is not a date that exists; write it as 2026-05-03 or 2026-05-03T14:30."
+        ) from error
+
+
+def local_zone() -> tzinfo:
+    """The machine's own zone, with its daylight-saving rules where they can be found."""
+    import os
+    from zoneinfo import ZoneInfo
+
+    name = os.environ.get("TZ", "").lstrip(":")
+    try:
+        if name:
+            return ZoneInfo(name)
+        link = os.path.realpath("/etc/localtime")
+        if "/zoneinfo/" in link:
+            return ZoneInfo(link.split("/zoneinfo/", 1)[1])
+    except (KeyError, ValueError, OSError):
+        pass  # an unusual TZ: the offset of today is the best that is left
+    return datetime.now().astimezone().tzinfo or UTC

@@ -1,0 +1,463 @@
+"""The engine: what `picomem.open()` returns, and what every surface calls.
+
+It is synchronous. It holds one store, one embedder and one clock, and does nothing itself: each method reads its
+arguments, opens a transaction where one is needed, and calls the part that knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import tzinfo
+from enum import StrEnum
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+from picomem.clock import DAY, Clock, Micros, parse_iso
+from picomem.errors import InvalidInput, NotFound, ReadOnly, Refused
+from picomem.ingest.ingest import Asked, Ingest, Progress, Report
+from picomem.ingest.places import Place, find
+from picomem.ingest.pointer import Opened, open_episode
+from picomem.memory import doctor, explain, index
+from picomem.memory.decide import Offer
+from picomem.memory.remember import Remembered, Writer, resolve, revised
+from picomem.memory.scrub import Scrubbed, scrub
+from picomem.memory.status import Status, status
+from picomem.models.embedder import Embedder, quantised
+from picomem.policy.redact import Redactor
+from picomem.recall.filters import Filters
+from picomem.recall.meaning import MeaningLeg
+from picomem.recall.recall import Recall, Wanted, episode_hit
+from picomem.records.episode import Episode, Transcript
+from picomem.records.hit import Answer, Hit
+from picomem.records.ids import content_hash
+from picomem.records.kinds import Decision, Kind, Origin, Priority, Source
+from picomem.records.memory import Change, Memory, Parent
+from picomem.records.scope import Scope
+from picomem.settings import Settings
+from picomem.store import episodes, memories, vectors
+from picomem.store.connector import Connector, Transaction
+from picomem.text.keys import check_key, suggest_key
+
+
+class Engine:
+    """The memory of one user. Every method that takes times takes UTC microseconds or ISO 8601 text."""
+
+    def __init__(
+        self,
+        connector: Connector,
+        scope: Scope,
+        embedder: Embedder | None,
+        clock: Clock,
+        zone: tzinfo,
+        settings: Settings,
+        actor: str = "",
+    ) -> None:
+        self.scope = scope
+        self.settings = settings
+        self._connector = connector
+        self._clock = clock
+        self._zone = zone
+        self._actor = actor or f"user:{scope.user}"
+        self._vectors = _Vectors(embedder, scope) if embedder is not None else None
+        self._kept_redactor: Redactor | None = None
+        meaning = MeaningLeg(embedder) if embedder is not None else None
+        self._recall = Recall(connector, self._redactor, meaning, zone)
+
+    @property
+    def zone(self) -> tzinfo:
+        """The zone in which bare dates and "yesterday" are read."""
+        return self._zone
+
+    @property
+    def embedder_name(self) -> str:
+        """The name of the embedder, or "none"."""
+        return self._vectors.model if self._vectors else "none"
+
+    def now(self) -> Micros:
+        """What time it is for this engine, in UTC microseconds."""
+        return self._clock()
+
+    # Writing
+
+    def remember(
+        self,
+        content: str,
+        *,
+        kind: Kind | str = Kind.FACT,
+        key: str = "",
+        context: str = "",
+        importance: float | None = None,
+        priority: Priority | str | None = None,
+        tags: Sequence[str] = (),
+        related: Sequence[str] = (),
+        pinned: bool = False,
+        expires: Micros | str | None = None,
+        since: Micros | str | None = None,
+        origin: Origin | str = Origin.USER,
+        scope: Scope | None = None,
+    ) -> Remembered:
+        """Store something: through redaction, the gate and the match with what is known.
+
+        Raises InvalidInput or InvalidKey for a bad argument, and Refused, with the gate's reason, when it is not
+        kept; the refusal is on record (`data["change_id"]`).
+        """
+        chosen = _chosen(Kind, kind, "kind")
+        redact = self._redactor().redact
+        content = redact(content.strip()).text
+        expires_at = self._time(expires)
+        now = self._clock()
+        if expires_at is not None and expires_at <= now:
+            raise InvalidInput("The expiry date has passed already; choose one in the future.")
+        offer = Offer(
+            scope=scope or self.scope,
+            content=content,
+            kind=chosen,
+            key=check_key(key) if key else suggest_key(content, chosen.value),
+            key_given=bool(key),
+            context=redact(context.strip()).text,
+            importance=_importance(importance, priority),
+            pinned=pinned,
+            tags=_words(tags, "tag"),
+            related=_words(related, "related entry"),
+            origin=_chosen(Origin, origin, "origin"),
+            expires_at=expires_at,
+            valid_from=self._time(since),
+        )
+        with self._connector.write() as tx:
+            result = self._writer("remember").remember(tx, offer)
+        if result.decision is Decision.REFUSE:
+            raise Refused(f"Not stored: {result.reason}", change_id=result.change_id, reason=result.reason)
+        return result
+
+    def revise(
+        self,
+        name: str,
+        content: str | None = None,
+        *,
+        kind: Kind | str | None = None,
+        context: str | None = None,
+        importance: float | None = None,
+        priority: Priority | str | None = None,
+        tags: Sequence[str] | None = None,
+        related: Sequence[str] | None = None,
+        pinned: bool | None = None,
+        expires: Micros | str | None = None,
+        since: Micros | str | None = None,
+        correct: bool = False,
+        reason: str = "",
+    ) -> Memory:
+        """Replace what is believed of a memory (its key, its id, or the beginning of one) by a new version.
+
+        The new content holds from `since`, or from now; with `correct` it was always so. Raises NotFound, Conflict
+        or InvalidInput.
+        """
+        redact = self._redactor().redact
+        fields: dict[str, object] = {}
+        if content is not None:
+            fields["content"] = redact(content.strip()).text
+        if kind is not None:
+            fields["kind"] = _chosen(Kind, kind, "kind")
+        if context is not None:
+            fields["context"] = redact(context.strip()).text
+        if importance is not None or priority is not None:
+            fields["importance"] = _importance(importance, priority)
+        if tags is not None:
+            fields["tags"] = _words(tags, "tag")
+        if related is not None:
+            fields["related"] = _words(related, "related entry")
+        if pinned is not None:
+            fields["pinned"] = pinned
+        if expires is not None:
+            fields["expires_at"] = self._time(expires)
+        at = self._time(since)
+        with self._connector.write() as tx:
+            memory = resolve(tx, self.scope, name)
+            return revised(tx, self._writer("revise"), memory, fields, at, correct, reason)
+
+    def forget(self, name: str, *, reason: str = "") -> Change:
+        """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict."""
+        with self._connector.write() as tx:
+            memory = resolve(tx, self.scope, name)
+            return self._writer("forget").forget(tx, self.scope, memory.id, self._redactor().redact(reason).text)
+
+    def ingest(
+        self,
+        found: Iterable[Path | Place],
+        *,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Read what is new in these transcripts, files or folders; see ingest/ingest.py."""
+        return self.ingester().run(find(found), progress)
+
+    def ingester(self) -> Ingest:
+        """What reads transcripts into this store, for callers that read again and again."""
+        return Ingest(self._connector, self.scope, self._redactor(), self._vectors, self._propose, self._clock)
+
+    def tidy(self) -> dict[str, int]:
+        """Archive expired memories (O19) and remove timeline entries past their retention (A14)."""
+        now = self._clock()
+        before = now - self.settings.memory.timeline_retention_days * DAY
+        with self._connector.write() as tx:
+            expired = self._writer("expire").expire(tx, self.scope)
+            old = episodes.old_timeline_entries(tx, self.scope, before)
+            for episode in old:
+                episodes.delete(tx, self.scope, episode)
+        return {"expired": len(expired), "timeline_removed": len(old)}
+
+    def scrub(self, *, dry_run: bool = False) -> Scrubbed:
+        """Redact what is stored already, with the rules of today."""
+        vectors_of = self._vectors.store_text if self._vectors else None
+        return scrub(self._connector, self.scope, self._redactor(), dry_run=dry_run, store_vector=vectors_of)
+
+    # Reading
+
+    def recall(
+        self,
+        question: str,
+        *,
+        limit: int | None = None,
+        token_budget: int | None = None,
+        kinds: Sequence[Kind | str] = (),
+        priority: Priority | str | None = None,
+        tag: str = "",
+        since: Micros | str | None = None,
+        until: Micros | str | None = None,
+        as_of: Micros | str | None = None,
+        valid_at: Micros | str | None = None,
+        include_context: bool = False,
+        include_memories: bool = True,
+        include_transcripts: bool = True,
+        include_untrusted: bool = False,
+        scope: Scope | None = None,
+        now: Micros | str | None = None,
+    ) -> Answer:
+        """Answer a question within a budget of tokens.
+
+        `as_of` is when it was believed, `valid_at` when it was true, `now` when the question is asked (for "last
+        Tuesday"). Any text is a question; only a bad option raises InvalidInput.
+        """
+        wanted = Wanted(
+            limit=_positive(limit, self.settings.recall.limit, "limit"),
+            token_budget=_positive(token_budget, self.settings.recall.token_budget, "token_budget"),
+            include_context=include_context,
+            filters=Filters(
+                kinds=tuple(_chosen(Kind, kind, "kind") for kind in kinds),
+                priority=None if priority is None else _chosen(Priority, priority, "priority"),
+                tag=tag,
+                since=self._time(since),
+                until=self._time(until),
+                known_at=self._time(as_of),
+                valid_at=self._time(valid_at),
+                include_memories=include_memories,
+                include_transcripts=include_transcripts,
+                include_untrusted=include_untrusted,
+            ),
+        )
+        asked_at = self._time(now)
+        return self._recall.answer(
+            scope or self.scope, question, wanted, self._clock() if asked_at is None else asked_at
+        )
+
+    def memories(
+        self, *, archived: bool = False, as_of: Micros | str | None = None, valid_at: Micros | str | None = None
+    ) -> list[Memory]:
+        """What is believed now; or what was believed `as_of` a time, true at `valid_at`; or what is archived."""
+        now = self._clock()
+        known = self._time(as_of)
+        true = self._time(valid_at)
+        with self._connector.read() as tx:
+            if archived:
+                return memories.archived(tx, self.scope)
+            if known is None and true is None:
+                return memories.current(tx, self.scope, now)
+            known = now if known is None else known
+            return memories.at(tx, self.scope, known, known if true is None else true)
+
+    def history(self, name: str) -> list[Memory]:
+        """Every version of a memory, oldest first, archived ones too. Raises NotFound."""
+        with self._connector.read() as tx:
+            return memories.versions(tx, self.scope, resolve(tx, self.scope, name, archived=True).id)
+
+    def why(self, name: str) -> explain.Explanation:
+        """What is on record about a memory, a change or an episode. Raises NotFound."""
+        with self._connector.read() as tx:
+            return explain.explain(tx, self.scope, name)
+
+    def changes(self, limit: int = 20) -> list[Change]:
+        """The latest decisions, refusals included."""
+        with self._connector.read() as tx:
+            return memories.latest_changes(tx, self.scope, limit)
+
+    def timeline(
+        self, *, since: Micros | str | None = None, until: Micros | str | None = None, limit: int = 50,
+        scope: Scope | None = None,
+    ) -> list[Hit]:  # fmt: skip
+        """The episodes of a scope, latest first."""
+        with self._connector.read() as tx:
+            found = episodes.timeline(tx, scope or self.scope, self._time(since), self._time(until), limit)
+            owners = {each.transcript_id: episodes.transcript(tx, self.scope, each.transcript_id) for each in found}
+        redact = self._redactor().redact if found else None
+        hits = [episode_hit(each, owners[each.transcript_id], 0.0, "") for each in found]
+        return [replace(hit, text=redact(hit.text).text) for hit in hits] if redact else []
+
+    def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
+        """An episode and the messages behind it, read from the transcript itself. Raises NotFound."""
+        with self._connector.read() as tx:
+            found = episodes.episode(tx, self.scope, episodes.find_id(tx, self.scope, episode_id))
+            if found is None:
+                raise NotFound(f"There is no episode “{episode_id}”.")
+            transcript = episodes.transcript(tx, self.scope, found.transcript_id)
+        return found, transcript, open_episode(found, transcript, self._redactor())
+
+    def index(self, *, budget: int | None = None, scope: Scope | None = None) -> index.IndexPage:
+        """The always-loaded page, from the store where memory has not changed since it was made."""
+        owner = scope or self.scope
+        size = self.settings.index.budget if budget is None else budget
+        now = self._clock()
+        with self._connector.read() as tx:
+            current = memories.current(tx, owner, now)
+            count = int((tx.one("count_episodes", user=owner.user) or (0,))[0])
+            made_from = content_hash(*(f"{each.id}:{each.version}" for each in current), str(count))
+            kept = tx.one("index_page", user=owner.user, agent=owner.agent, project=owner.project, budget=size)
+        if kept and kept[3] == made_from and kept[4] == content_hash(kept[0]):
+            return index.IndexPage(kept[0], kept[1], size, len(current) - kept[2], kept[2])
+        page = index.build(current, count, size)
+        self._keep_page(owner, page, made_from)
+        return page
+
+    def _keep_page(self, owner: Scope, page: index.IndexPage, made_from: str) -> None:
+        try:
+            with self._connector.write() as tx:
+                tx.run(
+                    "store_index_page",
+                    user=owner.user,
+                    agent=owner.agent,
+                    project=owner.project,
+                    budget=page.budget,
+                    made_from=made_from,
+                    page=page.text,
+                    tokens=page.tokens,
+                    left_out=page.left_out,
+                    content_hash=content_hash(page.text),
+                )
+        except ReadOnly:
+            pass  # a page that cannot be kept is made again next time
+
+    def status(self) -> Status:
+        """What is in the store."""
+        with self._connector.read() as tx:
+            return status(tx, self.scope, self._clock(), self._connector)
+
+    def doctor(self, *, repair: bool = False) -> doctor.Diagnosis:
+        """Check the file, every row's hash, and what is derived; with `repair`, rebuild what is derived."""
+        writer = self._writer("doctor")
+        return doctor.examine(self._connector, self._vectors, self._redactor, writer, repair=repair)
+
+    def close(self) -> None:
+        self._connector.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Parts
+
+    def _writer(self, verb: str, actor: str = "") -> Writer:
+        store = self._vectors.store_memory if self._vectors else None
+        return Writer(actor=actor or self._actor, now=self._clock(), verb=verb, store_vector=store)
+
+    def _propose(self, tx: Transaction, asked: Sequence[Asked]) -> None:
+        """What people asked for in a transcript, through the same gate as everything else."""
+        writer = self._writer("remember", "ingest")
+        for each in asked:
+            wish = each.candidate
+            # A preference is a person's, wherever it was said; the rest belongs to the project in which it was said.
+            scope = self.scope if wish.kind is Kind.PREFERENCE else self.scope.narrowed(project=each.project)
+            offer = Offer(
+                scope=scope,
+                content=wish.content,
+                kind=wish.kind,
+                key=wish.key,
+                key_given=False,
+                importance=wish.importance,
+                origin=Origin.USER,
+                source=Source.SESSION,
+                valid_from=each.at,
+                explicit=False,
+            )
+            writer.remember(tx, offer, [Parent(kind="episode", id=each.episode_id)])
+
+    def _redactor(self) -> Redactor:
+        if self._kept_redactor is None:
+            with self._connector.read() as tx:
+                row = tx.one("meta", name="redaction_key")
+            self._kept_redactor = Redactor(bytes.fromhex(row[0]) if row else bytes(32))
+        return self._kept_redactor
+
+    def _time(self, given: Micros | str | None) -> Micros | None:
+        return parse_iso(given, self._zone) if isinstance(given, str) else given
+
+
+class _Vectors:
+    """Makes vectors, and stores them in the transaction of the row that they belong to."""
+
+    def __init__(self, embedder: Embedder, scope: Scope) -> None:
+        self.embedder = embedder
+        self._scope = scope
+
+    @property
+    def model(self) -> str:
+        return self.embedder.name
+
+    def prepare(self, texts: Sequence[str]) -> list[tuple[float, bytes]]:
+        return [quantised(row) for row in self.embedder.embed(texts)]
+
+    def store(self, tx: Transaction, source: str, doc: int, prepared: tuple[float, bytes]) -> None:
+        vectors.put(tx, self._scope, source, self.embedder.name, doc, *prepared)
+
+    def store_text(self, tx: Transaction, source: str, doc: int, text: str) -> None:
+        self.store(tx, source, doc, self.prepare([text])[0])
+
+    def store_memory(self, tx: Transaction, memory: Memory) -> None:
+        self.store_text(tx, "memory", memory.doc, memory.content)
+
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+def _chosen(choices: type[_Choice], value: str, what: str) -> _Choice:
+    try:
+        return choices(value)
+    except ValueError:
+        raise InvalidInput(f"“{value}” is no {what}; it is one of {', '.join(choices)}.") from None
+
+
+def _importance(importance: float | None, priority: Priority | str | None) -> float:
+    if importance is not None and priority is not None:
+        raise InvalidInput("Give the importance or the priority; they are the same number shown two ways.")
+    if priority is not None:
+        return _chosen(Priority, priority, "priority").importance
+    if importance is None:
+        return 0.5
+    if not 0 <= importance <= 1:
+        raise InvalidInput(f"The importance is {importance}; it lies between 0 and 1.")
+    return float(importance)
+
+
+def _words(given: Sequence[str], what: str) -> tuple[str, ...]:
+    cleaned = tuple(dict.fromkeys(word.strip() for word in given if word.strip()))
+    if any(len(word) > 64 for word in cleaned) or len(cleaned) > 32:
+        raise InvalidInput(f"A {what} has at most 64 characters, and there are at most 32 of them.")
+    return cleaned
+
+
+def _positive(given: int | None, default: int, what: str) -> int:
+    if given is not None and given < 1:
+        raise InvalidInput(f"{what} is {given}; it must be at least 1.")
+    return default if given is None else given

@@ -1,0 +1,122 @@
+"""Every error that picomem raises on purpose.
+
+    PicomemError
+    ├── InvalidInput          the request is wrong; the caller can mend it          exit 2, HTTP 400
+    │   ├── InvalidKey        a key that breaks the rule; carries a suggestion
+    │   └── InvalidTime       a date that does not exist or cannot be read
+    ├── NotFound              nothing under that id or key                          exit 3, HTTP 404
+    ├── Refused               the write gate said no, with a named reason           exit 4, HTTP 422
+    ├── Conflict              the thing changed since it was read                   exit 5, HTTP 409
+    └── StoreError            the database could not do it                          exit 6, HTTP 503
+        ├── NotADatabase      the file is something else, or is damaged
+        ├── NewerSchema       the file was written by a newer picomem
+        ├── ReadOnly          the file or its folder cannot be written
+        ├── DiskFull          no room left; nothing was written
+        ├── Locked            another process holds the write lock for too long
+        └── Corrupt           a row does not match its own hash
+
+One mapping, `exit_code`, serves the command line; HTTP and JSON-RPC read `status` and `code`.
+A message is one sentence that says what is wrong and what to do.
+"""
+
+from __future__ import annotations
+
+
+class PicomemError(Exception):
+    """picomem could not do that."""
+
+    code = "error"
+    exit_code = 1
+    status = 500
+
+    def __init__(self, message: str | None = None, **data: object) -> None:
+        super().__init__(message or (self.__doc__ or "").strip())
+        self.data = data
+
+
+class InvalidInput(PicomemError):
+    """The request is not valid."""
+
+    code = "invalid_input"
+    exit_code = 2
+    status = 400
+
+
+class InvalidKey(InvalidInput):
+    """A key is lower-case letters, digits and underscores, starts with a letter, and is at most 64 long."""
+
+    code = "invalid_key"
+
+
+class InvalidTime(InvalidInput):
+    """That date cannot be read; write it as 2026-05-03 or 2026-05-03T14:30."""
+
+    code = "invalid_time"
+
+
+class NotFound(PicomemError):
+    """There is nothing under that name."""
+
+    code = "not_found"
+    exit_code = 3
+    status = 404
+
+
+class Refused(PicomemError):
+    """The write gate refused to store that."""
+
+    code = "refused"
+    exit_code = 4
+    status = 422
+
+
+class Conflict(PicomemError):
+    """It changed since it was read; read it again and repeat the change."""
+
+    code = "conflict"
+    exit_code = 5
+    status = 409
+
+
+class StoreError(PicomemError):
+    """The database could not do that."""
+
+    code = "store_error"
+    exit_code = 6
+    status = 503
+
+
+class NotADatabase(StoreError):
+    """The file is not a picomem database."""
+
+    code = "not_a_database"
+
+
+class NewerSchema(StoreError):
+    """The database was written by a newer picomem; upgrade picomem to open it."""
+
+    code = "newer_schema"
+
+
+class ReadOnly(StoreError):
+    """The database cannot be written here; recall works, changes do not."""
+
+    code = "read_only"
+
+
+class DiskFull(StoreError):
+    """The disk is full; nothing was written. Free some space and run it again."""
+
+    code = "disk_full"
+
+
+class Locked(StoreError):
+    """Another process holds the database for too long; try again."""
+
+    code = "locked"
+
+
+class Corrupt(StoreError):
+    """A stored row does not match its own hash; run `picomem doctor`."""
+
+    code = "corrupt"

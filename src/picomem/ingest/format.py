@@ -1,0 +1,292 @@
+"""What every reader of a host's transcripts offers, what it carries from one reading to the next, and the
+registry.
+
+A line format is fed complete lines and gives turns. All that it must know of the lines before is in its
+`State`, which is small, bounded and JSON; so a caller stores {offset, state} in the transaction that stores
+the turns, and goes on from there. Feeding a file at once or in any slices gives the same turns and the same
+state.
+
+A document format (one JSON document that holds many sessions) is read as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from picomem.clock import Micros, parse_iso
+from picomem.errors import InvalidInput, InvalidTime
+from picomem.ingest.noise import clean
+from picomem.ingest.reader import Line
+from picomem.records.kinds import Origin
+from picomem.records.transcript import Skipped, TranscriptInfo, Turn
+
+Record = dict[str, Any]  # a JSON object as a host wrote it: nothing in it can be relied on
+
+_REMEMBERED = 4096
+_DIGEST = 6  # bytes: among 4,096 entries a false match has a chance of 1 in 10^10 a turn
+_LONGEST_FIELD = 1000
+_UNKNOWN_KINDS = 32
+_LATEST = 253_402_300_800_000_000  # the year 10000, in microseconds
+
+
+class Recent:
+    """The last few thousand keys that were seen, as digests: repeats in a transcript stand near, or are
+    copies of the whole; a set of all keys would grow with the file."""
+
+    def __init__(self, packed: str = "") -> None:
+        data = b64decode(packed, validate=True)
+        self._keys = dict.fromkeys(data[at : at + _DIGEST] for at in range(0, len(data), _DIGEST))
+
+    def add(self, key: str) -> bool:
+        """Remember `key`; False where it was there already."""
+        digest = _digest(key)
+        if digest in self._keys:
+            return False
+        self._keys[digest] = None
+        if len(self._keys) > _REMEMBERED:
+            del self._keys[next(iter(self._keys))]
+        return True
+
+    def take(self, key: str) -> bool:
+        """Forget `key`; whether it was there."""
+        digest = _digest(key)
+        if digest not in self._keys:
+            return False
+        del self._keys[digest]
+        return True
+
+    def packed(self) -> str:
+        return b64encode(b"".join(self._keys)).decode()
+
+
+@dataclass(slots=True)
+class State:
+    """Where a parser stands in a transcript.
+
+    `turns` counts the turns given so far, `marks` are the format's own few notes.
+    """
+
+    info: TranscriptInfo = field(default_factory=TranscriptInfo)
+    skipped: Skipped = field(default_factory=Skipped)
+    turns: int = 0
+    seen: Recent = field(default_factory=Recent)
+    marks: dict[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> Record:
+        """A JSON object from which `from_json` makes an equal state."""
+        return {
+            "info": asdict(self.info),
+            "skipped": dict(self.skipped.counts),
+            "turns": self.turns,
+            "seen": self.seen.packed(),
+            "marks": dict(self.marks),
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> State:
+        """Raises InvalidInput where `stored` is not what `to_json` gave."""
+        try:
+            return cls(
+                TranscriptInfo(**stored["info"]),
+                Skipped(dict(stored["skipped"])),
+                int(stored["turns"]),
+                Recent(stored["seen"]),
+                dict(stored["marks"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidInput("The stored state of a transcript cannot be read; read it from the start.") from error
+
+    def note(self, **said: object) -> None:
+        """Fill those fields of `info` that are still empty: what a transcript says first of itself stands."""
+        news = {name: value for name, value in said.items() if value and not getattr(self.info, name)}
+        if news:
+            self.renote(**news)
+
+    def renote(self, **said: object) -> None:
+        """Set fields of `info`, whatever stood there; texts are cut, other types dropped."""
+        fields = {name: value[:_LONGEST_FIELD] if isinstance(value, str) else value for name, value in said.items()}
+        fits = {
+            name: value for name, value in fields.items() if isinstance(value, int if name == "started_at" else str)
+        }
+        self.info = replace(self.info, **fits)
+
+    def unknown(self, kind: object) -> None:
+        """Count a record of a type that the format does not know; few names are kept, as a file may hold
+        any."""
+        reason = f"unknown:{kind[:40] if isinstance(kind, str) else ''}"
+        names = sum(name.startswith("unknown:") for name in self.skipped.counts)
+        known = reason in self.skipped.counts or names < _UNKNOWN_KINDS
+        self.skipped.add(reason if known else "unknown")
+
+    def say(
+        self,
+        line: Line,
+        text: str,
+        *,
+        role: str,
+        origin: Origin,
+        at: Micros | None = None,
+        key: str = "",
+        ids: tuple[object, object, object] = ("", "", ""),
+    ) -> Sequence[Turn]:
+        """The turn of `line`, cleaned and counted; nothing where only markup was said, or `key` was seen
+        before.
+
+        `ids` are the record's id, its parent's id, and the branch.
+        """
+        if not (text := clean(text)):
+            self.skipped.add("noise")
+            return ()
+        if key and not self.seen.add(key):
+            self.skipped.add("repeated")
+            return ()
+        if at is not None:
+            self.note(started_at=at)
+        turn = Turn(self.turns, role, text, at, origin, line.offset, line.end, *map(short, ids))
+        self.turns += 1
+        return (turn,)
+
+
+class TranscriptFormat(Protocol):
+    """A host's format of one record a line."""
+
+    name: str
+
+    def claims(self, path: Path, head: bytes, /) -> bool:
+        """Whether a file that is called so and begins so is of this format."""
+        ...
+
+    def start(self, path: Path | None = None) -> State:
+        """The state before the first line; the path may tell what the records do not."""
+        ...
+
+    def feed(self, state: State, line: Line) -> Sequence[Turn]:
+        """The turns of the next line; `state` is moved on. Never raises for what a line holds."""
+        ...
+
+
+@runtime_checkable
+class DocumentFormat(Protocol):
+    """A host's format of one document that holds many sessions."""
+
+    name: str
+
+    def claims(self, path: Path, head: bytes, /) -> bool:
+        """Whether a file that is called so and begins so is of this format."""
+        ...
+
+    def sessions(self, path: Path) -> Iterator[tuple[TranscriptInfo, list[Turn], Skipped]]:
+        """Each session of the document; raises InvalidInput where it is not whole."""
+        ...
+
+
+# In the order of asking: the one that takes any log comes last. Loaded when asked for.
+FORMATS = ("picobot", "codex", "openclaw", "claude-code", "plain")
+
+
+def format_named(name: str) -> TranscriptFormat | DocumentFormat:
+    """The format of that name; raises InvalidInput for an unknown one."""
+    if name not in FORMATS:
+        raise InvalidInput(f"“{name}” is not a transcript format; there are {', '.join(FORMATS)}.")
+    return import_module(f"picomem.ingest.formats.{name.replace('-', '_')}").FORMAT
+
+
+def format_of(path: Path, head: bytes) -> TranscriptFormat | DocumentFormat | None:
+    """The format of the file that begins with `head` (decompressed; see `reader.head`), or None."""
+    head = head.removeprefix(b"\xef\xbb\xbf")
+    for name in FORMATS:
+        if (found := format_named(name)).claims(path, head):
+            return found
+    return None
+
+
+_DECODER = json.JSONDecoder(strict=False)  # a raw control character in a string is no reason to lose the line
+
+
+def record_of(data: bytes) -> Record | None:
+    """The JSON object of a line; bytes that are not UTF-8 become U+FFFD. None where it is none."""
+    try:
+        record = _DECODER.decode(data.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def record_in(state: State, line: Line) -> Record | None:
+    """The JSON object of a line, or None and counted: too long, or invalid."""
+    if line.data is None:
+        state.skipped.add("line too long")
+        return None
+    record = record_of(line.data)
+    if record is None:
+        state.skipped.add("invalid line")
+    return record
+
+
+def first_records(head: bytes, most: int = 20) -> list[Record]:
+    """The JSON objects among the first complete lines of a file."""
+    complete = head.split(b"\n")[: most + 1]
+    if len(complete) <= most and not head.endswith(b"\n"):
+        # The last piece may be cut; it counts if it is whole (a file of one line without a newline).
+        complete = complete[:most]
+    return [record for data in complete[:most] if (record := record_of(data.strip(b" \t\r\0"))) is not None]
+
+
+def texts(content: object, kinds: tuple[str, ...] = ("text",)) -> tuple[str, list[str]]:
+    """The visible text of a message's content (a string, or blocks), and the types of the other blocks."""
+    if isinstance(content, str):
+        return content, []
+    if not isinstance(content, list):
+        return "", []
+    said: list[str] = []
+    others: list[str] = []
+    for block in content:
+        if isinstance(block, str):
+            said.append(block)
+        elif isinstance(block, dict):
+            text, kind = block.get("text"), block.get("type")
+            if kind in kinds and isinstance(text, str):
+                said.append(text)
+            else:
+                others.append(kind if isinstance(kind, str) else "")
+    return "\n\n".join(said), others
+
+
+def inner(record: Record, name: str) -> Record:
+    """The object under `name`; an empty one where there is none."""
+    value = record.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def moment(value: object) -> Micros | None:
+    """A host's time: ISO 8601 (UTC where it says no zone), or seconds, milliseconds or microseconds since
+    1970.
+
+    None where it cannot be read.
+    """
+    if isinstance(value, str):
+        try:
+            return parse_iso(value) if len(value) <= 64 else None
+        except InvalidTime:
+            return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LATEST:
+        return None
+    scale = 1_000_000 if value < 1e11 else 1000 if value < 1e14 else 1
+    at = int(value * scale)
+    return at if at < _LATEST else None
+
+
+def short(value: object) -> str:
+    """An id as a host wrote it; empty where it is no text, cut where it is no id."""
+    return value[:200] if isinstance(value, str) else str(value) if type(value) is int else ""
+
+
+def _digest(key: str) -> bytes:
+    return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()

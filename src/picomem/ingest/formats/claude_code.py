@@ -1,0 +1,238 @@
+"""Claude Code: `<config>/projects/<folder>/<session>.jsonl`, one JSON object a line.
+
+No specification exists; the facts come from the files and from what others' parsers do. What the reader
+relies on:
+
+- `type` user and assistant carry a `message` of the Messages API. One line holds one block or a few; the
+  lines of one assistant message repeat its `message.id`. Tool results are lines of type user.
+- Every other type is the program's own record: progress, snapshots, queue, titles. Only titles are read.
+- Records form a tree by `parentUuid`; branches that the user went back from stay in the file. They were
+  said, so they are turns, and `Turn.parent` tells the branch.
+- What a person typed while the agent worked is an `attachment` of type `queued_command` and stands nowhere
+  else.
+- A sub-agent writes a file of its own, with `isSidechain` and `agentId` in each line and the parent's
+  `sessionId`. What it is asked was written by an agent. `agentId` "acompact-…" is the program summarising
+  its own conversation.
+
+Most bytes are progress and tool results. A test on the first bytes (scalars up to `"type"`) passes them
+over without parsing; it holds for the compact JSON that the program writes, and every other line takes the
+slow way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from picomem.ingest.format import Record, State, first_records, inner, moment, record_in, short, texts
+from picomem.ingest.reader import Line
+from picomem.records.kinds import Origin
+from picomem.records.transcript import Turn
+
+# The types that hold nothing that was said, and what they are counted as.
+_QUIET = {
+    "progress": "progress",
+    "system": "system",
+    "file-history-snapshot": "snapshot",
+    "queue-operation": "queue",
+    "last-prompt": "bookkeeping",
+    "mode": "bookkeeping",
+    "permission-mode": "bookkeeping",
+    "agent-name": "bookkeeping",
+    "tag": "bookkeeping",
+    "pr-link": "bookkeeping",
+    "content-replacement": "bookkeeping",
+    "started": "bookkeeping",
+    "result": "bookkeeping",
+}
+_TITLES = {"summary": ("1", "summary"), "ai-title": ("2", "aiTitle"), "custom-title": ("3", "customTitle")}
+_BLOCKS = {
+    "tool_use": "tool",
+    "tool_result": "tool",
+    "server_tool_use": "tool",
+    "thinking": "thinking",
+    "redacted_thinking": "thinking",
+    "image": "attachment",
+    "document": "attachment",
+}
+_HUMAN = ("", "user", "human", "typed", "sdk", "prompt", "queued", "cli")
+_COMPACTED = "This session is being continued from a previous conversation"
+_SELF_SUMMARY = "acompact"
+
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_TYPE = re.compile(rb'\{(?:(?!"type")"[A-Za-z]+":(?:' + _STRING + rb'|true|false|null|-?[0-9]+),)*+"type":"([a-z-]+)"')
+_RESULT = re.compile(
+    rb',"message":\{"role":"user","content":\[\{(?:"tool_use_id":"\w+",)?"type":"tool_result",'
+    rb'(?:"tool_use_id":"\w+",)?"content":' + _STRING + rb"(?:,\"\w+\":(?:" + _STRING + rb"|true|false))*+\}\]\}"
+)
+
+
+class ClaudeCode:
+    name = "claude-code"
+
+    def claims(self, _path: Path, head: bytes, /) -> bool:
+        records = first_records(head)
+        if not records:  # the first line is longer than the head
+            return b'"sessionId":"' in head and b'"parentUuid":' in head
+        return any(_is_ours(record) for record in records)
+
+    def start(self, path: Path | None = None) -> State:
+        state = State()
+        if path is not None and path.parent.name == "subagents":
+            state.note(parent_session=path.parent.parent.name)
+        return state
+
+    def feed(self, state: State, line: Line) -> Sequence[Turn]:
+        if line.data is not None and (reason := _passed(state, line.data)):
+            state.skipped.add(reason)
+            return ()
+        if (record := record_in(state, line)) is None:
+            return ()
+        kind = record.get("type")
+        if kind in ("user", "assistant", "attachment"):
+            _describe(state, record)
+        if kind == "assistant":
+            return _assistant(state, line, record)
+        if kind == "user":
+            return _user(state, line, record, inner(record, "message").get("content"))
+        if kind == "attachment":
+            return _attachment(state, line, record)
+        if isinstance(kind, str) and kind in _TITLES:
+            _entitle(state, record, *_TITLES[kind])
+        elif isinstance(kind, str) and kind in _QUIET:
+            state.skipped.add(_QUIET[kind])
+        else:
+            state.unknown(kind)
+        return ()
+
+
+FORMAT = ClaudeCode()
+
+
+def _is_ours(record: Record) -> bool:
+    kind = record.get("type")
+    if kind == "summary":
+        return "leafUuid" in record
+    if kind == "file-history-snapshot":
+        return True
+    return isinstance(kind, str) and "sessionId" in record and "payload" not in record
+
+
+def _passed(state: State, data: bytes) -> str:
+    """Why a line can be passed over unparsed; empty where it must be parsed."""
+    if not (found := _TYPE.match(data)):
+        return ""
+    kind = found[1].decode()
+    if kind == "user" and state.info.session and _RESULT.match(data, found.end()):
+        return "tool"
+    return _QUIET.get(kind, "")
+
+
+def _describe(state: State, record: Record) -> None:
+    """Take down what the record says of the session: first come stands, but for the branch."""
+    session = record.get("sessionId")
+    agent = record.get("agentId")
+    if not state.info.session and session:
+        if agent and record.get("isSidechain") is True:
+            state.note(session=f"agent-{agent}", parent_session=session, agent=agent)
+        else:
+            state.note(session=session, agent=record.get("agentName"))
+    state.note(cwd=record.get("cwd"))
+    branch = record.get("gitBranch")
+    if branch and branch != state.info.branch:
+        state.renote(branch=branch)
+
+
+def _entitle(state: State, record: Record, rank: str, name: str) -> None:
+    """A title that a person gave stands before one that a model gave, and that before a summary."""
+    title = record.get(name)
+    if isinstance(title, str) and title and rank >= state.marks.get("title", ""):
+        state.marks["title"] = rank
+        state.renote(title=title)
+    state.skipped.add("title")
+
+
+def _assistant(state: State, line: Line, record: Record) -> Sequence[Turn]:
+    message = inner(record, "message")
+    if record.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>":
+        state.skipped.add("error")
+        return ()
+    if state.info.agent.startswith(_SELF_SUMMARY):
+        state.skipped.add("summary")
+        return ()
+    text = _visible(state, message.get("content"))
+    if not text:
+        return ()
+    message_id = short(message.get("id"))
+    return state.say(
+        line,
+        text,
+        role="assistant",
+        origin=Origin.AGENT,
+        at=moment(record.get("timestamp")),
+        key=f"{message_id}\n{text}" if message_id else _identity(record),
+        ids=(record.get("uuid"), record.get("parentUuid"), record.get("gitBranch")),
+    )
+
+
+def _user(state: State, line: Line, record: Record, content: object) -> Sequence[Turn]:
+    if record.get("isCompactSummary") is True or state.info.agent.startswith(_SELF_SUMMARY):
+        state.skipped.add("summary")
+        return ()
+    if record.get("isMeta") is True:
+        state.skipped.add("meta")
+        return ()
+    text = _visible(state, content)
+    if not text:
+        return ()
+    if text.startswith(_COMPACTED):
+        state.skipped.add("summary")
+        return ()
+    if text.lstrip().startswith("<task-notification"):
+        state.skipped.add("notification")
+        return ()
+    return state.say(
+        line,
+        text,
+        role="user",
+        origin=_origin(record, text),
+        at=moment(record.get("timestamp")),
+        key=_identity(record),
+        ids=(record.get("uuid"), record.get("parentUuid"), record.get("gitBranch")),
+    )
+
+
+def _attachment(state: State, line: Line, record: Record) -> Sequence[Turn]:
+    attached = inner(record, "attachment")
+    if attached.get("type") != "queued_command" or attached.get("commandMode") != "prompt":
+        state.skipped.add("attachment")
+        return ()
+    return _user(state, line, {**record, "origin": attached.get("origin")}, attached.get("prompt"))
+
+
+def _visible(state: State, content: object) -> str:
+    """A message's text; its other blocks are counted."""
+    text, others = texts(content)
+    for kind in others:
+        state.skipped.add(_BLOCKS[kind]) if kind in _BLOCKS else state.unknown(kind)
+    if not text.strip() and not others:
+        state.skipped.add("noise")
+    return text if text.strip() else ""
+
+
+def _identity(record: Record) -> str:
+    """What is equal in a record and in its copy: a forked session names the original."""
+    return short(inner(record, "forkedFrom").get("messageUuid")) or short(record.get("uuid"))
+
+
+def _origin(record: Record, text: str) -> Origin:
+    """Who wrote what stands in a user's place: a person, another agent, or the program."""
+    if record.get("isSidechain") is True or text.lstrip().startswith("<teammate-message"):
+        return Origin.AGENT
+    for name in ("origin", "source", "promptSource"):
+        source = record.get(name)
+        kind = source.get("kind") if isinstance(source, dict) else source
+        if isinstance(kind, str) and kind.lower() not in _HUMAN:
+            return Origin.OTHER
+    return Origin.USER

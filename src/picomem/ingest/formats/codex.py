@@ -1,0 +1,250 @@
+"""Codex CLI rollouts: `<home>/sessions/YYYY/MM/DD/rollout-<time>-<uuid>.jsonl`, or `.jsonl.zst`.
+
+No specification exists. A line is {timestamp, type, payload}. What was said stands twice: as
+`response_item` (what went to the model) and as `event_msg` (what was shown). The first is used; an event is
+used only as long as no message item was seen, and an item that repeats such an event is then dropped. So
+nothing is told late, and a file that holds events alone is read too. `compacted` repeats the history and is
+passed over. The oldest files are items without the envelope.
+
+Items of role user also carry what the program tells the model: those parts are dropped by how they begin.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from picomem.ingest.format import Record, State, first_records, inner, moment, record_in, short, texts
+from picomem.ingest.reader import Line
+from picomem.records.kinds import Origin
+from picomem.records.transcript import Turn
+
+_QUIET = {
+    "turn_context": "bookkeeping",
+    "compacted": "summary",
+    "inter_agent_communication": "inter-agent",
+    "inter_agent_communication_metadata": "inter-agent",
+    "token_usage_record": "bookkeeping",
+    "world_state": "bookkeeping",
+    "retained_context": "bookkeeping",
+    "security_risk_score": "bookkeeping",
+    "realtime_item": "bookkeeping",
+}
+_ITEMS = {
+    "reasoning": "thinking",
+    "function_call": "tool",
+    "function_call_output": "tool",
+    "custom_tool_call": "tool",
+    "custom_tool_call_output": "tool",
+    "local_shell_call": "tool",
+    "local_shell_call_output": "tool",
+    "web_search_call": "tool",
+    "image_generation_call": "tool",
+    "tool_search_call": "tool",
+    "tool_search_output": "tool",
+    "compaction": "summary",
+    "compaction_summary": "summary",
+    "ghost_snapshot": "snapshot",
+}
+_EVENTS = {"user_message": "user", "agent_message": "assistant"}
+_PARTS = ("input_text", "output_text", "text")
+# How the parts of a user item begin that the program wrote, not the user.
+_TOLD = (
+    "<environment_context>",
+    "<turn_aborted>",
+    "# AGENTS.md instructions for",
+    "<user_instructions>",
+    "<INSTRUCTIONS>",
+    "<permissions instructions>",
+    "<collaboration_mode>",
+    "<subagent_notification>",
+    "<user_shell_command>",
+    "<skill>",
+    "<model_switch>",
+)
+_EDITOR = "# Context from my IDE setup:"
+_REQUEST = "## My request for Codex:"
+_NAME = re.compile(r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([0-9a-fA-F-]{36})\.jsonl")
+_ENVELOPE = re.compile(
+    rb'\{"timestamp":"[^"\\]*",(?:"ordinal":[0-9]+,)?"type":"([a-z_]+)","payload":\{(?:"type":"([a-z_]+)")?'
+)
+
+
+class Codex:
+    name = "codex"
+
+    def claims(self, _path: Path, head: bytes, /) -> bool:
+        if (found := _ENVELOPE.match(head)) and found[1] in (b"session_meta", b"response_item", b"event_msg"):
+            return True
+        return any(_is_ours(record) for record in first_records(head, 3))
+
+    def start(self, path: Path | None = None) -> State:
+        state = State()
+        if path is not None and (found := _NAME.match(path.name)):
+            state.marks["session"] = found[1]
+        return state
+
+    def feed(self, state: State, line: Line) -> Sequence[Turn]:
+        if line.data is not None and (reason := _passed(state, line.data)):
+            state.skipped.add(reason)
+            return ()
+        if (record := record_in(state, line)) is None:
+            return ()
+        kind, payload = record.get("type"), record.get("payload")
+        if not isinstance(payload, dict):
+            return _bare(state, line, record)
+        at = moment(record.get("timestamp"))
+        if kind == "session_meta":
+            _describe(state, payload, at)
+        elif kind == "response_item":
+            return _item(state, line, payload, at)
+        elif kind == "event_msg":
+            return _event(state, line, payload, at)
+        elif isinstance(kind, str) and kind in _QUIET:
+            state.note(cwd=payload.get("cwd"))
+            state.skipped.add(_QUIET[kind])
+        else:
+            state.unknown(kind)
+        return ()
+
+
+FORMAT = Codex()
+
+
+def _is_ours(record: Record) -> bool:
+    if isinstance(record.get("payload"), dict):
+        return record.get("type") in (
+            "session_meta",
+            "response_item",
+            "event_msg",
+            "turn_context",
+            "compacted",
+        )
+    if record.get("record_type") == "state":
+        return True
+    content = record.get("content")
+    first = content[0] if isinstance(content, list) and content else None
+    return record.get("type") == "message" and isinstance(first, dict) and first.get("type") in _PARTS[:2]
+
+
+def _passed(state: State, data: bytes) -> str:
+    """Why a line can be passed over unparsed; empty where it must be parsed."""
+    if not (found := _ENVELOPE.match(data)):
+        return ""
+    kind = found[1].decode()
+    inner_kind = found[2].decode() if found[2] else ""
+    if kind == "response_item":
+        return _ITEMS.get(inner_kind, "")
+    if kind == "event_msg":
+        if inner_kind in _EVENTS:
+            return "event" if "items" in state.marks else ""
+        return "event" if inner_kind and inner_kind != "thread_name_updated" else ""
+    return "" if kind == "turn_context" and not state.info.cwd else _QUIET.get(kind, "")
+
+
+def _describe(state: State, meta: Record, at: int | None) -> None:
+    """Take down the session's own record; a fork carries its parent's after it, which changes nothing."""
+    if "described" in state.marks:
+        state.skipped.add("bookkeeping")
+        return
+    state.marks["described"] = "1"
+    source = meta.get("source")
+    subagent = source.get("subagent", source.get("subAgent")) if isinstance(source, dict) else None
+    if subagent is not None or source == "subagent":
+        spawned = inner(subagent, "thread_spawn") if isinstance(subagent, dict) else {}
+        state.marks["subagent"] = "1"
+        state.note(parent_session=spawned.get("parent_thread_id") or meta.get("parent_thread_id"))
+    state.note(
+        session=meta.get("id") or meta.get("session_id"),
+        cwd=meta.get("cwd"),
+        branch=inner(meta, "git").get("branch"),
+        agent=meta.get("agent_nickname") or meta.get("agent_role"),
+        started_at=moment(meta.get("timestamp")) or at,
+    )
+    state.skipped.add("bookkeeping")
+
+
+def _bare(state: State, line: Line, record: Record) -> Sequence[Turn]:
+    """A line of the oldest rollouts: the item itself, or the header without a type."""
+    if "type" in record:
+        return _item(state, line, record, moment(record.get("timestamp")))
+    if "id" in record:
+        _describe(state, record, None)
+    else:
+        state.skipped.add("bookkeeping") if "record_type" in record else state.unknown("")
+    return ()
+
+
+def _item(state: State, line: Line, item: Record, at: int | None) -> Sequence[Turn]:
+    kind, role = item.get("type"), item.get("role")
+    if kind != "message":
+        state.skipped.add(_ITEMS[kind]) if isinstance(kind, str) and kind in _ITEMS else state.unknown(kind)
+        return ()
+    if role not in ("user", "assistant"):
+        state.skipped.add("system")
+        return ()
+    state.marks["items"] = "1"
+    content = item.get("content")
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    kept = [part for part in parts if role == "assistant" or not _is_told(part)]
+    text, others = texts(kept, _PARTS)
+    if others:
+        state.skipped.add("attachment", len(others))
+    if not text.strip():
+        if not others:
+            state.skipped.add("system" if parts else "noise")
+        return ()
+    text = _typed(text) if role == "user" else text
+    if "events" in state.marks and state.seen.take(_shown(role, text)):
+        state.skipped.add("event")
+        return ()
+    key = f"{short(item.get('id'))}\n{at}\n{role}\n{text}" if at is not None or item.get("id") else ""
+    return _say(state, line, role, text, at, key, item.get("id"))
+
+
+def _event(state: State, line: Line, event: Record, at: int | None) -> Sequence[Turn]:
+    kind = event.get("type")
+    if kind == "thread_name_updated":
+        state.renote(title=event.get("thread_name") or event.get("name") or state.info.title)
+    role = _EVENTS.get(kind) if isinstance(kind, str) else None
+    text = event.get("message")
+    if role is None or not isinstance(text, str) or "items" in state.marks or _is_told({"text": text}):
+        state.skipped.add("event")
+        return ()
+    text = _typed(text) if role == "user" else text
+    turns = _say(state, line, role, text, at, f"{at}\n{role}\n{text}" if at is not None else "", "")
+    if turns:
+        state.marks["events"] = "1"
+        state.seen.add(_shown(role, text))
+    return turns
+
+
+def _say(state: State, line: Line, role: str, text: str, at: int | None, key: str, item_id: object) -> Sequence[Turn]:
+    state.note(session=state.marks.get("session"))
+    agent = role == "assistant" or "subagent" in state.marks
+    return state.say(
+        line,
+        text,
+        role=role,
+        origin=Origin.AGENT if agent else Origin.USER,
+        at=at,
+        key=key,
+        ids=(item_id, "", state.info.branch),
+    )
+
+
+def _is_told(part: object) -> bool:
+    text = part.get("text") if isinstance(part, dict) else None
+    return isinstance(text, str) and text.lstrip().startswith(_TOLD)
+
+
+def _typed(text: str) -> str:
+    """What the user typed, where an editor put its own state before it."""
+    if text.lstrip().startswith(_EDITOR):
+        return text.rpartition(_REQUEST)[2]
+    return text
+
+
+def _shown(role: str, text: str) -> str:
+    return f"shown {role}\n{' '.join(text.split())}"

@@ -1,0 +1,131 @@
+"""OpenClaw (and Pi): `~/.openclaw/agents/<agent>/sessions/<session>.jsonl`, versions 1 to 3.
+
+No specification exists. The first line is {"type": "session", version, id, timestamp, cwd}; the others form
+a tree by `parentId` (version 1 has no ids). `message` is what was said; compactions, branch summaries,
+custom entries and tool results are the program's own. Branches that were left stay in the file: they were
+said, and `Turn.parent` tells.
+
+A user message may come from another session or from the program: `provenance` says so. The program also
+asks its own agent things ("flush your memory"), and an agent with nothing to say answers with a token;
+neither is a turn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from picomem.ingest.format import Record, State, first_records, inner, moment, record_in, short, texts
+from picomem.ingest.reader import Line
+from picomem.records.kinds import Origin
+from picomem.records.transcript import Turn
+
+_QUIET = {
+    "thinking_level_change": "bookkeeping",
+    "model_change": "bookkeeping",
+    "label": "bookkeeping",
+    "leaf": "bookkeeping",
+    "compaction": "summary",
+    "branch_summary": "summary",
+    "reset": "bookkeeping",
+    "custom": "custom",
+    "custom_message": "custom",
+}
+_ROLES = {
+    "toolResult": "tool",
+    "bashExecution": "tool",
+    "hookMessage": "custom",
+    "custom": "custom",
+    "branchSummary": "summary",
+    "compactionSummary": "summary",
+    "system": "system",
+}
+_BLOCKS = {"toolCall": "tool", "thinking": "thinking", "image": "attachment"}
+_SILENCE = ("NO_REPLY", "HEARTBEAT_OK")
+_ASKED_ITSELF = ("Pre-compaction memory flush.", "Read HEARTBEAT.md if it exists")
+_ORIGINS = {"external_user": Origin.USER, "inter_session": Origin.AGENT, "internal_system": Origin.OTHER}
+_NOT_TRANSCRIPTS = re.compile(r"\.trajectory\.jsonl|\.checkpoint\..*\.jsonl")
+_ARCHIVE = "session-sqlite-import-archive"
+
+
+class OpenClaw:
+    name = "openclaw"
+
+    def claims(self, path: Path, head: bytes, /) -> bool:
+        if _NOT_TRANSCRIPTS.search(path.name) or _ARCHIVE in path.parts:
+            return False
+        return any(_is_ours(record) for record in first_records(head, 5))
+
+    def start(self, path: Path | None = None) -> State:
+        state = State()
+        if path is not None and path.parent.name == "sessions" and path.parent.parent.parent.name == "agents":
+            state.note(agent=path.parent.parent.name)
+        return state
+
+    def feed(self, state: State, line: Line) -> Sequence[Turn]:
+        if (record := record_in(state, line)) is None:
+            return ()
+        kind = record.get("type")
+        if kind == "message":
+            return _message(state, line, record)
+        if kind == "session":
+            _describe(state, record)
+        elif kind == "session_info":
+            state.renote(title=record.get("name") or state.info.title)
+            state.skipped.add("title")
+        elif isinstance(kind, str) and kind in _QUIET:
+            state.skipped.add(_QUIET[kind])
+        else:
+            state.unknown(kind)
+        return ()
+
+
+FORMAT = OpenClaw()
+
+
+def _is_ours(record: Record) -> bool:
+    if record.get("type") == "session":
+        return "id" in record and ("cwd" in record or "version" in record)
+    return record.get("type") == "message" and "parentId" in record and "role" in inner(record, "message")
+
+
+def _describe(state: State, header: Record) -> None:
+    parent = short(header.get("parentSession"))  # a session's id, or the path of its file
+    state.note(
+        session=header.get("id"),
+        cwd=header.get("cwd"),
+        parent_session=parent.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl"),
+        started_at=moment(header.get("timestamp")),
+    )
+    state.skipped.add("bookkeeping")
+
+
+def _message(state: State, line: Line, record: Record) -> Sequence[Turn]:
+    message = inner(record, "message")
+    role = message.get("role")
+    if role not in ("user", "assistant"):
+        state.skipped.add(_ROLES[role]) if isinstance(role, str) and role in _ROLES else state.unknown(role)
+        return ()
+    text, others = texts(message.get("content"))
+    for kind in others:
+        state.skipped.add(_BLOCKS[kind]) if kind in _BLOCKS else state.unknown(kind)
+    if not text.strip():
+        if not others:
+            state.skipped.add("noise")
+        return ()
+    if text.strip() in _SILENCE or (role == "user" and text.lstrip().startswith(_ASKED_ITSELF)):
+        state.skipped.add("system")
+        return ()
+    at = moment(record.get("timestamp")) or moment(message.get("timestamp"))
+    record_id = short(record.get("id"))
+    kind = inner(message, "provenance").get("kind", "external_user")
+    return state.say(
+        line,
+        text,
+        role=role,
+        origin=Origin.AGENT if role == "assistant" else _ORIGINS.get(short(kind), Origin.OTHER),
+        at=at,
+        key=record_id or (f"{at}\n{role}\n{text}" if at is not None else ""),
+        ids=(record_id, record.get("parentId"), ""),
+    )

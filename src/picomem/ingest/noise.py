@@ -1,0 +1,175 @@
+"""What hosts put around the words of a conversation, taken away. Pure functions, linear in the text's length.
+
+In order: characters that cannot be seen are removed first, so that nobody hides a tag with them; then
+blocks in tags that a host, a hook or a memory wrote; then white space is collapsed.
+
+Blocks are found in one pass over all known tags. Every closing tag is paired with the nearest open tag of
+its name; what lies between is removed, whatever else it holds. An opening tag without a closing one is only
+removed itself, as the words after it may be a person's; but an unclosed `<private>` hides everything to the
+end.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_TAGS = (
+    "system-reminder",
+    # Claude Code: slash commands, shell commands, background tasks, hooks, the editor's state
+    "command-name",
+    "command-message",
+    "command-args",
+    "command-contents",
+    "local-command-stdout",
+    "local-command-stderr",
+    "local-command-caveat",
+    "bash-input",
+    "bash-stdout",
+    "bash-stderr",
+    "task-notification",
+    "user-prompt-submit-hook",
+    "session-start-hook",
+    "ide_opened_file",
+    "ide_selection",
+    "ide_diagnostics",
+    # Codex
+    "environment_context",
+    "user_instructions",
+    "turn_aborted",
+    # what memories inject: stored again, they would grow with every session
+    "relevant-memories",
+    "relevant_memories",
+    "hindsight_memories",
+    "claude-mem-context",
+    "picomem-memory",
+    "picomem",
+)
+_PRIVATE = "private"
+_ARGUMENTS = "command-args"
+_WORDS_OF_A_REQUEST = 3  # `/model opus` is a setting; `/plan add a cache to the loader` is something a person said
+
+_LAYERS = 8  # removing a block can join the halves of another tag; text that does so over and over is an attack
+
+_TAG = re.compile(rf"<\s{{0,4}}(/?)\s{{0,4}}({_PRIVATE}|{'|'.join(_TAGS)})(?![\w-])[^<>]*>", re.IGNORECASE)
+_REMARKS = re.compile(
+    r"^[ \t]*Caveat: The messages below were generated[^\n]*$|\[Request interrupted by user[^\]\n]{0,40}\]",
+    re.MULTILINE,
+)
+# picomem's own block, should its tag be lost: the heading and the list under it, up to the first line of
+# prose.
+_CONTEXT = re.compile(
+    r"^[ \t]*## Memory Context[ \t]*$(?:\n(?:[ \t]*(?:(?:[-*>•]|###|\d{1,3}[.)])[^\n]*)?$))*",
+    re.MULTILINE,
+)
+# Controls but tab and line breaks; soft hyphen; zero-width and joining marks; direction marks, embeddings
+# and isolates; invisible operators; the byte order mark; "tag" characters, which spell hidden ASCII.
+_UNSEEN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e"
+    r"\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+_TERMINAL = re.compile(r"\x1b\[[0-9;?]{0,32}[A-Za-z]")
+_BREAKS = re.compile(r"\r\n?|[\x85\u2028\u2029]")
+_SPACES = re.compile(r"[^\S\n]+")
+_LINE_EDGES = re.compile(r" ?\n ?")
+_BLANK_LINES = re.compile(r"\n{3,}")
+# Sorting a letter's marks takes quadratic time, and a text can bring a million; no language needs over 30
+# (Unicode's stream-safe format, UAX #15).
+_MOST_MARKS = 30
+_FOREIGN = re.compile(rf"[^\x00-\x7f]{{{_MOST_MARKS + 1},}}")
+_STREAK = re.compile(rb"[^\0]{%d,}" % (_MOST_MARKS + 1))
+_HIDDEN_MARKS = {"\u0f73": 1, "\u0f75": 1, "\u0f81": 1}  # of class 0, but they decompose into marks alone
+
+
+def clean(text: str) -> str:
+    """The words of `text` without the host's markup, in normal form; empty where nothing was said."""
+    text = visible(text)
+    if "<" in text:
+        text = without_blocks(text)
+    if "Request interrupted" in text or "Caveat: " in text:
+        text = _REMARKS.sub("", text)
+    if "## Memory Context" in text:
+        text = _CONTEXT.sub("", text)
+    return collapsed(text)
+
+
+def visible(text: str) -> str:
+    """`text` in NFC, without control, zero-width and direction characters; unpaired surrogates become
+    U+FFFD."""
+    text = _BREAKS.sub("\n", text)
+    if "\x1b" in text:
+        text = _TERMINAL.sub("", text)
+    if text.isascii():
+        return text if text.isprintable() else _UNSEEN.sub("", text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return unicodedata.normalize("NFC", _FOREIGN.sub(_few_marks, _UNSEEN.sub("", text)))
+
+
+def without_blocks(text: str) -> str:
+    """`text` without the blocks of the known tags, and without what is marked private."""
+    for _ in range(_LAYERS):
+        if not (ranges := _removed(text)):
+            return text
+        text = _without(text, ranges)
+    return text.replace("<", "‹")
+
+
+def collapsed(text: str) -> str:
+    """`text` with single spaces, no spaces at line ends, and at most one blank line between lines."""
+    text = _SPACES.sub(" ", text)
+    text = _LINE_EDGES.sub("\n", text)
+    return _BLANK_LINES.sub("\n\n", text).strip()
+
+
+def _few_marks(run: re.Match[str]) -> str:
+    """A run of characters beyond ASCII, its streaks of combining marks cut to the longest that language
+    needs."""
+    text = run[0]
+    classes = bytes(_HIDDEN_MARKS.get(character) or unicodedata.combining(character) for character in text)
+    kept: list[str] = []
+    position = 0
+    for streak in _STREAK.finditer(classes):
+        kept.append(text[position : streak.start() + _MOST_MARKS])
+        position = streak.end()
+    kept.append(text[position:])
+    return "".join(kept)
+
+
+def _without(text: str, ranges: list[tuple[int, int]]) -> str:
+    kept: list[str] = []
+    position = 0
+    for start, end in sorted(ranges):
+        if start > position:
+            kept.append(text[position:start])
+        position = max(position, end)
+    kept.append(text[position:])
+    return "".join(kept)
+
+
+def _removed(text: str) -> list[tuple[int, int]]:
+    """The ranges of `text` to take away, in any order; they may overlap."""
+    ranges: list[tuple[int, int]] = []
+    open_tags: dict[str, list[tuple[int, int]]] = {}
+    for tag in _TAG.finditer(text):
+        name = tag[2].lower()
+        if not tag[1]:
+            if not tag[0].endswith("/>"):
+                open_tags.setdefault(name, []).append(tag.span())
+            ranges.append(tag.span())
+            continue
+        ranges.append(tag.span())
+        if waiting := open_tags.get(name):
+            opening = waiting.pop()
+            if not (name == _ARGUMENTS and _is_request(text, opening[1], tag.start())):
+                ranges.append((opening[0], tag.end()))
+    if unclosed := open_tags.get(_PRIVATE):
+        ranges.append((unclosed[0][0], len(text)))
+    return ranges
+
+
+def _is_request(text: str, start: int, end: int) -> bool:
+    """Whether a slash command's arguments are words that a person said."""
+    return len(text[start : min(end, start + 400)].split(None, _WORDS_OF_A_REQUEST)) >= _WORDS_OF_A_REQUEST

@@ -1,0 +1,152 @@
+"""Where hosts keep their transcripts, and which files of a folder are transcripts.
+
+Folders are walked without following a symbolic link (so no loop, and nothing outside what was named); a
+folder or file that is itself named may be a link. What cannot be read is reported, never fatal. In a folder
+only files whose names look like transcripts are opened; a file that is named is judged by its content
+alone.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from picomem.errors import InvalidInput, NotFound
+from picomem.ingest.format import format_of
+from picomem.ingest.reader import head
+
+_SUFFIXES = (".jsonl", ".jsonl.zst")
+_NAMES = ("sessions.json",)
+_DEEPEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder in which a host keeps transcripts; it need not exist."""
+
+    host: str
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A transcript and its format; or, with an empty format, what could not be read and why."""
+
+    path: Path
+    format: str
+    problem: str = ""
+
+
+def default_places(home: Path, env: Mapping[str, str]) -> list[Place]:
+    """Where Claude Code, Codex, OpenClaw and nanobot keep transcripts for this home and environment."""
+    claude = Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude").expanduser()
+    codex = Path(env.get("CODEX_HOME") or home / ".codex").expanduser()
+    openclaw = Path(env.get("OPENCLAW_STATE_DIR") or home / ".openclaw").expanduser()
+    return [
+        Place("claude-code", claude / "projects"),
+        Place("codex", codex / "sessions"),
+        Place("codex", codex / "archived_sessions"),
+        *(Place("openclaw", folder) for folder in _agents(openclaw / "agents")),
+        Place("nanobot", home / ".nanobot" / "workspace" / "sessions"),
+    ]
+
+
+def find(places: Iterable[Path | Place]) -> list[Found]:
+    """The transcripts in the given files and folders, each once, in the order given and by name within a
+    folder.
+
+    A default place that does not exist is passed over; a path that a person gave and that is missing,
+    cannot be read or is of no known format is in the answer with its problem.
+    """
+    found: list[Found] = []
+    for place in places:
+        given = isinstance(place, Path)
+        path = place if given else place.folder
+        try:
+            folder = path.is_dir()
+        except OSError as error:  # a folder above it is closed to us
+            found.append(Found(path, "", f"{path} cannot be read: {error.strerror or error}."))
+            continue
+        if folder:
+            found += _in_folder(path)
+        elif given:
+            found.append(_judged(path))
+    return _once(found)
+
+
+def _agents(folder: Path) -> list[Path]:
+    try:
+        return [agent / "sessions" for agent in sorted(folder.iterdir())]
+    except OSError:
+        return [folder]  # missing or closed: `find` passes over the one and reports the other
+
+
+def _in_folder(folder: Path) -> Iterator[Found]:
+    for path, problem in _walk(folder, _DEEPEST):
+        if problem:
+            yield Found(path, "", problem)
+        elif path.name.endswith(_SUFFIXES) or path.name in _NAMES:
+            judged = _judged(path)
+            if judged.format or judged.problem != _UNCLAIMED:
+                yield judged
+
+
+_UNCLAIMED = "not a transcript of a known format"
+
+
+def _judged(path: Path) -> Found:
+    try:
+        found = format_of(path, head(path))
+    except (InvalidInput, NotFound) as error:
+        return Found(path, "", str(error))
+    return Found(path, found.name) if found else Found(path, "", _UNCLAIMED)
+
+
+def _walk(folder: Path, depth: int) -> Iterator[tuple[Path, str]]:
+    """The regular files under `folder`, by name, and with a reason what could not be read."""
+    try:
+        with os.scandir(folder) as entries:
+            ordered = sorted(entries, key=lambda entry: entry.name)
+        for entry in ordered:
+            path = folder / entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if depth:
+                    yield from _walk(path, depth - 1)
+                else:
+                    yield path, "folders are nested too deeply"
+            elif entry.is_file(follow_symlinks=False):
+                yield path, ""
+    except OSError as error:
+        yield folder, f"{folder} cannot be read: {error.strerror or error}."
+
+
+def _once(found: list[Found]) -> list[Found]:
+    """Each file once (whatever its paths), and of a rollout and its compressed copy the plain one."""
+    plain = {_stem(each.path) for each in found if each.format and not each.path.name.endswith(".zst")}
+    seen: set[object] = set()
+    kept: list[Found] = []
+    for each in found:
+        identity = _identity(each.path)
+        copy = each.path.name.endswith(".zst") and _stem(each.path) in plain
+        if identity not in seen and not copy:
+            seen.add(identity)
+            kept.append(each)
+    return kept
+
+
+def _stem(path: Path) -> str:
+    """What a transcript and its compressed copy have in common; a rollout's name is unique, wherever it was
+    moved."""
+    name = path.name.removesuffix(".zst")
+    return name if name.startswith("rollout-") else str(path.with_name(name))
+
+
+def _identity(path: Path) -> object:
+    try:
+        status = path.stat()
+    except OSError:
+        return path
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else path

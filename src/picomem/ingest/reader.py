@@ -1,0 +1,171 @@
+"""Bytes of a transcript → complete lines, with the byte range of each.
+
+Transcripts grow while they are read. So a line counts only when its newline is there: a half-written last
+line is neither given nor consumed, and the next reading, from the last line's `end`, meets it whole.
+Offsets count *decompressed* bytes, so that a pointer means the same in `x.jsonl` and in `x.jsonl.zst`.
+
+Memory is bounded by one line: a line over `longest` is passed over piece by piece and given without data,
+so that the parser can count it. Compression is told by the content, not by the name (archives carry odd
+suffixes).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, cast
+
+from picomem.errors import InvalidInput, NotFound
+
+LONGEST = 8 * 1024 * 1024
+HEAD = 32 * 1024
+_PIECE = 256 * 1024
+_PRINT = 4096
+_BOM = b"\xef\xbb\xbf"
+# NUL: a file system that lost power leaves blocks of them in front of the next append.
+_PADDING = b" \t\r\n\0"
+# The history that a zstd frame may ask us to hold; by default compressors use at most 8 MiB.
+_WINDOW = 32 * 1024 * 1024
+
+
+class Line(NamedTuple):
+    """One complete line: its byte range (end exclusive, newline included) and its bytes without the newline.
+
+    `data` is None where the line is longer than the reader was told to hold.
+    """
+
+    offset: int
+    end: int
+    data: bytes | None
+
+
+def lines(path: Path, offset: int = 0, *, longest: int = LONGEST, final: bool = False) -> Iterator[Line]:
+    """The complete lines of a transcript from byte `offset` on; blank lines are passed over.
+
+    `final` says that nobody writes the file any more: then a last line without a newline is given too, if
+    it is whole JSON. Raises NotFound or InvalidInput (not a regular file, cannot be read, damaged
+    compression); the lines before the damage are given first.
+    """
+    with _opened(path, offset) as stream:
+        yield from _split(stream, offset, longest, final)
+
+
+def head(path: Path, size: int = HEAD) -> bytes:
+    """The first bytes of a transcript, decompressed. Raises as `lines` does."""
+    with _opened(path, 0) as stream:
+        return stream.read(size)
+
+
+def fingerprint(path: Path, upto: int) -> str:
+    """What tells whether the bytes before `upto` are still those that were read, without reading them all
+    again.
+
+    A digest of the first 4 KiB and of the last 4 KiB before `upto` (bytes of the file for a plain file; for
+    a compressed one its first 4 KiB, as it is never appended to). Empty where the file is shorter than
+    `upto`: it was truncated or replaced. A caller stores it with the offset and starts at 0 when it no
+    longer matches.
+    """
+    with _regular(path) as file:
+        start = file.read(min(_PRINT, upto))
+        digest = blake2b(start, digest_size=12)
+        if not _compressed(start):
+            file.seek(max(upto - _PRINT, 0))
+            end = file.read(min(_PRINT, upto))
+            if len(end) < min(_PRINT, upto):
+                return ""
+            digest.update(end)
+        return digest.hexdigest()
+
+
+@contextmanager
+def _opened(path: Path, offset: int) -> Iterator[BinaryIO]:
+    """The decompressed bytes from `offset` on; empty where the file ends before it."""
+    with _regular(path) as file:
+        try:
+            if _compressed(file.peek(4)):
+                yield from _decompressed(path, file, offset)
+            else:
+                file.seek(offset)
+                yield file
+        except OSError as error:
+            raise InvalidInput(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _decompressed(path: Path, file: BinaryIO, offset: int) -> Iterator[BinaryIO]:
+    import zstandard
+
+    reader = zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(
+        file, read_size=_PIECE, read_across_frames=True
+    )
+    stream = io.BufferedReader(cast(io.RawIOBase, reader), _PIECE)
+    try:
+        left = offset
+        while left and (piece := stream.read(min(left, _PIECE))):
+            left -= len(piece)
+        yield stream
+    except zstandard.ZstdError as error:
+        raise InvalidInput(f"{path} is damaged: its compressed data cannot be read to the end.") from error
+
+
+def _regular(path: Path) -> io.BufferedReader:
+    try:
+        # O_NONBLOCK: opening a named pipe that nobody writes to would wait for ever.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except FileNotFoundError as error:
+        raise NotFound(f"There is no file {path}.") from error
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be opened: {error.strerror or error}.") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise InvalidInput(f"{path} is not a regular file.")
+    return io.BufferedReader(io.FileIO(descriptor), _PIECE)
+
+
+def _compressed(start: bytes) -> bool:
+    # RFC 8878: 3.1.1 a frame's magic number; 3.1.2 a skippable frame's.
+    return start[:4] == b"\x28\xb5\x2f\xfd" or (start[1:4] == b"\x2a\x4d\x18" and start[0] & 0xF0 == 0x50)
+
+
+def _split(stream: BinaryIO, offset: int, longest: int, final: bool) -> Iterator[Line]:
+    position = offset
+    while data := stream.readline(longest + 1):
+        start, position = position, position + len(data)
+        if not data.endswith(b"\n"):
+            if len(data) > longest:
+                rest = _pass_line(stream)
+                if rest is None:
+                    return
+                position += rest
+                yield Line(start, position, None)
+                continue
+            if not (final and _is_json(data)):
+                return
+        if start == 0:
+            data = data.removeprefix(_BOM)
+        if data := data.strip(_PADDING):
+            yield Line(start, position, data)
+
+
+def _pass_line(stream: BinaryIO) -> int | None:
+    """Pass over the rest of a line; its length with the newline, or None where the newline is not there
+    yet."""
+    passed = 0
+    while piece := stream.readline(_PIECE):
+        passed += len(piece)
+        if piece.endswith(b"\n"):
+            return passed
+    return None
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        json.loads(data.removeprefix(_BOM).strip(_PADDING))
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,160 @@
+"""What becomes of something that is offered to memory: add, merge, supersede or refuse. Pure.
+
+    offer → gate (policy/gate.py) → the known memories that it may concern → decision, with its reason
+
+The rules, in order; the first that fits decides:
+
+1. The gate refuses.                                                          → refuse
+2. Its owner has a memory under the same key:
+     the same words, and nothing else new                                     → merge (nothing is written)
+     anything else                                                            → supersede: the key's next version
+3. A known memory says the same, or more                                      → merge into it (only what is new)
+4. A known memory says less than the offer, which holds all its words          → merge: its next version says more
+5. A known memory of the same owner and kind says otherwise about the same     → supersede: its next version
+6. Nothing known concerns it                                                   → add
+
+Rules 3 to 5 look at memories that the owner holds, or holds in a wider scope. A model, where there is one, only
+makes offers; what becomes of them is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from picomem.clock import Micros
+from picomem.memory.likeness import Likeness, Relation, compare
+from picomem.policy.gate import Verdict
+from picomem.records.kinds import Decision, Kind, Origin, Source
+from picomem.records.memory import Memory
+from picomem.records.scope import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """Something that may become a memory; its text is redacted already. `key_given`: a person or an agent named it."""
+
+    scope: Scope
+    content: str
+    kind: Kind
+    key: str
+    key_given: bool
+    context: str = ""
+    importance: float = 0.5
+    pinned: bool = False
+    tags: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
+    origin: Origin = Origin.USER
+    source: Source = Source.MANUAL
+    expires_at: Micros | None = None
+    valid_from: Micros | None = None
+    explicit: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`memory` is the known memory that the decision is about; `offer` what is to be written (None: nothing)."""
+
+    decision: Decision
+    reason: str
+    memory: Memory | None = None
+    offer: Offer | None = None
+
+
+def decide(offer: Offer, verdict: Verdict, same_key: Memory | None, known: Sequence[Memory]) -> Outcome:
+    """The first rule that fits. `known` are current memories that share words with the offer, best first."""
+    if not verdict.keep:
+        return Outcome(Decision.REFUSE, f"{verdict.refusal}: {verdict.reason}")
+    if same_key is not None:
+        return _same_key(offer, same_key)
+    likenesses = [(memory, compare(offer.content, memory.content)) for memory in known if _concerns(offer, memory)]
+    for memory, likeness in likenesses:
+        if likeness.relation in (Relation.SAME, Relation.CONTAINED):
+            return _says_the_same(offer, memory, likeness)
+    for memory, likeness in likenesses:
+        if likeness.relation is Relation.EXTENDS and _trusts(offer, memory):
+            merged = _merged(offer, memory, content=offer.content)
+            return Outcome(Decision.MERGE, f"it says more than “{memory.key}”, which it contains", memory, merged)
+    for memory, likeness in likenesses:
+        if likeness.relation is Relation.CONTRADICTS and memory.kind == offer.kind and _trusts(offer, memory):
+            merged = _merged(offer, memory, content=offer.content)
+            return Outcome(Decision.SUPERSEDE, f"it says otherwise than “{memory.key}” about the same", memory, merged)
+    near = [memory for memory, likeness in likenesses if likeness.relation is Relation.NEAR]
+    if near:
+        return Outcome(Decision.ADD, f"it is new; nearest is “{near[0].key}”", None, offer)
+    return Outcome(Decision.ADD, "nothing like it is known", None, offer)
+
+
+def _same_key(offer: Offer, memory: Memory) -> Outcome:
+    likeness = compare(offer.content, memory.content)
+    if likeness.relation is Relation.SAME and likeness.share == 1.0:
+        return _says_the_same(offer, memory, likeness)
+    if not _trusts(offer, memory):
+        return Outcome(
+            Decision.REFUSE,
+            f"untrusted_origin: “{memory.key}” came from the {memory.origin}; text from {offer.origin} cannot replace it",
+            memory,
+        )
+    if not offer.key_given and likeness.relation is Relation.CONTAINED:
+        return _says_the_same(offer, memory, likeness)
+    return Outcome(
+        Decision.SUPERSEDE, f"a new version under the same key “{memory.key}”", memory, _merged(offer, memory)
+    )
+
+
+def _says_the_same(offer: Offer, memory: Memory, likeness: Likeness) -> Outcome:
+    said = "word for word" if likeness.share == 1.0 else "in other words"
+    reason = f"already known {said} as “{memory.key}”"
+    if likeness.relation is Relation.CONTAINED:
+        reason = f"“{memory.key}” already says this and more"
+    merged = _merged(offer, memory, content=memory.content)
+    if not _trusts(offer, memory) or _adds_nothing(merged, memory):
+        return Outcome(Decision.MERGE, reason, memory)
+    return Outcome(Decision.MERGE, f"{reason}; its details were added", memory, merged)
+
+
+def _merged(offer: Offer, memory: Memory, content: str | None = None) -> Offer:
+    """The offer under the known memory's key and owner, with what both say besides the content."""
+    return replace(
+        offer,
+        scope=memory.scope,
+        key=memory.key,
+        kind=memory.kind if content == memory.content else offer.kind,
+        content=offer.content if content is None else content,
+        context=offer.context or memory.context,
+        importance=max(offer.importance, memory.importance) if not offer.explicit else offer.importance,
+        pinned=offer.pinned or memory.pinned,
+        tags=tuple(dict.fromkeys([*memory.tags, *offer.tags])),
+        related=tuple(dict.fromkeys([*memory.related, *offer.related])),
+        origin=offer.origin if content != memory.content else memory.origin,
+        expires_at=offer.expires_at if offer.expires_at is not None else memory.expires_at,
+    )
+
+
+def _adds_nothing(merged: Offer, memory: Memory) -> bool:
+    return (
+        merged.context == memory.context
+        and set(merged.tags) == set(memory.tags)
+        and set(merged.related) == set(memory.related)
+        and merged.pinned == memory.pinned
+        and merged.expires_at == memory.expires_at
+        and (merged.importance == memory.importance or merged.importance == 0.5)
+    )
+
+
+def _concerns(offer: Offer, memory: Memory) -> bool:
+    """Whether a known memory may stand for the offer: held by the same owner, or by one around it."""
+    mine, theirs = offer.scope, memory.scope
+    return all(
+        has in ("", wants)
+        for wants, has in (
+            (mine.agent, theirs.agent),
+            (mine.project, theirs.project),
+            (mine.session, theirs.session),
+        )
+    )
+
+
+def _trusts(offer: Offer, memory: Memory) -> bool:
+    """What a tool or a page says never changes what a person or their agent said."""
+    return offer.origin.trusted or not memory.origin.trusted

@@ -1,0 +1,168 @@
+"""The doctor: checks the file and every row, explains, and repairs what is derived.
+
+Rows are the truth. Full text and vectors are derived and can always be rebuilt from them; an episode is derived
+from its transcript and is read again from there if the transcript is still the same. A memory that does not match
+its hash cannot be rebuilt from anything: it is kept as it reads now, its hash is made anew, and a change says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from picomem.ingest.pointer import open_episode
+from picomem.memory.remember import Writer
+from picomem.policy.redact import Redactor
+from picomem.records.episode import Episode
+from picomem.records.scope import Scope
+from picomem.store import episodes, memories
+from picomem.store.connector import Connector, Transaction
+from picomem.text.terms import VERSION, indexed, owner_token
+
+
+class VectorMaker(Protocol):
+    """What the doctor needs to make a missing vector."""
+
+    def store_text(self, tx: Transaction, source: str, doc: int, text: str) -> None: ...
+
+    @property
+    def model(self) -> str: ...
+
+
+@dataclass(slots=True)
+class Finding:
+    """One thing that is wrong: what, what it means, and whether it was repaired."""
+
+    check: str
+    problem: str
+    repaired: bool = False
+
+
+@dataclass(slots=True)
+class Diagnosis:
+    """`checked` counts rows by table; a store without findings is healthy."""
+
+    checked: dict[str, int] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def healthy(self) -> bool:
+        return all(finding.repaired for finding in self.findings)
+
+    def add(self, check: str, problem: str, repaired: bool = False) -> None:
+        self.findings.append(Finding(check, problem, repaired))
+
+
+def examine(
+    connector: Connector,
+    vectors: VectorMaker | None,
+    redactor: Callable[[], Redactor],
+    writer: Writer,
+    *,
+    repair: bool,
+) -> Diagnosis:
+    """Examine the whole file. With `repair` it writes, in one transaction; without, it only reads."""
+    result = Diagnosis()
+    for problem in connector.integrity():
+        result.add("file", problem)
+    with connector.write() if repair else connector.read() as tx:
+        users = [Scope(user) for (user,) in tx.all("users")]
+        for user in users:
+            _check_memories(tx, user, writer, result, repair)
+            _check_episodes(tx, user, redactor, result, repair)
+            if vectors is not None:
+                _check_vectors(tx, user, vectors, result, repair)
+        _check_words(tx, connector, users, result, repair)
+    return result
+
+
+def _check_memories(tx: Transaction, scope: Scope, writer: Writer, result: Diagnosis, repair: bool) -> None:
+    for row in tx.all("all_memories", user=scope.user):
+        _count(result, "memories")
+        memory = memories.unchecked(row)
+        if memory.content_hash == row[25]:
+            continue
+        result.add(
+            "row",
+            f"memory {memory.key} ({memory.id} version {memory.version}) does not match its hash; it reads “"
+            f"{memory.content[:80]}”. If that is wrong, revise it.",
+            repair,
+        )
+        if repair:
+            writer.vouch(tx, memory)
+
+
+def _check_episodes(
+    tx: Transaction, scope: Scope, redactor: Callable[[], Redactor], result: Diagnosis, repair: bool
+) -> None:
+    for row in tx.all("all_episodes", user=scope.user):
+        _count(result, "episodes")
+        episode = episodes.unchecked(row)
+        if episodes.row_hash(episode) == row[21]:
+            continue
+        fresh = _read_again(tx, scope, episode, redactor) if repair else None
+        result.add("row", f"episode {episode.id} does not match its hash", fresh is not None)
+        if fresh is not None:
+            episodes.rewrite_preview(tx, scope, fresh)
+
+
+def _read_again(tx: Transaction, scope: Scope, episode: Episode, redactor: Callable[[], Redactor]) -> Episode | None:
+    """The episode with its preview made again from the transcript, where that gives the same span."""
+    transcript = episodes.transcript(tx, scope, episode.transcript_id)
+    # What is asked is whether the messages are there, so the damaged preview must not decide it.
+    opened = open_episode(replace(episode, preview=""), transcript, redactor())
+    if opened.state != "open" or not opened.turns or episode.part:
+        return None
+    return replace(episode, preview="\n".join(turn.text for turn in opened.turns)[:1500])
+
+
+def _check_vectors(tx: Transaction, scope: Scope, vectors: VectorMaker, result: Diagnosis, repair: bool) -> None:
+    for source in ("memory", "episode"):
+        missing = tx.all(f"{source}_without_vector", user=scope.user, model=vectors.model)
+        if not missing:
+            continue
+        for doc, text in missing if repair else []:
+            vectors.store_text(tx, source, doc, text)
+        result.add(
+            "vectors", f"{len(missing)} rows ({source}) of {scope.user} have no vector of {vectors.model}", repair
+        )
+
+
+def _check_words(tx: Transaction, connector: Connector, users: list[Scope], result: Diagnosis, repair: bool) -> None:
+    version = tx.one("meta", name="terms_version")
+    stale = version is None or version[0] != VERSION
+    for source, table in (("memory", "memories"), ("episode", "episodes")):
+        held = int((tx.one(f"{source}_words_size") or (0,))[0])
+        rows = result.checked.get(table, 0)
+        problem = connector.words_integrity(source) or (
+            f"the index of {table} holds {held} rows, the table {rows}" if held != rows else ""
+        )
+        if stale and not problem:
+            problem = f"the index of {table} was made by another version of the analyser"
+        if not problem:
+            continue
+        if repair:
+            rebuild_words(tx, users, source)
+        result.add("full text", problem, repair)
+    if repair and stale:
+        tx.run("set_meta", name="terms_version", value=VERSION)
+
+
+def rebuild_words(tx: Transaction, users: list[Scope], source: str) -> None:
+    """Make a full-text index again from the rows."""
+    tx.run(f"{source}_words_clear")
+    for scope in users:
+        if source == "memory":
+            for row in tx.all("all_memories", user=scope.user):
+                memory = memories.unchecked(row)
+                tx.run("memory_words_add", doc=memory.doc, **memories.words(memory))
+        else:
+            owner = owner_token(scope.user)
+            for row in tx.all("all_episodes", user=scope.user):
+                episode = episodes.unchecked(row)
+                tx.run("episode_words_add", doc=episode.doc, body=indexed(episodes.text_of(episode), owner))
+
+
+def _count(result: Diagnosis, table: str) -> None:
+    result.checked[table] = result.checked.get(table, 0) + 1

@@ -1,0 +1,76 @@
+"""Why: what was decided about a thing, when, by whom and from what; from the records, not from memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from picomem.errors import NotFound
+from picomem.memory.remember import resolve
+from picomem.recall.recall import citation
+from picomem.records.episode import Episode, Transcript
+from picomem.records.memory import Change, Memory, Parent
+from picomem.records.scope import Scope
+from picomem.store import episodes, memories
+from picomem.store.connector import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One thing that a memory version was made from."""
+
+    version: int
+    parent: Parent
+    text: str = ""
+    citation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Everything on record about one memory, one refusal or one episode."""
+
+    id: str
+    what: str  # "memory", "change" or "episode"
+    memory: Memory | None
+    versions: tuple[Memory, ...]
+    changes: tuple[Change, ...]
+    sources: tuple[Source, ...]
+    episode: Episode | None = None
+    transcript: Transcript | None = None
+
+
+def explain(tx: Transaction, scope: Scope, name: str) -> Explanation:
+    """What a memory's id or key, a change's id or an episode's id stands for. Raises NotFound."""
+    change = memories.change(tx, scope, name)
+    if change is not None and not change.memory_id:
+        return Explanation(change.id, "change", None, (), (change,), ())
+    try:
+        memory = resolve(tx, scope, change.memory_id if change else name, archived=True)
+    except NotFound:
+        return _episode(tx, scope, name)
+    sources = tuple(
+        _source(tx, scope, parent, version) for parent, version in memories.parents_of(tx, scope, memory.id)
+    )
+    return Explanation(
+        memory.id,
+        "memory",
+        memory,
+        tuple(memories.versions(tx, scope, memory.id)),
+        tuple(memories.changes_of(tx, scope, memory.id)),
+        sources,
+    )
+
+
+def _episode(tx: Transaction, scope: Scope, name: str) -> Explanation:
+    found = episodes.episode(tx, scope, episodes.find_id(tx, scope, name))
+    assert found is not None
+    transcript = episodes.transcript(tx, scope, found.transcript_id)
+    return Explanation(found.id, "episode", None, (), (), (), found, transcript)
+
+
+def _source(tx: Transaction, scope: Scope, parent: Parent, version: int) -> Source:
+    if parent.kind != "episode":
+        return Source(version, parent)
+    found = episodes.episode(tx, scope, parent.id)
+    if found is None:
+        return Source(version, parent, "", "episode gone")
+    return Source(version, parent, found.preview, citation(found, episodes.transcript(tx, scope, found.transcript_id)))

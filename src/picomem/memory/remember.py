@@ -1,0 +1,315 @@
+"""Remember, revise, forget, expire: read what is known, let `decide` decide, write it down.
+
+Every function works inside the caller's transaction, and whatever it writes (versions, full text, vectors, lineage,
+the change) is part of it. A version is never edited: it is closed, and the next one opened.
+
+How a version is replaced. What is believed about one memory are its versions with `known_to` open. Say version 1
+holds "lives in Paris", true since January, and on 3 May we learn "lives in Berlin, since 1 May". Then, known from
+3 May on:
+
+    version 1   Paris    true from January          known until 3 May     (closed, otherwise untouched)
+    version 2   Paris    true from January to 1 May known from 3 May
+    version 3   Berlin   true from 1 May            known from 3 May
+
+so that "what did we believe on 2 May" and "what was true in April" both have an answer. A correction ("it never was
+Paris") opens only version 3, true from January. What is learned late ("in 2019 it was Rome") opens a version for that
+time and leaves the present alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from picomem.clock import Micros
+from picomem.errors import Conflict, InvalidInput, NotFound
+from picomem.memory.decide import Offer, Outcome, decide
+from picomem.memory.likeness import Relation, compare
+from picomem.policy.gate import Verdict, judge
+from picomem.recall.question import MOST_TERMS, Question
+from picomem.recall.rank import best_by_words
+from picomem.recall.when import TimeReading
+from picomem.recall.words import match_words
+from picomem.records.ids import new_id
+from picomem.records.kinds import Decision
+from picomem.records.memory import Change, Memory, Parent
+from picomem.records.scope import Scope
+from picomem.store import memories
+from picomem.store.connector import Transaction
+from picomem.text.keys import LONGEST_KEY
+from picomem.text.terms import query_terms
+from picomem.text.tokens import count_tokens
+
+_MOST_KNOWN = 8
+_EXCERPT = 200  # characters of a refused text that its change keeps, so that `why` can say what was refused
+
+StoreVector = Callable[[Transaction, Memory], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What became of an offer. `memory` is the version that now stands for it; None when it was refused."""
+
+    decision: Decision
+    reason: str
+    change_id: str
+    memory: Memory | None = None
+    merged_with: str = ""
+
+
+@dataclass(slots=True)
+class Writer:
+    """Who writes, when, in which run, and how a vector is stored. One for each call of a verb."""
+
+    actor: str
+    now: Micros
+    verb: str = "remember"
+    run: str = field(default_factory=new_id)
+    store_vector: StoreVector | None = None
+
+    def remember(self, tx: Transaction, offer: Offer, parents: Sequence[Parent] = ()) -> Remembered:
+        """Put an offer through gate, match and decision, and apply what was decided."""
+        verdict = judge(offer.content, kind=offer.kind, origin=offer.origin, explicit=offer.explicit)
+        same_key = memories.by_key(tx, offer.scope, offer.key) if verdict.keep else None
+        if same_key is not None and not offer.key_given and _is_other(offer, same_key):
+            # The key was only suggested, and what stands under it is about something else.
+            offer = replace(offer, key=_free_key(tx, offer.scope, offer.key))
+            same_key = None
+        known = _known(tx, offer, self.now) if verdict.keep else []
+        outcome = decide(offer, verdict, same_key, known)
+        return self._apply(tx, offer, verdict, outcome, parents)
+
+    def _apply(
+        self, tx: Transaction, offer: Offer, verdict: Verdict, outcome: Outcome, parents: Sequence[Parent]
+    ) -> Remembered:
+        scope, old = offer.scope, outcome.memory
+        if outcome.decision is Decision.REFUSE:
+            excerpt = offer.content[:_EXCERPT]
+            if not offer.explicit and memories.was_refused(tx, scope, outcome.reason, excerpt):
+                return Remembered(Decision.REFUSE, outcome.reason, "")
+            change = self._record(tx, scope, outcome.decision, outcome.reason, candidate=excerpt)
+            return Remembered(Decision.REFUSE, outcome.reason, change.id)
+        if outcome.offer is None:
+            assert old is not None
+            change = self._record(tx, scope, outcome.decision, outcome.reason, memory_id=old.id)
+            return Remembered(outcome.decision, outcome.reason, change.id, old, old.id)
+        if old is None:
+            memory = self._first_version(outcome.offer)
+            change = self._record(tx, scope, Decision.ADD, outcome.reason, memory_id=memory.id, after=1)
+            memory = self._open(tx, replace(memory, change_id=change.id), parents)
+            return Remembered(Decision.ADD, outcome.reason, change.id, memory)
+        memory = self._next_version(tx, old, outcome, parents)
+        merged = old.id if outcome.decision is Decision.MERGE else ""
+        return Remembered(outcome.decision, outcome.reason, memory.change_id, memory, merged)
+
+    def _next_version(self, tx: Transaction, old: Memory, outcome: Outcome, parents: Sequence[Parent]) -> Memory:
+        offer = outcome.offer
+        assert offer is not None
+        correction = outcome.decision is Decision.MERGE
+        since = old.valid_from if correction else offer.valid_from if offer.valid_from is not None else self.now
+        fields = _fields(offer)
+        return self.replace_version(tx, old, fields, since, outcome.decision, outcome.reason, parents)
+
+    def replace_version(
+        self,
+        tx: Transaction,
+        old: Memory,
+        fields: dict[str, object],
+        since: Micros,
+        decision: str,
+        reason: str,
+        parents: Sequence[Parent] = (),
+    ) -> Memory:
+        """Open the version that holds from `since` on, with some fields different from `old`; see the head."""
+        latest = memories.versions(tx, old.scope, old.id)[-1].version
+        late = since < old.valid_from
+        keeps_past = since > old.valid_from
+        opened = latest + (2 if keeps_past else 1)
+        change = self._record(
+            tx, old.scope, decision, reason, memory_id=old.id, before=None if late else old.version, after=opened
+        )
+        memory = replace(
+            old,
+            version=opened,
+            known_from=self.now,
+            known_to=None,
+            valid_from=since,
+            valid_to=old.valid_from if late else None,
+            change_id=change.id,
+            **fields,  # type: ignore[arg-type]
+        )
+        memory = replace(memory, tokens=count_tokens(memory.content))
+        if not late:
+            memories.close(tx, old, self.now)
+        if keeps_past:
+            past = replace(
+                old, version=latest + 1, known_from=self.now, known_to=None, valid_to=since, change_id=change.id
+            )
+            self._open(tx, past, [Parent(kind="memory", id=old.id, role=f"version {old.version}")])
+        return self._open(tx, memory, [*parents, Parent(kind="memory", id=old.id, role=f"version {old.version}")])
+
+    def forget(self, tx: Transaction, scope: Scope, memory_id: str, reason: str, decision: str = "archive") -> Change:
+        """Archive a memory: all that is believed of it is closed, nothing is deleted. Raises NotFound."""
+        believed = [version for version in memories.versions(tx, scope, memory_id) if version.known_to is None]
+        if not believed:
+            raise NotFound(f"Memory {memory_id} is archived already; `picomem history {memory_id}` shows it.")
+        for version in believed:
+            memories.close(tx, version, self.now)
+        return self._record(tx, scope, decision, reason or "asked to", memory_id=memory_id, before=believed[-1].version)
+
+    def expire(self, tx: Transaction, scope: Scope) -> list[Memory]:
+        """Archive what has expired (O19); what was archived."""
+        gone = {memory.id: memory for memory in memories.expired(tx, scope, self.now)}
+        for memory in gone.values():
+            self.forget(tx, scope, memory.id, "its expiry date has passed", "expire")
+        return list(gone.values())
+
+    def vouch(self, tx: Transaction, memory: Memory) -> None:
+        """Make a damaged row's hash anew, and put on record that its text is kept as it reads now."""
+        tx.run(
+            "vouch_memory",
+            user=memory.scope.user,
+            id=memory.id,
+            version=memory.version,
+            content_hash=memory.content_hash,
+        )
+        reason = "the row did not match its hash; its text is kept as it reads now"
+        self._record(tx, memory.scope, "repair", reason, memory_id=memory.id, after=memory.version)
+
+    def _first_version(self, offer: Offer) -> Memory:
+        return Memory(
+            id=new_id(),
+            version=1,
+            scope=offer.scope,
+            valid_from=self.now if offer.valid_from is None else offer.valid_from,
+            known_from=self.now,
+            created_at=self.now,
+            tokens=count_tokens(offer.content),
+            change_id="",
+            **_fields(offer),  # type: ignore[arg-type]
+        )
+
+    def _open(self, tx: Transaction, memory: Memory, parents: Sequence[Parent]) -> Memory:
+        memory = memories.insert(tx, memory, parents)
+        if self.store_vector is not None:
+            self.store_vector(tx, memory)
+        return memory
+
+    def _record(
+        self,
+        tx: Transaction,
+        scope: Scope,
+        decision: str,
+        reason: str,
+        *,
+        memory_id: str = "",
+        before: int | None = None,
+        after: int | None = None,
+        candidate: str = "",
+    ) -> Change:
+        change = Change(
+            id=new_id(),
+            run=self.run,
+            at=self.now,
+            actor=self.actor,
+            verb=self.verb,
+            decision=str(decision),
+            reason=reason,
+            memory_id=memory_id,
+            before=before,
+            after=after,
+            candidate=candidate,
+        )
+        memories.record_change(tx, scope, change)
+        return change
+
+
+def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False) -> Memory:
+    """The memory that an id, the beginning of one, or a key means: its newest version, believed unless `archived`.
+
+    Raises NotFound where there is none, and Conflict where several owners hold the key.
+    """
+    if len(name) >= 8 and all(char in "0123456789abcdef-" for char in name.lower()):
+        found = memories.versions(tx, scope, memories.find_id(tx, scope, name))
+    else:
+        found = [memory for memory in memories.of_key(tx, scope, name) if memories.visible(memory.scope, scope)]
+    believed = [memory for memory in found if memory.known_to is None and memory.valid_to is None]
+    candidates = {memory.id: memory for memory in (believed or found if archived else believed)}
+    if not candidates:
+        hint = f"it is archived; `picomem history {name}` shows it" if found else "`picomem recall` finds by words"
+        raise NotFound(f"There is no memory “{name[:80]}”; {hint}.")
+    exact = [memory for memory in candidates.values() if memory.scope == scope]
+    if len(candidates) > 1 and len(exact) != 1:
+        owners = ", ".join(f"{memory.id} ({memory.scope.project or 'user'})" for memory in candidates.values())
+        raise Conflict(f"Several memories are called “{name}”: {owners}; give the id, or --project.")
+    return exact[0] if exact else next(iter(candidates.values()))
+
+
+def revised(tx: Transaction, writer: Writer, memory: Memory, fields: dict[str, object], since: Micros | None,
+            correct: bool, reason: str) -> Memory:  # fmt: skip
+    """Revise a memory. With `correct` it was always so; otherwise it is so from `since` (or now) on.
+
+    A revision of anything but the content says nothing new about the world, so it counts as a correction.
+    Raises InvalidInput where nothing would change.
+    """
+    news = {name: value for name, value in fields.items() if getattr(memory, name) != value}
+    if not news:
+        raise InvalidInput(f"“{memory.key}” is so already; say what shall be different.")
+    if "content" in news:
+        verdict = judge(str(news["content"]), kind=memory.kind, origin=memory.origin, explicit=True)
+        if not verdict.keep:
+            raise InvalidInput(f"The new text cannot be kept: {verdict.reason}")
+    if correct or "content" not in news:
+        since = memory.valid_from
+    elif since is None:
+        since = writer.now
+    said = reason or ("corrected" if correct else "revised")
+    return writer.replace_version(tx, memory, news, since, "revise", said)
+
+
+def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:
+    """Current memories that share words with the offer, best first."""
+    total = int((tx.one("count_memory_docs", user=offer.scope.user) or (0,))[0])
+    terms = tuple(query_terms(offer.content, MOST_TERMS))
+    if not total or not terms:
+        return []
+    question = Question(offer.content, terms, frozenset(), (), TimeReading(None, "", "", False))
+    parts = match_words(tx, offer.scope, "memory", question, total, exact=True).parts
+    found = {memory.doc: memory for memory in memories.by_docs(tx, offer.scope, best_by_words(parts, 64), [])}
+    current = [
+        found[doc]
+        for doc in best_by_words(parts, 64)
+        if doc in found
+        and found[doc].known_to is None
+        and found[doc].valid_to is None
+        and (found[doc].expires_at or now + 1) > now
+    ]
+    return current[:_MOST_KNOWN]
+
+
+def _is_other(offer: Offer, memory: Memory) -> bool:
+    likeness = compare(offer.content, memory.content)
+    return likeness.relation is Relation.OTHER
+
+
+def _free_key(tx: Transaction, scope: Scope, key: str) -> str:
+    number = 2
+    while memories.by_key(tx, scope, f"{key[: LONGEST_KEY - 4]}_{number}") is not None:
+        number += 1
+    return f"{key[: LONGEST_KEY - 4]}_{number}"
+
+
+def _fields(offer: Offer) -> dict[str, object]:
+    return {
+        "key": offer.key,
+        "kind": offer.kind,
+        "content": offer.content,
+        "context": offer.context,
+        "importance": offer.importance,
+        "pinned": offer.pinned,
+        "tags": offer.tags,
+        "related": offer.related,
+        "origin": offer.origin,
+        "source": offer.source,
+        "expires_at": offer.expires_at,
+    }

@@ -1,0 +1,48 @@
+"""What is in a store, in numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from picomem.clock import Micros
+from picomem.records.scope import Scope
+from picomem.store.connector import Connector, Transaction
+from picomem.text.terms import VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Counts for one user; `bytes` is the size of the database with its log."""
+
+    database: str
+    read_only: bool
+    user: str
+    memories: dict[str, int]
+    archived: int
+    episodes: int
+    transcripts: dict[str, dict[str, int]]
+    vectors: dict[str, int]
+    decisions: dict[str, int]
+    bytes: int
+    terms_version: str
+
+
+def status(tx: Transaction, scope: Scope, now: Micros, connector: Connector) -> Status:
+    """Count. Reads only."""
+    user = scope.user
+    return Status(
+        database=connector.name,
+        read_only=connector.read_only,
+        user=user,
+        memories={kind: count for kind, count in tx.all("count_memories", user=user, now=now)},
+        archived=len(tx.all("archived_memories", user=user)),
+        episodes=int((tx.one("count_episodes", user=user) or (0,))[0]),
+        transcripts={
+            host: {"files": files, "turns": turns or 0, "bytes": size or 0}
+            for host, files, turns, size in tx.all("count_transcripts", user=user)
+        },
+        vectors={f"{source} {model}": count for source, model, count in tx.all("count_vectors", user=user)},
+        decisions={decision: count for decision, count in tx.all("count_changes", user=user)},
+        bytes=connector.size(),
+        terms_version=VERSION,
+    )

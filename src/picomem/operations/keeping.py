@@ -1,0 +1,261 @@
+"""Operations that fill a store and look after it: ingest, scrub, status, doctor, and two tools about the store."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from picomem.errors import InvalidInput, NotFound
+from picomem.operations.operation import Operation, Progressing, option
+from picomem.operations.views import ChangeView, change_view
+
+if TYPE_CHECKING:
+    from picomem.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Ingest:
+    paths: tuple[str, ...] = option(
+        "files or folders (default: where the agents keep theirs)", positional=True, many=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class IngestResult:
+    """`hosts` counts the files by format; `skipped` what was passed over, by reason; `problems` says which files
+    could not be read, and why."""
+
+    files: int
+    unchanged: int
+    rewritten: int
+    hosts: dict[str, int]
+    turns: int
+    episodes: int
+    updated: int
+    repeated: int
+    requests: int
+    redacted: int
+    bytes: int
+    skipped: dict[str, int]
+    problems: list[str]
+    places: list[str]
+
+
+def ingest(engine: Engine, request: Ingest, progress: Progressing | None = None) -> IngestResult:
+    """Read what is new in the transcripts of Claude Code, Codex, OpenClaw and others into memory."""
+    from picomem.ingest.places import default_places
+
+    given = [Path(path).expanduser() for path in request.paths]
+    places = given or default_places(Path.home(), os.environ)
+    report = engine.ingest(
+        places,
+        progress=(lambda state: progress(state.bytes_done, state.bytes_total, state.path)) if progress else None,
+    )
+    engine.tidy()
+    if given and not report.files and report.problems:
+        missing = all(not path.exists() for path in given)
+        raise (NotFound if missing else InvalidInput)("Nothing to ingest: " + "; ".join(report.problems))
+    values = asdict(report)
+    names = [str(place) if isinstance(place, Path) else f"{place.host}: {place.folder}" for place in places]
+    return IngestResult(**values, places=names)
+
+
+@dataclass(frozen=True, slots=True)
+class Scrub:
+    dry_run: bool = option("only say what would be redacted", False)
+
+
+@dataclass(frozen=True, slots=True)
+class ScrubResult:
+    rows: int
+    changed: int
+    findings: dict[str, int]
+    dry_run: bool
+
+
+def scrub(engine: Engine, request: Scrub) -> ScrubResult:
+    """Redact secrets in what is stored already, with the rules of today."""
+    done = engine.scrub(dry_run=request.dry_run)
+    return ScrubResult(done.rows, done.changed, done.findings, request.dry_run)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class StatusResult:
+    """Counts; `bytes` is the database with its log."""
+
+    database: str
+    read_only: bool
+    user: str
+    memories: dict[str, int]
+    archived: int
+    episodes: int
+    transcripts: dict[str, dict[str, int]]
+    vectors: dict[str, int]
+    decisions: dict[str, int]
+    bytes: int
+    terms_version: str
+    embedder: str
+
+
+def status(engine: Engine, request: Status) -> StatusResult:
+    """Say what is in the store: memories by kind, episodes, transcripts, decisions, size."""
+    return StatusResult(**asdict(engine.status()), embedder=engine.embedder_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Doctor:
+    repair: bool = option("rebuild what is derived", False)
+
+
+@dataclass(frozen=True, slots=True)
+class FindingView:
+    check: str
+    problem: str
+    repaired: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorResult:
+    healthy: bool
+    checked: dict[str, int]
+    findings: list[FindingView]
+
+
+def doctor(engine: Engine, request: Doctor) -> DoctorResult:
+    """Check the file, every row and what is derived from them; with --repair, rebuild what is derived."""
+    found = engine.doctor(repair=request.repair)
+    findings = [FindingView(each.check, each.problem, each.repaired) for each in found.findings]
+    return DoctorResult(found.healthy, found.checked, findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    limit: int = option("changes at most", 20, short="-n")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """The latest decisions, and how many of each there were."""
+
+    changes: list[ChangeView]
+    decisions: dict[str, int]
+
+
+def audit(engine: Engine, request: Audit) -> AuditResult:
+    """List the latest decisions about memory, refusals included, with their reasons."""
+    if request.limit < 1:
+        raise InvalidInput(f"limit is {request.limit}; it must be at least 1.")
+    changes = [change_view(change) for change in engine.changes(request.limit)]
+    return AuditResult(changes, engine.status().decisions)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    project: str = option("the page for this project", "")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatusResult:
+    """How full the index page is, and what it is made from."""
+
+    tokens: int
+    budget: int
+    entries: int
+    left_out: int
+    memories: dict[str, int]
+    episodes: int
+
+
+def index_status(engine: Engine, request: IndexStatus) -> IndexStatusResult:
+    """Say how full the always-loaded index page is and how much memory stands behind it."""
+    page = engine.index(scope=engine.scope.narrowed(project=request.project))
+    known = engine.status()
+    return IndexStatusResult(page.tokens, page.budget, page.entries, page.left_out, known.memories, known.episodes)
+
+
+def _ingested(result: IngestResult) -> str:
+    return f"{result.files} files read, {result.episodes} new episodes, {result.requests} requests to remember."
+
+
+OPERATIONS = (
+    Operation(
+        name="ingest",
+        request=Ingest,
+        result=IngestResult,
+        run=ingest,
+        reply=_ingested,
+        permission="memory:write:user",
+        example="picomem ingest ~/.claude/projects",
+        idempotent=True,
+        long=True,
+    ),
+    Operation(
+        name="scrub",
+        request=Scrub,
+        result=ScrubResult,
+        run=scrub,
+        reply=lambda result: f"{result.changed} of {result.rows} rows held secrets.",
+        permission="memory:write:user",
+        example="picomem scrub --dry-run",
+        destructive=True,
+        idempotent=True,
+    ),
+    Operation(
+        name="status",
+        request=Status,
+        result=StatusResult,
+        run=status,
+        reply=lambda result: f"{sum(result.memories.values())} memories, {result.episodes} episodes.",
+        permission="memory:read:user",
+        example="picomem status",
+        read_only=True,
+        idempotent=True,
+    ),
+    Operation(
+        name="doctor",
+        request=Doctor,
+        result=DoctorResult,
+        run=doctor,
+        reply=lambda result: (
+            "The store is healthy." if result.healthy else "\n".join(finding.problem for finding in result.findings)
+        ),
+        permission="memory:write:user",
+        example="picomem doctor --repair",
+        idempotent=True,
+    ),
+    Operation(
+        name="audit",
+        request=Audit,
+        result=AuditResult,
+        run=audit,
+        reply=lambda result: "\n".join(
+            f"{each.at} {each.verb} {each.decision}: {each.reason}" for each in result.changes
+        ),
+        permission="memory:read:user",
+        example="picomem audit -n 50",
+        tool="memory_audit",
+        read_only=True,
+        idempotent=True,
+    ),
+    Operation(
+        name="index-status",
+        request=IndexStatus,
+        result=IndexStatusResult,
+        run=index_status,
+        reply=lambda result: (
+            f"The index page has {result.tokens} of {result.budget} tokens, {result.left_out} entries left out."
+        ),
+        permission="memory:read:user",
+        example="picomem index-status",
+        tool="memory_index_status",
+        read_only=True,
+        idempotent=True,
+    ),
+)

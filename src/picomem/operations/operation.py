@@ -1,0 +1,85 @@
+"""What an operation is: a verb, declared once, from which every surface is rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from picomem.engine import Engine
+
+Progressing = Callable[[int, int, str], None]  # done, total, what is being worked on
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One verb.
+
+    `request` is a frozen dataclass whose fields were made by `option`; `result` a dataclass of JSON-able values.
+    `run(engine, request)` does it, or `run(engine, request, progress)` where `long` says so. `reply` says the
+    result in words, for a model or a log. `tool` is its name as an MCP tool; an operation without one is not
+    offered to models.
+    """
+
+    name: str
+    request: type
+    result: type
+    run: Callable[..., Any]
+    reply: Callable[[Any], str]
+    permission: str
+    example: str
+    tool: str = ""
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+    long: bool = False
+
+    @property
+    def doc(self) -> str:
+        """The first paragraph of the function's docstring, as one line."""
+        text = (self.run.__doc__ or "").strip().split("\n\n")[0]
+        return " ".join(text.split())
+
+    def call(self, engine: Engine, request: Any, progress: Progressing | None = None) -> Any:
+        """Run it."""
+        return self.run(engine, request, progress) if self.long else self.run(engine, request)
+
+
+def option(
+    text: str,
+    default: Any = MISSING,
+    *,
+    positional: bool = False,
+    choices: tuple[str, ...] = (),
+    short: str = "",
+    tool: str | None = "",
+    many: bool = False,
+) -> Any:
+    """A field of a request.
+
+    `text` explains it; `positional` and `short` are for the command line; `tool` is its name as a tool's parameter
+    where the designs call it otherwise, and None keeps it from tools; `many` says that it can be given repeatedly.
+    """
+    metadata = {
+        "help": text,
+        "positional": positional,
+        "choices": choices,
+        "short": short,
+        "tool": tool,
+        "many": many,
+    }
+    if many:
+        return field(default_factory=tuple, metadata=metadata)
+    if default is MISSING:
+        return field(metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def options(request: type) -> list[tuple[str, Any, dict[str, Any]]]:
+    """The fields of a request: name, default (MISSING where required), metadata."""
+    found = []
+    for each in fields(request):
+        default = each.default if each.default_factory is MISSING else ()
+        found.append((each.name, default, dict(each.metadata)))
+    return found

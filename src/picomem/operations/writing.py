@@ -1,0 +1,183 @@
+"""Operations that change memory: remember, revise, forget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from picomem.operations.operation import Operation, option
+from picomem.operations.views import ChangeView, MemoryView, change_view, memory_view
+from picomem.records.kinds import Kind, Origin, Priority
+
+if TYPE_CHECKING:
+    from picomem.engine import Engine
+
+_KINDS = tuple(Kind)
+_PRIORITIES = tuple(Priority)
+
+
+@dataclass(frozen=True, slots=True)
+class Remember:
+    content: str = option("what to remember, one statement", positional=True)
+    key: str = option(
+        "its name: lower-case letters, digits, underscores; made from the text if left out", "", short="-k"
+    )
+    kind: str = option("what it is", "fact", choices=_KINDS, short="-t", tool="category")
+    context: str = option("why it matters", "")
+    importance: float | None = option("0 to 1 (default 0.5)", None)
+    priority: str | None = option("the importance in a word", None, choices=_PRIORITIES)
+    tags: tuple[str, ...] = option("a tag; repeatable", many=True)
+    related_to: tuple[str, ...] = option("the key or id of a related memory; repeatable", many=True)
+    pinned: bool = option("keep it in the index page", False)
+    expires_at: str | None = option("when it stops to matter, as 2026-05-03", None)
+    since: str | None = option("since when it is true, as 2026-05-03 (default now)", None)
+    project: str = option("the project that it belongs to (default: all of the user's)", "")
+    origin: str = option("where the text came from", "user", choices=tuple(Origin))
+
+
+@dataclass(frozen=True, slots=True)
+class RememberResult:
+    """`decision` is add, merge or supersede; `merged_with` the id of the memory that already said it."""
+
+    decision: str
+    reason: str
+    change_id: str
+    merged_with: str
+    token_estimate: int
+    memory: MemoryView
+
+
+def remember(engine: Engine, request: Remember) -> RememberResult:
+    """Store a fact, preference, instruction, decision, project state or insight in long-term memory.
+
+    It is redacted, judged by the write gate and matched with what is known; near duplicates are merged and a known
+    key gets a new version.
+    """
+    done = engine.remember(
+        request.content,
+        kind=request.kind,
+        key=request.key,
+        context=request.context,
+        importance=request.importance,
+        priority=request.priority,
+        tags=request.tags,
+        related=request.related_to,
+        pinned=request.pinned,
+        expires=request.expires_at,
+        since=request.since,
+        origin=request.origin,
+        scope=engine.scope.narrowed(project=request.project),
+    )
+    assert done.memory is not None  # a refusal is raised
+    return RememberResult(
+        decision=done.decision.value,
+        reason=done.reason,
+        change_id=done.change_id,
+        merged_with=done.merged_with,
+        token_estimate=done.memory.tokens,
+        memory=memory_view(done.memory),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Revise:
+    name: str = option("the memory's key or id", positional=True, tool="key")
+    content: str | None = option("what it shall say", None, positional=True)
+    since: str | None = option("since when it is so, as 2026-05-03 (default now)", None)
+    correct: bool = option("it was always so: the old text was wrong", False)
+    reason: str = option("why", "", short="-m")
+    kind: str | None = option("what it is", None, choices=_KINDS, short="-t", tool="category")
+    context: str | None = option("why it matters", None)
+    importance: float | None = option("0 to 1", None)
+    priority: str | None = option("the importance in a word", None, choices=_PRIORITIES)
+    tags: tuple[str, ...] = option("a tag; repeatable, replaces the tags it has", many=True)
+    pin: bool = option("keep it in the index page", False)
+    unpin: bool = option("do not keep it in the index page", False)
+    expires_at: str | None = option("when it stops to matter, as 2026-05-03", None)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviseResult:
+    """The version that is believed from now on."""
+
+    memory: MemoryView
+
+
+def revise(engine: Engine, request: Revise) -> ReviseResult:
+    """Replace what is believed of a memory by a new version; the old one is kept, and can be asked for by date."""
+    memory = engine.revise(
+        request.name,
+        request.content,
+        kind=request.kind,
+        context=request.context,
+        importance=request.importance,
+        priority=request.priority,
+        tags=request.tags or None,
+        pinned=True if request.pin else False if request.unpin else None,
+        expires=request.expires_at,
+        since=request.since,
+        correct=request.correct,
+        reason=request.reason,
+    )
+    return ReviseResult(memory_view(memory))
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    name: str = option("the memory's key or id", positional=True, tool="key")
+    reason: str = option("why", "", short="-m")
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetResult:
+    """The change that archived it."""
+
+    key: str
+    change: ChangeView
+
+
+def forget(engine: Engine, request: Forget) -> ForgetResult:
+    """Archive a memory that is outdated, wrong or no longer wanted; `history` still shows it."""
+    change = engine.forget(request.name, reason=request.reason)
+    return ForgetResult(engine.history(change.memory_id)[-1].key, change_view(change))
+
+
+def _remembered(result: RememberResult) -> str:
+    said = f"Memory stored: {result.memory.key}"
+    return said if result.decision == "add" else f"{said} ({result.decision}: {result.reason})"
+
+
+OPERATIONS = (
+    Operation(
+        name="remember",
+        request=Remember,
+        result=RememberResult,
+        run=remember,
+        reply=_remembered,
+        permission="memory:write:user",
+        example='picomem remember "The staging database listens on port 5433" --key staging_db_port',
+        tool="memory_store",
+    ),
+    Operation(
+        name="revise",
+        request=Revise,
+        result=ReviseResult,
+        run=revise,
+        reply=lambda result: f"Memory revised: {result.memory.key} (version {result.memory.version})",
+        permission="memory:write:user",
+        example='picomem revise staging_db_port "The staging database listens on port 6432" --since 2026-05-01',
+        tool="memory_revise",
+    ),
+    Operation(
+        name="forget",
+        request=Forget,
+        result=ForgetResult,
+        run=forget,
+        reply=lambda result: f"Memory deleted: {result.key}",
+        permission="memory:write:user",
+        example='picomem forget staging_db_port -m "the database is gone"',
+        tool="memory_forget",
+        destructive=True,
+        idempotent=True,
+    ),
+)

@@ -1,0 +1,483 @@
+r"""What a secret looks like, as data: the rules that `policy.redact` runs.
+
+A rule is a pattern in the syntax that RE2 and Python's `re` share (no look-around, no back-reference). The
+group `secret` (or `value`, or one for each way to quote it) is what gets replaced. Fast and safe by this:
+
+- `gates` are literals, one of which stands in (or beside) every match; a text without them is never scanned.
+  They are lower-case and compared without regard to case.
+- A pattern starts at a literal and then repeats one character class, or a bounded number of characters, so
+  that a failed match costs a bounded look, not a search: `re` is not linear by itself.
+- What a pattern cannot say (is this value code, a placeholder, a word?) is left to a named check in `redact`.
+
+Vendors publish the shapes of their tokens for secret scanning; these are from general knowledge. An id goes
+into the placeholder, so it is part of what is stored: do not rename one lightly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of secret.
+
+    `check` names a function in `redact` that may still say no; `within` is a pattern that marks the only
+    regions in which `pattern` counts.
+    """
+
+    id: str
+    gates: tuple[str, ...]
+    pattern: str
+    check: str = ""
+    within: str = ""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# A value made of these words alone is a placeholder.
+VOCABULARY = _words(
+    """your my the a an of for to is in here this that new old current confirm user username name api app key
+    keys token tokens secret secrets pass passwd password passwords passphrase pwd access auth client id
+    private public example sample changeme change me placeholder dummy none null nil undefined true
+    false yes no required optional string str text int bool bytes number object any value val insert
+    replace with actual real test testing todo tbd redacted hidden masked removed login email input
+    field type empty default env var variable from config settings self cls bearer basic foo bar baz xxx
+    abc admin root guest data url host localhost enter set get invalid wrong missing verify reset forgot
+    forget hash hashed encrypted plain plaintext credentials credential session cookie account database
+    db server service github gitlab aws openai anthropic google slack stripe goes put fill"""
+)
+# After or before the keyword in a key: the key names something about the secret, not the secret.
+NEUTRAL_REST = _words(
+    """name names file filename path dir id ids url uri endpoint type types length len size count counts limit
+    max min field label hint hash hashed digest policy expiry expires expiration expire ttl age regex
+    pattern header prefix suffix format version required env var ref arn manager store provider reset
+    strength rules validator schema class title placeholder help error message msg usage used budget
+    index idx position pos offset span start end kind column table list map set dict enabled valid at
+    date time timeout attribute attr param parameter selector style input form page link icon button
+    text color view model factory handler callback function func method service iter generator stream
+    lines line hasher hashers algorithm alg pubkey public"""
+)
+NEUTRAL_BEFORE = _words(
+    """max min num no n next prev previous page continuation count total public primary foreign sort partition
+    cancellation cancel eos bos pad unk mask sep cls stop start end special cursor cache idempotency
+    csrf xsrf syntax expected lock row hot registry dictionary map config"""
+)
+CODE_TYPES = _words(
+    """str string String bytes int bool Optional None null Any SecretStr Text text number object required
+    optional     undefined boolean unknown never void password Password"""
+)
+# “The password is …”: what people say about passwords.
+NOT_SAID = _words(
+    """required wrong incorrect correct invalid valid missing empty secure safe weak strong secret stored
+    hashed encrypted expired changed reset needed optional not never always also still only now being
+    sent shown hidden set saved kept too very quite just that this what there here the a an in on at of
+    for from with by as to case-sensitive unknown known short long simple easy hard fine good bad okay
+    same different unique random generated visible plaintext string null none true false your their our
+    his her its it something anything nothing everything somewhere"""
+)
+SESSION_NAMES = (
+    "sess",
+    "sid",
+    "auth",
+    "token",
+    "jwt",
+    "remember",
+    "identity",
+    "access",
+    "refresh",
+    "secret",
+    "key",
+)
+
+# Before a token: a word boundary, an escape as it stands in JSON (`\n`), or a percent-escape.
+_START = r"(?:\b|\\[nrt]|%[0-9A-Fa-f]{2})"
+
+
+def _gates(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+def _token(kind: str, gates: str, shape: str, check: str = "varied") -> Rule:
+    """A token that its own shape gives away; `gates` parted by spaces."""
+    return Rule(kind, _gates(gates), f"{_START}(?P<secret>{shape})", check)
+
+
+def _lone(kind: str, gates: str, shape: str, check: str = "mixed") -> Rule:
+    """A token whose prefix is so short that Base64 may hold it: it must not follow a sign of that."""
+    return Rule(kind, _gates(gates), rf"(?:^|[^\w/+.-]|\\[nrt])(?P<secret>{shape})", check)
+
+
+_UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
+
+_TOKENS = (
+    # Clouds and hosting
+    _token("aws-access-key", "akia asia abia acca", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
+    _token("aws-bedrock-key", "absk", r"ABSK[A-Za-z0-9+/]{80,}={0,2}"),
+    _token("google-api-key", "aiza", r"AIza[\w-]{35}"),
+    _token("google-oauth-secret", "gocspx-", r"GOCSPX-[\w-]{20,}"),
+    _token("google-oauth-token", "ya29. 1//0", r"(?:ya29\.[\w-]{20,}|1//0[\w-]{40,})"),
+    _token("azure-client-secret", "q~", r"[\w~.-]{3}\dQ~[\w~.-]{31,34}"),
+    _token("azure-service-key", "jqqj9", r"[A-Za-z0-9]{52}JQQJ9[A-Za-z0-9]{27}"),
+    _token("azure-devops-token", "azdo", r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}"),
+    _lone("alibaba-access-key", "ltai", r"LTAI[A-Za-z0-9]{12,24}\b"),
+    _token("tencent-secret-id", "akid", r"AKID[A-Za-z0-9]{32}\b"),
+    _token("digitalocean-token", "_v1_", r"do[opr]_v1_[a-f0-9]{64}"),
+    _token("heroku-key", "hrku-", r"HRKU-[\w-]{36,}"),
+    _token("fly-token", "fm1r_ fm2_ fo1_", r"(?:fm1r_|fm2_|fo1_)[\w+/=-]{40,}"),
+    _token("vercel-token", "vcp_ vci_ vca_ vcr_ vck_", r"vc[piark]_[A-Za-z0-9]{24,}"),
+    _token("netlify-token", "nfp_", r"nfp_[A-Za-z0-9]{36,}"),
+    _token("render-key", "rnd_", r"rnd_[A-Za-z0-9]{28,}"),
+    _token("cloudflare-origin-key", "v1.0-", r"v1\.0-[a-f0-9]{24}-[a-f0-9]{146}"),
+    _token("tailscale-key", "tskey-", r"tskey-[a-z]+-[\w-]{16,}"),
+    _token("scaleway-key", "scw", r"SCW[A-Z0-9]{17}\b"),
+    _token("ibm-cloud-key", "apikey-", r"ApiKey-" + _UUID),
+    # Git hosts and CI
+    _token("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{36,}"),
+    _token("github-fine-token", "github_pat_", r"github_pat_[A-Za-z0-9_]{36,}"),
+    _token(
+        "gitlab-token",
+        "glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct-",
+        r"gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|oas|soat|ffct)-[\w.-]{20,}",
+    ),
+    _token("gitlab-runner-token", "gr1348941", r"GR1348941[\w-]{20,}"),
+    _token("bitbucket-token", "atbb atctt3", r"(?:ATBB[A-Za-z0-9]{24,}|ATCTT3xFf[\w=+/-]{60,})"),
+    _token("atlassian-token", "atatt3", r"ATATT3[\w=+/-]{60,}"),
+    _token("sourcegraph-token", "sgp_", r"sgp_(?:[a-f0-9]{16}_|local_)?[a-f0-9]{40}"),
+    _token("circleci-token", "ccipat_ cciprj_", r"CCI(?:PAT|PRJ)_[A-Za-z0-9]{20,}_[a-f0-9]{40}"),
+    _token("buildkite-token", "bkua_ bkct_", r"bk(?:ua|ct)_[a-z0-9]{40,}"),
+    _token("sonar-token", "squ_ sqp_ sqa_", r"sq[upa]_[a-f0-9]{40}"),
+    _token("octopus-key", "api-", r"API-[A-Z0-9]{25,26}\b", "mixed"),
+    # Chat
+    _token(
+        "slack-token",
+        "xoxb- xoxa- xoxp- xoxo- xoxs- xoxr- xoxe xoxd- xoxc-",
+        r"xox(?:[abcdoprs]|e(?:\.xox[bp])?)-[\w%-]{10,}",
+    ),
+    _token("slack-app-token", "xapp-", r"xapp-\d-[A-Z0-9]+-\d+-[a-z0-9]{32,}"),
+    Rule(
+        "slack-webhook",
+        ("hooks.slack.com",),
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<secret>[\w/]{20,})",
+        "varied",
+    ),
+    Rule("discord-webhook", ("/api/webhooks/",), r"/api/webhooks/\d{5,25}/(?P<secret>[\w-]{40,})", "varied"),
+    Rule(
+        "teams-webhook",
+        ("incomingwebhook/",),
+        r"IncomingWebhook/(?P<secret>[0-9a-f]{32}(?:/[0-9a-f-]{36})?)",
+    ),
+    _token(
+        "discord-token",
+        "discord bot token run(",
+        r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}\b",
+        "mixed",
+    ),
+    _token("telegram-token", ":aa", r"\d{8,10}:AA[\w-]{32,}"),
+    _token("twilio-key", "sk", r"SK[0-9a-f]{32}\b"),
+    # Payment and commerce
+    _token("stripe-key", "_live_ _test_ _prod_", r"[rsp]k_(?:live|test|prod)_[A-Za-z0-9]{16,}"),
+    _token("webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{24,}"),
+    _lone("square-token", "sq0 eaaa", r"(?:sq0(?:atp|csp|idp)-[\w-]{22,}|EAAA[\w-]{56,})"),
+    _token(
+        "braintree-token",
+        "access_token$",
+        r"access_token\$(?:production|sandbox)\$[a-z0-9]{16}\$[a-f0-9]{32}",
+    ),
+    _token("razorpay-key", "rzp_", r"rzp_(?:live|test)_[A-Za-z0-9]{14,}"),
+    _token("shopify-token", "shpat_ shpca_ shppa_ shpss_ shpua_", r"shp(?:at|ca|pa|ss|ua)_[a-fA-F0-9]{32}"),
+    _token("flutterwave-key", "flwseck", r"FLWSECK(?:_TEST)?-[A-Za-z0-9]{12,}(?:-X)?"),
+    _token("mollie-key", "live_ test_", r"(?:live|test)_[A-Za-z0-9]{30,}", "mixed"),
+    _token("plaid-token", "access-", r"access-(?:sandbox|development|production)-" + _UUID),
+    _token("easypost-key", "ezak eztk", r"EZ[AT]K[A-Za-z0-9]{54}"),
+    _token("duffel-token", "duffel_", r"duffel_(?:test|live)_[\w-]{40,}"),
+    _token("shippo-token", "shippo_", r"shippo_(?:live|test)_[a-f0-9]{40}"),
+    # Models and their tools
+    _token("anthropic-key", "sk-ant-", r"sk-ant-[\w-]{20,}"),
+    _token("openai-key", "sk-", r"sk-(?:proj|svcacct|admin|None)-[\w-]{20,}"),
+    _token("openrouter-key", "sk-or-", r"sk-or-v1-[a-f0-9]{48,}"),
+    _token("sk-key", "sk-", r"sk-(?:[a-z0-9]{2,8}-)?[A-Za-z0-9]{30,}(?:-[\w-]+)?", "mixed"),
+    _token("langfuse-key", "-lf-", r"[sp]k-lf-" + _UUID),
+    _token("huggingface-token", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z0-9]{30,}", "mixed"),
+    _token("replicate-token", "r8_", r"r8_[A-Za-z0-9]{37,}"),
+    _token("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{40,}"),
+    _token("xai-key", "xai-", r"xai-[A-Za-z0-9]{60,}"),
+    _token("perplexity-key", "pplx-", r"pplx-[A-Za-z0-9]{40,}"),
+    _token("fireworks-key", "fw_", r"fw_[A-Za-z0-9]{20,}", "mixed"),
+    _token("nvidia-key", "nvapi-", r"nvapi-[\w-]{60,}"),
+    _token("langsmith-key", "lsv2_", r"lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}"),
+    _token("elevenlabs-key", "sk_", r"sk_[a-f0-9]{48}"),
+    _token("cerebras-key", "csk-", r"csk-[a-z0-9]{40,}"),
+    _token("voyage-key", "pa-", r"pa-[A-Za-z0-9_-]{40,}", "mixed"),
+    _token("jina-key", "jina_", r"jina_[A-Za-z0-9_-]{48,}"),
+    _token("tavily-key", "tvly-", r"tvly-(?:dev-|prod-)?[\w-]{20,}"),
+    _token("firecrawl-key", "fc-", r"fc-[a-f0-9]{32}"),
+    _token("pinecone-key", "pcsk_", r"pcsk_\w{40,}"),
+    _token("e2b-key", "e2b_", r"e2b_[a-f0-9]{40}"),
+    _token("runpod-key", "rpa_", r"rpa_[A-Za-z0-9]{40,}"),
+    _token("llamacloud-key", "llx-", r"llx-[A-Za-z0-9]{40,}"),
+    _token("apify-token", "apify_api_", r"apify_api_[A-Za-z0-9]{30,}"),
+    _token("mem0-key", "m0-", r"m0-[A-Za-z0-9]{36,}", "mixed"),
+    _token("together-key", "tgp_v1_", r"tgp_v1_[\w-]{40,}"),
+    _lone("brave-key", "bsa", r"BSA[A-Za-z0-9_-]{24,}\b"),
+    _token("mapbox-token", "sk.eyj", r"sk\.eyJ[\w-]{20,}\.[\w-]{16,}"),
+    # Package registries
+    _token("npm-token", "npm_", r"npm_[A-Za-z0-9]{36,}"),
+    _token("pypi-token", "pypi-ag", r"pypi-Ag[A-Za-z0-9][\w-]{50,}"),
+    _token("rubygems-key", "rubygems_", r"rubygems_[a-f0-9]{48}"),
+    _lone("crates-token", "cio", r"cio[A-Za-z0-9]{32}\b"),
+    _lone("nuget-key", "oy2", r"oy2[a-z0-9]{43}\b"),
+    _token("docker-token", "dckr_", r"dckr_(?:pat|oat)_[\w-]{20,}"),
+    _lone("artifactory-key", "akcp cmvmd", r"(?:AKCp[A-Za-z0-9]{60,}|cmVmd[A-Za-z0-9]{59,})"),
+    _token("clojars-token", "clojars_", r"CLOJARS_[A-Za-z0-9]{60}"),
+    # Observability
+    _token("newrelic-key", "nrak- nrjs- nriq- nrra- nrii-", r"NR(?:AK|JS|IQ|RA|II)-[\w-]{19,}"),
+    _token(
+        "grafana-token", "glsa_ glc_", r"(?:glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}|glc_[A-Za-z0-9+/]{32,}={0,2})"
+    ),
+    _token("sentry-token", "sntrys_ sntryu_", r"(?:sntrys_eyJ[\w+/=-]{40,}|sntryu_[a-f0-9]{64})"),
+    _token("dynatrace-token", "dt0", r"dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    _token("posthog-key", "phx_", r"phx_[A-Za-z0-9]{36,}"),
+    _token("logfire-token", "pylf_", r"pylf_v\d_[a-z]{2}_[A-Za-z0-9]{30,}"),
+    _token("launchdarkly-key", "sdk- mob- api-", r"(?:sdk|mob|api)-" + _UUID),
+    _token("axiom-token", "xaat- xapt-", r"xa[ap]t-" + _UUID),
+    # Databases and secret stores
+    _token("vault-token", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{20,}"),
+    _token("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}"),
+    _token("doppler-token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.[\w.-]{40,}"),
+    _token("pulumi-token", "pul-", r"pul-[a-f0-9]{40}"),
+    _token("onepassword-token", "ops_eyj", r"ops_eyJ[\w+/=-]{80,}"),
+    _token("onepassword-key", "a3-", r"A3-[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){4,5}\b"),
+    _token("age-key", "age-secret-key-1", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
+    _token("planetscale-token", "pscale_", r"pscale_(?:tkn|pw|oauth)_[\w.=-]{32,}"),
+    _token("neon-key", "napi_", r"napi_[a-z0-9]{50,}"),
+    _token("supabase-key", "sbp_ sb_secret_", r"(?:sbp_[a-f0-9]{40}|sb_secret_[\w-]{20,})"),
+    _token("databricks-token", "dapi", r"dapi[a-f0-9]{32}(?:-\d)?"),
+    _token("aiven-password", "avns_", r"AVNS_[\w-]{19,}"),
+    _token("clickhouse-key", "4b1d", r"4b1d[A-Za-z0-9]{38}\b"),
+    _token("mongodb-secret", "mdb_sa_sk_", r"mdb_sa_sk_[\w-]{30,}"),
+    # E-mail and other services
+    _token("sendgrid-key", "sg.", r"SG\.[\w-]{16,32}\.[\w-]{16,64}"),
+    _token("mailgun-key", "key-", r"key-[a-f0-9]{32}\b"),
+    _token("mailchimp-key", "-us", r"[a-f0-9]{32}-us\d{1,2}\b"),
+    _token("brevo-key", "xkeysib- xsmtpsib-", r"x(?:key|smtp)sib-[a-f0-9]{64}-[A-Za-z0-9]{16}"),
+    _token("resend-key", "re_", r"re_[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,30}\b", "mixed"),
+    _token("mailersend-key", "mlsn.", r"mlsn\.[a-f0-9]{64}"),
+    _token("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    _token("notion-token", "secret_ ntn_", r"(?:secret_[A-Za-z0-9]{43}|ntn_[A-Za-z0-9]{40,})"),
+    _token("linear-key", "lin_api_ lin_oauth_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}"),
+    _token("figma-token", "figd_ figo_", r"fig[do]_[\w-]{36,}"),
+    _token("hubspot-token", "pat-", r"pat-(?:na|eu)\d-" + _UUID),
+    _token("postman-key", "pmak-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
+    _lone("facebook-token", "eaa", r"EAA[A-Za-z0-9]{80,}"),
+    _token("typeform-token", "tfp_", r"tfp_[\w.=-]{40,}"),
+    _token("contentful-token", "cfpat-", r"CFPAT-[\w-]{43}"),
+    _token("prefect-key", "pnu_ pnb_", r"pn[ub]_[A-Za-z0-9]{36}"),
+    _token("readme-key", "rdme_", r"rdme_[a-z0-9]{60,}"),
+    _token("dropbox-token", "sl.", r"sl\.[\w-]{100,}"),
+    _token("okta-token", "ssws", r"SSWS\s+00[\w-]{38,44}"),
+    _token("twitter-bearer", "aaaaaaaa", r"A{20,24}[A-Za-z0-9%]{70,110}"),
+)
+
+# Words that make the key of an assignment a secret's name. `redact` splits the whole key and looks again.
+_KEYWORDS = (
+    r"passw(?:or)?d|passphrase|passcode|passwort|senha|contraseña|pwd|pass|pw\b|secret|token|credentials?"
+    r"|(?:api|access|account|auth|private|encryption|encrypt|signing|signature|session|master|license|app|application"
+    r"|client|consumer|service|storage|subscription|deploy|admin|webhook|hmac|jwt|aes|openai|anthropic|secret|shared[_-]?access|functions?)"
+    r"[_-]?key|_auth|密码|密碼|口令|пароль"
+)
+_KEY_GATES = _gates("pwd pass pw secret token credential key _auth senha contrase 密码 密碼 口令 пароль")
+_VALUE = (
+    r"""(?:\\{0,3}"(?P<double>[^"\n]+?)\\{0,3}(?:"|$)|'(?P<single>[^'\n]+)'|`(?P<tick>[^`\n]+)`"""
+    r"""|(?P<bare>[^\s"'`,;&<>(){}\[\]|\\][^\s"'`,;&<>(){}\[\]|\\]*))"""
+)
+_PEM_GLUE = r"""(?:\\{1,4}[nrt]|[\s"'+>|,:;→\\.-]|[0-9]{1,4}[\t→|:])"""
+
+_SHAPES = (
+    Rule(
+        "private-key",
+        ("private key",),
+        r"-----BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+        rf"{_PEM_GLUE}{{0,30}}(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset)[^\n]{{0,120}}?(?:\n|\\n){_PEM_GLUE}{{0,30}}){{0,4}}"
+        r"(?P<secret>[A-Za-z0-9+/=]{16,}(?:[^-]|-{1,2}[^-])*)",
+        "pem",
+    ),
+    Rule(
+        "putty-key",
+        ("private-lines:",),
+        r"Private-Lines: \d+\s+(?P<secret>(?:[A-Za-z0-9+/=]{4,64}\s+)*[A-Za-z0-9+/=]{4,64})(?:\s|$)",
+        "varied",
+    ),
+    Rule(
+        "jwt",
+        ("eyj",),
+        r"(?P<secret>eyJ[\w-]{8,}\.(?:eyJ[\w-]{4,}(?:\.[\w-]*)?|[\w-]*(?:\.[\w-]+){1,3}))",
+        "varied",
+    ),
+    Rule(
+        "url-password",
+        ("://",),
+        r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'<>`]{0,100}:(?P<secret>[^\s/\"'<>`]+)@[\w.\[$-]",
+        "embedded",
+    ),
+    Rule("url-token", ("://",), r"https?://(?P<secret>[\w-]{20,})(?::x-oauth-basic)?@", "mixed"),
+    Rule(
+        "authorization",
+        ("bearer", "authorization"),
+        r"(?i)(?:\bbearer\s{1,4}|\bauthorization[\"']?\s{0,4}[:=,]\s{0,4}[\"'`]?"
+        r"(?:(?:token|apikey|digest|key|bearer)[ :=]{1,4})?)"
+        r"(?P<secret>[\w.~+/=:-]{12,})",
+        "mixed",
+    ),
+    Rule("basic-auth", ("basic ",), r"(?i)\bbasic\s{1,4}(?P<secret>[A-Za-z0-9+/]{8,}={0,2})", "basic"),
+    Rule(
+        "cookie",
+        ("cookie", "curl"),
+        r"(?P<key>[\w.-]+)=(?P<secret>[^\s;\"',]{8,})",
+        "cookie",
+        within=r"(?i)\b(?:set-)?cookies?[\"']?\s{0,4}(?:[:=,]|\s)\s{0,4}[\"']?[^\n\"']{8,}|\s-b\s{1,4}[\"'][^\n\"']{8,}",
+    ),
+    Rule(
+        "session-id",
+        ("sess", "connect.sid"),
+        r"(?i)\b(?:phpsessid|jsessionid|asp\.net_sessionid|connect\.sid|sessionid|session_token|sessid)[\"']?\s{0,4}[=:]\s{0,4}[\"']?"
+        r"(?P<secret>[\w%.+/~-]{16,})",
+        "mixed",
+    ),
+    Rule(
+        "signed-url",
+        ("sig=", "signature="),
+        r"(?i)[?&;](?:sig|x-amz-signature|x-goog-signature|signature)=(?P<secret>[\w%+/=-]{24,})",
+        "varied",
+    ),
+    Rule("otp-secret", ("otpauth://",), r"otpauth://[^\s\"']{0,200}?secret=(?P<secret>[A-Za-z2-7]{8,})"),
+    Rule(
+        "curl-user",
+        ("curl", "--user"),
+        r"(?:\bcurl\b[^\n|]{0,300}?\s-u|--(?:proxy-)?user)"
+        r"[ =]{0,2}[\"']?[^\s:\"'/$]{1,80}:(?P<secret>[^\s\"']{2,})",
+        "embedded",
+    ),
+    Rule(
+        "client-password",
+        (
+            "mysql",
+            "mariadb",
+            "sshpass",
+            "docker",
+            "podman",
+            "redis-cli",
+            "az ",
+            "ldap",
+            "helm",
+            "mongo",
+            "7z",
+            "zip",
+        ),
+        r"\b(?:(?:mysql|mysqldump|mysqladmin|mariadb|mariadb-dump)\b[^\n|;]{0,200}?\s-p"
+        r"|(?:sshpass|(?:docker|podman|helm registry|az) login|mongo|mongosh|mongodump)\b"
+        r"[^\n|;]{0,200}?\s-p\s{0,3}"
+        r"|redis-cli\b[^\n|;]{0,200}?\s-a\s{1,3}"
+        r"|ldap[a-z]{3,10}\b[^\n|;]{0,200}?\s-w\s{1,3}"
+        r"|7z[a-z]?\s[^\n|;]{0,200}?\s-p|zip\s[^\n|;]{0,200}?\s-P\s{1,3})"
+        r"""(?:"(?P<double>[^"\n]+)"|'(?P<single>[^'\n]+)'|(?P<bare>[^\s"'-][^\s"']*))""",
+        "typed",
+    ),
+    Rule(
+        "sudo-password",
+        ("sudo",),
+        r"(?:echo|printf)\s{1,3}(?:-\w\s)?[\"']?(?P<secret>[^\s\"'|]{3,})[\"']?\s{0,3}\|\s{0,3}sudo\s[^\n]{0,40}?-S",
+        "embedded",
+    ),
+    Rule("openssl-pass", ("pass:",), r"-pass(?:in|out)?[ =]\"?pass:(?P<secret>[^\s\"']{3,})", "embedded"),
+    Rule(
+        "netrc",
+        ("machine",),
+        r"\bmachine\s{1,9}\S{1,200}\s{1,9}login\s{1,9}\S{1,200}\s{1,9}password\s{1,9}(?P<secret>\S{3,})",
+        "embedded",
+    ),
+    Rule(
+        "pgpass",
+        (":5432:", ":5433:", ":6432:", ":*:"),
+        r"(?m)^[\w.*-]{1,100}:(?:5432|5433|6432|\*):[\w*.-]{1,63}:[\w*.@-]{1,63}:(?P<secret>[^\s:][^\s]{2,})$",
+        "embedded",
+    ),
+    Rule(
+        "flag",
+        ("--",),
+        r"(?i)(?:^|[\s\"'])--?(?P<key>[\w-]{0,30}?(?:passw(?:or)?d|passphrase|secret|token|(?:api|access|auth|account)-?key|pwd|pass))"
+        r"""(?:=|\s{1,3}|["'],\s{0,3})(?:"(?P<double>[^"\n]+)"|'(?P<single>[^'\n]+)'|(?P<bare>[^\s"'-][^\s"',]*))""",
+        "typed",
+    ),
+    Rule(
+        "paired-value",
+        ("value",),
+        r"(?i)(?:name|key|variable)[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?P<key>[\w.:-]{0,40}?(?:passw(?:or)?d|passphrase|secret|token|api_?key|access_?key|pwd)"
+        r"[\w.:-]{0,20})[\"']?\s{0,3},?\s{0,40}[\"']?value[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?P<value>[^\s\"'<>]{3,})",
+        "paired",
+    ),
+    Rule(
+        "element",
+        ("</",),
+        r"(?i)<(?P<key>[\w:.-]{0,40}?(?:passw(?:or)?d|passphrase|secret|token|api_?key|access_?key|pwd))>(?P<value>[^<\s]{3,200})</",
+        "paired",
+    ),
+    Rule(
+        "environment",
+        _gates("pass passw pwd secret token key"),
+        r"(?m)(?:^|[\s;&])(?P<key>[A-Z0-9_]{0,40}?(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|SECRET|TOKEN|KEY)(?:_[A-Z0-9_]{1,30})?)"
+        r"=(?P<bare>[^\s\"'`$(){}<>\[\]][^\s\"'`]*)",
+        "assigned",
+    ),
+    Rule(
+        "assignment",
+        _KEY_GATES,
+        rf"(?i)(?P<key>{_KEYWORDS})(?P<rest>[\w-]{{0,40}})"
+        r"(?P<close>[\"'`\]\\]{0,4})\s{0,8}(?P<op>:\s{0,2}[\w.\[\]]{1,30}(?:\s{0,2}\|\s{0,2}None)?\s{1,2}=|:=|=>|={1,3}|!==?|->|[:：=,])\s{0,8}"
+        + _VALUE,
+        "assigned",
+    ),
+    Rule(
+        "spoken",
+        _gates(
+            "passw passphrase passcode pwd pin key token secret contrase senha passe 密码 密碼 口令 пароль"
+        ),
+        r"(?i)(?P<key>\b(?:password|passwd|passphrase|passcode|passwort|pwd|pin(?: code)?|wi-?fi key"
+        r"|(?:api|access|secret|private|license) ?key|(?:access |api |auth )?token|(?:client )?secret"
+        r"|contraseña|mot de passe|senha)|密码|密碼|口令|пароль)"
+        r"(?:(?:\s(?:for|to|of|on|at)\s[^\n.:;!?=\"']{1,40}?)?"
+        r"(?P<op>\s{0,2}(?:\s(?:(?:was |is )?(?:changed|set|reset) to|is|was|now|being|will be"
+        r"|ist|lautet|est|es|é|это)\b"
+        r"(?:\snow|\sstill|\scurrently)?:?|:\s|：|是|为|為|改成|设为|\s->))|\s)"
+        r"\s{0,3}(?P<quote>[\"'“‘`「*]{0,3})(?P<value>[^\s\"“”‘’`「」，。、；]{3,80})",
+        "spoken",
+    ),
+    Rule(
+        "command-secret",
+        _gates("identified requirepass masterauth setx env smbclient"),
+        r"(?i)(?:\bidentified\s{1,3}(?:with\s\S{1,40}\s)?by\s{1,3}['\"]|\b(?:requirepass|masterauth)\s{1,3}"
+        r"|\bsmbclient\b[^\n|;]{0,200}?\s-U\s{0,3}['\"]?[\w.\\/-]{1,60}%"
+        r"|\b(?:setx|env)\s{1,3}\w{0,40}(?:password|passwd|secret|token|_key|pass)\s{1,3}['\"]?)"
+        r"(?P<value>[^\s'\"]{3,})",
+        "told",
+    ),
+    Rule(
+        "login",
+        _gates("creds credentials login logins"),
+        r"(?i)\b(?:creds|credentials|logins?)\b:?(?:\s(?:are|is|with|as|for\s\w{1,20}:?))?"
+        r"\s{1,3}[\w.@+-]{2,60}\s?[/:,]\s?"
+        r"(?P<value>[^\s'\"/]{6,80})",
+        "told",
+    ),
+    Rule(
+        "spoken-as",
+        ("as the pass", "as my pass", "as pass", "as your pass", "as a pass"),
+        r"(?i)\b(?:use|using|set|type|enter|try)\s[\"'“‘`]?(?P<value>[^\s\"“”‘’`]{4,80})[\"'”’`]?\sas\s(?:the\s|my\s|your\s|a\s)?(?P<key>pass(?:word|phrase|code))",
+        "spoken",
+    ),
+)
+
+# The most telling kind first: where two rules find the same place, its name is used.
+RULES: tuple[Rule, ...] = (*_TOKENS, *_SHAPES)

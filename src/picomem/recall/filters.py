@@ -1,0 +1,54 @@
+"""What a recall is limited to, apart from its words. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from picomem.clock import Micros
+from picomem.records.kinds import Kind, Origin, Priority
+from picomem.records.memory import Memory
+from picomem.records.scope import Scope
+from picomem.store.memories import visible
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """`since` and `until` (UTC microseconds, until exclusive) are hard limits; the two `as_of` times choose what was
+    believed, and what was true, at that moment."""
+
+    kinds: tuple[Kind, ...] = ()
+    priority: Priority | None = None
+    tag: str = ""
+    since: Micros | None = None
+    until: Micros | None = None
+    known_at: Micros | None = None
+    valid_at: Micros | None = None
+    include_memories: bool = True
+    include_transcripts: bool = True
+    include_untrusted: bool = False
+
+    def admits_memory(self, memory: Memory, scope: Scope, now: Micros) -> bool:
+        known_at = now if self.known_at is None else self.known_at
+        valid_at = known_at if self.valid_at is None else self.valid_at
+        return (
+            visible(memory.scope, scope)
+            and memory.known_from <= known_at
+            and (memory.known_to is None or memory.known_to > known_at)
+            and memory.valid_from <= valid_at
+            and (memory.valid_to is None or memory.valid_to > valid_at)
+            and (memory.expires_at is None or memory.expires_at > valid_at)
+            and (not self.kinds or memory.kind in self.kinds)
+            and (self.priority is None or memory.importance >= _least(self.priority))
+            and (not self.tag or self.tag in memory.tags)
+            and (self.since is None or memory.known_from >= self.since)
+            and (self.until is None or memory.known_from < self.until)
+            and self.admits_origin(memory.origin)
+        )
+
+    def admits_origin(self, origin: Origin) -> bool:
+        return self.include_untrusted or origin.trusted
+
+
+def _least(priority: Priority) -> float:
+    """The least importance that still shows as this priority (see Priority.of)."""
+    return {"critical": 0.9, "high": 0.7, "medium": 0.4, "low": 0.0}[priority.value]

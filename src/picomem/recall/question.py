@@ -1,0 +1,42 @@
+"""A question, taken apart: the terms to look for, quoted phrases, and the time that it names. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from picomem.clock import Micros
+from picomem.recall.when import TimeReading, read_time
+from picomem.text.terms import is_cjk, query_terms
+
+LONGEST = 8_000  # characters of a question that are looked at
+MOST_TERMS = 48
+_QUOTED = re.compile(r"[\"“”「『《]([^\"“”「」『』《》]{2,200})[\"“”」』》]")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`terms` in order, each once; `single` are CJK characters that stand alone and are looked for by prefix."""
+
+    text: str
+    terms: tuple[str, ...]
+    single: frozenset[str]
+    phrases: tuple[str, ...]
+    time: TimeReading
+
+
+def parse(text: str, asked_at: Micros, zone: tzinfo) -> Question:
+    """Take a question apart. Anything is a question; nothing raises."""
+    text = text[:LONGEST].replace("\x00", " ")
+    time = read_time(text, asked_at, zone)
+    # The words of a date say when, not what: the text itself seldom repeats them.
+    about = text.replace(time.phrase, " ", 1) if time.window and time.certain and time.phrase else text
+    terms = query_terms(about, MOST_TERMS)
+    return Question(
+        text=text,
+        terms=tuple(terms),
+        single=frozenset(term for term in terms if len(term) == 1 and is_cjk(term)),
+        phrases=tuple(phrase.strip().casefold() for phrase in _QUOTED.findall(text)),
+        time=time,
+    )

@@ -1,0 +1,139 @@
+"""Ranking: from what each leg found to one order. Pure; every constant is explained where it stands.
+
+An episode's score is made of
+
+    words      Σ idf·frequency over the question's terms in it (BM25, weighed by the user's own documents)
+  + context    what its neighbours in the transcript have, for a short turn says little without them
+  + session    what its whole transcript has, so that evidence spread over a talk counts
+  ──────────── divided by the best of the question, so 1 is the best that words found
+  + meaning    the likeness of its vector, scaled between the middling and the best, less for short texts
+  + time       a bonus inside the time that the question names
+
+A sum of normalised scores keeps how much better one hit is than the next; ranks would throw that away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from picomem.store.search import SATURATION, Place
+
+# A turn of SHORT terms takes half of CONTEXT from its neighbours, a longer one less: it stands on its own.
+CONTEXT = 0.6
+SHORT = 30.0  # tokens
+# What the whole transcript has, beside what the turn has.
+SESSION = 0.2
+# Mean vectors of a static model say less than words do, and little about a short turn.
+MEANING = 0.3
+# Being inside the time that was asked for is worth half of a perfect match of words.
+TIME = 0.5
+# How many of the words' best are looked at more closely; below that, context cannot lift a hit to the top.
+CANDIDATES = 400
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What is known of one document before it is scored."""
+
+    words: dict[str, float] = field(default_factory=dict)
+    context: float = 0.0
+    session: float = 0.0
+    meaning: float = 0.0
+    in_window: bool = False
+    score: float = 0.0
+
+
+def best_by_words(parts: Mapping[int, Mapping[str, float]], count: int = CANDIDATES) -> list[int]:
+    """The documents that the words like best; a tie goes to the later one."""
+    return sorted(parts, key=lambda doc: (-sum(parts[doc].values()), -doc))[:count]
+
+
+def session_scores(
+    places: Iterable[Place], parts: Mapping[int, Mapping[str, float]], idf: Mapping[str, float]
+) -> dict[str, float]:
+    """How much a transcript as a whole has of the question: its turns' frequencies added up, and saturated again."""
+    sums: dict[str, dict[str, float]] = {}
+    for place in places:
+        terms = sums.setdefault(place.transcript, {})
+        for term, weight in parts.get(place.doc, {}).items():
+            terms[term] = terms.get(term, 0.0) + weight
+    k1 = SATURATION - 1
+    scores = {}
+    for transcript, terms in sums.items():
+        total = 0.0
+        for term, weight in terms.items():
+            value = idf.get(term, 1.0) or 1e-9
+            frequency = weight / value
+            total += value * frequency * SATURATION / (frequency + k1)
+        scores[transcript] = total
+    return scores
+
+
+def context_scores(places: Iterable[Place], parts: Mapping[int, Mapping[str, float]]) -> dict[int, float]:
+    """What each episode's two neighbours have of the question, less for an episode that is long itself."""
+    by_transcript: dict[str, list[Place]] = {}
+    for place in places:
+        by_transcript.setdefault(place.transcript, []).append(place)
+    scores: dict[int, float] = {}
+    for row in by_transcript.values():
+        row.sort(key=lambda place: (place.first_turn, place.part))
+        own = [sum(parts.get(place.doc, {}).values()) for place in row]
+        for i, place in enumerate(row):
+            before = own[i - 1] if i and _adjacent(row[i - 1], place) else 0.0
+            after = own[i + 1] if i + 1 < len(row) and _adjacent(place, row[i + 1]) else 0.0
+            if before or after:
+                scores[place.doc] = CONTEXT * SHORT / (SHORT + place.tokens) * (before + after)
+    return scores
+
+
+def _adjacent(one: Place, other: Place) -> bool:
+    same_turn = other.first_turn == one.last_turn and other.part == one.part + 1
+    return same_turn or (other.first_turn == one.last_turn + 1 and other.part == 0)
+
+
+def meaning_scores(likeness: Mapping[int, float], middling: float, tokens: Mapping[int, int]) -> dict[int, float]:
+    """Cosines, brought to 0–1 between the middling and the best of the question, less for a short text."""
+    best = max(likeness.values(), default=0.0)
+    span = best - middling
+    if span <= 0:
+        return {}
+    return {
+        doc: max(0.0, (value - middling) / span) * tokens[doc] / (tokens[doc] + SHORT)
+        for doc, value in likeness.items()
+        if doc in tokens
+    }
+
+
+def fuse(evidence: dict[int, Evidence]) -> list[int]:
+    """Score every document; the order, best first. A tie goes to the later one."""
+    raw = {doc: sum(found.words.values()) + found.context + SESSION * found.session for doc, found in evidence.items()}
+    best = max(raw.values(), default=0.0) or 1.0
+    for doc, found in evidence.items():
+        found.score = raw[doc] / best + MEANING * found.meaning + (TIME if found.in_window else 0.0)
+    return sorted(evidence, key=lambda doc: (-evidence[doc].score, -doc))
+
+
+def confidence(found: Evidence, idf: Mapping[str, float], likeness: float) -> float:
+    """How sure we are that a hit is about the question, 0–1.
+
+    Either its words cover what the question is about (the share of the question's weight that it holds), or its
+    meaning is near: below a cosine of 0.35 two texts of the static model are as good as unrelated, at 0.85 they say
+    the same.
+    """
+    total = sum(idf.values())
+    covered = sum(idf.get(term, 0.0) for term in found.words) / total if total else 0.0
+    near = min(1.0, max(0.0, (likeness - 0.35) / 0.5))
+    return round(1 - (1 - covered) * (1 - near), 4)
+
+
+def within_budget(tokens: list[int], budget: int | None) -> int:
+    """How many of a list of results fit a budget: they are taken in order until one does not."""
+    if budget is None:
+        return len(tokens)
+    used = 0
+    for count, cost in enumerate(tokens):
+        used += cost
+        if used > budget:
+            return count
+    return len(tokens)

@@ -1,0 +1,387 @@
+"""Recall: a question in, budgeted hits out. Reads, and hands to the pure parts what they decide on.
+
+    question.parse → words.match_words, meaning.nearest → filters → rank → hits → budget
+
+Recall never fails because one leg failed: each leg is tried by itself, and the answer says what became of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import tzinfo
+
+from picomem.clock import Micros, to_datetime
+from picomem.errors import StoreError
+from picomem.policy.redact import Redactor
+from picomem.recall import rank
+from picomem.recall.filters import Filters
+from picomem.recall.meaning import Likeness, MeaningLeg
+from picomem.recall.question import Question, parse
+from picomem.recall.rank import Evidence
+from picomem.recall.words import WordMatches, match_words
+from picomem.records.episode import Episode, Transcript
+from picomem.records.hit import Answer, Hit
+from picomem.records.memory import Memory
+from picomem.records.scope import Scope
+from picomem.store import episodes, memories, search
+from picomem.store.connector import Connector, Transaction
+
+MEMORY_SHARE = 0.6  # of the token budget; what memories leave over goes to episodes
+HIT_OVERHEAD = 24  # tokens of a hit's key, score, date and citation, which are handed out with its text
+_IMPORTANCE = 0.15  # what an importance of 1 adds to a memory that fits the question perfectly
+_WINDOW_DOCUMENTS = 2_000  # episodes of a named time that are looked at even though no word fits
+_NOTHING = Likeness({}, 0.0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a caller asks for besides the question. `token_budget` None means as much as `limit` allows."""
+
+    limit: int = 10
+    token_budget: int | None = 2_000
+    include_context: bool = False
+    filters: Filters = Filters()
+
+
+class Recall:
+    """Answers questions over one store."""
+
+    def __init__(
+        self, connector: Connector, redactor: Callable[[], Redactor], meaning: MeaningLeg | None, zone: tzinfo
+    ) -> None:
+        self._connector = connector
+        self._redactor = redactor
+        self._meaning = meaning
+        self._zone = zone
+
+    def answer(self, scope: Scope, text: str, wanted: Wanted, now: Micros) -> Answer:
+        question = parse(text, now, self._zone)
+        legs: dict[str, str] = {}
+        notes: list[str] = []
+        with self._connector.read() as tx:
+            looking = _Looking(tx, scope, question, wanted, now, self._meaning, legs, notes)
+            found = looking.memories() if wanted.filters.include_memories else []
+            found += looking.episodes() if wanted.filters.include_transcripts else []
+        if looking.damaged:
+            notes.append(f"{len(looking.damaged)} rows are damaged and were left out; run `picomem doctor`.")
+        hits, left_out = _budgeted(found, wanted)
+        redactor = self._redactor() if hits else None
+        hits = [_redacted(hit, redactor) for hit in hits] if redactor else hits
+        time = question.time
+        return Answer(
+            question=text[:400],
+            hits=tuple(hits),
+            confidence=max((hit.score for hit in hits), default=0.0),
+            legs=legs,
+            tokens=sum(hit.tokens for hit in hits),
+            token_budget=wanted.token_budget,
+            left_out=left_out,
+            since=time.window.since if time.window else wanted.filters.since,
+            until=time.window.until if time.window else wanted.filters.until,
+            time_phrase=time.phrase if time.window else "",
+            notes=tuple(notes),
+        )
+
+
+@dataclass(slots=True)
+class _Looking:
+    """One question on its way through the legs."""
+
+    tx: Transaction
+    scope: Scope
+    question: Question
+    wanted: Wanted
+    now: Micros
+    meaning: MeaningLeg | None
+    legs: dict[str, str]
+    notes: list[str]
+    damaged: list[str] = field(default_factory=list)
+
+    def memories(self) -> list[Hit]:
+        total = int((self.tx.one("count_memory_docs", user=self.scope.user) or (0,))[0])
+        words = self._words("memory", total)
+        near = self._near("memory", total)
+        evidence: dict[int, Evidence] = {}
+        records: dict[int, Memory] = {}
+        docs = [*words.parts, *(doc for doc in near.nearest if doc not in words.parts)]
+        for memory in memories.by_docs(self.tx, self.scope, docs, self.damaged) if docs else []:
+            if self.wanted.filters.admits_memory(memory, self.scope, self.now):
+                records[memory.doc] = memory
+                evidence[memory.doc] = Evidence(words=words.parts.get(memory.doc, {}))
+        self._add_meaning(evidence, near, {doc: memory.tokens for doc, memory in records.items()})
+        order = rank.fuse(evidence)
+        for doc in order:
+            evidence[doc].score += _IMPORTANCE * records[doc].importance
+        order.sort(key=lambda doc: (-evidence[doc].score, -doc))
+        scores = _absolute(order, evidence, words, near)
+        kept = _known(order, scores)
+        return [
+            _memory_hit(records[doc], scores[doc], _why(evidence[doc], words), self.wanted.include_context)
+            for doc in kept[: self.wanted.limit]
+        ]
+
+    def episodes(self) -> list[Hit]:
+        total = int((self.tx.one("count_episodes", user=self.scope.user) or (0,))[0])
+        words = self._words("episode", total)
+        near = self._near("episode", total)
+        allowed = self._allowed_transcripts()
+        window = self._window()
+        candidates = rank.best_by_words(words.parts) if allowed is None and window is None else list(words.parts)
+        docs = list(dict.fromkeys([*candidates, *near.nearest]))
+        places = {place.doc: place for place in search.places(self.tx, self.scope, docs)} if docs else {}
+        spots = [
+            (place.transcript, turn)
+            for doc in candidates[: rank.CANDIDATES]
+            if (place := places.get(doc))
+            for turn in (place.first_turn - 1, place.first_turn, place.last_turn + 1)
+        ]
+        for place in search.around(self.tx, self.scope, spots) if spots else []:
+            places.setdefault(place.doc, place)
+        inside = self._inside(window)
+        for place in inside.values():
+            places.setdefault(place.doc, place)
+        if allowed is not None:
+            places = {doc: place for doc, place in places.items() if place.transcript in allowed}
+        if window is not None and window.hard:
+            places = {doc: place for doc, place in places.items() if doc in inside}
+        context = rank.context_scores(places.values(), words.parts)
+        sessions = rank.session_scores(places.values(), words.parts, words.idf)
+        evidence = {
+            doc: Evidence(
+                words=words.parts.get(doc, {}),
+                context=context.get(doc, 0.0),
+                session=sessions.get(place.transcript, 0.0),
+                in_window=doc in inside and window is not None and not window.hard,
+            )
+            for doc, place in places.items()
+        }
+        self._add_meaning(evidence, near, {doc: place.tokens for doc, place in places.items()})
+        order = rank.fuse(evidence)
+        scores = _absolute(order, evidence, words, near)
+        kept = [doc for doc in _known(order, scores) if _has_reason(evidence[doc], window)]
+        return self._episode_hits(kept, scores, evidence, words)
+
+    def _episode_hits(
+        self, order: list[int], scores: dict[int, float], evidence: dict[int, Evidence], words: WordMatches
+    ) -> list[Hit]:
+        hits: list[Hit] = []
+        transcripts: dict[str, Transcript | None] = {}
+        step = max(self.wanted.limit, 8)
+        for start in range(0, len(order), step):
+            docs = order[start : start + step]
+            records = {episode.doc: episode for episode in episodes.by_docs(self.tx, self.scope, docs, self.damaged)}
+            for doc in docs:
+                episode = records.get(doc)
+                if episode is None or not self.wanted.filters.admits_origin(episode.origin):
+                    continue
+                if episode.transcript_id not in transcripts:
+                    transcripts[episode.transcript_id] = episodes.transcript(self.tx, self.scope, episode.transcript_id)
+                transcript = transcripts[episode.transcript_id]
+                hits.append(episode_hit(episode, transcript, scores[doc], _why(evidence[doc], words)))
+                if len(hits) == self.wanted.limit:
+                    return hits
+        return hits
+
+    def _words(self, source: str, total: int) -> WordMatches:
+        leg = _LEG_NAMES[source] + " by words"
+        try:
+            found = match_words(self.tx, self.scope, source, self.question, total)
+        except StoreError as error:
+            self.legs[leg] = f"failed: {error}"
+            return WordMatches()
+        self.legs[leg] = f"{len(found.parts)}" + (" by substring" if found.substring else "")
+        for term, spellings in found.spelled.items():
+            note = f"“{term}” was not found; looked for {', '.join(spellings)} as well."
+            if note not in self.notes:
+                self.notes.append(note)
+        return found
+
+    def _near(self, source: str, total: int) -> Likeness:
+        leg = _LEG_NAMES[source] + " by vector"
+        if self.meaning is None:
+            self.legs[leg] = "off"
+            return _NOTHING
+        if not total or not self.question.text.strip():
+            self.legs[leg] = "0"
+            return _NOTHING
+        try:
+            near = self.meaning.nearest(
+                self.tx, self.scope, source, self.question.text, self.tx.version(), rank.CANDIDATES
+            )
+        except (StoreError, ModuleNotFoundError) as error:
+            self.legs[leg] = f"failed: {error}"
+            return _NOTHING
+        partial = f" of {near.documents}/{total}" if near.documents < total else ""
+        self.legs[leg] = f"{len(near.nearest)}{partial}"
+        return near
+
+    def _add_meaning(self, evidence: dict[int, Evidence], near: Likeness, tokens: dict[int, int]) -> None:
+        for doc, value in rank.meaning_scores(near.nearest, near.middling, tokens).items():
+            if doc in evidence:
+                evidence[doc].meaning = value
+
+    def _allowed_transcripts(self) -> set[str] | None:
+        """The transcripts that may answer, or None for all of them."""
+        narrowed = self.scope.project or self.scope.agent or self.scope.session
+        if not narrowed and self.tx.one("denied_transcript", user=self.scope.user) is None:
+            return None
+        rows = self.tx.all(
+            "allowed_transcripts",
+            user=self.scope.user,
+            project=self.scope.project,
+            agent=self.scope.agent,
+            session=self.scope.session,
+        )
+        return {row[0] for row in rows}
+
+    def _window(self) -> _Window | None:
+        """The time to look in: what the caller set is a limit, what the question says is a preference."""
+        filters = self.wanted.filters
+        until = filters.until
+        if filters.known_at is not None:
+            until = min(until or filters.known_at, filters.known_at)
+        if filters.since is not None or until is not None:
+            return _Window(filters.since or -(1 << 62), until or 1 << 62, hard=True)
+        time = self.question.time
+        if time.window is None or not time.certain:
+            return None
+        return _Window(time.window.since, time.window.until, hard=False)
+
+    def _inside(self, window: _Window | None) -> dict[int, search.Place]:
+        if window is None:
+            return {}
+        limit = 1 << 40 if window.hard else _WINDOW_DOCUMENTS
+        found = search.in_window(self.tx, self.scope, window.since, window.until, limit)
+        if not found and not window.hard:
+            self.notes.append(f"Nothing is known from “{self.question.time.phrase}”; looked at all times.")
+        return {place.doc: place for place in found}
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    since: Micros
+    until: Micros
+    hard: bool
+
+
+_LEG_NAMES = {"memory": "memories", "episode": "episodes"}
+
+
+def _has_reason(found: Evidence, window: _Window | None) -> bool:
+    """Whether anything but its neighbourhood speaks for an episode. Inside a hard window an empty question is a
+    request for everything, so there nothing is held against it."""
+    return bool(found.words or found.context or found.meaning > 0 or found.in_window) or (
+        window is not None and window.hard
+    )
+
+
+def _absolute(order: list[int], evidence: dict[int, Evidence], words: WordMatches, near: Likeness) -> dict[int, float]:
+    """Scores in 0–1 that compare between questions: the best hit's confidence, shared out in proportion."""
+    if not order:
+        return {}
+    top = evidence[order[0]].score or 1.0
+    sure = max(rank.confidence(evidence[doc], words.idf, near.nearest.get(doc, 0.0)) for doc in order[:3])
+    sure = max(sure, 0.3 if evidence[order[0]].in_window else 0.0)
+    return {doc: round(sure * max(0.0, evidence[doc].score) / top, 4) for doc in order}
+
+
+def _known(order: list[int], scores: dict[int, float]) -> list[int]:
+    return [doc for doc in order if scores[doc] > 0]
+
+
+def _why(found: Evidence, words: WordMatches) -> str:
+    reasons = []
+    if found.words:
+        heaviest = sorted(found.words, key=lambda term: -found.words[term])[:5]
+        reasons.append(("contains " if words.substring else "words: ") + ", ".join(heaviest))
+    if found.context > 0:
+        reasons.append("its neighbours fit")
+    if found.meaning >= 0.5:
+        reasons.append("near in meaning")
+    if found.in_window:
+        reasons.append("from the time asked for")
+    if not reasons:
+        reasons.append(
+            "near in meaning" if found.meaning > 0 else "its session fits" if found.session else "in the time"
+        )
+    return "; ".join(reasons)
+
+
+def _memory_hit(memory: Memory, score: float, why: str, with_context: bool) -> Hit:
+    return Hit(
+        source="memory",
+        id=memory.id,
+        text=memory.content,
+        score=score,
+        why=why,
+        origin=memory.origin,
+        tokens=memory.tokens + HIT_OVERHEAD,
+        at=memory.valid_from,
+        key=memory.key,
+        kind=memory.kind.value,
+        context=memory.context if with_context else "",
+        importance=memory.importance,
+        tags=memory.tags,
+        session=memory.scope.session,
+        project=memory.scope.project,
+    )
+
+
+def episode_hit(episode: Episode, transcript: Transcript | None, score: float, why: str) -> Hit:
+    """An episode as a hit, with the pointer that opens it."""
+    return Hit(
+        source="episode",
+        id=episode.id,
+        text=episode.summary or episode.preview,
+        score=score,
+        why=why,
+        origin=episode.origin,
+        tokens=episode.tokens + HIT_OVERHEAD,
+        at=episode.started_at,
+        key=episode.key,
+        kind=episode.category,
+        importance=episode.importance,
+        role=episode.role,
+        session=transcript.session if transcript else "",
+        project=transcript.project if transcript else "",
+        branch=episode.branch,
+        transcript=transcript.path if transcript else "",
+        turns=(episode.first_turn, episode.last_turn),
+        citation=citation(episode, transcript),
+    )
+
+
+def citation(episode: Episode, transcript: Transcript | None) -> str:
+    """Where an episode stands, for a person: `claude-code 8463c716 turn 12, 2026-02-10`."""
+    if transcript is None:
+        return "transcript gone"
+    turns = (
+        f"turn {episode.first_turn + 1}"
+        if episode.first_turn == episode.last_turn
+        else f"turns {episode.first_turn + 1}–{episode.last_turn + 1}"
+    )
+    day = f", {to_datetime(episode.started_at):%Y-%m-%d}" if episode.started_at is not None else ""
+    return f"{transcript.host} {transcript.session[:8] or transcript.id[:8]} {turns}{day}"
+
+
+def _redacted(hit: Hit, redactor: Redactor) -> Hit:
+    """What was stored before a rule existed is redacted on the way out."""
+    text, context = redactor.redact(hit.text).text, redactor.redact(hit.context).text
+    if text == hit.text and context == hit.context:
+        return hit
+    return replace(hit, text=text, context=context)
+
+
+def _budgeted(found: list[Hit], wanted: Wanted) -> tuple[list[Hit], int]:
+    """Durable memories first in what may be spent, then by score; what did not fit is counted."""
+    durable = sorted((hit for hit in found if hit.source == "memory"), key=lambda hit: -hit.score)
+    episodic = sorted((hit for hit in found if hit.source != "memory"), key=lambda hit: -hit.score)
+    budget = wanted.token_budget
+    if budget is not None:
+        share = int(budget * MEMORY_SHARE) if episodic else budget
+        durable = durable[: rank.within_budget([hit.tokens for hit in durable], share)]
+        rest = budget - sum(hit.tokens for hit in durable)
+        episodic = episodic[: rank.within_budget([hit.tokens for hit in episodic], rest)]
+    kept = sorted([*durable, *episodic], key=lambda hit: (-hit.score, hit.source != "memory"))[: wanted.limit]
+    return kept, min(len(found), wanted.limit) - len(kept)

@@ -1,0 +1,115 @@
+"""The leg by words: a question's terms in, and out what each document has of each. Reads; ranks nothing.
+
+A term that occurs nowhere may be a slip or a part of a word. Then the user's own vocabulary is asked for terms
+that begin with it, or that differ from it by a letter or two; they count for less. When no term of the question
+occurs, the question's own string is looked for in the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from math import log
+
+from picomem.recall.question import Question
+from picomem.records.scope import Scope
+from picomem.store import search
+from picomem.store.connector import Transaction
+
+_MOST_DOCUMENTS = 20_000  # a term of more documents is only looked up if the question has no rarer one
+_SLIP_WEIGHT = 0.6  # what a match by a near spelling is worth beside the word itself
+_SLIP_LIKENESS = 0.78  # the least likeness (2·M/T of Ratcliff and Obershelp) for two spellings of one word
+_MOST_SLIPS = 4
+_VOCABULARY_PAGE = 2_000  # terms that are compared with a slip
+_MOST_SUBSTRINGS = 50
+
+
+@dataclass(slots=True)
+class WordMatches:
+    """What the terms of a question found in one source.
+
+    `parts` holds, by document, the weight that each term gave it; `idf` what each term of the question is worth,
+    found or not; `spelled` the near spellings that stood in for a term.
+    """
+
+    parts: dict[int, dict[str, float]] = field(default_factory=dict)
+    idf: dict[str, float] = field(default_factory=dict)
+    spelled: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    substring: bool = False
+
+    def score(self, doc: int) -> float:
+        return sum(self.parts.get(doc, {}).values())
+
+
+def match_words(
+    tx: Transaction, scope: Scope, source: str, question: Question, documents: int, *, exact: bool = False
+) -> WordMatches:
+    """Look up the question's terms among the `documents` memories or episodes of the user; `exact`: nothing else."""
+    found = WordMatches()
+    counts = {term: _count(tx, scope, source, term, question) for term in question.terms}
+    found.idf = {term: idf(documents, count) for term, count in counts.items()}
+    rare = {term for term, count in counts.items() if 0 < count <= _MOST_DOCUMENTS}
+    for term, count in counts.items():
+        if count == 0 and term not in question.single and not exact:
+            _add_slips(tx, scope, source, term, documents, found)
+        elif count and (term in rare or not rare):
+            posting = search.postings(tx, scope, source, term, prefix=term in question.single)
+            _add(found, term, found.idf[term], posting.scores)
+    if not found.parts and not exact:
+        _add_substrings(tx, scope, source, question, found)
+    return found
+
+
+def idf(documents: int, count: int) -> float:
+    """How much a term says: ln(1 + (N − n + ½) / (n + ½)), which is never negative (Robertson and Zaragoza 2009)."""
+    return log(1 + (max(documents, count) - count + 0.5) / (count + 0.5))
+
+
+def _count(tx: Transaction, scope: Scope, source: str, term: str, question: Question) -> int:
+    if term in question.single:
+        return sum(count for _, count in search.terms_near(tx, scope, source, term, _VOCABULARY_PAGE))
+    return search.count(tx, scope, source, term)
+
+
+def _add(found: WordMatches, term: str, weight: float, scores: dict[int, float]) -> None:
+    for doc, score in scores.items():
+        parts = found.parts.setdefault(doc, {})
+        parts[term] = max(parts.get(term, 0.0), weight * score)
+
+
+def _add_slips(tx: Transaction, scope: Scope, source: str, term: str, documents: int, found: WordMatches) -> None:
+    near = near_spellings(term, search.terms_near(tx, scope, source, term[:2], _VOCABULARY_PAGE))
+    for spelling, count in near:
+        posting = search.postings(tx, scope, source, spelling)
+        _add(found, term, _SLIP_WEIGHT * idf(documents, count), posting.scores)
+    if near:
+        found.spelled[term] = tuple(spelling for spelling, _ in near)
+
+
+def near_spellings(term: str, vocabulary: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The terms of a vocabulary that `term` may be a slip for or the beginning of, the likeliest first."""
+    if len(term) < 4 or not term.isalnum():
+        return []
+    likely: list[tuple[float, str, int]] = []
+    for candidate, count in vocabulary:
+        if candidate.startswith(term):
+            likely.append((1.0, candidate, count))
+        elif len(term) >= 5 and abs(len(candidate) - len(term)) <= 2:
+            likeness = SequenceMatcher(None, term, candidate, autojunk=False).ratio()
+            if likeness >= _SLIP_LIKENESS and not any(c.isdigit() for c in term):
+                likely.append((likeness, candidate, count))
+    likely.sort(key=lambda found: (-found[0], -found[2], found[1]))
+    return [(candidate, count) for _, candidate, count in likely[:_MOST_SLIPS]]
+
+
+def _add_substrings(tx: Transaction, scope: Scope, source: str, question: Question, found: WordMatches) -> None:
+    wanted = question.text.strip()
+    strings = [wanted] if 0 < len(wanted) <= 200 else []
+    strings += [word for word in wanted.split()[:8] if len(word) >= 3 and word != wanted]
+    for string in strings:
+        docs = search.containing(tx, scope, source, string, _MOST_SUBSTRINGS)
+        if docs:
+            found.substring = True
+            found.idf.setdefault(string, 1.0)
+            _add(found, string, 1.0, dict.fromkeys(docs, 1.0))
+            return

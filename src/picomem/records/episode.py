@@ -1,0 +1,66 @@
+"""Episodes and the transcripts that they point into."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from picomem.clock import Micros
+from picomem.records.kinds import Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """A conversation that another program owns, and how far it has been read."""
+
+    id: str
+    host: str
+    path: str
+    session: str
+    agent: str = ""
+    project: str = ""
+    branch: str = ""
+    cwd: str = ""
+    title: str = ""
+    parent_session: str = ""
+    send_policy: str = "private"  # private: only its own user; deny: never handed out
+    started_at: Micros | None = None
+    ended_at: Micros | None = None
+    generation: int = 1  # rises when the file was rewritten under us
+    size: int = 0
+    fingerprint: str = ""  # of the bytes before the cursor, to see a rewrite
+    cursor: int = 0  # the byte from which to read on
+    state: str = "{}"  # the reader's and the packer's own state at the cursor, JSON
+    turns: int = 0
+    skipped: str = "{}"
+    updated_at: Micros = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """A reduced record of a span of a transcript: a bounded preview and the pointer back.
+
+    `turns` are first and last turn (inclusive), `span` the byte range [start, end) of their records in the file.
+    A turn that is longer than a preview becomes several episodes, numbered by `part` from 0.
+    """
+
+    id: str
+    transcript_id: str
+    first_turn: int
+    last_turn: int
+    part: int
+    start: int
+    end: int
+    role: str
+    origin: Origin
+    preview: str
+    started_at: Micros | None
+    ended_at: Micros | None
+    identity: str
+    branch: str = ""
+    category: str = "transcript"  # or "timeline": a consolidation's own entry
+    key: str = ""
+    summary: str = ""
+    importance: float = 0.3
+    tokens: int = 0
+    doc: int = 0
+    created_at: Micros = 0

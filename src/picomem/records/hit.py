@@ -1,0 +1,59 @@
+"""What recall hands out: hits, and the account of how they were found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from picomem.clock import Micros
+from picomem.records.kinds import Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One result.
+
+    `score` lies in 0–1 and falls along the list. `why` says in words what made it a hit. For an episode,
+    `transcript`, `turns` and `citation` are the pointer that opens it again.
+    """
+
+    source: str  # "memory" or "episode"
+    id: str
+    text: str
+    score: float
+    why: str
+    origin: Origin
+    tokens: int
+    at: Micros | None
+    key: str = ""
+    kind: str = ""
+    context: str = ""
+    importance: float = 0.0
+    tags: tuple[str, ...] = ()
+    role: str = ""
+    session: str = ""
+    project: str = ""
+    branch: str = ""
+    transcript: str = ""
+    turns: tuple[int, int] | None = None
+    citation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The answer to a question.
+
+    `legs` names every way of searching with what came of it: a number of hits, "off", or the error that it met.
+    `confidence` (0–1) is how sure recall is that the first hit is about the question.
+    """
+
+    question: str
+    hits: tuple[Hit, ...]
+    confidence: float
+    legs: dict[str, str]
+    tokens: int
+    token_budget: int | None
+    left_out: int = 0  # hits that were good enough and did not fit the budget
+    since: Micros | None = None
+    until: Micros | None = None
+    time_phrase: str = ""
+    notes: tuple[str, ...] = field(default=())

@@ -1,0 +1,78 @@
+"""The small closed vocabularies: what a memory is, where a text came from, what was decided."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What a durable memory is (the source designs' `knowledge`, split by what it is used for)."""
+
+    FACT = "fact"
+    PREFERENCE = "preference"
+    INSTRUCTION = "instruction"
+    DECISION = "decision"
+    PROJECT = "project"
+    INSIGHT = "insight"
+
+
+class Origin(StrEnum):
+    """Where a text came from. Kept for good: a summary inherits the least trusted of what it is made of."""
+
+    USER = "user"
+    AGENT = "agent"
+    TOOL = "tool"
+    WEB = "web"
+    OTHER = "other"
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the text may be an instruction or enter the index page."""
+        return self in (Origin.USER, Origin.AGENT)
+
+
+_TRUST = [Origin.USER, Origin.AGENT, Origin.TOOL, Origin.WEB, Origin.OTHER]
+
+
+def least_trusted(origins: list[Origin]) -> Origin:
+    """The origin of something made from several texts; of nothing, `other`."""
+    return max(origins, key=_TRUST.index, default=Origin.OTHER)
+
+
+class Source(StrEnum):
+    """How a memory came to be stored."""
+
+    MANUAL = "manual"
+    SESSION = "session"
+    MIGRATION = "migration"
+    CONSOLIDATION = "consolidation"
+
+
+class Priority(StrEnum):
+    """Importance in words; the same number as `importance`, shown another way."""
+
+    CRITICAL = "critical"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+    @property
+    def importance(self) -> float:
+        return {"critical": 0.95, "high": 0.75, "medium": 0.5, "low": 0.25}[self.value]
+
+    @classmethod
+    def of(cls, importance: float) -> Priority:
+        if importance >= 0.9:
+            return cls.CRITICAL
+        if importance >= 0.7:
+            return cls.HIGH
+        return cls.MEDIUM if importance >= 0.4 else cls.LOW
+
+
+class Decision(StrEnum):
+    """What became of something that was offered to memory."""
+
+    ADD = "add"
+    MERGE = "merge"
+    SUPERSEDE = "supersede"
+    REFUSE = "refuse"

@@ -1,0 +1,85 @@
+"""A memory: one version of one durable entry, as the store holds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from picomem.clock import Micros
+from picomem.records.ids import content_hash
+from picomem.records.kinds import Kind, Origin, Priority, Source
+from picomem.records.scope import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One version. Two spans of time belong to it, both [from, to) in UTC microseconds, `None` meaning "still":
+
+    - `valid_from`, `valid_to`: when it was true in the world.
+    - `known_from`, `known_to`: when we held it to be so.
+
+    A version is never edited. What is believed now are the versions whose `known_to` is None; a memory without
+    such a version is archived.
+    """
+
+    id: str
+    version: int
+    scope: Scope
+    key: str
+    kind: Kind
+    content: str
+    context: str = ""
+    importance: float = 0.5
+    pinned: bool = False
+    tags: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
+    origin: Origin = Origin.USER
+    source: Source = Source.MANUAL
+    valid_from: Micros
+    valid_to: Micros | None = None
+    known_from: Micros
+    known_to: Micros | None = None
+    expires_at: Micros | None = None
+    created_at: Micros
+    tokens: int
+    change_id: str
+    doc: int = 0
+
+    @property
+    def priority(self) -> Priority:
+        return Priority.of(self.importance)
+
+    @property
+    def archived(self) -> bool:
+        return self.known_to is not None
+
+    @property
+    def content_hash(self) -> str:
+        """What the row's stored hash must be: a hash over everything in it that a person wrote."""
+        return content_hash(self.key, self.kind, self.content, self.context, *self.tags, "\x1f", *self.related)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One recorded step: who decided what about which memory, when, why, and from what."""
+
+    id: str
+    run: str
+    at: Micros
+    actor: str
+    verb: str  # remember, revise, forget, expire, undo
+    decision: str  # add, merge, supersede, refuse, revise, archive
+    reason: str
+    memory_id: str = ""
+    before: int | None = None  # the version that it closed
+    after: int | None = None  # the version that it opened
+    candidate: str = ""  # of a refusal: the first of the (redacted) text that was refused
+    undoes: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parent:
+    """One step of lineage: what a memory version was made from."""
+
+    kind: str  # episode, memory, message
+    id: str
+    role: str = "source"  # source, superseded, merged

@@ -1,0 +1,39 @@
+"""Whose a thing is. Every call on the store takes a scope; there is no unscoped read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from picomem.errors import InvalidInput
+
+LOCAL_USER = "local"
+_LONGEST = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """An owner: a user, and perhaps an agent, a project and a session of that user.
+
+    The empty string means "not narrowed". As the scope of a write it says where a memory belongs; as the scope
+    of a read it admits what belongs to it and to the wider scopes around it, and where it is not narrowed,
+    everything of the user.
+    """
+
+    user: str = LOCAL_USER
+    agent: str = ""
+    project: str = ""
+    session: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.user.strip():
+            raise InvalidInput("A user id cannot be empty; leave it out to mean the local user.")
+        for name in ("user", "agent", "project", "session"):
+            value = getattr(self, name)
+            if len(value) > _LONGEST or "\x00" in value:
+                raise InvalidInput(
+                    f"The {name} id is longer than {_LONGEST} characters or holds a NUL; use a shorter plain name."
+                )
+
+    def narrowed(self, **parts: str) -> Scope:
+        """This scope with some parts set; a part that is given empty stays as it is."""
+        return replace(self, **{name: value for name, value in parts.items() if value})

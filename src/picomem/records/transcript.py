@@ -1,0 +1,51 @@
+"""What a transcript is made of once a host's own format has been read away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from picomem.clock import Micros
+from picomem.records.kinds import Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One thing that was said in a transcript, cleaned of the host's markup but not yet redacted.
+
+    `index` counts the transcript's turns from 0 in file order. `start` and `end` are the byte range of the
+    record in the (decompressed) file, end exclusive, newline included: the pointer that opens it again.
+    """
+
+    index: int
+    role: str  # "user", "assistant", or a speaker's name
+    text: str
+    at: Micros | None
+    origin: Origin
+    start: int
+    end: int
+    id: str = ""
+    parent: str = ""
+    branch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptInfo:
+    """What a transcript says of itself; a field that it does not say is empty."""
+
+    session: str = ""
+    title: str = ""
+    cwd: str = ""
+    branch: str = ""
+    agent: str = ""
+    parent_session: str = ""
+    started_at: Micros | None = None
+
+
+@dataclass(slots=True)
+class Skipped:
+    """What a reader passed over, by reason, so that it can be told."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, reason: str, count: int = 1) -> None:
+        self.counts[reason] = self.counts.get(reason, 0) + count

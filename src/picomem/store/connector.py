@@ -1,0 +1,70 @@
+"""What the store asks of a database: to open it, to read from it, to write to it in one transaction.
+
+Two implementations are meant to exist, SQLite (`sqlite.py`) and PostgreSQL. Everything above this file speaks to a
+`Transaction`: it runs named statements and hands back rows as tuples. It never sees a connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+Row = tuple[Any, ...]
+
+
+class Transaction(Protocol):
+    """A consistent view of the database; in a write, all of it is kept or none."""
+
+    def all(self, name: str, /, **values: object) -> list[Row]:
+        """The rows of the statement `name`."""
+        ...
+
+    def each(self, name: str, /, **values: object) -> Iterator[Row]:
+        """The rows of the statement `name`, one at a time."""
+        ...
+
+    def one(self, name: str, /, **values: object) -> Row | None:
+        """The first row, or None."""
+        ...
+
+    def run(self, name: str, /, **values: object) -> int:
+        """Run a statement that writes; how many rows it changed."""
+        ...
+
+    def next_docs(self, count: int = 1) -> int:
+        """Take `count` consecutive numbers for the search index; the first of them. Never given out twice."""
+        ...
+
+    def version(self) -> object:
+        """A value that differs once anything was written, by whomever."""
+        ...
+
+
+class Connector(Protocol):
+    """One database."""
+
+    name: str
+    read_only: bool
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """A consistent snapshot."""
+        ...
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """The one write transaction at a time; nested calls join the outer one."""
+        ...
+
+    def integrity(self) -> list[str]:
+        """What is wrong with the file itself, a sentence each."""
+        ...
+
+    def words_integrity(self, source: str) -> str:
+        """What is wrong with a full-text index ("memory" or "episode"); empty where nothing is."""
+        ...
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,230 @@
+"""Transcripts and their episodes: rows in, records out. Every call takes a scope."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+
+from picomem.clock import Micros
+from picomem.errors import Corrupt
+from picomem.records.episode import Episode, Transcript
+from picomem.records.ids import content_hash
+from picomem.records.kinds import Origin
+from picomem.records.scope import Scope
+from picomem.store.connector import Row, Transaction
+from picomem.store.memories import id_range, unique_id
+from picomem.text.terms import indexed, owner_token
+
+
+def put_transcript(tx: Transaction, scope: Scope, transcript: Transcript) -> None:
+    values = {name: getattr(transcript, name) for name in Transcript.__slots__}
+    tx.run("put_transcript", user=scope.user, content_hash=_transcript_hash(transcript), **values)
+
+
+def transcripts_at(tx: Transaction, scope: Scope, path: str) -> list[Transcript]:
+    return [_transcript(row) for row in tx.all("transcripts_at_path", user=scope.user, path=path)]
+
+
+def transcripts_of_session(tx: Transaction, scope: Scope, host: str, session: str) -> list[Transcript]:
+    return [_transcript(row) for row in tx.all("transcripts_of_session", user=scope.user, host=host, session=session)]
+
+
+def transcript(tx: Transaction, scope: Scope, transcript_id: str) -> Transcript | None:
+    row = tx.one("transcript", user=scope.user, id=transcript_id)
+    return None if row is None else _transcript(row)
+
+
+def transcripts(tx: Transaction, scope: Scope) -> list[Transcript]:
+    return [_transcript(row) for row in tx.all("transcripts", user=scope.user)]
+
+
+def insert(tx: Transaction, scope: Scope, episode: Episode) -> Episode:
+    """Store an episode and its full-text entry."""
+    doc = tx.next_docs()
+    tx.run("insert_episode", user=scope.user, doc=doc, content_hash=row_hash(episode), **_values(episode))
+    tx.run("episode_words_add", doc=doc, body=indexed(text_of(episode), owner_token(scope.user)))
+    return replace(episode, doc=doc)
+
+
+def replace_preview(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> Episode:
+    """Let an episode that was still growing, or whose transcript moved, stand for its span as it is now."""
+    new = replace(new, id=old.id, doc=old.doc, created_at=old.created_at)
+    values = _values(new)
+    tx.run(
+        "replace_episode",
+        user=scope.user,
+        content_hash=row_hash(new),
+        **{
+            name: values[name]
+            for name in (
+                "id",
+                "transcript_id",
+                "first_turn",
+                "last_turn",
+                "start",
+                "end",
+                "branch",
+                "preview",
+                "ended_at",
+                "tokens",
+            )  # fmt: skip
+        },
+    )
+    if text_of(old) != text_of(new):
+        reindex(tx, scope, old, new)
+    return new
+
+
+def rewrite_preview(tx: Transaction, scope: Scope, episode: Episode) -> None:
+    """Store another preview for an episode, without touching full text (see `replace_preview`)."""
+    tx.run(
+        "rewrite_episode_preview",
+        user=scope.user,
+        id=episode.id,
+        preview=episode.preview,
+        tokens=episode.tokens,
+        content_hash=row_hash(episode),
+    )
+
+
+def reindex(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> None:
+    """Take the old text of an episode out of full text and put the new one in."""
+    owner = owner_token(scope.user)
+    tx.run("episode_words_remove", doc=old.doc, body=indexed(text_of(old), owner))
+    tx.run("episode_words_add", doc=old.doc, body=indexed(text_of(new), owner))
+
+
+def delete(tx: Transaction, scope: Scope, episode: Episode) -> None:
+    """Remove an episode with what was derived from it."""
+    tx.run("episode_words_remove", doc=episode.doc, body=indexed(text_of(episode), owner_token(scope.user)))
+    tx.run("delete_vector", user=scope.user, source="episode", doc=episode.doc)
+    tx.run("delete_episode", user=scope.user, id=episode.id)
+
+
+def old_timeline_entries(tx: Transaction, scope: Scope, before: Micros) -> list[Episode]:
+    """Timeline entries that were made before a time."""
+    return [from_row(row) for row in tx.all("old_timeline_entries", user=scope.user, before=before)]
+
+
+def by_identity(tx: Transaction, scope: Scope, identity: str) -> Episode | None:
+    row = tx.one("episode_by_identity", user=scope.user, identity=identity)
+    return None if row is None else unchecked(row)
+
+
+def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[str]) -> list[Episode]:
+    """Those of the episodes that match their hash; the ids of the others are put on `damaged`."""
+    rows = tx.all("episodes_by_doc", user=scope.user, docs=json.dumps(list(docs)))
+    whole = [row for row in rows if row_hash(unchecked(row)) == row[21]]
+    damaged += [row[0] for row in rows if row not in whole]
+    return [unchecked(row) for row in whole]
+
+
+def episode(tx: Transaction, scope: Scope, episode_id: str) -> Episode | None:
+    row = tx.one("episode", user=scope.user, id=episode_id)
+    return None if row is None else from_row(row)
+
+
+def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
+    return unique_id(tx.all("episode_ids_like", user=scope.user, **id_range(prefix)), prefix, "episode")
+
+
+def timeline(tx: Transaction, scope: Scope, since: Micros | None, until: Micros | None, limit: int) -> list[Episode]:
+    """The scope's episodes, latest first."""
+    rows = tx.all(
+        "timeline",
+        user=scope.user,
+        project=scope.project,
+        agent=scope.agent,
+        session=scope.session,
+        since=since,
+        until=until,
+        limit=limit,
+    )
+    return [from_row(row) for row in rows]
+
+
+def text_of(episode: Episode) -> str:
+    """What full text and vectors are made from."""
+    return f"{episode.preview}\n{episode.summary}" if episode.summary else episode.preview
+
+
+def from_row(row: Row) -> Episode:
+    """A row as a record. Raises Corrupt where the text does not match the row's hash."""
+    found = unchecked(row)
+    if row_hash(found) != row[21]:
+        raise Corrupt(
+            f"Episode {found.id} does not match its own hash: the file was damaged or edited by hand. "
+            "Run `picomem doctor`.",
+            id=found.id,
+        )
+    return found
+
+
+def unchecked(row: Row) -> Episode:
+    return Episode(
+        id=row[0],
+        transcript_id=row[1],
+        first_turn=row[2],
+        last_turn=row[3],
+        part=row[4],
+        start=row[5],
+        end=row[6],
+        role=row[7],
+        origin=Origin(row[8]),
+        branch=row[9],
+        category=row[10],
+        key=row[11],
+        preview=row[12],
+        summary=row[13],
+        importance=row[14],
+        started_at=row[15],
+        ended_at=row[16],
+        tokens=row[17],
+        identity=row[18],
+        created_at=row[19],
+        doc=row[20],
+    )
+
+
+def _values(episode: Episode) -> dict[str, object]:
+    values = {name: getattr(episode, name) for name in Episode.__slots__ if name != "doc"}
+    values["origin"] = episode.origin.value
+    return values
+
+
+def row_hash(episode: Episode) -> str:
+    return content_hash(episode.role, episode.key, episode.preview, episode.summary)
+
+
+def _transcript_hash(transcript: Transcript) -> str:
+    return content_hash(transcript.path, transcript.session, transcript.title, transcript.cwd, transcript.state)
+
+
+def _transcript(row: Row) -> Transcript:
+    found = Transcript(
+        id=row[0],
+        host=row[1],
+        path=row[2],
+        session=row[3],
+        agent=row[4],
+        project=row[5],
+        branch=row[6],
+        cwd=row[7],
+        title=row[8],
+        parent_session=row[9],
+        send_policy=row[10],
+        started_at=row[11],
+        ended_at=row[12],
+        generation=row[13],
+        size=row[14],
+        fingerprint=row[15],
+        cursor=row[16],
+        state=row[17],
+        turns=row[18],
+        skipped=row[19],
+        updated_at=row[20],
+    )
+    if _transcript_hash(found) != row[21]:
+        raise Corrupt(f"The record of transcript {found.path} is damaged; run `picomem doctor`.", id=found.id)
+    return found

@@ -1,0 +1,268 @@
+"""Memories, changes and lineage: rows in, records out. Every call takes a scope."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from picomem.clock import Micros
+from picomem.errors import Corrupt, NotFound
+from picomem.records.ids import content_hash
+from picomem.records.kinds import Kind, Origin, Source
+from picomem.records.memory import Change, Memory, Parent
+from picomem.records.scope import Scope
+from picomem.store.connector import Row, Transaction
+from picomem.text.terms import indexed, owner_token
+
+
+def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> Memory:
+    """Store a version, its full-text entry and its lineage; returned with its number in the index."""
+    doc = tx.next_docs()
+    scope = memory.scope
+    tx.run(
+        "insert_memory",
+        user=scope.user,
+        id=memory.id,
+        version=memory.version,
+        doc=doc,
+        agent=scope.agent,
+        project=scope.project,
+        session=scope.session,
+        key=memory.key,
+        kind=memory.kind.value,
+        content=memory.content,
+        context=memory.context,
+        importance=memory.importance,
+        pinned=int(memory.pinned),
+        tags=json.dumps(memory.tags, ensure_ascii=False),
+        related=json.dumps(memory.related, ensure_ascii=False),
+        origin=memory.origin.value,
+        source=memory.source.value,
+        valid_from=memory.valid_from,
+        valid_to=memory.valid_to,
+        known_from=memory.known_from,
+        known_to=memory.known_to,
+        expires_at=memory.expires_at,
+        created_at=memory.created_at,
+        tokens=memory.tokens,
+        change_id=memory.change_id,
+        content_hash=memory.content_hash,
+    )
+    tx.run("memory_words_add", doc=doc, **words(memory))
+    for parent in parents:
+        tx.run(
+            "insert_lineage",
+            user=scope.user,
+            child_kind="memory",
+            child_id=memory.id,
+            child_version=memory.version,
+            parent_kind=parent.kind,
+            parent_id=parent.id,
+            role=parent.role,
+            change_id=memory.change_id,
+        )
+    return replace(memory, doc=doc)
+
+
+def words(memory: Memory) -> dict[str, str]:
+    """The two full-text fields of a memory: what it is called, and what it says."""
+    owner = owner_token(memory.scope.user)
+    return {
+        "name": indexed(" ".join([memory.key, *memory.tags]), owner),
+        "body": indexed(f"{memory.content}\n{memory.context}", owner),
+    }
+
+
+def close(tx: Transaction, memory: Memory, at: Micros) -> None:
+    """End our belief in a version. Nothing else of it changes."""
+    tx.run("close_version", user=memory.scope.user, id=memory.id, version=memory.version, known_to=at)
+
+
+def by_key(tx: Transaction, scope: Scope, key: str) -> Memory | None:
+    """The memory that this very owner believes now under that key."""
+    row = tx.one(
+        "memory_by_key",
+        user=scope.user,
+        agent=scope.agent,
+        project=scope.project,
+        session=scope.session,
+        key=key,
+    )
+    return None if row is None else from_row(row)
+
+
+def versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory]:
+    return _read(tx.all("memory_versions", user=scope.user, id=memory_id))
+
+
+def of_key(tx: Transaction, scope: Scope, key: str) -> list[Memory]:
+    """Every version under a key, of whatever owner below this user."""
+    return _read(tx.all("memories_of_key", user=scope.user, key=key))
+
+
+def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[str]) -> list[Memory]:
+    """Those of the versions that match their hash; the ids of the others are put on `damaged`."""
+    rows = tx.all("memories_by_doc", user=scope.user, docs=json.dumps(list(docs)))
+    found = [(unchecked(row), row) for row in rows]
+    damaged += [memory.id for memory, row in found if memory.content_hash != row[25]]
+    return [memory for memory, row in found if memory.content_hash == row[25]]
+
+
+def current(tx: Transaction, scope: Scope, now: Micros) -> list[Memory]:
+    """What is believed and true now, within the scope."""
+    rows = _read(tx.all("current_memories", user=scope.user, now=now))
+    return [memory for memory in rows if visible(memory.scope, scope)]
+
+
+def at(tx: Transaction, scope: Scope, known_at: Micros, valid_at: Micros) -> list[Memory]:
+    """What was believed at `known_at` to be true at `valid_at`."""
+    rows = _read(tx.all("memories_at", user=scope.user, known_at=known_at, valid_at=valid_at))
+    return [memory for memory in rows if visible(memory.scope, scope)]
+
+
+def archived(tx: Transaction, scope: Scope) -> list[Memory]:
+    """The last version of everything that is believed no longer."""
+    rows = _read(tx.all("archived_memories", user=scope.user))
+    return [memory for memory in rows if visible(memory.scope, scope)]
+
+
+def expired(tx: Transaction, scope: Scope, now: Micros) -> list[Memory]:
+    return _read(tx.all("expired_memories", user=scope.user, now=now))
+
+
+def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
+    """The one memory id that begins so. Raises NotFound for none, and for several."""
+    return unique_id(tx.all("memory_ids_like", user=scope.user, **id_range(prefix)), prefix, "memory")
+
+
+def id_range(prefix: str) -> dict[str, str]:
+    return {"from": prefix.lower(), "to": prefix.lower() + "\uffff"}
+
+
+def unique_id(rows: list[Row], prefix: str, what: str) -> str:
+    if len(rows) > 1:
+        raise NotFound(f"More than one {what} id begins with “{prefix[:40]}”; write more of it.")
+    if not rows:
+        raise NotFound(
+            f"There is no {what} “{prefix[:80]}”; `picomem recall` and `picomem timeline` show what is there."
+        )
+    return str(rows[0][0])
+
+
+def visible(owner: Scope, reader: Scope) -> bool:
+    """Whether what belongs to `owner` is within `reader`: same user, and no part that contradicts."""
+    return owner.user == reader.user and all(
+        not asked or not has or asked == has
+        for asked, has in (
+            (reader.agent, owner.agent),
+            (reader.project, owner.project),
+            (reader.session, owner.session),
+        )
+    )
+
+
+def record_change(tx: Transaction, scope: Scope, change: Change) -> None:
+    tx.run(
+        "insert_change",
+        user=scope.user,
+        id=change.id,
+        run=change.run,
+        at=change.at,
+        actor=change.actor,
+        verb=change.verb,
+        decision=change.decision,
+        reason=change.reason,
+        memory_id=change.memory_id,
+        before=change.before,
+        after=change.after,
+        candidate=change.candidate,
+        undoes=change.undoes,
+        content_hash=content_hash(change.reason, change.candidate),
+    )
+
+
+def changes_of(tx: Transaction, scope: Scope, memory_id: str) -> list[Change]:
+    return [_change(row) for row in tx.all("changes_of_memory", user=scope.user, memory_id=memory_id)]
+
+
+def latest_changes(tx: Transaction, scope: Scope, limit: int) -> list[Change]:
+    return [_change(row) for row in tx.all("latest_changes", user=scope.user, limit=limit)]
+
+
+def change(tx: Transaction, scope: Scope, change_id: str) -> Change | None:
+    row = tx.one("change", user=scope.user, id=change_id)
+    return None if row is None else _change(row)
+
+
+def was_refused(tx: Transaction, scope: Scope, reason: str, candidate: str) -> bool:
+    """Whether this very refusal is on record already: a second run need not write it again."""
+    found = tx.one("refused_candidate", user=scope.user, content_hash=content_hash(reason, candidate))
+    return found is not None
+
+
+def parents_of(tx: Transaction, scope: Scope, memory_id: str) -> list[tuple[Parent, int]]:
+    """What each version was made from, with the version."""
+    rows = tx.all("parents", user=scope.user, child_kind="memory", child_id=memory_id)
+    return [(Parent(kind=kind, id=id_, role=role), int(version)) for kind, id_, role, version in rows]
+
+
+def from_row(row: Row) -> Memory:
+    """A row as a record. Raises Corrupt where the text does not match the row's hash."""
+    memory = unchecked(row)
+    if memory.content_hash != row[25]:
+        raise Corrupt(
+            f"Memory {memory.id} version {memory.version} does not match its own hash: the file was damaged or edited "
+            "by hand. Run `picomem doctor`.",
+            id=memory.id,
+        )
+    return memory
+
+
+def unchecked(row: Row) -> Memory:
+    """A row as a record, whatever its hash says."""
+    return Memory(
+        id=row[0],
+        version=row[1],
+        scope=Scope(row[2], row[3], row[4], row[5]),
+        key=row[6],
+        kind=Kind(row[7]),
+        content=row[8],
+        context=row[9],
+        importance=row[10],
+        pinned=bool(row[11]),
+        tags=tuple(json.loads(row[12])),
+        related=tuple(json.loads(row[13])),
+        origin=Origin(row[14]),
+        source=Source(row[15]),
+        valid_from=row[16],
+        valid_to=row[17],
+        known_from=row[18],
+        known_to=row[19],
+        expires_at=row[20],
+        created_at=row[21],
+        tokens=row[22],
+        change_id=row[23],
+        doc=row[24],
+    )
+
+
+def _read(rows: list[Row]) -> list[Memory]:
+    return [from_row(row) for row in rows]
+
+
+def _change(row: Row) -> Change:
+    return Change(
+        id=row[0],
+        run=row[1],
+        at=row[2],
+        actor=row[3],
+        verb=row[4],
+        decision=row[5],
+        reason=row[6],
+        memory_id=row[7],
+        before=row[8],
+        after=row[9],
+        candidate=row[10],
+        undoes=row[11],
+    )

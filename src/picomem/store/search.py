@@ -1,0 +1,101 @@
+"""Full text on SQLite: how much each document has of each term.
+
+SQLite's `bm25()` weighs a term by how rare it is among all rows of the table, which are every user's. Recall wants
+it weighed by how rare it is among the asker's own. So each term is asked for alone, the table's weight is divided
+out of its score, and what is left (the saturated, length-normalised frequency, 0 to 2.2) is weighed by the caller.
+That also tells which words a hit was found by.
+
+Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond"; k1 = 1.2 and b = 0.75 are
+fixed in SQLite (ext/fts5/fts5_aux.c).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from math import log
+
+from picomem.records.scope import Scope
+from picomem.store.connector import Transaction
+from picomem.text.terms import owner_token
+
+SATURATION = 2.2  # k1 + 1: what a term's frequency tends to
+_LOWEST_IDF = 1e-6  # SQLite's own floor
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """One term of a question: how many of the user's documents hold it, and how much of it each has (0–2.2)."""
+
+    term: str
+    documents: int
+    scores: dict[int, float]
+
+
+def postings(tx: Transaction, scope: Scope, source: str, term: str, *, prefix: bool = False) -> Posting:
+    """Where a term (or every term that begins so) occurs among the user's memories or episodes."""
+    match = f'"{owner_token(scope.user)}{term}"' + (" *" if prefix else "")
+    rows = tx.all(f"{source}_word_scores", match=match)
+    total = _table_rows(tx, source)
+    found = len(rows)
+    idf = max(log((total - found + 0.5) / (found + 0.5)), _LOWEST_IDF) if total > found else _LOWEST_IDF
+    return Posting(term, found, {doc: score / idf for doc, score in rows})
+
+
+def count(tx: Transaction, scope: Scope, source: str, term: str) -> int:
+    """How many of the user's documents hold the term."""
+    row = tx.one(f"{source}_word_count", term=owner_token(scope.user) + term)
+    return int(row[0]) if row else 0
+
+
+def terms_near(tx: Transaction, scope: Scope, source: str, head: str, limit: int) -> list[tuple[str, int]]:
+    """The user's terms that begin with `head`, with the number of documents that hold each."""
+    owner = owner_token(scope.user)
+    rows = tx.all(f"{source}_words_near", **{"from": owner + head, "to": owner + head + "\U0010ffff", "limit": limit})
+    return [(term[len(owner) :], documents) for term, documents in rows]
+
+
+def containing(tx: Transaction, scope: Scope, source: str, text: str, limit: int) -> list[int]:
+    """Documents with that very string in them, latest first: what is left when full text finds nothing."""
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    name = "like_memories" if source == "memory" else "like_episodes"
+    return [doc for (doc,) in tx.all(name, user=scope.user, pattern=f"%{escaped}%", limit=limit)]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an episode stands in its transcript."""
+
+    doc: int
+    transcript: str
+    first_turn: int
+    last_turn: int
+    part: int
+    tokens: int
+
+
+def places(tx: Transaction, scope: Scope, docs: list[int]) -> list[Place]:
+    return [Place(*row) for row in tx.all("episode_places", user=scope.user, docs=json.dumps(docs))]
+
+
+def around(tx: Transaction, scope: Scope, spots: list[tuple[str, int]]) -> list[Place]:
+    """The episodes that hold those turns of those transcripts."""
+    return [Place(*row) for row in tx.all("episodes_around", user=scope.user, spots=json.dumps(spots))]
+
+
+def in_window(tx: Transaction, scope: Scope, since: int, until: int, limit: int) -> list[Place]:
+    """The episodes that began in [since, until), latest first."""
+    return [Place(*row) for row in tx.all("episodes_in_window", user=scope.user, since=since, until=until, limit=limit)]
+
+
+def _table_rows(tx: Transaction, source: str) -> int:
+    """How many rows the full-text table holds: the first number of its averages record (fts5_index.c), which SQLite
+    reads for bm25() too. Counting the rows would read a page for every hundred of them."""
+    row = tx.one(f"{source}_words_averages")
+    data = row[0] if row else b""
+    value = 0
+    for byte in data[:9]:
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            break
+    return value

@@ -1,0 +1,32 @@
+-- name: users
+SELECT user_id FROM memories UNION SELECT user_id FROM transcripts ORDER BY 1
+
+-- name: memory_without_vector
+SELECT m.doc, m.content FROM memories AS m
+WHERE m.user_id = :user AND NOT EXISTS (
+    SELECT 1 FROM vectors AS v
+    WHERE v.user_id = :user AND v.source = 'memory' AND v.model = :model AND v.doc = m.doc)
+
+-- name: episode_without_vector
+SELECT e.doc, e.preview FROM episodes AS e
+WHERE e.user_id = :user AND NOT EXISTS (
+    SELECT 1 FROM vectors AS v
+    WHERE v.user_id = :user AND v.source = 'episode' AND v.model = :model AND v.doc = e.doc)
+
+-- name: memory_words_clear
+INSERT INTO memory_words (memory_words) VALUES ('delete-all')
+
+-- name: episode_words_clear
+INSERT INTO episode_words (episode_words) VALUES ('delete-all')
+
+-- name: vouch_memory
+UPDATE memories SET content_hash = :content_hash WHERE user_id = :user AND id = :id AND version = :version
+
+-- name: forget_index_pages
+DELETE FROM index_pages WHERE user_id = :user
+
+-- name: rewrite_candidate
+UPDATE changes SET candidate = :candidate, content_hash = :content_hash WHERE user_id = :user AND id = :id
+
+-- name: all_changes
+SELECT id, reason, candidate FROM changes WHERE user_id = :user ORDER BY id

@@ -1,0 +1,131 @@
+-- part: transcript_columns
+id, host, path, session, agent, project, branch, cwd, title, parent_session, send_policy, started_at, ended_at,
+    generation, size, fingerprint, cursor, state, turns, skipped, updated_at, content_hash
+
+-- name: put_transcript
+INSERT INTO transcripts (user_id, id, host, path, session, agent, project, branch, cwd, title, parent_session,
+    send_policy, started_at, ended_at, generation, size, fingerprint, cursor, state, turns, skipped, updated_at,
+    content_hash)
+VALUES (:user, :id, :host, :path, :session, :agent, :project, :branch, :cwd, :title, :parent_session,
+    :send_policy, :started_at, :ended_at, :generation, :size, :fingerprint, :cursor, :state, :turns, :skipped,
+    :updated_at, :content_hash)
+ON CONFLICT (user_id, id) DO UPDATE SET path = excluded.path, session = excluded.session, agent = excluded.agent,
+    project = excluded.project, branch = excluded.branch, cwd = excluded.cwd, title = excluded.title,
+    parent_session = excluded.parent_session, started_at = excluded.started_at, ended_at = excluded.ended_at,
+    generation = excluded.generation, size = excluded.size, fingerprint = excluded.fingerprint,
+    cursor = excluded.cursor, state = excluded.state, turns = excluded.turns, skipped = excluded.skipped,
+    updated_at = excluded.updated_at, content_hash = excluded.content_hash
+
+-- name: transcripts_at_path
+SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND path = :path ORDER BY id
+
+-- name: transcripts_of_session
+SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND host = :host AND session = :session ORDER BY id
+
+-- name: transcript
+SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND id = :id
+
+-- name: transcripts
+SELECT {transcript_columns} FROM transcripts WHERE user_id = :user ORDER BY id
+
+-- name: denied_transcript
+SELECT 1 FROM transcripts WHERE user_id = :user AND send_policy = 'deny' LIMIT 1
+
+-- name: allowed_transcripts
+SELECT id FROM transcripts
+WHERE user_id = :user AND send_policy <> 'deny' AND (:project = '' OR project = :project)
+  AND (:agent = '' OR agent = :agent) AND (:session = '' OR session = :session)
+
+-- name: count_transcripts
+SELECT host, count(*), sum(turns), sum(size) FROM transcripts WHERE user_id = :user GROUP BY host ORDER BY host
+
+-- part: episode_columns
+e.id, e.transcript_id, e.first_turn, e.last_turn, e.part, e.start_offset, e.end_offset, e.role, e.origin, e.branch,
+    e.category, e.key, e.preview, e.summary, e.importance, e.started_at, e.ended_at, e.tokens, e.identity,
+    e.created_at, e.doc, e.content_hash
+
+-- name: insert_episode
+INSERT INTO episodes (user_id, id, doc, transcript_id, first_turn, last_turn, part, start_offset, end_offset, role,
+    origin, branch, category, key, preview, summary, importance, started_at, ended_at, tokens, identity, created_at,
+    content_hash)
+VALUES (:user, :id, :doc, :transcript_id, :first_turn, :last_turn, :part, :start, :end, :role, :origin, :branch,
+    :category, :key, :preview, :summary, :importance, :started_at, :ended_at, :tokens, :identity, :created_at,
+    :content_hash)
+
+-- name: replace_episode
+UPDATE episodes SET transcript_id = :transcript_id, first_turn = :first_turn, last_turn = :last_turn,
+    start_offset = :start, end_offset = :end, branch = :branch, preview = :preview, ended_at = :ended_at,
+    tokens = :tokens, content_hash = :content_hash
+WHERE user_id = :user AND id = :id
+
+-- name: episode_by_identity
+SELECT {episode_columns} FROM episodes AS e WHERE e.user_id = :user AND e.identity = :identity
+
+-- name: episode
+SELECT {episode_columns} FROM episodes AS e WHERE e.user_id = :user AND e.id = :id
+
+-- name: episode_ids_like
+SELECT id FROM episodes WHERE user_id = :user AND id >= :from AND id < :to LIMIT 3
+
+-- name: episodes_by_doc
+SELECT {episode_columns} FROM episodes AS e
+WHERE e.user_id = :user AND e.doc IN (SELECT value FROM json_each(:docs))
+
+-- name: episodes_of_transcript
+SELECT {episode_columns} FROM episodes AS e
+WHERE e.user_id = :user AND e.transcript_id = :transcript_id AND e.first_turn BETWEEN :first AND :last
+ORDER BY e.first_turn, e.part
+
+-- name: all_episodes
+SELECT {episode_columns} FROM episodes AS e WHERE e.user_id = :user ORDER BY e.id
+
+-- name: episode_places
+SELECT e.doc, e.transcript_id, e.first_turn, e.last_turn, e.part, e.tokens FROM episodes AS e
+WHERE e.user_id = :user AND e.doc IN (SELECT value FROM json_each(:docs))
+
+-- name: episodes_around
+SELECT DISTINCT e.doc, e.transcript_id, e.first_turn, e.last_turn, e.part, e.tokens
+FROM json_each(:spots) AS spot
+JOIN episodes AS e ON e.user_id = :user AND e.transcript_id = json_extract(spot.value, '$[0]')
+    AND e.first_turn BETWEEN json_extract(spot.value, '$[1]') - 64 AND json_extract(spot.value, '$[1]')
+    AND e.last_turn >= json_extract(spot.value, '$[1]')
+
+-- name: episodes_in_window
+SELECT e.doc, e.transcript_id, e.first_turn, e.last_turn, e.part, e.tokens FROM episodes AS e
+WHERE e.user_id = :user AND e.started_at >= :since AND e.started_at < :until
+ORDER BY e.started_at DESC LIMIT :limit
+
+-- name: timeline
+SELECT {episode_columns} FROM episodes AS e JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
+WHERE e.user_id = :user AND (:project = '' OR t.project = :project) AND (:agent = '' OR t.agent = :agent)
+  AND (:session = '' OR t.session = :session) AND t.send_policy <> 'deny'
+  AND (:since IS NULL OR e.started_at >= :since) AND (:until IS NULL OR e.started_at < :until)
+ORDER BY e.started_at DESC, e.first_turn DESC, e.part DESC LIMIT :limit
+
+-- name: count_episodes
+SELECT count(*) FROM episodes WHERE user_id = :user
+
+-- name: old_timeline_entries
+SELECT {episode_columns} FROM episodes AS e
+WHERE e.user_id = :user AND e.category = 'timeline' AND e.created_at < :before
+
+-- name: delete_episode
+DELETE FROM episodes WHERE user_id = :user AND id = :id
+
+-- name: rewrite_episode_preview
+UPDATE episodes SET preview = :preview, tokens = :tokens, content_hash = :content_hash
+WHERE user_id = :user AND id = :id
+
+-- name: rewrite_memory_text
+UPDATE memories SET content = :content, context = :context, tokens = :tokens, content_hash = :content_hash
+WHERE user_id = :user AND id = :id AND version = :version
+
+-- name: like_episodes
+SELECT e.doc FROM episodes AS e
+WHERE e.user_id = :user AND e.preview LIKE :pattern ESCAPE '\'
+ORDER BY e.doc DESC LIMIT :limit
+
+-- name: like_memories
+SELECT doc FROM memories
+WHERE user_id = :user AND known_to IS NULL AND (key LIKE :pattern ESCAPE '\' OR content LIKE :pattern ESCAPE '\')
+ORDER BY doc DESC LIMIT :limit

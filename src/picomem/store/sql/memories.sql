@@ -1,0 +1,119 @@
+-- part: memory_columns
+id, version, user_id, agent, project, session, key, kind, content, context, importance, pinned, tags, related,
+    origin, source, valid_from, valid_to, known_from, known_to, expires_at, created_at, tokens, change_id, doc,
+    content_hash
+
+-- name: insert_memory
+INSERT INTO memories (user_id, id, version, doc, agent, project, session, key, kind, content, context, importance,
+    pinned, tags, related, origin, source, valid_from, valid_to, known_from, known_to, expires_at, created_at,
+    tokens, change_id, content_hash)
+VALUES (:user, :id, :version, :doc, :agent, :project, :session, :key, :kind, :content, :context, :importance,
+    :pinned, :tags, :related, :origin, :source, :valid_from, :valid_to, :known_from, :known_to, :expires_at,
+    :created_at, :tokens, :change_id, :content_hash)
+
+-- name: close_version
+UPDATE memories SET known_to = :known_to
+WHERE user_id = :user AND id = :id AND version = :version AND known_to IS NULL
+
+-- name: memory_by_key
+SELECT {memory_columns} FROM memories
+WHERE user_id = :user AND agent = :agent AND project = :project AND session = :session AND key = :key
+  AND known_to IS NULL AND valid_to IS NULL
+
+-- name: memories_of_key
+SELECT {memory_columns} FROM memories
+WHERE user_id = :user AND key = :key
+ORDER BY id, version
+
+-- name: memory_versions
+SELECT {memory_columns} FROM memories
+WHERE user_id = :user AND id = :id
+ORDER BY version
+
+-- name: memory_ids_like
+SELECT DISTINCT id FROM memories
+WHERE user_id = :user AND id >= :from AND id < :to
+LIMIT 3
+
+-- name: memories_by_doc
+SELECT {memory_columns} FROM memories
+WHERE user_id = :user AND doc IN (SELECT value FROM json_each(:docs))
+
+-- name: current_memories
+SELECT {memory_columns} FROM memories
+WHERE user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR valid_to > :now) AND valid_from <= :now
+  AND (expires_at IS NULL OR expires_at > :now)
+ORDER BY id, version
+
+-- name: memories_at
+SELECT {memory_columns} FROM memories
+WHERE user_id = :user AND known_from <= :known_at AND (known_to IS NULL OR known_to > :known_at)
+  AND valid_from <= :valid_at AND (valid_to IS NULL OR valid_to > :valid_at)
+ORDER BY id, version
+
+-- name: archived_memories
+SELECT {memory_columns} FROM memories AS m
+WHERE user_id = :user AND version = (SELECT max(version) FROM memories AS v WHERE v.user_id = :user AND v.id = m.id)
+  AND NOT EXISTS (SELECT 1 FROM memories AS o WHERE o.user_id = :user AND o.id = m.id AND o.known_to IS NULL)
+ORDER BY id
+
+-- name: expired_memories
+SELECT {memory_columns} FROM memories
+WHERE user_id = :user AND known_to IS NULL AND expires_at <= :now
+ORDER BY id, version
+
+-- name: all_memories
+SELECT {memory_columns} FROM memories WHERE user_id = :user ORDER BY id, version
+
+-- name: count_memories
+SELECT kind, count(*) FROM memories
+WHERE user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR valid_to > :now)
+  AND (expires_at IS NULL OR expires_at > :now)
+GROUP BY kind ORDER BY kind
+
+-- name: insert_change
+INSERT INTO changes (user_id, id, run, at, actor, verb, decision, reason, memory_id, before, after, candidate,
+    undoes, content_hash)
+VALUES (:user, :id, :run, :at, :actor, :verb, :decision, :reason, :memory_id, :before, :after, :candidate, :undoes,
+    :content_hash)
+
+-- part: change_columns
+id, run, at, actor, verb, decision, reason, memory_id, before, after, candidate, undoes, content_hash
+
+-- name: change
+SELECT {change_columns} FROM changes WHERE user_id = :user AND id = :id
+
+-- name: changes_of_memory
+SELECT {change_columns} FROM changes WHERE user_id = :user AND memory_id = :memory_id ORDER BY at, id
+
+-- name: latest_changes
+SELECT {change_columns} FROM changes WHERE user_id = :user ORDER BY at DESC, id DESC LIMIT :limit
+
+-- name: last_memory_change
+SELECT id FROM changes WHERE user_id = :user AND decision <> 'refuse' ORDER BY id DESC LIMIT 1
+
+-- name: count_changes
+SELECT decision, count(*) FROM changes WHERE user_id = :user GROUP BY decision ORDER BY decision
+
+-- name: refused_candidate
+SELECT 1 FROM changes WHERE user_id = :user AND decision = 'refuse' AND content_hash = :content_hash LIMIT 1
+
+-- name: insert_lineage
+INSERT INTO lineage (user_id, child_kind, child_id, child_version, parent_kind, parent_id, role, change_id)
+VALUES (:user, :child_kind, :child_id, :child_version, :parent_kind, :parent_id, :role, :change_id)
+ON CONFLICT DO NOTHING
+
+-- name: parents
+SELECT parent_kind, parent_id, role, child_version FROM lineage
+WHERE user_id = :user AND child_kind = :child_kind AND child_id = :child_id
+ORDER BY child_version, parent_kind, parent_id
+
+-- name: index_page
+SELECT page, tokens, left_out, made_from, content_hash FROM index_pages
+WHERE user_id = :user AND agent = :agent AND project = :project AND budget = :budget
+
+-- name: store_index_page
+INSERT INTO index_pages (user_id, agent, project, budget, made_from, page, tokens, left_out, content_hash)
+VALUES (:user, :agent, :project, :budget, :made_from, :page, :tokens, :left_out, :content_hash)
+ON CONFLICT (user_id, agent, project, budget) DO UPDATE SET made_from = excluded.made_from, page = excluded.page,
+    tokens = excluded.tokens, left_out = excluded.left_out, content_hash = excluded.content_hash

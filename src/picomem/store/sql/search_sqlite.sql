@@ -1,0 +1,59 @@
+-- name: memory_words_add
+INSERT INTO memory_words (rowid, name, body) VALUES (:doc, :name, :body)
+
+-- name: memory_words_remove
+INSERT INTO memory_words (memory_words, rowid, name, body) VALUES ('delete', :doc, :name, :body)
+
+-- name: episode_words_add
+INSERT INTO episode_words (rowid, body) VALUES (:doc, :body)
+
+-- name: episode_words_remove
+INSERT INTO episode_words (episode_words, rowid, body) VALUES ('delete', :doc, :body)
+
+-- name: memory_word_scores
+SELECT rowid, -bm25(memory_words, 2.0, 1.0) FROM memory_words WHERE memory_words MATCH :match
+
+-- name: episode_word_scores
+SELECT rowid, -bm25(episode_words) FROM episode_words WHERE episode_words MATCH :match
+
+-- name: memory_word_count
+SELECT doc FROM memory_vocabulary WHERE term = :term
+
+-- name: episode_word_count
+SELECT doc FROM episode_vocabulary WHERE term = :term
+
+-- name: memory_words_near
+SELECT term, doc FROM memory_vocabulary WHERE term >= :from AND term < :to LIMIT :limit
+
+-- name: episode_words_near
+SELECT term, doc FROM episode_vocabulary WHERE term >= :from AND term < :to LIMIT :limit
+
+-- name: memory_words_size
+SELECT count(*) FROM memory_words_docsize
+
+-- name: episode_words_size
+SELECT count(*) FROM episode_words_docsize
+
+-- name: memory_words_averages
+SELECT block FROM memory_words_data WHERE id = 1
+
+-- name: episode_words_averages
+SELECT block FROM episode_words_data WHERE id = 1
+
+-- name: count_memory_docs
+SELECT count(*) FROM memories WHERE user_id = :user
+
+-- name: put_vector
+INSERT INTO vectors (user_id, source, model, doc, scale, vector) VALUES (:user, :source, :model, :doc, :scale, :vector)
+ON CONFLICT (user_id, source, model, doc) DO UPDATE SET scale = excluded.scale, vector = excluded.vector
+
+-- name: vectors
+SELECT doc, scale, vector FROM vectors
+WHERE user_id = :user AND source = :source AND model = :model
+ORDER BY doc
+
+-- name: count_vectors
+SELECT source, model, count(*) FROM vectors WHERE user_id = :user GROUP BY source, model ORDER BY source, model
+
+-- name: delete_vector
+DELETE FROM vectors WHERE user_id = :user AND source = :source AND doc = :doc

@@ -1,0 +1,295 @@
+"""SQLite, through apsw.
+
+How it is used, and why:
+
+- WAL with `synchronous=FULL`. With NORMAL a power cut loses rows that were already acknowledged.
+- Every write begins IMMEDIATE. A transaction that reads first and writes later fails with "busy" when another
+  process wrote in between, whatever the busy timeout says; one that takes the lock at once only waits.
+- One writer connection a process, behind a lock; a reader connection a thread. A read sees one snapshot.
+- `secure_delete` here and in full text: what is purged is overwritten, not only unlinked.
+- Files are 0600 and their folder 0700, whatever the umask.
+- A folder that cannot be written is opened as far as that is possible: read-only, then as an immutable file.
+- Errors of the library are turned into picomem's at this one place.
+
+A fresh database is made by running every migration in one transaction, so it equals a migrated one by construction.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from picomem import errors
+from picomem.paths import make_private_dir
+from picomem.store.connector import Row
+from picomem.store.statements import schema, statement
+from picomem.text.terms import VERSION as TERMS_VERSION
+
+APPLICATION_ID = 0x5069636F  # "Pico": how `file` and we know the database
+MIGRATIONS = ("0001",)
+SCHEMA_VERSION = len(MIGRATIONS)
+BUSY_MILLISECONDS = 30_000
+
+
+class SqliteTransaction:
+    """A transaction on one connection."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def all(self, name: str, /, **values: object) -> list[Row]:
+        return list(self._connection.execute(statement(name), values))  # type: ignore[arg-type]
+
+    def each(self, name: str, /, **values: object) -> Iterator[Row]:
+        return self._connection.execute(statement(name), values)  # type: ignore[arg-type,return-value]
+
+    def one(self, name: str, /, **values: object) -> Row | None:
+        return next(iter(self._connection.execute(statement(name), values)), None)  # type: ignore[arg-type]
+
+    def run(self, name: str, /, **values: object) -> int:
+        self._connection.execute(statement(name), values)  # type: ignore[arg-type]
+        return self._connection.changes()
+
+    def next_docs(self, count: int = 1) -> int:
+        (last,) = self.one("take_docs", count=count) or (0,)
+        return int(last) - count + 1
+
+    def version(self) -> object:
+        return self.one("meta", name="version")
+
+
+class SqliteConnector:
+    """One SQLite file. Raises NotADatabase, NewerSchema, ReadOnly, Locked, DiskFull or StoreError on opening."""
+
+    def __init__(self, path: Path, *, vfs: str | None = None) -> None:
+        self.path = path
+        self.name = str(path)
+        self.read_only = False
+        self._vfs = vfs
+        self._writer: apsw.Connection | None = None
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._owner = 0
+        self._local = threading.local()
+        self._readers: list[apsw.Connection] = []
+        with translated(path):
+            self._open()
+
+    def _open(self) -> None:
+        new = not self.path.exists()
+        if new:
+            self._create_file()
+        try:
+            self._writer = self._connect(apsw.SQLITE_OPEN_READWRITE)
+            check_version(self._writer, self.path)
+            self._prepare(self._writer)
+        except (apsw.ReadOnlyError, apsw.CantOpenError) as error:
+            if new:
+                raise
+            self._writer = None
+            self.read_only = True
+            with self.read() as tx:
+                if tx.one("application_id") is None:
+                    raise errors.NotADatabase() from error
+
+    def _create_file(self) -> None:
+        try:
+            make_private_dir(self.path.parent)
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600))
+        except FileExistsError:
+            raise errors.StoreError(
+                f"{self.path.parent} is a file, not a folder; choose another path for the database."
+            ) from None
+        except IsADirectoryError:
+            raise errors.NotADatabase(f"{self.path} is a folder; name a file for the database.") from None
+        except PermissionError:
+            raise errors.ReadOnly(
+                f"{self.path} does not exist and cannot be created there; choose a folder that you may write to."
+            ) from None
+
+    def _connect(self, flags: int, immutable: bool = False) -> apsw.Connection:
+        name = str(self.path)
+        if immutable:
+            flags |= apsw.SQLITE_OPEN_URI
+            name = self.path.resolve().as_uri() + "?immutable=1"
+        connection = apsw.Connection(name, flags=flags, vfs=self._vfs)
+        connection.set_busy_timeout(BUSY_MILLISECONDS)
+        connection.pragma("foreign_keys", True)
+        connection.pragma("secure_delete", True)
+        connection.pragma("cache_size", -16_000)
+        return connection
+
+    def _prepare(self, connection: apsw.Connection) -> None:
+        """WAL, FULL, and the schema of this version."""
+        if connection.pragma("journal_mode") != "wal":
+            connection.pragma("journal_mode", "wal")
+        connection.pragma("synchronous", 2)
+        connection.pragma("journal_size_limit", 64 << 20)
+        if connection.pragma("user_version") == SCHEMA_VERSION:
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            # Another process may have been faster: the version counts from inside the lock.
+            for number in range(int(connection.pragma("user_version")), SCHEMA_VERSION):  # type: ignore[arg-type]
+                connection.execute(schema(MIGRATIONS[number]))
+                if number == 0:
+                    connection.execute(schema("search_sqlite"))
+                    connection.execute(statement("first_meta"), {"key": os.urandom(32).hex(), "terms": TERMS_VERSION})
+                    connection.pragma("application_id", APPLICATION_ID)
+            connection.pragma("user_version", SCHEMA_VERSION)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def read(self) -> Iterator[SqliteTransaction]:
+        """A snapshot. Inside a write of the same thread it sees what that write has done so far."""
+        with translated(self.path):
+            if self._depth and self._owns_lock():
+                yield SqliteTransaction(self._writer)  # type: ignore[arg-type]
+                return
+            connection = self._reader()
+            outermost = connection.get_autocommit()
+            if outermost:
+                connection.execute("BEGIN")
+            try:
+                yield SqliteTransaction(connection)
+            finally:
+                if outermost and not connection.get_autocommit():
+                    connection.execute("COMMIT")
+
+    @contextmanager
+    def write(self) -> Iterator[SqliteTransaction]:
+        """One transaction: all of it or nothing. Raises ReadOnly, Locked, DiskFull or StoreError."""
+        if self._writer is None:
+            raise errors.ReadOnly(
+                f"{self.path} cannot be written here; recall works, changes do not. Check the rights of the folder."
+            )
+        with self._lock, translated(self.path):
+            if self._depth:
+                yield SqliteTransaction(self._writer)
+                return
+            self._writer.execute("BEGIN IMMEDIATE")
+            self._depth, self._owner = 1, threading.get_ident()
+            try:
+                yield SqliteTransaction(self._writer)
+                self._writer.execute(statement("raise_version"))
+                self._writer.execute("COMMIT")
+            finally:
+                self._depth = 0
+                if not self._writer.get_autocommit():
+                    self._writer.execute("ROLLBACK")
+
+    def _owns_lock(self) -> bool:
+        return self._owner == threading.get_ident()
+
+    def _reader(self) -> apsw.Connection:
+        connection = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._open_reader()
+            self._local.connection = connection
+            with self._lock:
+                self._readers.append(connection)
+        return connection
+
+    def _open_reader(self) -> apsw.Connection:
+        if not self.read_only:
+            # A reader of a WAL database writes to the -shm file, so it is opened for both and told not to change.
+            connection = self._connect(apsw.SQLITE_OPEN_READWRITE)
+            connection.pragma("query_only", True)
+            return connection
+        try:
+            connection = self._connect(apsw.SQLITE_OPEN_READONLY)
+            connection.pragma("user_version")
+            check_version(connection, self.path)
+        except apsw.CantOpenError:
+            connection = self._connect(apsw.SQLITE_OPEN_READONLY, immutable=True)
+            check_version(connection, self.path)
+        return connection
+
+    def connection(self) -> apsw.Connection:
+        """The writer, for `doctor` and for tests that look at the file itself. Raises ReadOnly."""
+        if self._writer is None:
+            raise errors.ReadOnly()
+        return self._writer
+
+    def integrity(self) -> list[str]:
+        """What SQLite's own check finds in the file, a sentence each."""
+        with translated(self.path):
+            connection = self._reader()
+            found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
+            broken = connection.execute("PRAGMA foreign_key_check").fetchall()
+        problems = [f"the file is damaged: {problem}" for problem in found if problem != "ok"]
+        return problems + [f"a row of {row[0]} has lost the row it belongs to" for row in broken]
+
+    def words_integrity(self, source: str) -> str:
+        """What full text's own check finds; it can only be asked by a writer, so read-only it says nothing."""
+        if self._writer is None:
+            return ""
+        table = f"{source}_words"
+        try:
+            with self._lock:
+                self._writer.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
+        except apsw.CorruptError:
+            return f"the full-text index of the {source} rows is damaged"
+        return ""
+
+    def size(self) -> int:
+        files = (self.path, Path(f"{self.path}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def close(self) -> None:
+        """Close every connection; the last one out folds the WAL into the file."""
+        with self._lock:
+            for connection in self._readers:
+                connection.close()
+            self._readers.clear()
+            self._local = threading.local()
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
+
+
+def check_version(connection: apsw.Connection, path: Path) -> None:
+    """Refuse a file that is not ours (unless it is empty) and one that a newer picomem wrote."""
+    ours = connection.pragma("application_id") == APPLICATION_ID
+    version = int(connection.pragma("user_version"))  # type: ignore[arg-type]
+    if not ours and (version or connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()):
+        raise errors.NotADatabase(
+            f"{path} is a database of another program; name another file with --db, and nothing of it is touched."
+        )
+    if version > SCHEMA_VERSION:
+        raise errors.NewerSchema(
+            f"{path} was written by a newer picomem (schema {version}, this one knows {SCHEMA_VERSION}); "
+            "upgrade picomem to open it."
+        )
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn the library's errors into picomem's, each with a sentence that says what to do."""
+    try:
+        yield
+    except apsw.NotADBError as error:
+        raise errors.NotADatabase(f"{path} is not a database; name another file with --db.") from error
+    except apsw.CorruptError as error:
+        raise errors.Corrupt(f"{path} is damaged ({error}); run `picomem doctor` to see what can be read.") from error
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise errors.Locked(
+            f"{path} has been locked by another process for {BUSY_MILLISECONDS // 1000} seconds; "
+            "nothing was written. Try again when it has finished."
+        ) from error
+    except apsw.FullError as error:
+        raise errors.DiskFull() from error
+    except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError) as error:
+        raise errors.ReadOnly(
+            f"{path} cannot be opened for writing ({error}); check the rights of the file and its folder."
+        ) from error
+    except (apsw.IOError, apsw.ProtocolError, apsw.NoMemError) as error:
+        raise errors.StoreError(f"{path} could not be read or written: {error}.") from error

@@ -1,0 +1,128 @@
+"""Keys: the readable names under which memories are stored.
+
+A key is what a person types to find, revise or forget a memory, and what makes a second saying of the same
+thing an update instead of a double. So a suggested key is made of what a thing is about and leaves out what
+is likely to change: numbers are dropped while words remain, so that "the staging DB is on port 5433" and,
+next month, "… on port 6000" both come to `staging_db_port`.
+
+Text that is not written in Latin letters is not transliterated, which would need a dictionary and would still
+merge different words: its key ends in a hash of the text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+
+from picomem.errors import InvalidKey
+
+LONGEST_KEY = 64
+KEY_PATTERN = r"[a-z][a-z0-9_]*"
+RESERVED_PREFIXES = ("system_", "internal_")
+
+_MOST_WORDS = 6
+_MOST_READ = 2_000  # characters of the text that are looked at; a key says what it begins with
+
+# Words that carry a sentence and do not say what it is about.
+_FUNCTION_WORDS = """
+a about after again all also always am an and any are as at be because been before being but by can
+could did do does doing don down during each ever every few for from further get gets go goes going got
+had has have having he her here hers him his how i if im in instead into is it its itself just keep let
+lets like likes m make makes me mind more most must my myself need needs never no nor not note now of
+off on once one only or other our ours out over own per please prefer prefers put rather re remember s
+same shall she should so some such t than that the their theirs them then there these they this those
+through to too under until up use used user users uses using ve very via want wants was we were what
+when where which while who whom why will with without would you your yours d ll
+"""
+_STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+
+
+def check_key(key: str) -> str:
+    """The key itself, when it is valid.
+
+    Valid is `^[a-z][a-z0-9_]*$`, at most 64 characters, and neither `system_…` nor `internal_…`.
+
+    Raises InvalidKey; its sentence gives the rule and a valid key close to the one given, which stands in
+    `data["suggestion"]` too.
+    """
+    if _is_valid(key):
+        return key
+    suggestion = _close_to(key)
+    shown = key if len(key) <= 40 else key[:39] + "…"
+    raise InvalidKey(
+        f"“{shown}” is not a valid key: a key is lower-case letters, digits and underscores, starts with a "
+        f"letter, is at most {LONGEST_KEY} characters long and does not start with system_ or internal_; "
+        f"try “{suggestion}”.",
+        key=key,
+        suggestion=suggestion,
+    )
+
+
+def suggest_key(text: str, kind: str = "") -> str:
+    """A valid, readable key for a memory of that content: its informative words, at most six, in their order.
+
+    `kind` (a kind's name) leads the key where words alone do not make one. The same text always gives the
+    same key; so do texts that differ only in case, spacing or the width of their letters.
+    """
+    text = unicodedata.normalize("NFKC", text[:_MOST_READ]).casefold()
+    lead = kind if _is_valid(f"{kind}_x") else "note"
+    words = _informative(_words(text))
+    if _has_foreign_letters(text):
+        digest = _digest(text)
+        return f"{_joined(words or [lead], room=LONGEST_KEY - len(digest) - 1)}_{digest}"
+    if len(words) == 1 and kind:
+        words = [lead, *words]
+    return _joined(words, lead) if words else lead
+
+
+def _is_valid(key: str) -> bool:
+    return (
+        len(key) <= LONGEST_KEY
+        and re.fullmatch(KEY_PATTERN, key) is not None
+        and not key.startswith(RESERVED_PREFIXES)
+    )
+
+
+def _close_to(key: str) -> str:
+    """A valid key that keeps every word of a bad one."""
+    text = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", key[:_MOST_READ])
+    words = _words(unicodedata.normalize("NFKC", text).casefold())
+    return _joined(words) if words else suggest_key(key)
+
+
+def _words(text: str) -> list[str]:
+    """The words that ASCII letters and digits make, accents taken off; other letters separate."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z])['’](?=[a-z]{1,2}\b)", " ", plain.casefold()))
+
+
+def _informative(words: list[str]) -> list[str]:
+    """The words that say what it is about, each once, the fullest six when there are more."""
+    distinct = list(dict.fromkeys(words))
+    telling = [word for word in distinct if word not in _STOP_WORDS and not word.isdigit()]
+    if not telling:
+        telling = [word for word in distinct if word not in _STOP_WORDS] or distinct
+    fullest = sorted(telling, key=lambda word: -min(len(word), 8))[:_MOST_WORDS]
+    return [word for word in telling if word in fullest]
+
+
+def _has_foreign_letters(text: str) -> bool:
+    """Whether a letter is left that the ASCII words do not show."""
+    return any(c.isalpha() and not unicodedata.normalize("NFKD", c)[0].isascii() for c in text)
+
+
+def _digest(text: str) -> str:
+    canonical = " ".join(text.split()).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(canonical, digest_size=4).hexdigest()
+
+
+def _joined(words: list[str], lead: str = "note", room: int = LONGEST_KEY) -> str:
+    """Words as one valid key: led by a letter, not reserved, cut between words where that is possible."""
+    key = "_".join(words)
+    if not key[0].isalpha() or f"{key}_".startswith(RESERVED_PREFIXES):
+        key = f"{lead}_{key}"
+    if len(key) <= room:
+        return key
+    cut = key[: room + 1].rpartition("_")[0]
+    return cut or key[:room]

@@ -1,0 +1,242 @@
+"""Text to index terms: the one analyser, for what is stored and for what is asked.
+
+A term is what full text matches on. From a text come, in order:
+
+- words, folded (NFKC, case, accents) and stemmed (Porter 1980, through Snowball's C library), English stop words
+  left out, since a rare question is about them and they make up half of every posting list;
+- the parts of an identifier and the identifier as a whole: `getUserName`, `get_user_name` and `get-user-name` all
+  give get, user, name and getusername;
+- numbers with dots kept together (`3.11.7`, `10.0.0.1`) besides their parts;
+- for Chinese, Japanese and Korean, which write no spaces, every pair of neighbouring characters, and the last
+  character of a run alone, so that a single character is found by prefix.
+
+Nothing is looked up in a dictionary, so nothing depends on a language being guessed.
+
+The full-text index belongs to many users at once. Each term is therefore stored behind its owner's token, five
+characters made from the user id: the postings of one user lie together, a query reads those and no others, and its
+cost does not rise with the number of users. (A column that holds the owner, the other way, still reads every user's
+postings of a word to weigh it.) Two users may share a token by accident; whose a row is, the row itself says.
+
+`VERSION` rises whenever the same text would give other terms: the index is then rebuilt from the rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from functools import lru_cache
+
+VERSION = "1"
+
+# Function words of English, and what is left of "don't" before its apostrophe. None of them names a thing; "will",
+# "may" and "can" are left in, as they are names too.
+STOP_WORDS = frozenset(
+    [
+        "a",
+        "about",
+        "am",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "but",
+        "by",
+        "could",
+        "d",
+        "did",
+        "do",
+        "does",
+        "doing",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "having",
+        "he",
+        "her",
+        "hers",
+        "him",
+        "his",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "just",
+        "ll",
+        "m",
+        "me",
+        "my",
+        "of",
+        "on",
+        "or",
+        "our",
+        "ours",
+        "re",
+        "s",
+        "she",
+        "should",
+        "so",
+        "some",
+        "such",
+        "t",
+        "than",
+        "that",
+        "the",
+        "their",
+        "theirs",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "to",
+        "too",
+        "us",
+        "ve",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "whom",
+        "whose",
+        "why",
+        "with",
+        "would",
+        "you",
+        "your",
+        "yours",
+        "aren",
+        "couldn",
+        "didn",
+        "doesn",
+        "don",
+        "hadn",
+        "hasn",
+        "haven",
+        "isn",
+        "mustn",
+        "shouldn",
+        "wasn",
+        "weren",
+        "won",
+        "wouldn",
+    ]
+)
+
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+# Scripts of India and South-East Asia, whose vowel signs are marks and not letters to `\w`.
+_MARKED = "\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_LETTER = rf"(?:[^\W_{_CJK}]|[{_MARKED}])"
+# A run of CJK; or a word of any other script, with the joiners that hold an identifier or a number together.
+_WORD = re.compile(rf"[{_CJK}]+|{_LETTER}+(?:[_.\-'’]+{_LETTER}+)*")
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:[_.\-']+[A-Za-z0-9]+)*")
+_JOINER = re.compile(r"[_.\-'’]+")
+_CLITIC = re.compile(r"['’](?:s|t|d|m|ll|re|ve)$", re.IGNORECASE)
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+")
+_LONGEST_TERM = 64  # a longer "word" is a hash or base64; its head identifies it as well
+
+
+def owner_token(user: str) -> str:
+    """Five characters of [a-z2-7] that stand for a user in the index."""
+    digest = int.from_bytes(hashlib.blake2b(user.encode("utf-8", "surrogatepass"), digest_size=4).digest(), "big")
+    return "".join("abcdefghijklmnopqrstuvwxyz234567"[digest >> shift & 31] for shift in range(0, 25, 5))
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a text, in order, repeated as often as they occur."""
+    if text.isascii():
+        words = _ASCII_WORD.findall(text)
+    else:
+        words = _WORD.findall(_fold_accents(text))
+    out: list[str] = []
+    for word in words:
+        out.extend(_terms_of_word(word))
+    return out
+
+
+def query_terms(text: str, limit: int = 64) -> list[str]:
+    """The different terms of the first 8,000 characters of a question, at most `limit`, in order."""
+    found = list(dict.fromkeys(terms(text[:8000])))
+    return found[:limit]
+
+
+def is_cjk(text: str) -> bool:
+    """Whether the text holds a CJK character."""
+    return bool(re.search(f"[{_CJK}]", text))
+
+
+def indexed(text: str, owner: str) -> str:
+    """What is handed to the full-text index: the terms behind their owner's token, joined by spaces."""
+    found = terms(text)
+    return owner + f" {owner}".join(found) if found else ""
+
+
+def _fold_accents(text: str) -> str:
+    """NFKC without the combining marks, so that café and cafe are one word; unpaired surrogates go."""
+    text = unicodedata.normalize("NFKC", text.encode("utf-8", "ignore").decode())
+    decomposed = unicodedata.normalize("NFD", text)
+    kept = "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
+    return unicodedata.normalize("NFC", kept)
+
+
+@lru_cache(maxsize=1 << 16)
+def _terms_of_word(word: str) -> tuple[str, ...]:
+    if ord(word[0]) > 0x2FFF and _is_cjk_char(word[0]):
+        return tuple([word[i : i + 2] for i in range(len(word) - 1)] + [word[-1]])
+    pieces = _JOINER.split(_CLITIC.sub("", word))  # Ann's is about Ann
+    found = [part for piece in pieces for part in _split_humps(piece)]
+    whole = ""
+    if len(found) > 1:
+        # Numbers keep a sign between their parts, or 3.11 would be 311.
+        joiner = "·" if all(piece.isdigit() for piece in pieces) else ""
+        whole = joiner.join(found).lower()
+    out = [_stem(part.lower()) for part in found if part.lower() not in STOP_WORDS]
+    if whole and len(whole) <= _LONGEST_TERM:
+        out.append(whole)
+    return tuple(out)
+
+
+def _split_humps(piece: str) -> list[str]:
+    """camelCase and HTTPServer2 at their humps; a word that is all of one case stays whole."""
+    if piece.isdigit() or piece.islower() or (piece.isupper() and piece.isalpha()) or piece.istitle():
+        return [piece[:_LONGEST_TERM]]
+    humps = _HUMP.findall(piece)
+    # A random string has a hump every other letter: it is one word, not forty.
+    if not humps or len(humps) > 8 or len(piece) < 2 * len(humps):
+        return [piece[:_LONGEST_TERM]]
+    return humps
+
+
+@lru_cache(maxsize=1 << 15)
+def _stem(word: str) -> str:
+    return _stemmer().stemWord(word) if word.isalpha() else word
+
+
+@lru_cache(maxsize=1)
+def _stemmer():
+    import Stemmer
+
+    return Stemmer.Stemmer("porter", 0)
+
+
+def _is_cjk_char(char: str) -> bool:
+    return bool(_CJK_CHAR.match(char))
+
+
+_CJK_CHAR = re.compile(f"[{_CJK}]")

@@ -1,0 +1,133 @@
+"""What every test may use: a database, an engine on it with a clock of its own, and a look at what is derived."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import apsw
+import pytest
+
+from picomem.clock import SECOND, Micros
+from picomem.engine import Engine
+from picomem.records.scope import Scope
+from picomem.settings import RecallSettings, Settings
+from picomem.store import episodes, memories
+from picomem.store.sqlite import SqliteConnector, SqliteTransaction
+from picomem.store.statements import schema
+from picomem.text.terms import indexed, owner_token
+
+ROWS = frozenset(
+    f"{part}{number}"
+    for part, last in (("A", 14), ("P", 14), ("O", 20), ("X", 13))
+    for number in range(1, last + 1)
+)
+START: Micros = 1_777_593_600 * SECOND  # 2026-05-01T00:00:00Z
+
+OpenEngine = Callable[..., Engine]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test that names a row which the requirements do not have shows nothing, so it fails."""
+    for mark in item.iter_markers("requirement"):
+        unknown = [row for row in mark.args if row not in ROWS]
+        if unknown or not mark.args or mark.kwargs:
+            named = ", ".join(map(repr, unknown)) or "no row"
+            pytest.fail(f"requirement names {named}; the rows are A1–A14, P1–P14, O1–O20, X1–X13", pytrace=False)
+
+
+class SteppingClock:
+    """A second passes between two looks at it; `now` is the time that was read last."""
+
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> Micros:
+        self.now += SECOND
+        return self.now
+
+
+@pytest.fixture
+def clock() -> SteppingClock:
+    return SteppingClock()
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    return tmp_path / "memory.db"
+
+
+@pytest.fixture
+def open_engine(db: Path, clock: SteppingClock) -> Iterator[OpenEngine]:
+    """Open an engine: `open_engine(path=…, user=…, embedder=…, clock=…, vfs=…)`; all are closed after the test."""
+    opened: list[Engine] = []
+
+    def _open(path: Path = db, *, user: str = "local", embedder=None, clock=clock, vfs: str | None = None) -> Engine:
+        settings = Settings(recall=RecallSettings(embedder="none", timezone="UTC"))
+        connector = SqliteConnector(path, vfs=vfs)
+        opened.append(Engine(connector, Scope(user), embedder, clock, ZoneInfo("UTC"), settings))
+        return opened[-1]
+
+    yield _open
+    for engine in opened:
+        engine.close()
+
+
+@pytest.fixture
+def engine(open_engine: OpenEngine) -> Engine:
+    return open_engine()
+
+
+@pytest.fixture
+def disagreements() -> Callable[[Path], list[str]]:
+    return derived_disagreements
+
+
+def derived_disagreements(path: Path) -> list[str]:
+    """Where full text or vectors differ from what the rows would give, a sentence each.
+
+    The postings are compared term by term with those of an index made anew from the rows: SQLite's own check of a
+    contentless index cannot see that a posting is missing or belongs to other text.
+    """
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as stored:
+        found = _words_disagreements(stored)
+        for source, table in (("memory", "memories"), ("episode", "episodes")):
+            orphans = (
+                f"SELECT count(*) FROM vectors AS v WHERE source = ? AND NOT EXISTS "
+                f"(SELECT 1 FROM {table} AS r WHERE r.user_id = v.user_id AND r.doc = v.doc)"
+            )
+            ((count,),) = stored.execute(orphans, (source,)).fetchall()
+            found += [f"{count} vectors of {table} have no row"] if count else []
+    return found
+
+
+def _words_disagreements(stored: apsw.Connection) -> list[str]:
+    with closing(apsw.Connection(":memory:")) as made:
+        made.execute(schema("search_sqlite"))
+        rows, fresh = SqliteTransaction(stored), SqliteTransaction(made)
+        for (user,) in rows.all("users"):
+            for row in rows.all("all_memories", user=user):
+                memory = memories.unchecked(row)
+                fresh.run("memory_words_add", doc=memory.doc, **memories.words(memory))
+            for row in rows.all("all_episodes", user=user):
+                episode = episodes.unchecked(row)
+                body = indexed(episodes.text_of(episode), owner_token(user))
+                fresh.run("episode_words_add", doc=episode.doc, body=body)
+        found = []
+        for table in ("memory_words", "episode_words"):
+            missing = _postings(made, table) - _postings(stored, table)
+            extra = _postings(stored, table) - _postings(made, table)
+            if missing or extra:
+                shown = f"{sorted(missing)[:3]} missing, {sorted(extra)[:3]} extra"
+                found.append(f"{table}: {len(missing)} postings missing, {len(extra)} extra: {shown}")
+        return found
+
+
+def _postings(connection: apsw.Connection, table: str) -> set[tuple]:
+    connection.execute(
+        f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{table}_instances USING fts5vocab (main, {table}, instance)"
+    )
+    return set(connection.execute(f"SELECT term, doc, col, offset FROM temp.{table}_instances"))

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from picomem.ingest import reader
+from picomem.ingest.format import State, format_of
+from picomem.records.transcript import Turn
+
+Read = Callable[..., tuple[list[Turn], State]]
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    """Write records (or bytes) to a file, find its format by its content, and read it."""
+
+    def _read(content: list | bytes, name: str = "a.jsonl", expected: str = "") -> tuple[list[Turn], State]:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, list):
+            content = b"".join(json.dumps(each, separators=(",", ":")).encode() + b"\n" for each in content)
+        path.write_bytes(content)
+        found = format_of(path, reader.head(path))
+        assert found is not None
+        assert found.name == (expected or found.name)
+        state = found.start(path)
+        return [turn for line in reader.lines(path) for turn in found.feed(state, line)], state
+
+    return _read

@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import pytest
+
+from picomem.clock import iso
+from picomem.records.kinds import Origin
+
+_BASE = {
+    "parentUuid": None,
+    "isSidechain": False,
+    "userType": "external",
+    "cwd": "/p",
+    "sessionId": "s1",
+    "version": "2.1.38",
+    "gitBranch": "main",
+}
+
+
+def _user(uuid: str, content, **more) -> dict:
+    return {
+        **_BASE,
+        "type": "user",
+        "message": {"role": "user", "content": content},
+        "uuid": uuid,
+        "timestamp": "2026-02-10T21:11:56.846Z",
+        **more,
+    }
+
+
+def _agent(uuid: str, *blocks, message_id: str = "", **more) -> dict:
+    message = {"id": message_id or f"msg_{uuid}", "role": "assistant", "content": list(blocks)}
+    return {
+        **_BASE,
+        "message": message,
+        "type": "assistant",
+        "uuid": uuid,
+        "timestamp": "2026-02-10T21:12:00.000Z",
+        **more,
+    }
+
+
+def _text(text: str) -> dict:
+    return {"type": "text", "text": text}
+
+
+@pytest.mark.requirement("X9")
+def test_what_was_said_becomes_turns_and_the_rest_is_counted(read):
+    turns, state = read(
+        [
+            {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}, "isSnapshotUpdate": False},
+            _user("u1", "why does it fail?"),
+            _agent("a1", {"type": "thinking", "thinking": "hm", "signature": "x"}, message_id="m1"),
+            _agent("a2", _text("I will look."), message_id="m1", parentUuid="a1"),
+            _agent("a3", {"type": "tool_use", "id": "t", "name": "Bash", "input": {}}, message_id="m1"),
+            _user(
+                "u2", [{"type": "tool_result", "tool_use_id": "t", "content": "SECRET"}], toolUseResult="x"
+            ),
+            {**_BASE, "type": "progress", "data": {"message": {"type": "user", "message": _user("n", "no")}}},
+            {**_BASE, "type": "system", "subtype": "turn_duration", "durationMs": 1},
+            {**_BASE, "type": "attachment", "attachment": {"type": "file", "filename": "a"}, "uuid": "x"},
+            _user("u3", [{"type": "image", "source": {}}, _text("see the picture")]),
+            {"type": "hologram", "sessionId": "s1"},
+        ],
+        expected="claude-code",
+    )
+    assert [(turn.index, turn.role, turn.text, turn.origin) for turn in turns] == [
+        (0, "user", "why does it fail?", Origin.USER),
+        (1, "assistant", "I will look.", Origin.AGENT),
+        (2, "user", "see the picture", Origin.USER),
+    ]
+    assert (turns[1].id, turns[1].parent, turns[1].branch) == ("a2", "a1", "main")
+    assert iso(turns[0].at or 0) == "2026-02-10T21:11:56.846000Z"
+    assert (state.info.session, state.info.cwd, state.info.branch) == ("s1", "/p", "main")
+    assert state.skipped.counts == {
+        "snapshot": 1,
+        "thinking": 1,
+        "tool": 2,
+        "progress": 1,
+        "system": 1,
+        "attachment": 2,
+        "unknown:hologram": 1,
+    }
+
+
+def test_a_turn_points_at_its_line(read, tmp_path):
+    turns, _ = read([_user("u1", "héllo"), _agent("a1", _text("hi"))])
+    whole = (tmp_path / "a.jsonl").read_bytes()
+    assert b'"uuid":"u1"' in whole[turns[0].start : turns[0].end]
+    assert turns[0].end == turns[1].start
+    assert turns[1].end == len(whole)
+
+
+def test_what_the_program_wrote_in_the_users_place_is_not_the_users(read):
+    turns, state = read(
+        [
+            _user("u1", "mine"),
+            _user("u2", "skill text", isMeta=True),
+            _user("u3", "This session is being continued from …", isCompactSummary=True),
+            _user("u4", "<task-notification>done</task-notification>\nRead the output file"),
+            _user("u5", "<system-reminder>x</system-reminder>"),
+            _user("u6", "from a hook", source="hook"),
+            _user("u7", "by the system", promptSource="system", origin={"kind": "cron"}),
+            _user("u8", "typed", promptSource="typed", origin={"kind": "human"}),
+            _user("u9", "<teammate-message from='b'>hi</teammate-message>"),
+            _agent("a1", _text("API Error: 500"), isApiErrorMessage=True),
+        ]
+    )
+    assert [(turn.id, turn.origin) for turn in turns] == [
+        ("u1", Origin.USER),
+        ("u6", Origin.OTHER),
+        ("u7", Origin.OTHER),
+        ("u8", Origin.USER),
+        ("u9", Origin.AGENT),
+    ]
+    assert state.skipped.counts == {"meta": 1, "summary": 1, "notification": 1, "noise": 1, "error": 1}
+
+
+def test_a_prompt_typed_while_the_agent_worked_is_kept_and_a_queued_notification_is_not(read):
+    queued = {"type": "queued_command", "prompt": "and the tests", "commandMode": "prompt", "origin": None}
+    turns, _ = read(
+        [
+            _user("u1", "go"),
+            {**_BASE, "type": "attachment", "attachment": queued, "uuid": "q1"},
+            {
+                **_BASE,
+                "type": "attachment",
+                "attachment": {**queued, "commandMode": "task-notification"},
+                "uuid": "q2",
+            },
+        ]
+    )
+    assert [turn.text for turn in turns] == ["go", "and the tests"]
+
+
+def test_copies_are_given_once(read):
+    first = _user("u1", "again?")
+    turns, state = read(
+        [
+            first,
+            first,
+            _user("u9", "again?", forkedFrom={"sessionId": "s0", "messageUuid": "u1"}),
+            _agent("a1", _text("yes"), message_id="m1"),
+            _agent("a2", _text("yes"), message_id="m1"),
+            _agent("a3", _text("more"), message_id="m1"),
+        ]
+    )
+    assert [turn.text for turn in turns] == ["again?", "yes", "more"]
+    assert state.skipped.counts == {"repeated": 3}
+
+
+def test_an_abandoned_branch_stays_and_is_told_by_its_parent(read):
+    turns, _ = read(
+        [
+            _user("u1", "a"),
+            _user("u2", "b", parentUuid="u1"),
+            _user("u3", "c instead", parentUuid="u1", gitBranch="other"),
+        ]
+    )
+    assert [(turn.text, turn.parent, turn.branch) for turn in turns] == [
+        ("a", "", "main"),
+        ("b", "u1", "main"),
+        ("c instead", "u1", "other"),
+    ]
+
+
+def test_a_sub_agents_file_is_a_transcript_of_its_own(read):
+    turns, state = read(
+        [
+            _user("u1", "find it", isSidechain=True, agentId="a88"),
+            _agent("a1", _text("found"), isSidechain=True, agentId="a88"),
+        ],
+        name="s1/subagents/agent-a88.jsonl",
+    )
+    assert (state.info.session, state.info.parent_session, state.info.agent) == ("agent-a88", "s1", "a88")
+    assert [turn.origin for turn in turns] == [Origin.AGENT, Origin.AGENT]
+
+
+def test_an_inline_sidechains_prompt_was_written_by_an_agent(read):
+    turns, state = read([_user("u1", "go"), _user("u2", "look there", isSidechain=True)])
+    assert [turn.origin for turn in turns] == [Origin.USER, Origin.AGENT]
+    assert state.info.parent_session == ""
+
+
+def test_the_programs_summary_of_its_own_conversation_is_no_turn(read):
+    turns, state = read(
+        [
+            _user("u1", "Your task is to summarise", isSidechain=True, agentId="acompact-1"),
+            _agent("a1", _text("Analysis"), isSidechain=True, agentId="acompact-1"),
+        ]
+    )
+    assert turns == []
+    assert state.skipped.counts == {"summary": 2}
+
+
+def test_a_persons_title_stands_before_a_models(read):
+    _, state = read(
+        [
+            {"type": "summary", "summary": "one", "leafUuid": "x"},
+            {"type": "custom-title", "customTitle": "mine", "sessionId": "s1"},
+            {"type": "ai-title", "aiTitle": "theirs", "sessionId": "s1"},
+        ]
+    )
+    assert state.info.title == "mine"
+
+
+def test_a_tool_result_with_a_users_words_beside_it_keeps_the_words(read):
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "x"}
+    turns, _ = read([_user("u1", "go"), _user("u2", [result, _text("stop that")])])
+    assert [turn.text for turn in turns] == ["go", "stop that"]

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+import zstandard
+
+from picomem.ingest.places import Place, default_places, find
+
+_CODEX = b'{"timestamp":"2026-05-03T10:00:00Z","type":"session_meta","payload":{"id":"s1","cwd":"/p"}}\n'
+_PLAIN = b'{"role":"user","content":"hello"}\n'
+_CLAUDE = b'{"type":"user","sessionId":"s","uuid":"u","message":{"role":"user","content":"hi"}}\n'
+
+
+def _write(path, content=_PLAIN):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.requirement("X9")
+def test_the_hosts_own_folders_are_searched_and_missing_ones_are_no_problem(tmp_path):
+    claude = _write(tmp_path / ".claude/projects/-p/s.jsonl", _CLAUDE)
+    agent = _write(tmp_path / ".claude/projects/-p/s/subagents/agent-a.jsonl", _CLAUDE)
+    codex = _write(tmp_path / ".codex/sessions/2026/05/03/rollout-a.jsonl", _CODEX)
+    _write(tmp_path / ".claude/projects/-p/memory/MEMORY.md", b"# notes")
+    claw = _write(
+        tmp_path / ".openclaw/agents/main/sessions/s.jsonl", b'{"type":"session","id":"s","cwd":"/"}\n'
+    )
+    _write(
+        tmp_path / ".openclaw/agents/main/sessions/sessions.json", b'{"agent:main:main":{"sessionId":"s"}}'
+    )
+    _write(tmp_path / ".openclaw/agents/main/sessions/s.jsonl.deleted.1.zst", b"x")
+    found = find(default_places(tmp_path, {}))
+    assert {(each.path, each.format) for each in found} == {
+        (claude, "claude-code"),
+        (agent, "claude-code"),
+        (codex, "codex"),
+        (claw, "openclaw"),
+    }
+    assert find(default_places(tmp_path / "nobody", {})) == []
+
+
+def test_the_environment_moves_the_folders(tmp_path):
+    places = default_places(tmp_path, {"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/x"})
+    folders = {str(place.folder) for place in places}
+    assert {"/c/projects", "/x/sessions", "/x/archived_sessions"} <= folders
+
+
+def test_of_a_rollout_and_its_compressed_copy_the_plain_one_is_taken(tmp_path):
+    packed = zstandard.ZstdCompressor().compress(_CODEX)
+    plain = _write(tmp_path / "sessions/rollout-a.jsonl", _CODEX)
+    _write(tmp_path / "sessions/rollout-a.jsonl.zst", packed)
+    _write(tmp_path / "archived_sessions/rollout-a.jsonl.zst", packed)
+    alone = _write(tmp_path / "archived_sessions/rollout-b.jsonl.zst", packed)
+    assert [each.path for each in find([tmp_path])] == [alone, plain]
+
+
+def test_links_are_not_followed_and_each_file_is_given_once(tmp_path):
+    inside = _write(tmp_path / "given/a.jsonl")
+    outside = _write(tmp_path / "outside/b.jsonl")
+    os.symlink(tmp_path / "given", tmp_path / "given/loop")
+    os.symlink(outside, tmp_path / "given/out.jsonl")
+    os.symlink(outside.parent, tmp_path / "given/out")
+    os.mkfifo(tmp_path / "given/pipe.jsonl")
+    assert [each.path for each in find([tmp_path / "given", inside])] == [inside]
+    os.symlink(tmp_path / "given", tmp_path / "link")
+    assert [each.path.name for each in find([tmp_path / "link"])] == ["a.jsonl"]
+
+
+def test_a_named_file_is_judged_by_its_content_and_reported_if_it_is_nothing_known(tmp_path):
+    odd = _write(tmp_path / "talk.log")
+    photo = _write(tmp_path / "photo.jsonl", b"\x89PNG\r\n\x1a\n\0\0")
+    damaged = _write(tmp_path / "c.jsonl.zst", b"\x28\xb5\x2f\xfd" + b"\xff" * 40)
+    found = find([odd, photo, damaged, tmp_path / "nothing"])
+    assert [(each.path.name, each.format, bool(each.problem)) for each in found] == [
+        ("talk.log", "plain", False),
+        ("photo.jsonl", "", True),
+        ("c.jsonl.zst", "", True),
+        ("nothing", "", True),
+    ]
+
+
+def test_what_cannot_be_read_is_reported_and_the_rest_is_found(tmp_path):
+    if os.geteuid() == 0:
+        pytest.skip("the superuser can read everything")
+    inside = _write(tmp_path / "closed/a.jsonl")
+    seen = _write(tmp_path / "open/a.jsonl")
+    inside.parent.chmod(0)
+    found = find([tmp_path, inside])
+    inside.parent.chmod(0o700)
+    assert [(each.path, bool(each.problem)) for each in found] == [
+        (inside.parent, True),
+        (seen, False),
+        (inside, True),
+    ]
+
+
+def test_a_place_that_is_a_file_of_no_host_is_passed_over(tmp_path):
+    assert find([Place("codex", tmp_path / "missing")]) == []

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import os
+import tracemalloc
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from picomem.errors import InvalidInput, NotFound
+from picomem.ingest import reader
+
+
+def _all(path: Path, offset: int = 0, **options) -> list[tuple[int, int, bytes | None]]:
+    return [tuple(line) for line in reader.lines(path, offset, **options)]
+
+
+def _zst(*frames: bytes) -> bytes:
+    return b"".join(zstandard.ZstdCompressor().compress(frame) for frame in frames)
+
+
+@pytest.mark.requirement("O6")
+def test_a_half_written_line_is_not_consumed_and_is_met_whole_later(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"a":1}\n{"b"')
+    assert _all(path) == [(0, 8, b'{"a":1}')]
+    with path.open("ab") as file:
+        file.write(b":2}\n")
+    assert _all(path, 8) == [(8, 16, b'{"b":2}')]
+
+
+def test_a_final_file_gives_its_last_line_only_if_it_is_whole(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"a":1}\n{"b":2}')
+    assert [line[2] for line in _all(path, final=True)] == [b'{"a":1}', b'{"b":2}']
+    path.write_bytes(b'{"a":1}\n{"b":')
+    assert [line[2] for line in _all(path, final=True)] == [b'{"a":1}']
+
+
+def test_byte_order_mark_carriage_returns_nul_padding_and_blank_lines_are_taken_off(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf{}\r\n\r\n\n\0\0\0{}\n\0\n")
+    found = _all(path)
+    assert [line[2] for line in found] == [b"{}", b"{}"]
+    whole = path.read_bytes()
+    assert [whole[start:end].endswith(b"\n") for start, end, _ in found] == [True, True]
+
+
+def test_an_empty_file_and_an_offset_beyond_the_end_give_nothing(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"")
+    assert _all(path) == []
+    assert _all(path, 100) == []
+    path.write_bytes(_zst(b"{}\n"))
+    assert _all(path, 100) == []
+
+
+@pytest.mark.requirement("R18")
+def test_a_line_of_50_mb_is_told_without_its_bytes_in_bounded_memory(tmp_path):
+    path = tmp_path / "a.jsonl"
+    with path.open("wb") as file:
+        file.write(b"{}\n")
+        for _ in range(50):
+            file.write(b"x" * 1_000_000)
+        file.write(b"\n{}\n")
+    tracemalloc.start()
+    found = _all(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found == [(0, 3, b"{}"), (3, 50_000_004, None), (50_000_004, 50_000_007, b"{}")]
+    assert peak < 64 * 1024 * 1024
+
+
+def test_a_long_line_that_is_not_finished_is_not_consumed(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"{}\n" + b"x" * 1000)
+    assert _all(path, longest=10) == [(0, 3, b"{}")]
+
+
+def test_a_line_of_exactly_the_longest_length_is_given(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"x" * 9 + b"\n" + b"y" * 10 + b"\n" + b"z" * 11 + b"\n")
+    assert [line[2] for line in _all(path, longest=10)] == [b"x" * 9, b"y" * 10, None]
+
+
+def test_compressed_files_have_the_offsets_of_their_text(tmp_path):
+    plain, packed = tmp_path / "a.jsonl", tmp_path / "a.jsonl.zst"
+    text = b'{"a":1}\n{"b":2}\n{"c":3}\n'
+    plain.write_bytes(text)
+    packed.write_bytes(_zst(text[:10], text[10:]))  # two frames, cut within a line
+    assert _all(packed) == _all(plain)
+    assert _all(packed, 8) == _all(plain, 8)
+    assert reader.head(packed, 4) == text[:4]
+
+
+def test_a_truncated_frame_gives_the_lines_that_are_whole(tmp_path):
+    text = b"".join(b'{"n":%d,"x":"%s"}\n' % (n, os.urandom(400).hex().encode()) for n in range(2000))
+    path = tmp_path / "a.jsonl.zst"
+    path.write_bytes(_zst(text)[:400_000])
+    found = [line[2] for line in _all(path)]
+    assert 0 < len(found) < 2000
+    assert found == text.splitlines()[: len(found)]
+
+
+def test_damaged_compression_is_one_error_after_the_lines_before_it(tmp_path):
+    path = tmp_path / "a.jsonl.zst"
+    path.write_bytes(_zst(b"{}\n" * 5) + b"\x28\xb5\x2f\xfd" + b"\xff" * 50)
+    found = []
+    with pytest.raises(InvalidInput, match="damaged"):
+        found.extend(reader.lines(path))
+    assert len(found) <= 5
+
+
+def test_a_name_that_is_no_regular_file_is_refused_without_waiting(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InvalidInput, match="regular"):
+        _all(tmp_path / "pipe")
+    with pytest.raises(InvalidInput):
+        _all(tmp_path)
+    with pytest.raises(NotFound):
+        _all(tmp_path / "nothing")
+
+
+@pytest.mark.requirement("O6")
+def test_a_fingerprint_holds_while_a_file_grows_and_fails_when_it_is_replaced_or_cut(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"x" * 10_000)
+    print_ = reader.fingerprint(path, 9_000)
+    with path.open("ab") as file:
+        file.write(b"more\n")
+    assert reader.fingerprint(path, 9_000) == print_
+    path.write_bytes(b"x" * 8_000)
+    assert reader.fingerprint(path, 9_000) == ""
+    path.write_bytes(b"y" * 10_000)
+    assert reader.fingerprint(path, 9_000) not in ("", print_)
