@@ -291,9 +291,13 @@ class Engine:
             return memories.latest_changes(tx, self.scope, limit)
 
     def timeline(
-        self, *, since: Micros | str | None = None, until: Micros | str | None = None, limit: int = 50,
+        self,
+        *,
+        since: Micros | str | None = None,
+        until: Micros | str | None = None,
+        limit: int = 50,
         scope: Scope | None = None,
-    ) -> list[Hit]:  # fmt: skip
+    ) -> list[Hit]:
         """The episodes of a scope, latest first."""
         with self._connector.read() as tx:
             found = episodes.timeline(tx, scope or self.scope, self._time(since), self._time(until), limit)

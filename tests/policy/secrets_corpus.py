@@ -124,9 +124,7 @@ def _held_out() -> Half:
         _filled("bot token: @@", forge(DIGITS, 9, "7") + ":AA" + forge(URL64, 33)),
         _filled('os.environ.get("ADMIN_TOKEN", "@@")', forge(HEX, 40)),
         _filled("VAULT_TOKEN=@@ vault kv get x", forge(B62, 90, "hvs.")),
-        _filled(
-            "az login --service-principal -u 11 -p @@ --tenant x", forge(B62, 3) + "8Q~" + forge(URL64, 34)
-        ),
+        _filled("az login --service-principal -u 11 -p @@ --tenant x", forge(B62, 3) + "8Q~" + forge(URL64, 34)),
         _filled("tailscale up --authkey=@@", forge(B62, 17, "tskey-auth-k") + forge(B62, 32, "-")),
         _filled("password: str = '@@'", "D3fault!pw"),
         _filled("echo '@@' | sudo -S apt update", "Adm1n-sud0"),

@@ -110,6 +110,11 @@ class Disk:
 
     def synced(self, name: str) -> None:
         file = self.files[name]
+        if file.kept is None and name.endswith(("-wal", "-journal")):
+            # With the first sync of such a file SQLite syncs its folder, and with it what was deleted there.
+            for other in self.files.values():
+                if other.deleted:
+                    other.kept, other.pending = None, []
         file.kept, file.pending = file.content(), []
 
     def deleted(self, name: str, lasting: bool) -> None:

@@ -31,6 +31,10 @@ def _day(at: str | None) -> str:
     return at[:16].replace("T", " ") if at else "no date"
 
 
+def _span(since: str, until: str | None) -> str:
+    return f"{_day(since)} – {_day(until) if until else 'now'}"
+
+
 def _plural(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
@@ -97,12 +101,8 @@ def _history(result: Any) -> str:
         return "Nothing was believed of it then."
     lines = [f"{result.versions[0].key}  {result.versions[0].id}"]
     for version in result.versions:
-        lines.append(
-            f"{version.version}. true {_day(version.valid_from)} – {_day(version.valid_to) if version.valid_to else 'now'}"
-        )
-        lines.append(
-            f"   believed {_day(version.known_from)} – {_day(version.known_to) if version.known_to else 'now'}"
-        )
+        lines.append(f"{version.version}. true {_span(version.valid_from, version.valid_to)}")
+        lines.append(f"   believed {_span(version.known_from, version.known_to)}")
         lines.append(_wrapped(version.content))
     return "\n".join(lines)
 
@@ -191,7 +191,8 @@ def _status(result: Any) -> str:
     ]
     for host, counts in result.transcripts.items():
         lines.append(
-            f"transcripts  {host}: {counts['files']:,} files, {counts['turns']:,} turns, {counts['bytes'] / 1e6:,.1f} MB"
+            f"transcripts  {host}: {counts['files']:,} files, {counts['turns']:,} turns, "
+            f"{counts['bytes'] / 1e6:,.1f} MB"
         )
     lines += [f"vectors      {name}: {count:,}" for name, count in result.vectors.items()]
     decisions = ", ".join(f"{name} {count:,}" for name, count in result.decisions.items()) or "none yet"

@@ -103,7 +103,7 @@ class _Batch:
     redacted: int = 0
 
 
-class _Overtaken(Exception):  # noqa: N818 - it is no error: another process was faster
+class _Overtaken(Exception):
     """Another process has read on in this transcript since we looked."""
 
 
@@ -181,10 +181,10 @@ class Ingest:
                 self._pack(packer, turn, reading, batch)
             cursor = line.end
             if len(batch.pieces) >= BATCH_PIECES or cursor - since >= BATCH_BYTES:
-                transcript = self._store(form, path, transcript, reading, packer, cursor, batch, report)
+                transcript = self._store(path, transcript, reading, packer, cursor, batch, report)
                 batch, since = _Batch(), cursor
                 yield cursor
-        self._store(form, path, transcript, reading, packer, cursor, batch, report)
+        self._store(path, transcript, reading, packer, cursor, batch, report)
         report.bytes += cursor - start
         for reason, count in reading.skipped.counts.items():
             if count > before.get(reason, 0):
@@ -241,7 +241,6 @@ class Ingest:
 
     def _store(
         self,
-        form: TranscriptFormat,
         path: Path,
         transcript: Transcript,
         reading: State,

@@ -92,7 +92,8 @@ def _same_key(offer: Offer, memory: Memory) -> Outcome:
     if not _trusts(offer, memory):
         return Outcome(
             Decision.REFUSE,
-            f"untrusted_origin: “{memory.key}” came from the {memory.origin}; text from {offer.origin} cannot replace it",
+            f"untrusted_origin: “{memory.key}” came from the {memory.origin}, "
+            f"and text from {offer.origin} cannot replace it",
             memory,
         )
     if not offer.key_given and likeness.relation is Relation.CONTAINED:

@@ -16,49 +16,11 @@ from picomem.text.terms import terms
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+(?:[._\-/:'’@+][^\W_]+)*")
 _NEGATIONS = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "don't",
-        "dont",
-        "doesn't",
-        "isn't",
-        "aren't",
-        "won't",
-        "can't",
-        "cannot",
-        "shouldn't",
-        "mustn't",
-        "without",
-        "stop",
-        "avoid",
-        "不",
-        "别",
-        "沒",
-        "没",
-        "勿",
-    ]
+    """not no never don't dont doesn't isn't aren't won't can't cannot shouldn't mustn't without stop avoid
+    不 别 沒 没 勿""".split()
 )
-_FROM_NOW = frozenset(
-    [
-        "now",
-        "currently",
-        "actually",
-        "anymore",
-        "longer",
-        "still",
-        "always",
-        "please",
-        "really",
-        "just",
-        "also",
-        "now,",
-        "现在",
-        "已经",
-    ]
-)
-_ORDER_WORDS = frozenset(["over", "than", "instead", "rather", "before", "after", "而", "比"])
+_FILLERS = frozenset("now currently actually anymore still please really just also 现在 已经".split())
+_ORDER_WORDS = frozenset("over than instead rather before after 而 比".split())
 
 
 class Relation(Enum):
@@ -104,7 +66,7 @@ def compare(new: str, known: str) -> Likeness:
 
 def words(text: str) -> list[str]:
     """The words of a text, folded; fillers that do not change what is said are left out."""
-    return [word for word in (found.casefold() for found in _WORD.findall(text)) if word not in _FROM_NOW]
+    return [word for word in (found.casefold() for found in _WORD.findall(text)) if word not in _FILLERS]
 
 
 def _contradicts(new: list[str], known: list[str]) -> bool:

@@ -25,7 +25,7 @@ from picomem.clock import Micros
 from picomem.errors import Conflict, InvalidInput, NotFound
 from picomem.memory.decide import Offer, Outcome, decide
 from picomem.memory.likeness import Relation, compare
-from picomem.policy.gate import Verdict, judge
+from picomem.policy.gate import judge
 from picomem.recall.question import MOST_TERMS, Question
 from picomem.recall.rank import best_by_words
 from picomem.recall.when import TimeReading
@@ -77,11 +77,9 @@ class Writer:
             same_key = None
         known = _known(tx, offer, self.now) if verdict.keep else []
         outcome = decide(offer, verdict, same_key, known)
-        return self._apply(tx, offer, verdict, outcome, parents)
+        return self._apply(tx, offer, outcome, parents)
 
-    def _apply(
-        self, tx: Transaction, offer: Offer, verdict: Verdict, outcome: Outcome, parents: Sequence[Parent]
-    ) -> Remembered:
+    def _apply(self, tx: Transaction, offer: Offer, outcome: Outcome, parents: Sequence[Parent]) -> Remembered:
         scope, old = offer.scope, outcome.memory
         if outcome.decision is Decision.REFUSE:
             excerpt = offer.content[:_EXCERPT]
@@ -245,8 +243,15 @@ def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False)
     return exact[0] if exact else next(iter(candidates.values()))
 
 
-def revised(tx: Transaction, writer: Writer, memory: Memory, fields: dict[str, object], since: Micros | None,
-            correct: bool, reason: str) -> Memory:  # fmt: skip
+def revised(
+    tx: Transaction,
+    writer: Writer,
+    memory: Memory,
+    fields: dict[str, object],
+    since: Micros | None,
+    correct: bool,
+    reason: str,
+) -> Memory:
     """Revise a memory. With `correct` it was always so; otherwise it is so from `since` (or now) on.
 
     A revision of anything but the content says nothing new about the world, so it counts as a correction.

@@ -34,7 +34,7 @@ def status(tx: Transaction, scope: Scope, now: Micros, connector: Connector) -> 
         database=connector.name,
         read_only=connector.read_only,
         user=user,
-        memories={kind: count for kind, count in tx.all("count_memories", user=user, now=now)},
+        memories=dict(tx.all("count_memories", user=user, now=now)),
         archived=len(tx.all("archived_memories", user=user)),
         episodes=int((tx.one("count_episodes", user=user) or (0,))[0]),
         transcripts={
@@ -42,7 +42,7 @@ def status(tx: Transaction, scope: Scope, now: Micros, connector: Connector) -> 
             for host, files, turns, size in tx.all("count_transcripts", user=user)
         },
         vectors={f"{source} {model}": count for source, model, count in tx.all("count_vectors", user=user)},
-        decisions={decision: count for decision, count in tx.all("count_changes", user=user)},
+        decisions=dict(tx.all("count_changes", user=user)),
         bytes=connector.size(),
         terms_version=VERSION,
     )

@@ -104,7 +104,7 @@ class StatusResult:
     embedder: str
 
 
-def status(engine: Engine, request: Status) -> StatusResult:
+def status(engine: Engine, _request: Status) -> StatusResult:
     """Say what is in the store: memories by kind, episodes, transcripts, decisions, size."""
     return StatusResult(**asdict(engine.status()), embedder=engine.embedder_name)
 

@@ -32,8 +32,9 @@ _CATEGORIES = (*Kind, "knowledge", "timeline")
 @dataclass(frozen=True, slots=True)
 class Recall:
     query: str = option("the question, in any words", positional=True)
-    kind: tuple[str, ...] = option("only memories of this kind; repeatable", choices=_CATEGORIES, short="-t",
-                                   tool="category", many=True)  # fmt: skip
+    kind: tuple[str, ...] = option(
+        "only memories of this kind; repeatable", choices=_CATEGORIES, short="-t", tool="category", many=True
+    )
     priority: str | None = option("only memories of this priority or above", None, choices=tuple(Priority))
     tag: str = option("only memories with this tag", "")
     limit: int | None = option("hits at most", None, short="-n")

@@ -78,9 +78,7 @@ class Verdict:
     reason: str
 
 
-def judge(
-    content: str, *, kind: Kind, origin: Origin, explicit: bool, recalled: Collection[str] = ()
-) -> Verdict:
+def judge(content: str, *, kind: Kind, origin: Origin, explicit: bool, recalled: Collection[str] = ()) -> Verdict:
     """Whether `content`, already redacted, may become a memory of that kind.
 
     `explicit` says that a person or an agent asked for it by a command or a tool; then only the first ring of
@@ -91,9 +89,7 @@ def judge(
         refusal = _whole(content) or _by_sentence(content, kind)
     if refusal is not None:
         return Verdict(False, refusal, _REASONS[refusal])
-    return Verdict(
-        True, None, "It was asked for." if explicit else "It states something that can matter later."
-    )
+    return Verdict(True, None, "It was asked for." if explicit else "It states something that can matter later.")
 
 
 def looks_like_instruction(text: str) -> bool:
@@ -236,12 +232,8 @@ def _is_disguised(text: str) -> bool:
     return any(_matches(_HIJACK + _DIRECTIVE, order) for order in decoded)
 
 
-_AGENT = _words(
-    r"ai llm ((ai|coding)\s)?(agent|assistant) chat\s?bot language\smodel claude chatgpt copilot picobot"
-)
-_RULES = (
-    r"(instruction|prompt|rule|guideline|direction|command|constraint|polic|restriction|guardrail|message)"
-)
+_AGENT = _words(r"ai llm ((ai|coding)\s)?(agent|assistant) chat\s?bot language\smodel claude chatgpt copilot picobot")
+_RULES = r"(instruction|prompt|rule|guideline|direction|command|constraint|polic|restriction|guardrail|message)"
 _EARLIER = _words("previous prior above earlier all any every\\w* your the system these existing what")
 _TAGS = _words(
     r"""system([-_]\w+)? assistant developer instructions? tool_(result|response|output)s? function_results
@@ -258,9 +250,7 @@ _NOUN_VERBS = _words(
     """run open call use store save print post answer output email pay buy follow set write read show copy
     share rate rank list switch start stop keep hide"""
 )
-_OBJECT = _words(
-    "the a an all any every each this that these your my their its it them me us to with in as only no"
-)
+_OBJECT = _words("the a an all any every each this that these your my their its it them me us to with in as only no")
 _ORDER = (
     rf"({_ORDER_VERBS}|{_NOUN_VERBS}(?= {_OBJECT}\b|:? ?[`\"/]|[^.\n]{{0,30}}(https?:|\.sh\b|this:|\w\(\)))"
     rf"|call \w+\()"
@@ -436,9 +426,7 @@ _TASK_VERBS = _words(
     clean improve optimi[sz]e set replace restart rebuild deploy apply read investigate turn simplify
     document give tell help"""
 )
-_NEAR = _words(
-    "the an? this that these those it all both my me your at to into through for on line up \\S+\\.\\w+"
-)
+_NEAR = _words("the an? this that these those it all both my me your at to into through for on line up \\S+\\.\\w+")
 _TASK = _lines(
     rf"""
     ^((please|pls|now|then|next|just|can you|could you) )*{_TASK_VERBS} {_NEAR}\b
@@ -556,7 +544,4 @@ def _is_for_now(order: str, kind: Kind) -> bool:
     """Whether an order is a task: no word makes it last, and of a rule's kind it must point at the task."""
     if re.search(_DURABLE, order, re.IGNORECASE):
         return False
-    return (
-        kind not in (Kind.INSTRUCTION, Kind.PREFERENCE)
-        or re.search(_THIS_TASK, order, re.IGNORECASE) is not None
-    )
+    return kind not in (Kind.INSTRUCTION, Kind.PREFERENCE) or re.search(_THIS_TASK, order, re.IGNORECASE) is not None

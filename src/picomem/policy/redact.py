@@ -458,11 +458,7 @@ def _varied(text: str, groups: Groups) -> Span | None:
 def _mixed(text: str, groups: Groups) -> Span | None:
     span = _value(groups)
     value = text[slice(*span)]
-    return (
-        span
-        if any(map(str.isdigit, value)) and _is_random(value) and not _regex(_UUID).fullmatch(value)
-        else None
-    )
+    return span if any(map(str.isdigit, value)) and _is_random(value) and not _regex(_UUID).fullmatch(value) else None
 
 
 def _pem(text: str, groups: Groups) -> Span | None:
@@ -487,9 +483,7 @@ def _basic(text: str, groups: Groups) -> Span | None:
         plain = binascii.a2b_base64(text[start:end])
     except binascii.Error:
         return None
-    return (
-        (start, end) if b":" in plain[1:] and all(32 <= byte < 127 or byte >= 160 for byte in plain) else None
-    )
+    return (start, end) if b":" in plain[1:] and all(32 <= byte < 127 or byte >= 160 for byte in plain) else None
 
 
 def _cookie(text: str, groups: Groups) -> Span | None:
@@ -578,9 +572,7 @@ def _is_worth(kind: str, value: str, quoted: bool, literal: bool) -> bool:
         return False
     digits, letters = _has_digit(value), any(map(str.isalpha, value))
     symbols = any(not c.isalnum() and c not in "-_./:, ()" for c in value)
-    if not quoted and (
-        (value.isdigit() and len(value) < 6) or ("." in value and _regex(_IDENTIFIER).fullmatch(value))
-    ):
+    if not quoted and ((value.isdigit() and len(value) < 6) or ("." in value and _regex(_IDENTIFIER).fullmatch(value))):
         return False
     if kind != "password":
         drawn = _is_random(value) or (quoted and digits and symbols and letters)
@@ -624,10 +616,7 @@ def _spoken(text: str, groups: Groups) -> Span | None:
         said = (
             value.isalpha()
             and not _regex(_QUALITY).search(value)
-            and (
-                quote[0] < quote[1]
-                or bool(_regex(_OWNER).search(ahead) and _regex(_SENTENCE_END).match(after))
-            )
+            and (quote[0] < quote[1] or bool(_regex(_OWNER).search(ahead) and _regex(_SENTENCE_END).match(after)))
         )
     return (start, end) if said and text[end : end + 1] not in _OPENERS else None
 
@@ -636,9 +625,7 @@ def _told(text: str, groups: Groups) -> Span | None:
     """A login told in passing (“bob / Summer2024!”): only what no ordinary word looks like."""
     start, end = groups["value"]
     value = text[start:end].rstrip(".,;:)")
-    marks = (
-        _has_digit(value) + (value.lower() != value != value.upper()) + any(c in "@#$%^&*~+!?" for c in value)
-    )
+    marks = _has_digit(value) + (value.lower() != value != value.upper()) + any(c in "@#$%^&*~+!?" for c in value)
     odd = marks >= 2 and any(map(str.isalpha, value)) and not _is_named(value)
     return (start, start + len(value)) if odd else None
 

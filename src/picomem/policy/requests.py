@@ -305,9 +305,7 @@ _CUES = (
         within=r"(?=[,;—])",
         asks=True,
     ),
-    _Cue(
-        r", for (?:future reference|the future|next time)[\s.!]*$", _Keep.BEFORE, within=_ANYWHERE, asks=True
-    ),
+    _Cue(r", for (?:future reference|the future|next time)[\s.!]*$", _Keep.BEFORE, within=_ANYWHERE, asks=True),
     # For always.
     _Cue(
         r"(?:from now on|from here on(?: out)?|from today(?: on)?|going forward|starting (?:now|today)|"
@@ -462,9 +460,7 @@ def _cue_in(sentence: str) -> tuple[_Cue, re.Match[str]] | None:
             match = re.compile(cue.pattern, re.IGNORECASE).match(sentence, at)
             if match is None or (cue.never and re.match(cue.never, sentence[match.end() :], re.IGNORECASE)):
                 continue
-            if not question or (
-                cue.asks and re.match(r"(?:can|could|would|will) you\b", match[0], re.IGNORECASE)
-            ):
+            if not question or (cue.asks and re.match(r"(?:can|could|would|will) you\b", match[0], re.IGNORECASE)):
                 return cue, match
     return None
 
@@ -585,14 +581,10 @@ def _kind_of(content: str) -> Kind:
     """What a thing that is to be remembered is, by its words."""
     if re.match(r"(?i)(?:from now on|going forward|henceforth|from today|starting \w+),? ", content):
         content = content.partition(", ")[2]
-        statement = (
-            r"(?i)(?:i'll|i'm|i am|i work|i live|my|the|our|it|he|she|they)\b(?!.*\b(?:must|should|need)\b)"
-        )
+        statement = r"(?i)(?:i'll|i'm|i am|i work|i live|my|the|our|it|he|she|they)\b(?!.*\b(?:must|should|need)\b)"
         if re.match(statement, content):
             return Kind.FACT
-        return (
-            Kind.PREFERENCE if re.match(r"(?i)i(?:'d)? (?:prefer|like|want)", content) else Kind.INSTRUCTION
-        )
+        return Kind.PREFERENCE if re.match(r"(?i)i(?:'d)? (?:prefer|like|want)", content) else Kind.INSTRUCTION
     for kind, words in _TELLING:
         if re.search(words, content):
             return kind

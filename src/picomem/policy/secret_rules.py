@@ -234,9 +234,7 @@ _TOKENS = (
     _token("clojars-token", "clojars_", r"CLOJARS_[A-Za-z0-9]{60}"),
     # Observability
     _token("newrelic-key", "nrak- nrjs- nriq- nrra- nrii-", r"NR(?:AK|JS|IQ|RA|II)-[\w-]{19,}"),
-    _token(
-        "grafana-token", "glsa_ glc_", r"(?:glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}|glc_[A-Za-z0-9+/]{32,}={0,2})"
-    ),
+    _token("grafana-token", "glsa_ glc_", r"(?:glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}|glc_[A-Za-z0-9+/]{32,}={0,2})"),
     _token("sentry-token", "sntrys_ sntryu_", r"(?:sntrys_eyJ[\w+/=-]{40,}|sntryu_[a-f0-9]{64})"),
     _token("dynatrace-token", "dt0", r"dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
     _token("posthog-key", "phx_", r"phx_[A-Za-z0-9]{36,}"),
@@ -441,9 +439,7 @@ _SHAPES = (
     ),
     Rule(
         "spoken",
-        _gates(
-            "passw passphrase passcode pwd pin key token secret contrase senha passe 密码 密碼 口令 пароль"
-        ),
+        _gates("passw passphrase passcode pwd pin key token secret contrase senha passe 密码 密碼 口令 пароль"),
         r"(?i)(?P<key>\b(?:password|passwd|passphrase|passcode|passwort|pwd|pin(?: code)?|wi-?fi key"
         r"|(?:api|access|secret|private|license) ?key|(?:access |api |auth )?token|(?:client )?secret"
         r"|contraseña|mot de passe|senha)|密码|密碼|口令|пароль)"

@@ -41,7 +41,7 @@ class Wanted:
     limit: int = 10
     token_budget: int | None = 2_000
     include_context: bool = False
-    filters: Filters = Filters()
+    filters: Filters = field(default_factory=Filters)
 
 
 class Recall:

@@ -42,19 +42,19 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class TimeReading:
-    """What a question says about time. `order` is "first", "last" or "" (the latest, or the earliest, is
-    wanted)."""
+    """What a question says about time."""
 
-    window: Window | None
-    phrase: str
-    order: str
-    certain: bool
+    window: Window | None  # None: it names no time
+    phrase: str  # the words that were read, as they stand in the question
+    order: str  # "first" (the earliest is wanted), "last" (the latest) or ""
+    certain: bool  # whether the window may be used as a filter
 
 
 def read_time(question: str, asked_at: Micros, zone: tzinfo) -> TimeReading:
     """The time that `question` names when asked at `asked_at` in `zone`. No text makes it raise.
 
-    `phrase` holds the words as they stand in the question, joined by “ … ” where they stand apart.
+    Where words that stand apart were read together, `phrase` joins them by “ … ”, and the reading is uncertain.
+    Raises InvalidTime only for an `asked_at` outside the years 1 to 9999.
     """
     text = question[:_LONGEST]
     masked = unquoted(text)

@@ -2,8 +2,8 @@
 “early May”.
 
 `Dates.read(i)` tries each rule at token i and returns what it found with the index after it. Rules look only
-forward; those that hold another date in them (“the end of last month”) go a few deep
-and no more, so that the whole is linear in the question.
+forward; those that hold another date in them (“the end of last month”) go a few deep and no more, so that the
+whole is linear in the question.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Dates:
         at = found.end + 1 if self.low(found.end) in ("in", "the") else found.end
         at = at + 1 if self.low(at) == "the" else at
         part = self.low(at)
-        if part not in DAY_PARTS or not _is_day(found.point, self.today):
+        if part not in DAY_PARTS or not is_day(found.point, self.today):
             return found
         return Found(mapped(found.point, lambda span: spans.day_part(span, part)), at + 1, found.needs)
 
@@ -99,7 +99,7 @@ class Dates:
         at = at + 1 if self.low(at) == "the" else at
         part = self.low(at)
         found = self.read(at + 2) if part in DAY_PARTS and self.low(at + 1) == "of" else None
-        if not found or not _is_day(found.point, self.today):
+        if not found or not is_day(found.point, self.today):
             return None
         return Found(mapped(found.point, lambda span: spans.day_part(span, part)), found.end)
 
@@ -287,7 +287,8 @@ class Dates:
         return None
 
 
-def _is_day(point: Point, today: date) -> bool:
+def is_day(point: Point, today: date) -> bool:
+    """Whether the point names single days, and not weeks or months."""
     span = point.before(today)
     return span.end - span.start == timedelta(days=1)
 

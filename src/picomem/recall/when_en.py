@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from functools import cache
 
 from picomem.recall import when_spans as spans
-from picomem.recall.when_dates import Dates
+from picomem.recall.when_dates import Dates, is_day
 from picomem.recall.when_holidays import NAMES
 from picomem.recall.when_names import Found
 from picomem.recall.when_spans import EARLIEST, Phrase, Point, Span, hull
@@ -36,11 +36,11 @@ from picomem.recall.when_words import (
 )
 
 _AFTER = {
-    "month": {"in", "during", "throughout", "around", "of", "for"},
-    "year": {"in", "during", "throughout", "around", "of", "year"},
+    "month": {"in", "during", "throughout", "around", "of"},
+    "year": {"in", "during", "throughout", "around", "of", "from", "year"},
     "season": {"in", "during", "throughout", "over", "around"},
     "holiday": {"on", "over", "at", "around", "during"},
-    "weekday": {"on", "around"},
+    "weekday": {"on", "around", "from"},
     "on": {"on", "around"},
 }
 _NOT_MEANT = {"every", "each", "any", "next", "coming", "upcoming", "following", "later", "until next"}
@@ -196,16 +196,17 @@ class _Grammar:
         word = self.dates.low(at)
         opened = word in ("between", "from")
         near_at = at + 1 if opened else at
-        near = self.dates.read(near_at) or (self._bare_day(near_at) if opened or not strict else None)
-        near = near or self._bare_day(near_at)
+        near = self.dates.read(near_at) or self._bare_day(near_at)
         if near is None or near.needs == "never":
             return None
         joint = self.dates.low(near.end)
         if joint not in (("and",) if word == "between" else _TO):
             return None
         far = self._far_end(near.end + 1)
-        if far is None or far.needs == "never" or near.needs == far.needs == "day number":
+        if far is None or far.needs == "never":
             return None
+        if near.needs == "day number" and (far.needs or not is_day(far.point, self.dates.today)):
+            return None  # “5 to 8 people”
         if not opened and strict and (near.needs in ("weekday", "year") or far.needs in ("weekday", "year")):
             return None
         return self._joined(near.point, far.point), far.end

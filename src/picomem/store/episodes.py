@@ -50,27 +50,7 @@ def insert(tx: Transaction, scope: Scope, episode: Episode) -> Episode:
 def replace_preview(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> Episode:
     """Let an episode that was still growing, or whose transcript moved, stand for its span as it is now."""
     new = replace(new, id=old.id, doc=old.doc, created_at=old.created_at)
-    values = _values(new)
-    tx.run(
-        "replace_episode",
-        user=scope.user,
-        content_hash=row_hash(new),
-        **{
-            name: values[name]
-            for name in (
-                "id",
-                "transcript_id",
-                "first_turn",
-                "last_turn",
-                "start",
-                "end",
-                "branch",
-                "preview",
-                "ended_at",
-                "tokens",
-            )  # fmt: skip
-        },
-    )
+    tx.run("replace_episode", user=scope.user, content_hash=row_hash(new), **_values(new))
     if text_of(old) != text_of(new):
         reindex(tx, scope, old, new)
     return new

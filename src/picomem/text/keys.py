@@ -78,9 +78,7 @@ def suggest_key(text: str, kind: str = "") -> str:
 
 def _is_valid(key: str) -> bool:
     return (
-        len(key) <= LONGEST_KEY
-        and re.fullmatch(KEY_PATTERN, key) is not None
-        and not key.startswith(RESERVED_PREFIXES)
+        len(key) <= LONGEST_KEY and re.fullmatch(KEY_PATTERN, key) is not None and not key.startswith(RESERVED_PREFIXES)
     )
 
 
