@@ -19,6 +19,8 @@ _NEGATIONS = frozenset(
     """not no never don't dont doesn't isn't aren't won't can't cannot shouldn't mustn't without stop avoid
     不 别 沒 没 勿""".split()
 )
+# What a negation brings with it: "do not", 不要.
+_HELPERS = _NEGATIONS | frozenset("do does did will should must is are the a to any 要".split())
 _FILLERS = frozenset("now currently actually anymore still please really just also 现在 已经".split())
 _ORDER_WORDS = frozenset("over than instead rather before after 而 比".split())
 
@@ -81,9 +83,8 @@ def _toggles_negation(new: list[str], known: list[str]) -> bool:
     """ "Use tabs" / "do not use tabs": the same words but for a negation."""
     if _negated(new) == _negated(known):
         return False
-    helpers = _NEGATIONS | {"do", "does", "did", "will", "should", "must", "is", "are", "the", "a", "to", "any"}
-    one = [word for word in new if word not in helpers]
-    other = [word for word in known if word not in helpers]
+    one = [word for word in new if word not in _HELPERS]
+    other = [word for word in known if word not in _HELPERS]
     return len(one) >= 2 and one == other
 
 

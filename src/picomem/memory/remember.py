@@ -106,7 +106,9 @@ class Writer:
         correction = outcome.decision is Decision.MERGE
         since = old.valid_from if correction else offer.valid_from if offer.valid_from is not None else self.now
         fields = _fields(offer)
-        return self.replace_version(tx, old, fields, since, outcome.decision, outcome.reason, parents)
+        return self.replace_version(
+            tx, old, fields, since, outcome.decision, outcome.reason, parents, late=since < old.valid_from
+        )
 
     def replace_version(
         self,
@@ -117,10 +119,14 @@ class Writer:
         decision: str,
         reason: str,
         parents: Sequence[Parent] = (),
+        *,
+        late: bool = False,
     ) -> Memory:
-        """Open the version that holds from `since` on, with some fields different from `old`; see the head."""
+        """Open the version that holds from `since` on, with some fields different from `old`; see the head.
+
+        `late`: it is about a time before `old`, which stays as it is.
+        """
         latest = memories.versions(tx, old.scope, old.id)[-1].version
-        late = since < old.valid_from
         keeps_past = since > old.valid_from
         opened = latest + (2 if keeps_past else 1)
         change = self._record(

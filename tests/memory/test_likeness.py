@@ -1,0 +1,42 @@
+"""How two short texts are compared."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from picomem.memory.likeness import Relation, compare
+
+
+@pytest.mark.requirement("O2")
+@pytest.mark.parametrize(
+    ("new", "known", "relation"),
+    [
+        ("The staging database listens on port 5433", "the staging database listens on port 5433.", Relation.SAME),
+        ("Deploys go out on Tuesdays", "Deploys now go out on Tuesdays", Relation.SAME),
+        ("The staging database listens on port 6432", "The staging database listens on port 5433", Relation.CONTRADICTS),
+        ("The production database listens on port 5433", "The staging database listens on port 5433", Relation.NEAR),
+        ("I prefer spaces over tabs", "I prefer tabs over spaces", Relation.CONTRADICTS),
+        ("Do not use tabs", "Use tabs", Relation.CONTRADICTS),
+        ("Use tabs", "Never use tabs", Relation.CONTRADICTS),
+        ("Mia likes strong black coffee from Kenya", "Mia likes black coffee", Relation.EXTENDS),
+        ("Mia likes black coffee", "Mia likes strong black coffee from Kenya", Relation.CONTAINED),
+        ("I prefer tea", "I prefer Python", Relation.OTHER),
+        ("以后提交说明用中文", "以后提交说明用中文。", Relation.SAME),
+        ("不要使用分号", "使用分号", Relation.CONTRADICTS),
+        ("", "anything", Relation.OTHER),
+    ],
+)
+def test_two_texts_stand_to_each_other_as_a_reader_would_say(new: str, known: str, relation: Relation) -> None:
+    assert compare(new, known).relation is relation
+
+
+def test_a_sentence_about_another_subject_does_not_contradict() -> None:
+    assert compare("Lantern runs on Python 3.12", "Harbor runs on Python 3.11").relation is not Relation.CONTRADICTS
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_any_two_texts_can_be_compared_and_a_text_is_the_same_as_itself(one: str, other: str) -> None:
+    assert 0 <= compare(one, other).share <= 1
+    assert compare(one, one).relation is Relation.SAME
