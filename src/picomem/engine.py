@@ -39,6 +39,7 @@ from picomem.settings import Settings
 from picomem.store import episodes, memories, vectors
 from picomem.store.connector import Connector, Transaction
 from picomem.text.keys import check_key, suggest_key
+from picomem.text.plain import plain
 
 
 class Engine:
@@ -104,8 +105,8 @@ class Engine:
         kept; the refusal is on record (`data["change_id"]`).
         """
         chosen = _chosen(Kind, kind, "kind")
-        redact = self._redactor().redact
-        content = redact(content.strip()).text
+        redact = self._safe
+        content = redact(content)
         expires_at = self._time(expires)
         now = self._clock()
         if expires_at is not None and expires_at <= now:
@@ -116,7 +117,7 @@ class Engine:
             kind=chosen,
             key=check_key(key) if key else suggest_key(content, chosen.value),
             key_given=bool(key),
-            context=redact(context.strip()).text,
+            context=redact(context),
             importance=_importance(importance, priority),
             pinned=pinned,
             tags=_words(tags, "tag"),
@@ -153,14 +154,14 @@ class Engine:
         The new content holds from `since`, or from now; with `correct` it was always so. Raises NotFound, Conflict
         or InvalidInput.
         """
-        redact = self._redactor().redact
+        redact = self._safe
         fields: dict[str, object] = {}
         if content is not None:
-            fields["content"] = redact(content.strip()).text
+            fields["content"] = redact(content)
         if kind is not None:
             fields["kind"] = _chosen(Kind, kind, "kind")
         if context is not None:
-            fields["context"] = redact(context.strip()).text
+            fields["context"] = redact(context)
         if importance is not None or priority is not None:
             fields["importance"] = _importance(importance, priority)
         if tags is not None:
@@ -174,13 +175,13 @@ class Engine:
         at = self._time(since)
         with self._connector.write() as tx:
             memory = resolve(tx, self.scope, name)
-            return revised(tx, self._writer("revise"), memory, fields, at, correct, reason)
+            return revised(tx, self._writer("revise"), memory, fields, at, correct, self._safe(reason))
 
     def forget(self, name: str, *, reason: str = "") -> Change:
         """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict."""
         with self._connector.write() as tx:
             memory = resolve(tx, self.scope, name)
-            return self._writer("forget").forget(tx, self.scope, memory.id, self._redactor().redact(reason).text)
+            return self._writer("forget").forget(tx, self.scope, memory.id, self._safe(reason))
 
     def ingest(
         self,
@@ -404,6 +405,10 @@ class Engine:
             self._kept_redactor = Redactor(bytes.fromhex(row[0]) if row else bytes(32))
         return self._kept_redactor
 
+    def _safe(self, text: str) -> str:
+        """A text as it may be stored: valid, trimmed, without secrets."""
+        return self._redactor().redact(plain(text).strip()).text
+
     def _time(self, given: Micros | str | None) -> Micros | None:
         return parse_iso(given, self._zone) if isinstance(given, str) else given
 
@@ -455,7 +460,7 @@ def _importance(importance: float | None, priority: Priority | str | None) -> fl
 
 
 def _words(given: Sequence[str], what: str) -> tuple[str, ...]:
-    cleaned = tuple(dict.fromkeys(word.strip() for word in given if word.strip()))
+    cleaned = tuple(dict.fromkeys(plain(word).strip() for word in given if word.strip()))
     if any(len(word) > 64 for word in cleaned) or len(cleaned) > 32:
         raise InvalidInput(f"A {what} has at most 64 characters, and there are at most 32 of them.")
     return cleaned

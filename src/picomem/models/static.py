@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from picomem.text.plain import plain
 from picomem.text.tokens import tokenizer, wordllama_folder
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class StaticEmbedder:
 
         weights = _weights()
         rows = np.zeros((len(texts), self.dimensions), np.float32)
-        cleaned = [text[:_LONGEST].encode("utf-8", "replace").decode() for text in texts]
+        cleaned = [plain(text[:_LONGEST]) for text in texts]
         for row, encoding in zip(rows, tokenizer().encode_batch(cleaned, add_special_tokens=False), strict=True):
             if encoding.ids:
                 row[:] = weights[encoding.ids].mean(axis=0, dtype=np.float32)

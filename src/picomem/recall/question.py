@@ -8,6 +8,7 @@ from datetime import tzinfo
 
 from picomem.clock import Micros
 from picomem.recall.when import TimeReading, read_time
+from picomem.text.plain import plain
 from picomem.text.terms import is_cjk, query_terms
 
 LONGEST = 8_000  # characters of a question that are looked at
@@ -28,7 +29,7 @@ class Question:
 
 def parse(text: str, asked_at: Micros, zone: tzinfo) -> Question:
     """Take a question apart. Anything is a question; nothing raises."""
-    text = text[:LONGEST].replace("\x00", " ")
+    text = plain(text[:LONGEST])
     time = read_time(text, asked_at, zone)
     # The words of a date say when, not what: the text itself seldom repeats them.
     about = text.replace(time.phrase, " ", 1) if time.window and time.certain and time.phrase else text

@@ -15,6 +15,7 @@ from picomem.recall.question import Question
 from picomem.records.scope import Scope
 from picomem.store import search
 from picomem.store.connector import Transaction
+from picomem.text.terms import is_stop_word
 
 _MOST_DOCUMENTS = 20_000  # a term of more documents is only looked up if the question has no rarer one
 _SLIP_WEIGHT = 0.6  # what a match by a near spelling is worth beside the word itself
@@ -105,7 +106,7 @@ def near_spellings(term: str, vocabulary: list[tuple[str, int]]) -> list[tuple[s
 def _add_substrings(tx: Transaction, scope: Scope, source: str, question: Question, found: WordMatches) -> None:
     wanted = question.text.strip()
     strings = [wanted] if 0 < len(wanted) <= 200 else []
-    strings += [word for word in wanted.split()[:8] if len(word) >= 3 and word != wanted]
+    strings += [word for word in wanted.split()[:8] if len(word) >= 3 and word != wanted and not is_stop_word(word)]
     for string in strings:
         docs = search.containing(tx, scope, source, string, _MOST_SUBSTRINGS)
         if docs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from picomem.errors import InvalidInput
+from picomem.text.plain import plain
 
 LOCAL_USER = "local"
 _LONGEST = 256
@@ -29,9 +30,9 @@ class Scope:
             raise InvalidInput("A user id cannot be empty; leave it out to mean the local user.")
         for name in ("user", "agent", "project", "session"):
             value = getattr(self, name)
-            if len(value) > _LONGEST or "\x00" in value:
+            if len(value) > _LONGEST or plain(value) != value:
                 raise InvalidInput(
-                    f"The {name} id is longer than {_LONGEST} characters or holds a NUL; use a shorter plain name."
+                    f"The {name} id is longer than {_LONGEST} characters or no plain text; use a shorter name."
                 )
 
     def narrowed(self, **parts: str) -> Scope:

@@ -6,7 +6,6 @@ Two implementations are meant to exist, SQLite (`sqlite.py`) and PostgreSQL. Eve
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -18,10 +17,6 @@ class Transaction(Protocol):
 
     def all(self, name: str, /, **values: object) -> list[Row]:
         """The rows of the statement `name`."""
-        ...
-
-    def each(self, name: str, /, **values: object) -> Iterator[Row]:
-        """The rows of the statement `name`, one at a time."""
         ...
 
     def one(self, name: str, /, **values: object) -> Row | None:

@@ -39,20 +39,27 @@ BUSY_MILLISECONDS = 30_000
 class SqliteTransaction:
     """A transaction on one connection."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, path: Path) -> None:
         self._connection = connection
+        self._path = path
 
     def all(self, name: str, /, **values: object) -> list[Row]:
-        return list(self._connection.execute(statement(name), values))  # type: ignore[arg-type]
-
-    def each(self, name: str, /, **values: object) -> Iterator[Row]:
-        return self._connection.execute(statement(name), values)  # type: ignore[arg-type,return-value]
+        try:
+            return list(self._connection.execute(statement(name), values))  # type: ignore[arg-type]
+        except apsw.Error as error:
+            raise translation(error, self._path) from error
 
     def one(self, name: str, /, **values: object) -> Row | None:
-        return next(iter(self._connection.execute(statement(name), values)), None)  # type: ignore[arg-type]
+        try:
+            return next(iter(self._connection.execute(statement(name), values)), None)  # type: ignore[arg-type]
+        except apsw.Error as error:
+            raise translation(error, self._path) from error
 
     def run(self, name: str, /, **values: object) -> int:
-        self._connection.execute(statement(name), values)  # type: ignore[arg-type]
+        try:
+            self._connection.execute(statement(name), values)  # type: ignore[arg-type]
+        except apsw.Error as error:
+            raise translation(error, self._path) from error
         return self._connection.changes()
 
     def next_docs(self, count: int = 1) -> int:
@@ -152,14 +159,14 @@ class SqliteConnector:
         """A snapshot. Inside a write of the same thread it sees what that write has done so far."""
         with translated(self.path):
             if self._depth and self._owns_lock():
-                yield SqliteTransaction(self._writer)  # type: ignore[arg-type]
+                yield SqliteTransaction(self._writer, self.path)  # type: ignore[arg-type]
                 return
             connection = self._reader()
             outermost = connection.get_autocommit()
             if outermost:
                 connection.execute("BEGIN")
             try:
-                yield SqliteTransaction(connection)
+                yield SqliteTransaction(connection, self.path)
             finally:
                 if outermost and not connection.get_autocommit():
                     connection.execute("COMMIT")
@@ -173,12 +180,12 @@ class SqliteConnector:
             )
         with self._lock, translated(self.path):
             if self._depth:
-                yield SqliteTransaction(self._writer)
+                yield SqliteTransaction(self._writer, self.path)
                 return
             self._writer.execute("BEGIN IMMEDIATE")
             self._depth, self._owner = 1, threading.get_ident()
             try:
-                yield SqliteTransaction(self._writer)
+                yield SqliteTransaction(self._writer, self.path)
                 self._writer.execute(statement("raise_version"))
                 self._writer.execute("COMMIT")
             finally:
@@ -273,23 +280,30 @@ def check_version(connection: apsw.Connection, path: Path) -> None:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turn the library's errors into picomem's, each with a sentence that says what to do."""
+    """Turn the library's errors into picomem's."""
     try:
         yield
-    except apsw.NotADBError as error:
-        raise errors.NotADatabase(f"{path} is not a database; name another file with --db.") from error
-    except apsw.CorruptError as error:
-        raise errors.Corrupt(f"{path} is damaged ({error}); run `picomem doctor` to see what can be read.") from error
-    except (apsw.BusyError, apsw.LockedError) as error:
-        raise errors.Locked(
+    except apsw.Error as error:
+        raise translation(error, path) from error
+
+
+def translation(error: apsw.Error, path: Path) -> errors.StoreError:
+    """The error of ours for one of the library's, with a sentence that says what to do."""
+    if isinstance(error, apsw.NotADBError):
+        return errors.NotADatabase(f"{path} is not a database; name another file with --db.")
+    if isinstance(error, apsw.CorruptError):
+        return errors.Corrupt(f"{path} is damaged ({error}); run `picomem doctor` to see what can be read.")
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return errors.Locked(
             f"{path} has been locked by another process for {BUSY_MILLISECONDS // 1000} seconds; "
             "nothing was written. Try again when it has finished."
-        ) from error
-    except apsw.FullError as error:
-        raise errors.DiskFull() from error
-    except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError) as error:
-        raise errors.ReadOnly(
+        )
+    if isinstance(error, apsw.FullError):
+        return errors.DiskFull()
+    if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
+        return errors.ReadOnly(
             f"{path} cannot be opened for writing ({error}); check the rights of the file and its folder."
-        ) from error
-    except (apsw.IOError, apsw.ProtocolError, apsw.NoMemError) as error:
-        raise errors.StoreError(f"{path} could not be read or written: {error}.") from error
+        )
+    if isinstance(error, apsw.SQLError):
+        return errors.Corrupt(f"{path} lacks a part of what it should hold ({error}); run `picomem doctor --repair`.")
+    return errors.StoreError(f"{path} could not be read or written: {error}.")

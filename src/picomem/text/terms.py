@@ -76,6 +76,11 @@ def query_terms(text: str, limit: int = 64) -> list[str]:
     return found[:limit]
 
 
+def is_stop_word(word: str) -> bool:
+    """Whether a word, with whatever punctuation stands around it, is one that no term is made from."""
+    return word.strip(".,;:!?'\"()").lower() in STOP_WORDS
+
+
 def is_cjk(text: str) -> bool:
     """Whether the text holds a CJK character."""
     return bool(re.search(f"[{_CJK}]", text))

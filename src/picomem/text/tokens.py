@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from picomem.text.plain import plain
+
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
@@ -25,7 +27,7 @@ def cut_to_tokens(text: str, budget: int) -> str:
     """The longest head of `text` that has at most `budget` tokens."""
     if budget <= 0:
         return ""
-    encoding = tokenizer().encode(_clean(text), add_special_tokens=False)
+    encoding = tokenizer().encode(plain(text), add_special_tokens=False)
     if len(encoding.ids) <= budget:
         return text
     # Cutting can join differently at the edge, so the cut text is counted again until it holds.
@@ -36,12 +38,7 @@ def cut_to_tokens(text: str, budget: int) -> str:
 
 
 def _encode(text: str) -> list[int]:
-    return tokenizer().encode(_clean(text), add_special_tokens=False).ids
-
-
-def _clean(text: str) -> str:
-    """The library takes valid Unicode only: an unpaired surrogate counts as one replacement character."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    return tokenizer().encode(plain(text), add_special_tokens=False).ids
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,260 @@
+"""Recall through the engine: what it finds, within which limits, and what it says of itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from picomem.engine import Engine
+from picomem.errors import InvalidInput, StoreError
+from picomem.models.static import StaticEmbedder
+from picomem.records.scope import Scope
+
+TALK = [
+    ("2026-04-07T09:00:00Z", "user", "Shall the booking queue run on Redis?"),
+    ("2026-04-07T09:01:00Z", "assistant", "Redis is fine for a start; the queue holds 200 jobs a minute."),
+    ("2026-04-14T10:00:00Z", "user", "The bug is in next_free_slot in src/harbor/calendar/slots.py."),
+    ("2026-04-14T10:02:00Z", "assistant", "Yes: it adds the offset twice when daylight saving begins."),
+    ("2026-05-01T08:00:00Z", "user", "我们决定把数据库迁移到 PostgreSQL，库存表先迁。"),
+    ("2026-05-01T08:01:00Z", "assistant", "好的，先迁库存表，再迁订单表。"),
+]
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Callable[..., Path]:
+    """Write a talk as a transcript; its path."""
+
+    def _write(rows: list[tuple[str, str, str]] = TALK, name: str = "talk.jsonl") -> Path:
+        path = tmp_path / name
+        lines = [json.dumps({"role": role, "content": text, "timestamp": at}) for at, role, text in rows]
+        path.write_text("\n".join(lines) + "\n", "utf-8")
+        return path
+
+    return _write
+
+
+@pytest.fixture
+def told(engine: Engine, talk: Callable[..., Path]) -> Engine:
+    engine.ingest([talk()])
+    return engine
+
+
+def found(engine: Engine, question: str, **options: object) -> list[str]:
+    return [hit.text for hit in engine.recall(question, **options).hits]
+
+
+@pytest.mark.requirement("A2")
+def test_words_find_what_has_them_and_the_best_comes_first(told: Engine) -> None:
+    hits = found(told, "does the queue run on redis")
+    assert hits[0].startswith("Shall the booking queue run on Redis")
+
+
+@pytest.mark.requirement("A2")
+def test_a_memory_is_found_by_its_key_and_its_content_as_soon_as_it_is_stored(engine: Engine) -> None:
+    engine.remember("It listens on 6432", key="staging_db_port")
+    assert found(engine, "staging port") == ["It listens on 6432"]
+    assert found(engine, "6432") == ["It listens on 6432"]
+
+
+@pytest.mark.requirement("A3")
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("next_free_slot", "next_free_slot"),
+        ("nextFreeSlot", "next_free_slot"),
+        ("free slot", "next_free_slot"),
+        ("slots.py", "slots.py"),
+        ("src/harbor/calendar", "slots.py"),
+        ("harb", "src/harbor"),
+        ("calender", "calendar"),
+        ("Postgre", "PostgreSQL"),
+        ("数据库", "数据库"),
+        ("库", "数据库"),
+        ("库存", "库存"),
+        ("订", "订单表"),
+    ],
+)
+def test_identifiers_paths_parts_slips_and_single_characters_are_found(
+    told: Engine, question: str, expected: str
+) -> None:
+    assert any(expected in text for text in found(told, question)[:3])
+
+
+@pytest.mark.requirement("A4")
+def test_query_category_range_and_limit_combine(told: Engine) -> None:
+    told.remember("The queue holds jobs in Redis", key="queue", kind="decision")
+    told.remember("I prefer a queue for everything", key="queue_taste", kind="preference")
+    assert len(told.recall("queue", kinds=["decision"], include_transcripts=False).hits) == 1
+    inside = told.recall("queue", since="2026-04-01", until="2026-04-08", include_memories=False)
+    assert [hit.text[:20] for hit in inside.hits] == ["Shall the booking qu", "Redis is fine for a "]
+    assert len(told.recall("queue", since="2026-04-01", until="2026-04-08", limit=1).hits) == 1
+    assert not told.recall("queue", since="2026-04-20", until="2026-04-30", include_memories=False).hits
+
+
+@pytest.mark.requirement("O3")
+def test_time_words_in_the_question_bring_that_time_to_the_front(told: Engine) -> None:
+    answer = told.recall("what did we talk about on April 14th?", now="2026-05-02")
+    assert answer.time_phrase
+    assert {hit.citation[-10:] for hit in answer.hits[:2]} == {"2026-04-14"}
+    assert "库存表" in found(told, "前天我们聊了什么？", now="2026-05-03")[0]
+
+
+def test_a_time_from_which_nothing_is_known_is_said_and_all_times_are_searched(told: Engine) -> None:
+    answer = told.recall("what about the redis queue last Tuesday?", now="2027-01-05")
+    assert answer.hits
+    assert any("Nothing is known from" in note for note in answer.notes)
+
+
+@pytest.mark.requirement("O3")
+def test_the_token_budget_is_never_exceeded_and_memories_are_served_first(told: Engine) -> None:
+    for number in range(20):
+        told.remember(
+            f"Queue fact number {number} says something about the queue and worker {number}", key=f"q{number}"
+        )
+    for budget in (1, 40, 150, 400, 1500):
+        answer = told.recall("queue", token_budget=budget, limit=50)
+        assert answer.tokens == sum(hit.tokens for hit in answer.hits) <= budget
+    tight = told.recall("queue", token_budget=150, limit=50)
+    assert tight.hits
+    assert tight.hits[0].source == "memory"
+    assert tight.left_out > 0
+
+
+@pytest.mark.requirement("O3")
+def test_filters_for_priority_and_tag(engine: Engine) -> None:
+    engine.remember("The queue must never lose a job", key="a", priority="critical", tags=["ops"])
+    engine.remember("The queue is blue on the chart", key="b", priority="low", tags=["ui"])
+    assert found(engine, "queue", priority="high") == ["The queue must never lose a job"]
+    assert found(engine, "queue", tag="ui") == ["The queue is blue on the chart"]
+
+
+def test_context_is_handed_out_only_when_asked_for(engine: Engine) -> None:
+    engine.remember("Deploys go out on Tuesdays", key="deploy", context="support is in on Wednesdays")
+    assert engine.recall("deploys").hits[0].context == ""
+    assert engine.recall("deploys", include_context=True).hits[0].context == "support is in on Wednesdays"
+
+
+@pytest.mark.requirement("O4", "O12")
+def test_a_hit_that_only_vectors_find_can_win_and_words_alone_answer_without_them(
+    open_engine, talk: Callable[..., Path]
+) -> None:
+    engine = open_engine(embedder=StaticEmbedder())
+    engine.remember("The automobile is parked behind the house", key="car")
+    engine.remember("Bread is baked on Fridays", key="bread")
+    answer = engine.recall("where is the vehicle?")
+    assert answer.hits[0].key == "car"
+    assert "meaning" in answer.hits[0].why
+    assert answer.legs["memories by vector"] != "off"
+    plain = open_engine()
+    assert plain.recall("automobile").hits[0].key == "car"
+    assert plain.recall("automobile").legs["memories by vector"] == "off"
+
+
+@pytest.mark.requirement("O12")
+def test_recall_answers_when_full_text_is_broken_and_says_so(open_engine, talk: Callable[..., Path]) -> None:
+    engine = open_engine(embedder=StaticEmbedder())
+    engine.remember("The automobile is parked behind the house", key="car")
+    engine._connector.connection().execute("DROP TABLE memory_words")
+    answer = engine.recall("automobile behind the house")
+    assert answer.legs["memories by words"].startswith("failed")
+    assert answer.hits[0].key == "car"
+
+
+@pytest.mark.requirement("O3")
+def test_an_answer_gives_its_account(told: Engine) -> None:
+    answer = told.recall("redis queue")
+    assert set(answer.legs) == {"memories by words", "memories by vector", "episodes by words", "episodes by vector"}
+    assert 0 < answer.confidence <= 1
+    scores = [hit.score for hit in answer.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    assert all(hit.why for hit in answer.hits)
+
+
+@pytest.mark.requirement("O8")
+def test_an_episode_carries_the_pointer_that_opens_it(told: Engine) -> None:
+    hit = told.recall("next_free_slot").hits[0]
+    assert hit.turns == (2, 2)
+    assert hit.citation.endswith("turn 3, 2026-04-14")
+    _, _, opened = told.show(hit.id)
+    assert [turn.text for turn in opened.turns] == ["The bug is in next_free_slot in src/harbor/calendar/slots.py."]
+
+
+def test_nothing_is_found_where_nothing_fits(told: Engine) -> None:
+    answer = told.recall("zebra xylophone")
+    assert answer.hits == ()
+    assert answer.confidence == 0
+
+
+@pytest.mark.requirement("X2")
+def test_recall_as_of_a_day_answers_what_was_believed_then(engine: Engine, clock) -> None:
+    engine.remember("Mia lives in Paris", key="home")
+    then = clock.now
+    engine.revise("home", "Mia lives in Berlin")
+    assert found(engine, "where does Mia live?", as_of=then) == ["Mia lives in Paris"]
+    assert found(engine, "where does Mia live?") == ["Mia lives in Berlin"]
+
+
+@pytest.mark.requirement("X7")
+def test_text_that_nobody_trusted_wrote_is_only_handed_out_when_asked_for(engine: Engine) -> None:
+    engine.remember("The forum page lists port 9999 for staging", key="forum", origin="web")
+    assert not engine.recall("staging port 9999").hits
+    assert engine.recall("staging port 9999", include_untrusted=True).hits[0].origin == "web"
+
+
+@pytest.mark.requirement("O17")
+def test_a_transcript_whose_policy_forbids_it_is_never_handed_out(told: Engine) -> None:
+    told._connector.connection().execute("UPDATE transcripts SET send_policy = 'deny'")
+    assert not told.recall("redis queue").hits
+    assert told.timeline() == []
+
+
+@pytest.mark.requirement("O17")
+def test_a_project_s_recall_stays_in_it(engine: Engine) -> None:
+    engine.remember("The queue is Redis", key="queue_h", scope=Scope(project="harbor"))
+    engine.remember("The queue is a file", key="queue_l", scope=Scope(project="lantern"))
+    assert found(engine, "queue", scope=Scope(project="harbor")) == ["The queue is Redis"]
+    assert len(found(engine, "queue")) == 2
+
+
+HOSTILE = [
+    "", " ", '"', "*", "^x", "a NEAR b", "NEAR(a b, 5)", "name: x", "body:(", "(((((", "AND OR NOT", "'; DROP TABLE memories",
+    "\x00", "x\x00y", "%", "_", "\\", "🙂" * 500, "‮abc", "\ud800", "a" * 1_000_000, "word " * 10_000,
+    " ".join(f"w{i}" for i in range(10_000)), "库" * 100_000, "99999999999 days ago", "-", "{}[]", "${x}", "1e999",
+]  # fmt: skip
+
+
+@pytest.mark.requirement("A2")
+@pytest.mark.parametrize("question", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_question_is_a_question_not_an_error(told: Engine, question: str) -> None:
+    """S11."""
+    assert 0 <= told.recall(question).confidence <= 1
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(max_size=300) | st.text(alphabet='"*^():-+{}[]AND ORNEAR\x00\\%_', max_size=60))
+def test_any_text_is_a_question(told: Engine, question: str) -> None:
+    """S11."""
+    told.recall(question)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"kinds": ["rumour"]}, {"limit": 0}, {"token_budget": -1}, {"since": "2026-02-30"}, {"priority": "urgent"}],
+)
+def test_a_bad_option_is_one_sentence(told: Engine, bad: dict) -> None:
+    with pytest.raises(InvalidInput) as error:
+        told.recall("x", **bad)
+    assert "\n" not in str(error.value)
+
+
+def test_a_closed_store_is_an_error_of_ours(open_engine) -> None:
+    engine = open_engine()
+    engine.close()
+    with pytest.raises(StoreError):
+        engine.remember("something worth keeping here", key="x")
