@@ -2,6 +2,8 @@
 
 It is synchronous. It holds one store, one embedder and one clock, and does nothing itself: each method reads its
 arguments, opens a transaction where one is needed, and calls the part that knows.
+
+What only some methods need is imported by them: a recall in a hook must not wait for the readers of transcripts.
 """
 
 from __future__ import annotations
@@ -10,26 +12,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 from enum import StrEnum
-from pathlib import Path
-from types import TracebackType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from picomem.clock import DAY, Clock, Micros, parse_iso
 from picomem.errors import InvalidInput, NotFound, ReadOnly, Refused
-from picomem.ingest.ingest import Asked, Ingest, Progress, Report
-from picomem.ingest.places import Place, find
-from picomem.ingest.pointer import Opened, open_episode
-from picomem.memory import doctor, explain, index
-from picomem.memory.decide import Offer
-from picomem.memory.remember import Remembered, Writer, resolve, revised
-from picomem.memory.scrub import Scrubbed, scrub
-from picomem.memory.status import Status, status
-from picomem.models.embedder import Embedder, quantised
-from picomem.policy.redact import Redactor
 from picomem.recall.filters import Filters
 from picomem.recall.meaning import MeaningLeg
 from picomem.recall.recall import Recall, Wanted, episode_hit
-from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Answer, Hit
 from picomem.records.ids import content_hash
 from picomem.records.kinds import Decision, Kind, Origin, Priority, Source
@@ -38,8 +27,24 @@ from picomem.records.scope import Scope
 from picomem.settings import Settings
 from picomem.store import episodes, memories, vectors
 from picomem.store.connector import Connector, Transaction
-from picomem.text.keys import check_key, suggest_key
 from picomem.text.plain import plain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
+    from picomem.ingest.ingest import Asked, Ingest, Progress, Report
+    from picomem.ingest.places import Place
+    from picomem.ingest.pointer import Opened
+    from picomem.memory.doctor import Diagnosis
+    from picomem.memory.explain import Explanation
+    from picomem.memory.index import IndexPage
+    from picomem.memory.remember import Remembered, Writer
+    from picomem.memory.scrub import Scrubbed
+    from picomem.memory.status import Status
+    from picomem.models.embedder import Embedder
+    from picomem.policy.redact import Redactor
+    from picomem.records.episode import Episode, Transcript
 
 
 class Engine:
@@ -104,6 +109,9 @@ class Engine:
         Raises InvalidInput or InvalidKey for a bad argument, and Refused, with the gate's reason, when it is not
         kept; the refusal is on record (`data["change_id"]`).
         """
+        from picomem.memory.decide import Offer
+        from picomem.text.keys import check_key, suggest_key
+
         chosen = _chosen(Kind, kind, "kind")
         redact = self._safe
         content = redact(content)
@@ -154,6 +162,8 @@ class Engine:
         The new content holds from `since`, or from now; with `correct` it was always so. Raises NotFound, Conflict
         or InvalidInput.
         """
+        from picomem.memory.remember import resolve, revised
+
         redact = self._safe
         fields: dict[str, object] = {}
         if content is not None:
@@ -179,6 +189,8 @@ class Engine:
 
     def forget(self, name: str, *, reason: str = "") -> Change:
         """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict."""
+        from picomem.memory.remember import resolve
+
         with self._connector.write() as tx:
             memory = resolve(tx, self.scope, name)
             return self._writer("forget").forget(tx, self.scope, memory.id, self._safe(reason))
@@ -190,10 +202,14 @@ class Engine:
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
         """Read what is new in these transcripts, files or folders; see ingest/ingest.py."""
+        from picomem.ingest.places import find
+
         return self.ingester().run(find(found), progress)
 
     def ingester(self) -> Ingest:
         """What reads transcripts into this store, for callers that read again and again."""
+        from picomem.ingest.ingest import Ingest
+
         return Ingest(self._connector, self.scope, self._redactor(), self._vectors, self._propose, self._clock)
 
     def tidy(self) -> dict[str, int]:
@@ -209,6 +225,8 @@ class Engine:
 
     def scrub(self, *, dry_run: bool = False) -> Scrubbed:
         """Redact what is stored already, with the rules of today."""
+        from picomem.memory.scrub import scrub
+
         vectors_of = self._vectors.store_text if self._vectors else None
         return scrub(self._connector, self.scope, self._redactor(), dry_run=dry_run, store_vector=vectors_of)
 
@@ -278,13 +296,17 @@ class Engine:
 
     def history(self, name: str) -> list[Memory]:
         """Every version of a memory, oldest first, archived ones too. Raises NotFound."""
+        from picomem.memory.remember import resolve
+
         with self._connector.read() as tx:
             return memories.versions(tx, self.scope, resolve(tx, self.scope, name, archived=True).id)
 
-    def why(self, name: str) -> explain.Explanation:
+    def why(self, name: str) -> Explanation:
         """What is on record about a memory, a change or an episode. Raises NotFound."""
+        from picomem.memory.explain import explain
+
         with self._connector.read() as tx:
-            return explain.explain(tx, self.scope, name)
+            return explain(tx, self.scope, name)
 
     def changes(self, limit: int = 20) -> list[Change]:
         """The latest decisions, refusals included."""
@@ -309,6 +331,8 @@ class Engine:
 
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
         """An episode and the messages behind it, read from the transcript itself. Raises NotFound."""
+        from picomem.ingest.pointer import open_episode
+
         with self._connector.read() as tx:
             found = episodes.episode(tx, self.scope, episodes.find_id(tx, self.scope, episode_id))
             if found is None:
@@ -316,8 +340,10 @@ class Engine:
             transcript = episodes.transcript(tx, self.scope, found.transcript_id)
         return found, transcript, open_episode(found, transcript, self._redactor())
 
-    def index(self, *, budget: int | None = None, scope: Scope | None = None) -> index.IndexPage:
+    def index(self, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """The always-loaded page, from the store where memory has not changed since it was made."""
+        from picomem.memory.index import IndexPage, build
+
         owner = scope or self.scope
         size = self.settings.index.budget if budget is None else budget
         now = self._clock()
@@ -327,12 +353,12 @@ class Engine:
             made_from = content_hash(*(f"{each.id}:{each.version}" for each in current), str(count))
             kept = tx.one("index_page", user=owner.user, agent=owner.agent, project=owner.project, budget=size)
         if kept and kept[3] == made_from and kept[4] == content_hash(kept[0]):
-            return index.IndexPage(kept[0], kept[1], size, len(current) - kept[2], kept[2])
-        page = index.build(current, count, size)
+            return IndexPage(kept[0], kept[1], size, len(current) - kept[2], kept[2])
+        page = build(current, count, size)
         self._keep_page(owner, page, made_from)
         return page
 
-    def _keep_page(self, owner: Scope, page: index.IndexPage, made_from: str) -> None:
+    def _keep_page(self, owner: Scope, page: IndexPage, made_from: str) -> None:
         try:
             with self._connector.write() as tx:
                 tx.run(
@@ -352,13 +378,17 @@ class Engine:
 
     def status(self) -> Status:
         """What is in the store."""
+        from picomem.memory.status import status
+
         with self._connector.read() as tx:
             return status(tx, self.scope, self._clock(), self._connector)
 
-    def doctor(self, *, repair: bool = False) -> doctor.Diagnosis:
+    def doctor(self, *, repair: bool = False) -> Diagnosis:
         """Check the file, every row's hash, and what is derived; with `repair`, rebuild what is derived."""
+        from picomem.memory.doctor import examine
+
         writer = self._writer("doctor")
-        return doctor.examine(self._connector, self._vectors, self._redactor, writer, repair=repair)
+        return examine(self._connector, self._vectors, self._redactor, writer, repair=repair)
 
     def close(self) -> None:
         self._connector.close()
@@ -374,11 +404,15 @@ class Engine:
     # Parts
 
     def _writer(self, verb: str, actor: str = "") -> Writer:
+        from picomem.memory.remember import Writer
+
         store = self._vectors.store_memory if self._vectors else None
         return Writer(actor=actor or self._actor, now=self._clock(), verb=verb, store_vector=store)
 
     def _propose(self, tx: Transaction, asked: Sequence[Asked]) -> None:
         """What people asked for in a transcript, through the same gate as everything else."""
+        from picomem.memory.decide import Offer
+
         writer = self._writer("remember", "ingest")
         for each in asked:
             wish = each.candidate
@@ -399,6 +433,8 @@ class Engine:
             writer.remember(tx, offer, [Parent(kind="episode", id=each.episode_id)])
 
     def _redactor(self) -> Redactor:
+        from picomem.policy.redact import Redactor
+
         if self._kept_redactor is None:
             with self._connector.read() as tx:
                 row = tx.one("meta", name="redaction_key")
@@ -425,6 +461,8 @@ class _Vectors:
         return self.embedder.name
 
     def prepare(self, texts: Sequence[str]) -> list[tuple[float, bytes]]:
+        from picomem.models.embedder import quantised
+
         return [quantised(row) for row in self.embedder.embed(texts)]
 
     def store(self, tx: Transaction, source: str, doc: int, prepared: tuple[float, bytes]) -> None:

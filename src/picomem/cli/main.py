@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 from picomem import __version__
 from picomem.cli.options import add_request, request_of
 from picomem.errors import PicomemError
+from picomem.operations.table import NAMES, operation
 
 _OTHERS = {
     "demo": "Try it on sample sessions, in a store of its own.",
@@ -65,6 +66,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
+    if arguments == ["--version"]:
+        print(f"picomem {__version__}")
+        return 0
     name = _command(arguments)
     parser = _parser(name)
     chosen = parser.parse_args(arguments)
@@ -84,7 +88,6 @@ def _run(arguments: list[str]) -> int:
 
         return run_bench(chosen)
     from picomem.cli.run import run_operation
-    from picomem.operations.table import operation
 
     found = operation(name)
     return run_operation(found, request_of(found.request, chosen), chosen)
@@ -105,39 +108,47 @@ def _command(arguments: list[str]) -> str:
 
 def _parser(name: str) -> Parser:
     """The parser for this command; for an unknown one or none, the parser that lists them all."""
-    from picomem.operations.table import OPERATIONS
-
-    common = _common()
     parser = Parser(
         prog="picomem",
         description="Long-term memory for AI agents, in one file.",
         epilog=_EPILOG,
-        parents=[common],
+        parents=[_common()],
     )
     parser.add_argument("--version", action="version", version=f"picomem {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", prog="picomem")
     late = _common(suppress=True)
-    for operation in OPERATIONS:
-        added = commands.add_parser(
-            operation.name,
-            help=_first_sentence(operation.doc),
-            description=operation.doc,
-            epilog=f"Example:\n  {operation.example}",
-            parents=[late],
-        )
-        if operation.name == name:
-            add_request(added, operation.request)
-            if name == "ingest":
-                added.add_argument("--watch", action="store_true", help="keep following the files until stopped")
-    for other, text in _OTHERS.items():
-        added = commands.add_parser(other, help=text, description=text, parents=[late])
-        if other == name == "bench":
-            from picomem.cli.bench import add_bench
-
-            add_bench(added)
-        if other == name == "demo":
-            added.add_argument("--keep", metavar="FOLDER", help="keep the demo's store in this folder")
+    known = name in NAMES or name in _OTHERS
+    for each in (name,) if known else (*NAMES, *_OTHERS):
+        if each in NAMES:
+            _add_operation(commands, each, late, complete=known)
+        else:
+            _add_other(commands, each, late, complete=known)
     return parser
+
+
+def _add_operation(commands: Any, name: str, late: Parser, complete: bool) -> None:
+    found = operation(name)
+    added = commands.add_parser(
+        name,
+        help=_first_sentence(found.doc),
+        description=found.doc,
+        epilog=f"Example:\n  {found.example}",
+        parents=[late],
+    )
+    if complete:
+        add_request(added, found.request)
+    if complete and name == "ingest":
+        added.add_argument("--watch", action="store_true", help="keep following the files until stopped")
+
+
+def _add_other(commands: Any, name: str, late: Parser, complete: bool) -> None:
+    added = commands.add_parser(name, help=_OTHERS[name], description=_OTHERS[name], parents=[late])
+    if complete and name == "bench":
+        from picomem.cli.bench import add_bench
+
+        add_bench(added)
+    if complete and name == "demo":
+        added.add_argument("--keep", metavar="FOLDER", help="keep the demo's store in this folder")
 
 
 def _common(suppress: bool = False) -> Parser:

@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 
 from picomem import errors, settings
 from picomem.operations.operation import Operation, options
-from picomem.operations.table import OPERATIONS
+from picomem.operations.table import operations
 
 _HEAD = """# Reference
 
@@ -37,9 +37,9 @@ _OTHERS = """## Other commands
 def render() -> str:
     """The whole page."""
     parts = [_HEAD, "## Commands\n"]
-    parts += [_command(operation) for operation in OPERATIONS]
+    parts += [_command(operation) for operation in operations()]
     parts += [_OTHERS, "## MCP tools\n"]
-    parts += [_tool(operation) for operation in OPERATIONS if operation.tool]
+    parts += [_tool(operation) for operation in operations() if operation.tool]
     parts += ["## Settings\n", "\n".join(_settings()) + "\n", "## Errors and exit codes\n", "\n".join(_errors()) + "\n"]
     return "\n".join(parts)
 
@@ -67,9 +67,7 @@ def _tool(operation: Operation) -> str:
         required = ", required" if default is MISSING else ""
         lines.append(f"- `{about['tool'] or name}` ({kind}{required}): {about['help']}{_choices(about)}")
     marks = [
-        word
-        for word, true in (("read-only", operation.read_only), ("destructive", operation.destructive))
-        if true
+        word for word, true in (("read-only", operation.read_only), ("destructive", operation.destructive)) if true
     ]
     lines.append(f"\nPermission `{operation.permission}`" + (f"; {', '.join(marks)}." if marks else "."))
     return "\n".join(lines) + "\n"

@@ -1,13 +1,34 @@
-"""Every verb, once. The command line, the MCP tools and the reference page are rendered from this table."""
+"""Every verb, once. The command line, the MCP tools and the reference page are rendered from this table.
+
+The verbs stand in modules by meaning, and a module is loaded when a verb of it is asked for: a hook that recalls does
+not wait for ingest.
+"""
 
 from __future__ import annotations
 
-from picomem.operations import keeping, reading, writing
-from picomem.operations.operation import Operation
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-OPERATIONS: tuple[Operation, ...] = (*keeping.OPERATIONS, *writing.OPERATIONS, *reading.OPERATIONS)
+if TYPE_CHECKING:
+    from picomem.operations.operation import Operation
+
+_PLACES = {
+    "keeping": ("ingest", "scrub", "status", "doctor", "audit", "index-status"),
+    "writing": ("remember", "revise", "forget"),
+    "reading": ("recall", "show", "why", "history", "timeline", "index"),
+}
+NAMES = tuple(name for names in _PLACES.values() for name in names)
+
+
+def operations() -> tuple[Operation, ...]:
+    """All of them, in the order in which a person should meet them."""
+    return tuple(operation(name) for name in NAMES)
 
 
 def operation(name: str) -> Operation:
     """The operation of that name; raises KeyError for another."""
-    return next(each for each in OPERATIONS if each.name == name)
+    for module, names in _PLACES.items():
+        if name in names:
+            found = import_module(f"picomem.operations.{module}").OPERATIONS
+            return next(each for each in found if each.name == name)
+    raise KeyError(name)

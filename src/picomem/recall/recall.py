@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from picomem.clock import Micros, to_datetime
 from picomem.errors import StoreError
-from picomem.policy.redact import Redactor
 from picomem.recall import rank
 from picomem.recall.filters import Filters
 from picomem.recall.meaning import Likeness, MeaningLeg
@@ -26,6 +26,9 @@ from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.store import episodes, memories, search
 from picomem.store.connector import Connector, Transaction
+
+if TYPE_CHECKING:
+    from picomem.policy.redact import Redactor
 
 MEMORY_SHARE = 0.6  # of the token budget; what memories leave over goes to episodes
 HIT_OVERHEAD = 24  # tokens of a hit's key, score, date and citation, which are handed out with its text

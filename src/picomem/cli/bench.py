@@ -1,0 +1,62 @@
+"""`picomem bench`: quality and speed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from picomem.errors import InvalidInput
+
+
+def add_bench(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the two benchmarks."""
+    parser.add_argument("what", choices=("quality", "speed"), help="what to measure")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="quality: question sets (*.jsonl or *.jsonl.gz)")
+    parser.add_argument("--k", default="5,10", help="quality: cut-offs (default 5,10)")
+    parser.add_argument("--jobs", type=int, default=1, help="quality: processes")
+    parser.add_argument("--embedder", choices=("static", "none"), default="static", help="with or without vectors")
+    parser.add_argument("--sizes", default="10000,100000", help="speed: numbers of episodes")
+    parser.add_argument("--transcripts", metavar="FOLDER", help="speed: transcripts to ingest besides the made-up ones")
+
+
+def run_bench(chosen: argparse.Namespace) -> int:
+    """Measure, and print the tables (or one JSON document)."""
+    if chosen.what == "quality":
+        from picomem.bench import quality
+
+        if not chosen.files:
+            raise InvalidInput("Name at least one question set: picomem bench quality FILE…")
+        report = quality.run(
+            [Path(file) for file in chosen.files],
+            ks=_numbers(chosen.k, "--k"),
+            jobs=chosen.jobs,
+            embedder=chosen.embedder,
+            progress=_progress,
+        )
+        rendered = quality.render(report)
+    else:
+        from picomem.bench import speed
+
+        folder = Path(chosen.transcripts) if chosen.transcripts else None
+        report = speed.run(sizes=_numbers(chosen.sizes, "--sizes"), transcripts=folder, progress=_progress)
+        rendered = speed.render(report)
+    print(json.dumps(asdict(report), ensure_ascii=False, indent=2) if chosen.json else rendered)
+    return 0
+
+
+def _progress(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def _numbers(text: str, what: str) -> tuple[int, ...]:
+    try:
+        numbers = tuple(sorted({int(part) for part in text.split(",")}))
+    except ValueError:
+        numbers = ()
+    if not numbers or numbers[0] < 1:
+        raise InvalidInput(f"{what} is “{text}”; write whole numbers with commas, as 5,10.")
+    return numbers

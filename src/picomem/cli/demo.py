@@ -1,0 +1,30 @@
+"""`picomem demo`: the sample sessions, in a store of their own."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+from picomem.cli.run import progress_bar
+from picomem.demo.demo import run
+from picomem.ingest.ingest import Progress
+from picomem.paths import private_umask
+
+
+def run_demo(chosen: argparse.Namespace) -> int:
+    """Show it; the store is thrown away afterwards unless a folder was given."""
+    private_umask()
+    lines: list[str] = []
+    say = lines.append if chosen.json else print
+    with tempfile.TemporaryDirectory(prefix="picomem-demo-") as spare, progress_bar(not chosen.json) as bar:
+
+        def show(state: Progress) -> None:
+            if bar:
+                bar(state.bytes_done, state.bytes_total, state.path)
+
+        run(Path(chosen.keep).expanduser() if chosen.keep else Path(spare), say, show)
+    if chosen.json:
+        print(json.dumps({"lines": lines}, ensure_ascii=False, indent=2))
+    return 0
