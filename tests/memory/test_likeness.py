@@ -15,7 +15,11 @@ from picomem.memory.likeness import Relation, compare
     [
         ("The staging database listens on port 5433", "the staging database listens on port 5433.", Relation.SAME),
         ("Deploys go out on Tuesdays", "Deploys now go out on Tuesdays", Relation.SAME),
-        ("The staging database listens on port 6432", "The staging database listens on port 5433", Relation.CONTRADICTS),
+        (
+            "The staging database listens on port 6432",
+            "The staging database listens on port 5433",
+            Relation.CONTRADICTS,
+        ),
         ("The production database listens on port 5433", "The staging database listens on port 5433", Relation.NEAR),
         ("I prefer spaces over tabs", "I prefer tabs over spaces", Relation.CONTRADICTS),
         ("Do not use tabs", "Use tabs", Relation.CONTRADICTS),

@@ -220,7 +220,9 @@ def test_a_refusal_is_on_record_with_its_reason_and_without_the_secret(engine: E
 
 @pytest.mark.requirement("O7")
 def test_what_is_remembered_is_redacted_first(engine: Engine) -> None:
-    memory = engine.remember("CI deploys harbor to staging on Tuesdays with the token ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8").memory
+    memory = engine.remember(
+        "CI deploys harbor to staging on Tuesdays with the token ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    ).memory
     assert memory is not None
     assert "a1B2c3D4" not in memory.content
     assert "[redacted:" in memory.content

@@ -297,6 +297,12 @@ _DIRECTIVE = _lines(
         needs? to|please)\b
     \b(when|whenever|if|once|as soon as|next time|(every|
         each) time)\b[^.,:\n]{{0,60}}[,:]\s*(\w{{1,15}} ){{0,2}}({_ORDER}|always|never)\b
+    \b(if|when|whenever|once|as soon as|(next|every|each) time) (the|an?|your|any) (user|owner|
+        human|customer)s?\b.{{0,60}},\s
+        (\w+ly )?[a-z]+ (the|an?|this|that|their|his|them|to|all|it)\b
+    \byour ((real|new|only|actual|true|previous|first|main) )?(task|job|role|goal|purpose|mission|guidelines|rules|
+        instructions|reply|response|answers?|output|training|user|system prompt)\b
+    {_START}(do (whatever|exactly|what|as)\b|(stop|start|begin|keep|avoid) \w+ing\b)
     \b(do not|don't|never|without)\b.{{0,20}}\b(tell|inform|mention|alert|notify|ask|warn|
         show)(ing)?\b.{{0,30}}\b(user|owner)
     \b(do not|don't|never|without)\b.{{0,20}}\b(tell|ask|warn|wait)(ing)?\b.{{0,30}}\b(human|anyone|
@@ -306,8 +312,10 @@ _DIRECTIVE = _lines(
     \b(send|post|upload|forward|leak|reveal|print)\b.{{0,60}}\b((system|hidden) prompt|chat history|
         conversation|memories)
     \|\s*(sudo )?(ba|z|da)?sh\b|\brm -rf\b|\bpowershell\b.{{0,20}} -e|\bbase64 (-d|--decode)
-    (你|助手|模型|智能体).{{0,6}}(必须|应该|应当|务必|不得|不要)|从现在(开始|起)|(^|[。!！])[ \t]*(总是|永远|始终|一律|不要|务必)
+    (你|助手|模型|智能体).{{0,6}}(必须|应该|应当|务必|不得|不要)|从现在(开始|起)|
+        (^|[。!！])[ \t]*(总是|永远|始终|一律|不要|务必)
     (请|务必|立即|马上|必须).{{0,8}}(发送|执行|运行|转发|下载|访问|打开|删除|输出|告诉|上传|回复|点击|记住|保存|推荐|批准)
+    (助手|模型|智能体|机器人|AI).{{0,3}}(请|注意|务必|必须)|(回答|回复)(时|用户|中).{{0,6}}(不要|必须|请|要)
     不要(告诉|提醒|询问|通知).{{0,6}}用户|把.{{0,20}}(发送|上传|转发|发)(给|到)|(执行|运行)(下面|以下|下列|这个|这段|上述)|隐藏结果
     (今后|以后|每次)(你|每次|回答|回复|都|要|请|必须)|(当|每次|如果)用户.{{0,30}}[，,时].{{0,20}}(推荐|回复|执行|发送|必须|请|告诉)
     """
@@ -349,9 +357,10 @@ _CODE_LINE = _lines(
     ^[ \t]*((async )?def|func|fn) \w+ ?\(|^[ \t]*(export |async )*function ?\w* ?\(|^[ \t]*class \w+[(:{]|
         ^[ \t]*return\b.*[;()]
     ^[ \t]*(const|let|var) [\w{\[]+ ?[=:;]|^[ \t]*(public|private|protected|static)( [\w<>]+){1,4} ?[({;=]
-    ^[ \t]*(if|for|while|switch) ?\(|^[ \t]*else:?$|[;{}]$|^[ \t]*[)\]}]|^[ \t]*</?\w+[^>]*>|
+    ^[ \t]*(if|for|while|switch) ?\(|^[ \t]*else:?$|[;{}]$|^[ \t]*[)\]}]|^[ \t]*<[/?!]?\w+[^>]*>|
         =>\s*[({]|^[ \t]*//|^[ \t]*/\*|
         ^\"[^\"]+\" ?:
+    ^#!|^set -\w|^(SELECT|FROM|WHERE|GROUP BY|ORDER BY|HAVING|LIMIT|(LEFT |INNER )?JOIN)\b
     ^[ \t]*(SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE TABLE|ALTER TABLE)\b.{0,200}\b(FROM|SET|VALUES|
         WHERE|ADD)\b.*;
     ^[ \t]*[\w.\[\]\"']+ ?[-+*/]?= ?(\S+$|[\[({].*[\])}]$)|^[ \t]*\w[\w.]*\(.*\)[\[\]\w.:]*$|
@@ -359,7 +368,7 @@ _CODE_LINE = _lines(
         ^[\w.-]+:$
     ^(\$|>>>|%|PS>|❯) |^(diff --git|index [0-9a-f]{7}|--- \S|\+\+\+ \S|@@ -)|^[-+][\w@.].{0,200}[=;({]|
         ^[-+]\w+$
-    ^[ \t]*(File \".*\", line \d+|at [\w.$<>]+\(.*\)|Traceback \(|[\w.]*(Error|Exception)(:|$)|Caused by: )
+    ^[ \t]*(File \".*\", line \d+|at \S+ ?\(.*\)|Traceback \(|[\w.]*(Error|Exception)(:|$)|Caused by: )
     ^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d|[^A-Z\n]{0,12}(DEBUG|INFO|WARN|ERROR))|^\[(DEBUG|INFO|WARN|
         WARNING|ERROR)\]
     ^(export|alias|set) \w+=|^(GET|POST|PUT|DELETE) /\S* \d{3}\b
@@ -368,6 +377,10 @@ _CODE_LINE = _lines(
     ^\d{1,3}(\.\d{1,3}){3} .*\"|^([A-Z][A-Z_ ]{2,30}\s{2,}){2}|^[-drwx]{10}\s|^={3,}
     """
 )
+# Signs that prose hardly uses; a line with this share of them is a machine's.
+_SIGNS = r"[{}()\[\];=<>$\\|&*@#+~^%]"
+_SIGN_SHARE = 0.12
+_FEWEST_SIGNS = 4
 _DATA = r"(?s)\A\s*(\{.{0,200}[\"'\w] ?:.*\}|\[\s*[\[{\"'\d].*\])\s*\Z"
 
 
@@ -389,8 +402,14 @@ def _is_code(text: str) -> bool:
         fence = line.lstrip().startswith(("```", "~~~"))
         fenced ^= fence
         lines += 1
-        machine += fence or fenced or _matches(_CODE_LINE, line.rstrip()[:400], flags=0)
+        machine += fence or fenced or _is_machine_line(line.rstrip()[:400])
     return machine >= 0.6 * lines
+
+
+def _is_machine_line(line: str) -> bool:
+    signs = len(re.findall(_SIGNS, re.sub(r"`[^`]*`", "", line)))
+    dense = signs >= _FEWEST_SIGNS and signs >= _SIGN_SHARE * len(line)
+    return dense or _matches(_CODE_LINE, line, flags=0)
 
 
 # -------------------------------------------------------------------------------------- sentence by sentence
@@ -402,7 +421,9 @@ _SMALL_TALK = _words(
     lot well one all job is was amazing excellent exactly correct agreed alright continue proceed cheers
     understood confusion problem no worries of course lgtm again and help me np hmm hm uh um oh ah did
     trick makes sense try will do my bad let think wait second sec moment just helps helpful i see on
-    working next moving step"""
+    working next moving step brilliant lovely fantastic wonderful superb neat sweet obliged never mind k kk
+    ta nah yea greetings congrats kudos yay ugh oops whoops totally glad
+    absolutely certainly definitely interesting"""
 )
 _DURABLE = (
     r"\b(always|never|every|each|whenever|from now on|going forward|by default|unless|before|after|"
@@ -430,6 +451,8 @@ _NEAR = _words("the an? this that these those it all both my me your at to into 
 _TASK = _lines(
     rf"""
     ^((please|pls|now|then|next|just|can you|could you) )*{_TASK_VERBS} {_NEAR}\b
+    ^((please|now|then) )?(fix|add|remove|delete|rename|implement|
+        rewrite) \w.{{0,60}}\b(to|from|in|into|of) (the|this|that|my)\b
     ^(请|帮我|麻烦|你?帮忙)(你|帮我|把|先|再)*.{{0,12}}(改|修|看|写|加|删|查|找|运行|解释|翻译|实现|检查|更新|重命名|生成|创建)
     ^把.{{0,12}}(删|改|换|加|移|挪)(掉|成|到|为|去|上|一下)?\W*$
     ^(just |i |we |i've |we've )?{_DONE} {_NEAR}\b
@@ -465,9 +488,11 @@ _TRANSIENT = _lines(
         ^\w+ files? changed\b
     ^i (just |have |think i |already )?(found|see|noticed|spotted|located) (the|an?|it|your)\b.{{0,30}}\b(bug|
         issue|problem|error|typo|cause)
+    \bso i'm \w+ing (it|the|that|this|a)\b|^(rolled back|cleaned up|backed out|set up) {_NEAR}\b|^tests? fail\w*,|
+        ^only \w+ (warning|error|test|failure)s? left
     \bin a (minute|moment|second)\b|\b(has|have) been (updated|created|fixed|added|removed|renamed|
         changed|saved)\W*$
-    ^我?正在(运行|执行|安装|检查|测试|编译|构建|等待|修复|查看|处理|下载)|正在(重启|启动|重试|加载|上传|同步)\W*$|请稍(等|候)|^(等我|稍等)|马上(就)?(回来|好)
+    ^我?正在(运行|执行|安装|检查|测试|编译|构建|等待|修复|查看|处理|下载)|(改|修|弄|搞|写|做|删|加|更新|处理|解决)(好|完)了\W*$|^再.{{0,2}}(跑|试|来|看).{{0,2}}(遍|次|下)|正在(重启|启动|重试|加载|上传|同步)\W*$|请稍(等|候)|^(等我|稍等)|马上(就)?(回来|好)
     ^(所有)?(测试|构建|编译|部署|检查)(已经|已|全部|都|刚)*(通过|成功|失败|完成)了?\W*$
     """
 )
@@ -486,6 +511,8 @@ _CHATTER = _lines(
         ^happy to help
     \bmakes (total |perfect |more |a lot of )?sense( now)?\W*$|^(i )?appreciate (it|that|the|your)\b|
         ^i'd be (happy|glad) to\b
+    ^i (think|guess|suppose|hope) (we|we're|it|it's|this|that|so)\b|^(good|bad) news\b|
+        ^(this|that|it) (should|might|will) (now )?(fix|work|help|do)\b
     ^我(再|先|想|还)?(想想|看看|试试|再看)|^我刚(刚|才)
     ^(i'm )?sorry (for|about)\b|^as (you )?requested|^(moving|going) on\b|^(one|just a) (second|sec|
         moment|minute)\b
@@ -506,7 +533,7 @@ _QUESTION = _lines(
     ^(is|are|was|were|does|did|can|could|should|would|will|has)(n't)? (my|your|our|an?|any|anyone)\b[^.。]*$
     ^(do|have) (i|you|we|they)\b[^.。]*$|^any (idea|clue|chance|thoughts)\b|^i (wonder|am wondering)\b|
         ^(tell|show) me\b|^explain\b
-    [吗呢么]$|^(为什么|怎么|怎样|如何|什么|哪|谁|多少|请问|能不能|可不可以|是不是|有没有|能帮我|你(觉得|认为|能|可以))[^。]*$
+    [吗呢么]$|^(为什么|为啥|怎么|怎样|如何|什么|哪|谁|多少|请问|能不能|可不可以|是不是|有没有|能帮我|你(觉得|认为|能|可以))[^。]*$
     """
 )
 _LEAD_IN = _words(

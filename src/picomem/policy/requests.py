@@ -170,90 +170,75 @@ class _Cue:
 
 
 _FILLER = (
-    r"(?:(?:please|pls|and|also|oh|ok|okay|hey|hi|hello|so|but|then|well|btw|by the way|actually|yes|"
-    r"yeah|no|great|"
-    r"cool|thanks|thank you|ps|important|reminder|one more thing|another thing|just|right|alright|sure|"
-    r"perfect|now|fyi|"
-    r"because|since|picobot|claude|additionally|finally|first|generally|in general|honestly|personally|"
-    r"basically|frankly|"
-    r"tbh|to be honest|for me|just so you know|heads up|ideally)\b[\s,.:!;—–-]*|"
-    r"(?:另外|对了|顺便(?:说一下|提一下)?|好的?|嗯|请|麻烦|还有|那么|哦|你好|您好|嗨|大家好|谢谢|最后|"
-    r"而且|所以)"
-    r"[\s，,。：:！!、]*){0,6}"
+    r"(?:(?:please|pls|and|also|oh|ok|okay|(?:hey|hi|hello)(?: there)?|so|but|then|well|btw|by the way|actually|"
+    r"yes|yeah|no|great|cool|thanks|thank you|ps|important|reminder|one more thing|another thing|just|right|"
+    r"alright|sure|perfect|now|fyi|because|since|picobot|claude|additionally|finally|first|generally|in general|"
+    r"honestly|personally|basically|frankly|tbh|to be honest|for me|just so you know|heads up|"
+    r"ideally)\b[\s,.:!;—–-]*|(?:另外|对了|顺便(?:说一下|提一下)?|好的?|嗯|请|麻烦|还有|那么|哦|你好|您好|嗨|"
+    r"大家好|谢谢|最后|而且|所以)[\s，,。：:！!、]*){0,6}"
 )
 _JOINT = (
-    r"(?:[,;，；、—–(]\s*|\s-+\s+|\b(?:and|so|but|also|then|because|since)\s+)"
-    r"(?:(?:and|so|but|also|then|please|just|另外|请|那|而且|所以)[\s,，]*){0,3}"
+    r"(?:[,;，；、—–(]\s*|\s-+\s+|\b(?:and|so|but|also|then|because|since)\s+)(?:(?:and|so|but|also|then|please|"
+    r"just|另外|请|那|而且|所以)[\s,，]*){0,3}"
 )
 _WORD = r"(?<!\w)"
 _ANYWHERE = ""
 
 # Before a cue within a sentence, these make it something else than a request.
 _SPOILER = (
-    r"\b(?:if|suppose|supposing|imagine|unless|whether|pretend|when|said|says?|saying|told|tells?|"
-    r"asked|asks|wrote|"
-    r"writes|mentioned|claims?|suggested|suggests|according to|thinks?|believes?|doesn't|didn't|don't|"
-    r"do not|can't|"
-    r"cannot|couldn't|won't|no need|not|does|did|why|how|what|who|means?|called|named|prints?|reads)\b|"
-    r"如果|要是|假如|"
-    r"假设|[他她]们?说|说过|说的|告诉|文档|听说|不用|不必|不需要|没|吗|还|什么|据说|问|[别不]要?$"
+    r"\b(?:if|suppose|supposing|imagine|unless|whether|pretend|when|said|says?|saying|told|tells?|asked|asks|"
+    r"wrote|writes|mentioned|claims?|suggested|suggests|according to|thinks?|believes?|doesn't|didn't|don't|"
+    r"do not|can't|cannot|couldn't|won't|no need|not|does|did|why|how|what|who|means?|called|named|prints?|"
+    r"reads)\b|如果|要是|假如|假设|[他她]们?说|说过|说的|告诉|文档|听说|不用|不必|不需要|没|吗|还|什么|据说|问|"
+    r"[别不]要?$"
 )
 
 # What does not stand alone, and what points at a time instead of saying something.
 _DEICTIC = (
     r"(?:(?:that|this|it|these|those|them|you|me|us|him|her|either|both|neither|one|whatever|what|how|"
-    r"yours?)(?: please)?[\s,.!]*(?:$|(?:and|"
-    r"then|for|in|as|if|when|here|instead|better|first)\b)|not\b|to not\b|the (?:same|(?:first|second|third|"
-    r"last|latter|former|"
-    r"other|left|right|top|bottom|new|old|blue|red|green) (?:one|option|approach|version|idea)|latter|"
-    r"former)\b|"
-    r"(?:leave|keep|do|use|have|try|see|fix|drop|skip) (?:it|this|that|these|those)\b|"
-    r"(?:this|that) (?:one|approach|option|version|idea|plan)\b|(?:option|choice|approach|number|"
-    r"variant|plan) \w{1,2}\b)"
+    r"yours?)(?: please)?[\s,.!]*(?:$|(?:and|then|for|in|as|if|when|here|instead|better|first)\b)|not\b|"
+    r"to not\b|the (?:same|(?:first|second|third|last|latter|former|other|left|right|top|bottom|new|old|blue|"
+    r"red|green) (?:one|option|approach|version|idea)|latter|former)\b|(?:leave|keep|do|use|have|try|see|fix|"
+    r"drop|skip) (?:it|this|that|these|those)\b|(?:this|that) (?:one|approach|option|version|idea|plan)\b|"
+    r"(?:option|choice|approach|number|variant|plan) \w{1,2}\b)"
 )
 _DEICTIC_ZH = r"(?:(?:你的?)?(?:这|那|前者|后者|上面|下面)|它|第[一二三四五\d]|你)"
 _MOMENT = (
-    r"(?:that |the )?(?:time|day|one|moment|meeting|episode|thing)\b|(?:when|how|what|who|where|why|"
-    r"which|if)\b|"
+    r"(?:that |the )?(?:time|day|one|moment|meeting|episode|thing)\b|(?:when|how|what|who|where|why|which|if)\b|"
     r"(?:this|that|it|me|us|them|him)\b[\s.!]*$"
 )
 _PASSING = (
-    r"(?i)\b(?:in|on|of|at|from|to) this (?:line|function|file|loop|block|test|case|snippet|example|"
-    r"diff|commit|message|"
-    r"sentence|paragraph|variable|bracket)\b|\b(?:right now|at the moment|just this once|"
-    r"for this (?:one|time|task|"
-    r"session)|not \w+ (?:this|that|it) (?:now|today|yet))\b|这一?行|这里|现在就|马上|待会|一会儿|稍后|刚才"
+    r"(?i)\b(?:in|on|of|at|from|to) this (?:line|function|file|loop|block|test|case|snippet|example|diff|commit|"
+    r"message|sentence|paragraph|variable|bracket)\b|\b(?:right now|at the moment|just this once|"
+    r"for this (?:one|time|task|session)|not \w+ (?:this|that|it) (?:now|today|yet))\b|这一?行|这里|现在就|马上|"
+    r"待会|一会儿|稍后|刚才"
 )
 
 _POLITE = (
-    r"(?:(?:can|could|would|will) you (?:please )?|(?:you should|you (?:need|have) to|you must|"
-    r"i (?:want|need|'d like) you"
-    r" to|i'd like you to|make sure (?:to|you)) )?"
+    r"(?:(?:can|could|would|will) you (?:please )?|(?:you should|you (?:need|have) to|you must|i (?:want|need|"
+    r"'d like) you to|i'd like you to|make sure (?:to|you)) )?"
 )
 _REMEMBER = (
     r"(?:remember|memori[sz]e|don't (?:ever )?forget|do not forget|never forget|keep in mind|bear in mind|"
     r"make a (?:mental )?note|take note)"
 )
 _NOT_AN_ORDER = (  # after "always" or "never"
-    r"(?:mind|been|seen|had|heard|did|knew|known|thought|again|gonna|a|an|the|in|on|at|too|so|not|is|"
-    r"was|are|were|has|ever|"
-    r"good|nice|better|best|worth|fun|hard|easy|great|happy|glad|lovely|forget|said|saw|got|felt|"
-    r"before|there|here|this|"
-    r"that|these|those|i|we|you|they|he|she|it|my|came|went|ran|took|made|gets|works|fails)\b|"
-    r"[a-z]{2,20}ing\b(?<!bring)(?<!ping)(?<!string)|"
+    r"(?:mind|been|seen|had|heard|did|knew|known|thought|again|gonna|a|an|the|in|on|at|too|so|not|is|was|are|"
+    r"were|has|ever|good|nice|better|best|worth|fun|hard|easy|great|happy|glad|lovely|forget|said|saw|got|felt|"
+    r"before|there|here|this|that|these|those|i|we|you|they|he|she|it|my|came|went|ran|took|made|gets|works|"
+    r"fails)\b|[a-z]{2,20}ing\b(?<!bring)(?<!ping)(?<!string)|"
     r"[a-z]{2,20}ed\b(?<!need)(?<!embed)(?<!feed)(?<!seed)(?<!proceed)"
 )
 _NOT_A_NAME = (  # after "call me"
-    r"(?:when|later|back|if|at|on|in|tomorrow|today|tonight|once|after|before|a|an|the|crazy|maybe|now|"
-    r"again|old|out|names|"
-    r"asap|anytime|as|and|up|for|to|about|from|every|sometime|soon)\b"
+    r"(?:when|later|back|if|at|on|in|tomorrow|today|tonight|once|after|before|a|an|the|crazy|maybe|now|again|"
+    r"old|out|names|asap|anytime|as|and|up|for|to|about|from|every|sometime|soon)\b"
 )
 
 _CUES = (
     # Said in so many words. "Remember to …" is a reminder, unless it is for always.
     _Cue(
-        rf"{_POLITE}{_REMEMBER} to (?=(?:always|never)\b|.{{0,120}}\b(?:every|each|whenever|before you|"
-        rf"after you|from now"
+        rf"{_POLITE}{_REMEMBER} to (?!.{{0,200}}\b(?:today|tonight|tomorrow)\b)(?=(?:always|never)\b|"
+        rf".{{0,120}}\b(?:every|each|whenever|before you|after you|from now"
         r" on)\b)",
         _Keep.AFTER,
         Kind.INSTRUCTION,
@@ -268,18 +253,17 @@ _CUES = (
         asks=True,
     ),
     _Cue(
-        rf"{_POLITE}{_REMEMBER},? (?=(?:i|i'm|i've|my|we|we're|our|all|every|always|never|"
-        rf"these [\w ]{{1,40}}:|the \w+"
-        r"(?: \w+){0,4} (?:is|are|was|uses?|runs?|has|lives?|needs?|must|can|can't|will|should|"
-        r"expires?|starts?|ends?|takes?|belongs?|"
-        r"opens?|closes?|comes?|goes))(?:\s|$))",
+        rf"{_POLITE}{_REMEMBER},? (?=(?:i|i'm|i've|my|we|we're|our|all|every|always|never|these [\w ]{{1,40}}:|"
+        rf"the \w+"
+        r"(?: \w+){0,4} (?:is|are|was|uses?|runs?|has|lives?|needs?|must|can|can't|will|should|expires?|starts?|"
+        r"ends?|takes?|belongs?|opens?|closes?|comes?|goes))(?:\s|$))",
         _Keep.AFTER,
         asks=True,
         never=_MOMENT,
     ),
     _Cue(
-        rf"{_POLITE}(?:save|store|add|commit|put|write)(?: this| that| it|"
-        rf" the following)?(?: down)?,? (?:to|in|into) "
+        rf"{_POLITE}(?:save|store|add|commit|put|write)(?: this| that| it| the following)?(?: down)?,? (?:to|in|"
+        rf"into) "
         r"(?:your |the |long-term )?memor(?:y|ies)(?: that |[:：,] ?)",
         _Keep.AFTER,
         within=_JOINT,
@@ -298,9 +282,8 @@ _CUES = (
         never=r"(?:of|and|is|are)\b",
     ),
     _Cue(
-        r"(?:[,;—] ?)?(?:(?:and|so|please) ){0,3}(?:remember|memori[sz]e|don't forget|keep in mind|"
-        r"note|save|keep) (?:that|this|it)"
-        r"(?: (?:for (?:later|the future|next time)|please|in mind))?[\s.!]*$",
+        r"(?:[,;—] ?)?(?:(?:and|so|please) ){0,3}(?:remember|memori[sz]e|don't forget|keep in mind|note|save|"
+        r"keep) (?:that|this|it)(?: (?:for (?:later|the future|next time)|please|in mind))?[\s.!]*$",
         _Keep.BEFORE,
         within=r"(?=[,;—])",
         asks=True,
@@ -309,24 +292,23 @@ _CUES = (
     # For always.
     _Cue(
         r"(?:from now on|from here on(?: out)?|from today(?: on)?|going forward|starting (?:now|today)|"
-        r"henceforth)"
-        r"(?:,? please)?,? ",
+        r"henceforth)(?:,? please)?,? ",
         _Keep.LED,
         within=_JOINT,
         never=r"(?:and|or|but|in|to|with)\b",
     ),
     _Cue(r"(?:from now on|going forward)(?:,? please)?[\s.!]*$", _Keep.WHOLE, within=r"(?<=\w)[,\s]+"),
     _Cue(
-        r"(?:(?:you should|you must|make sure (?:you|to)|be sure to|i want you to|i need you to) )?"
-        r"(?P<from>(?:always|never)(?:,? ever)?,? (?=[a-z]))",
+        r"(?:(?:you should|you must|make sure (?:you|to)|be sure to|i want you to|"
+        r"i need you to) )?(?P<from>(?:always|never)(?:,? ever)?,? (?=[a-z]))",
         _Keep.FROM,
         Kind.INSTRUCTION,
         never=_NOT_AN_ORDER,
     ),
     # Preferences and names.
     _Cue(
-        r"i(?:'d| would)? (?:(?:really|generally|usually|personally|strongly|always|much|"
-        r"still) ){0,2}prefer |my preference is ",
+        r"i(?:'d| would)? (?:(?:really|generally|usually|personally|strongly|always|much|still) ){0,2}prefer |"
+        r"my preference is ",
         _Keep.FROM,
         Kind.PREFERENCE,
         never=_DEICTIC,
@@ -354,8 +336,8 @@ _CUES = (
     ),
     # Decisions.
     _Cue(
-        r"we(?:'ve| have)?(?: now| finally| all| just)? (?:(?:decided|agreed|settled|opted) (?:to|on|"
-        r"that|against|for|not to)|chose|chosen|picked) ",
+        r"we(?:'ve| have)?(?: now| finally| all| just)? (?:(?:decided|agreed|settled|opted) (?:to|on|that|"
+        r"against|for|not to)|chose|chosen|picked) ",
         _Keep.WHOLE,
         Kind.DECISION,
         within=_WORD,
@@ -377,17 +359,16 @@ _CUES = (
     ),
     # Chinese.
     _Cue(
-        r"(?:(?:请你?|帮我|麻烦你?|你|要|一定要|千万|务必)*)(?:记住|牢记|记一下|记下来?|备忘|(?:保存|"
-        r"存|加|写)(?:到|进|入)你?的?"
-        r"(?:长期)?记忆里?)(?:一下)?[，,:： ]*",
+        r"(?:(?:请你?|帮我|麻烦你?|你|要|一定要|千万|务必)*)(?:记住|牢记|记一下|记下来?|备忘|(?:保存|存|加|"
+        r"写)(?:到|进|入)你?的?(?:长期)?记忆里?)(?:一下)?[，,:： ]*",
         _Keep.AFTER,
         within=_JOINT,
         asks=True,
         never=r"我?的?(?:密码|账号|登录)(?:的|按钮|选项|框)|[这那](?:个|点|一点|些)?[了吧。！\s]*$|[了吧啊]",
     ),
     _Cue(
-        r"(?:请|千万|可)*(?:别|不要|不能)忘(?:了|记)?[，,:： ]*"
-        r"(?=我|咱|他|她|它|所有|每|周|[A-Za-z]|.{1,20}(?:是|必须|不能|不要|都))",
+        r"(?:请|千万|可)*(?:别|不要|不能)忘(?:了|记)?[，,:： ]*(?=我|咱|他|她|它|所有|每|周|[A-Za-z]|"
+        r".{1,20}(?:是|必须|不能|不要|都))",
         _Keep.AFTER,
         within=_JOINT,
         asks=True,
@@ -401,8 +382,8 @@ _CUES = (
         never=r"再[说看弄做改讨考聊议处]|可能|也许|有(?:空|时间|机会)|会|想|的|呢",
     ),
     _Cue(
-        r"我们?(?:也|不太|不|更|比较|最|一直|很|特别|还是|都|平时|一般|通常|个人)*(?:喜欢|偏好|偏爱|"
-        r"习惯|倾向于?|宁愿)",
+        r"我们?(?:也|不太|不|更|比较|最|一直|很|特别|还是|都|平时|一般|通常|个人)*(?:喜欢|偏好|偏爱|习惯|"
+        r"倾向于?|宁愿)",
         _Keep.FROM,
         Kind.PREFERENCE,
         within=_JOINT,
@@ -539,8 +520,7 @@ def _content_end(shadow: str, last: int) -> int:
 
 _TAIL = (
     r"(?i)[\s,，—(-]*\b(?:please|thanks|thank you|ok|okay|got it|alright|right|for (?:the future|"
-    r"future reference|later|"
-    r"next time))[?.!)\s]*$|[,，](?:好吗|好吧|可以吗|行吗|好不好|谢谢)[?？。！\s]*$"
+    r"future reference|later|next time))[?.!)\s]*$|[,，](?:好吗|好吧|可以吗|行吗|好不好|谢谢)[?？。！\s]*$"
 )
 
 
@@ -594,8 +574,7 @@ def _kind_of(content: str) -> Kind:
 _TELLING = (
     (
         Kind.DECISION,
-        r"(?i)\bwe(?:'ve| have)? (?:decided|agreed|chose|picked|settled|are going with)\b|"
-        r"我们.{0,4}决定|选定",
+        r"(?i)\bwe(?:'ve| have)? (?:decided|agreed|chose|picked|settled|are going with)\b|我们.{0,4}决定|选定",
     ),
     (
         Kind.PREFERENCE,
@@ -605,8 +584,8 @@ _TELLING = (
     (
         Kind.INSTRUCTION,
         r"(?i)^(?:always|never|don't|do not|please|use|run|write|keep|avoid|make sure|you (?:should|must))\b|"
-        r"\b(?:must|should) (?:always|never|not)\b|\brules:|\bfrom now on\b|"
-        r"^(?:不要|别|必须|务必|始终|总是|一律|每次|请|用)|以后|今后",
+        r"\b(?:must|should) (?:always|never|not)\b|\brules:|\b(?:from now on|going forward)\b|^(?:不要|别|必须|"
+        r"务必|始终|总是|一律|每次|请|用)|以后|今后",
     ),
 )
 

@@ -1,0 +1,60 @@
+"""The real program, as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command printed, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Picomem = Callable[..., Ran]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A clean home: no settings, no transcripts, no store."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def picomem(home: Path) -> Picomem:
+    """Run `picomem ARGUMENTS…` in a clean home; `env` adds variables."""
+
+    def _run(*arguments: str, env: dict[str, str] | None = None, stdin: str = "") -> Ran:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
+        done = subprocess.run(
+            [sys.executable, "-m", "picomem.cli.main", *arguments],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=120,
+            input=stdin,
+            cwd=home,
+            env={**kept, "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "TZ": "UTC", **(env or {})},
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    return _run

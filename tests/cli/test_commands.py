@@ -1,0 +1,229 @@
+"""Every command as a user types it: its result, its JSON, its exit code, its sentence when something is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from picomem import __version__
+from picomem.operations.table import NAMES, operation
+from tests.cli.conftest import Picomem
+
+PORT = "The staging database listens on port 5433"
+
+
+def transcript(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "talk.jsonl"
+    rows = [
+        {"role": "user", "content": "Why is the booking queue so slow?", "timestamp": "2026-04-07T09:00:00Z"},
+        {"role": "assistant", "content": "It polls Redis every second.", "timestamp": "2026-04-07T09:01:00Z"},
+        {"role": "user", "content": "Remember that the queue must never lose a job.", "timestamp": "2026-04-07T09:02:00Z"},
+    ]  # fmt: skip
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+@pytest.mark.requirement("O15")
+def test_a_first_session_at_the_terminal(picomem: Picomem, home: Path) -> None:
+    assert picomem("remember", PORT, "--key", "staging_db_port").code == 0
+    assert PORT in picomem("recall", "staging port").out
+    revised = picomem("revise", "staging_db_port", "The staging database listens on port 6432", "-m", "pgbouncer")
+    assert "version 3" in revised.out
+    assert "5433" in picomem("history", "staging_db_port").out
+    assert "pgbouncer" in picomem("why", "staging_db_port").out
+    assert "staging_db_port: The staging database listens on port 6432" in picomem("index").out
+    assert "archived" in picomem("forget", "staging_db_port").out
+    assert "Nothing was found" in picomem("recall", "staging port").out
+    assert "Healthy" in picomem("doctor").out
+    assert (home / "data" / "picomem" / "picomem.db").exists()
+
+
+@pytest.mark.requirement("O8", "X9")
+def test_ingest_recall_and_show_over_a_transcript(picomem: Picomem, home: Path) -> None:
+    path = transcript(home / "logs")
+    first = picomem("ingest", str(path), "--json").json
+    assert (first["files"], first["episodes"], first["requests"]) == (1, 3, 1)
+    again = picomem("ingest", str(path), "--json").json
+    assert (again["unchanged"], again["episodes"]) == (1, 0)
+    hit = picomem("recall", "what does it poll", "--json").json["hits"][0]
+    assert hit["text"] == "It polls Redis every second."
+    shown = picomem("show", hit["id"]).out
+    assert "It polls Redis every second." in shown
+    assert str(path) in shown
+    kept = picomem("recall", "lose a job", "--kind", "knowledge", "--json").json["hits"]
+    assert "never lose a job" in kept[0]["text"]
+    assert "remember that" in picomem("why", kept[0]["key"]).out.lower()
+    path.unlink()
+    assert "is gone" in picomem("show", hit["id"]).out
+
+
+def test_ingest_without_a_path_finds_what_the_agents_keep(picomem: Picomem, home: Path) -> None:
+    nothing = picomem("ingest")
+    assert nothing.code == 0
+    assert "No transcripts were found" in nothing.out
+    assert ".claude/projects" in nothing.out
+    folder = home / ".claude" / "projects" / "-home-mia-harbor"
+    folder.mkdir(parents=True)
+    row = {
+        "type": "user", "uuid": "6a6f1a52-0f34-4d8b-9b1f-2f3b8a3f7c11", "parentUuid": None, "cwd": "/home/mia/harbor",
+        "sessionId": "8463c716-a2ea-4c14-9efa-87158ebd9f20", "timestamp": "2026-04-07T09:00:00Z", "gitBranch": "main",
+        "isSidechain": False, "userType": "external", "version": "2.1.330",
+        "message": {"role": "user", "content": "Where is the booking calendar?"},
+    }  # fmt: skip
+    (folder / "8463c716-a2ea-4c14-9efa-87158ebd9f20.jsonl").write_text(json.dumps(row) + "\n")
+    found = picomem("ingest", "--json").json
+    assert found["hosts"] == {"claude-code": 1}
+    hit = picomem("recall", "booking calendar", "--json").json["hits"][0]
+    assert (hit["project"], hit["branch"]) == ("harbor", "main")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_explains_itself_with_an_example(picomem: Picomem, name: str) -> None:
+    done = picomem(name, "--help")
+    assert done.code == 0
+    assert operation(name).example in done.out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("ingest", "talk.jsonl"), ("recall", "queue"), ("remember", "Deploys go out on Tuesdays"), ("revise", "port", "It is 6432"),
+        ("why", "port"), ("history", "port"), ("timeline",), ("index",), ("status",), ("doctor",), ("scrub",), ("audit",),
+        ("index-status",), ("forget", "port"),
+    ],
+    ids=lambda arguments: arguments[0],
+)  # fmt: skip
+def test_every_command_prints_one_json_document_on_stdout(picomem: Picomem, home: Path, arguments: tuple) -> None:
+    transcript(home)
+    picomem("remember", "The port of staging is 5433", "--key", "port")
+    done = picomem(*arguments, "--json")
+    assert done.code == 0, done.err
+    assert isinstance(done.json, dict)
+
+
+def test_show_prints_json_too(picomem: Picomem, home: Path) -> None:
+    picomem("ingest", str(transcript(home)))
+    hit = picomem("recall", "slow queue", "--json").json["hits"][0]
+    assert picomem("show", hit["id"][:18], "--json").json["state"] == "open"
+
+
+def test_the_options_of_every_command_may_stand_before_or_after_it(picomem: Picomem, home: Path) -> None:
+    db = str(home / "other.db")
+    picomem("--db", db, "--user", "ann", "remember", PORT, "--key", "port")
+    assert picomem("recall", "staging", "--db", db, "--user", "ann", "--json").json["hits"]
+    assert not picomem("recall", "staging", "--db", db, "--json").json["hits"]
+
+
+def test_the_version_is_printed(picomem: Picomem) -> None:
+    assert picomem("--version").out.strip() == f"picomem {__version__}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("remember", PORT, "--kind", "rumour"), 2, "choose from"),
+        (("remember", PORT, "--key", "Bad Key"), 2, "try “bad_key”"),
+        (("remember", PORT, "--since", "2026-02-31"), 2, "2026-02-31"),
+        (("remember", PORT, "--importance", "7"), 2, "between 0 and 1"),
+        (("remember", ""), 4, "empty"),
+        (("recall", "x", "--since", "blah"), 2, "blah"),
+        (("recall", "x", "--limit", "0"), 2, "at least 1"),
+        (("forget", "nothing_there"), 3, "no memory"),
+        (("history", "nothing_there"), 3, "no memory"),
+        (("show", "01a2"), 3, "no episode"),
+        (("why", "nothing_there"), 3, "nothing_there"),
+        (("ingest", "/nowhere/at/all"), 3, "/nowhere/at/all"),
+        (("index", "--budget", "3"), 2, "between 200"),
+        (("nonsense",), 2, "nonsense"),
+        (("bench", "quality"), 2, "question set"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_an_exit_code(picomem: Picomem, arguments: tuple, code: int, said: str) -> None:
+    done = picomem(*arguments)
+    assert done.code == code
+    assert said in done.err
+    assert "Traceback" not in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_an_error_with_json_is_a_document_too(picomem: Picomem) -> None:
+    done = picomem("forget", "nothing_there", "--json")
+    assert done.code == 3
+    assert done.json["error"]["code"] == "not_found"
+
+
+def test_a_file_that_is_no_database_is_named_and_left_alone(picomem: Picomem, home: Path) -> None:
+    other = home / "notes.txt"
+    other.write_text("my notes, " * 400)
+    done = picomem("remember", PORT, "--db", str(other))
+    assert done.code == 6
+    assert "not a database" in done.err
+    assert other.read_text() == "my notes, " * 400
+
+
+def test_the_database_of_another_program_is_left_alone(picomem: Picomem, home: Path) -> None:
+    other = home / "other.db"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE bookmarks (url TEXT)")
+    connection.close()
+    before = other.read_bytes()
+    done = picomem("status", "--db", str(other))
+    assert done.code == 6
+    assert "another program" in done.err
+    assert other.read_bytes() == before
+
+
+def test_a_database_of_a_newer_version_is_not_touched(picomem: Picomem, home: Path) -> None:
+    db = home / "m.db"
+    picomem("remember", PORT, "--db", str(db))
+    with sqlite3.connect(db) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    done = picomem("recall", "staging", "--db", str(db))
+    assert done.code == 6
+    assert "newer picomem" in done.err
+
+
+def test_a_setting_that_does_not_exist_is_named_with_the_nearest_one(picomem: Picomem, home: Path) -> None:
+    config = home / "config.toml"
+    config.write_text("[recall]\nembeder = 'none'\n")
+    done = picomem("status", env={"PICOMEM_CONFIG": str(config)})
+    assert done.code == 2
+    assert "did you mean “embedder”" in done.err
+
+
+def test_settings_come_from_the_file_and_the_environment_over_it(picomem: Picomem, home: Path) -> None:
+    config = home / "config.toml"
+    config.write_text("[recall]\nembedder = 'none'\n[index]\nbudget = 300\n")
+    env = {"PICOMEM_CONFIG": str(config)}
+    assert picomem("status", "--json", env=env).json["embedder"] == "none"
+    assert picomem("index", "--json", env=env).json["budget"] == 300
+    assert picomem("index", "--json", env={**env, "PICOMEM_INDEX_BUDGET": "400"}).json["budget"] == 400
+
+
+def test_output_to_a_closed_pipe_is_no_error(picomem: Picomem, home: Path) -> None:
+    import subprocess
+    import sys
+
+    picomem("remember", PORT)
+    command = f"{sys.executable} -m picomem.cli.main recall --help | head -n 1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+@pytest.mark.requirement("P1")
+def test_the_database_and_its_folder_are_private_under_any_umask(picomem: Picomem, home: Path) -> None:
+    old = os.umask(0)
+    try:
+        picomem("remember", PORT)
+    finally:
+        os.umask(old)
+    folder = home / "data" / "picomem"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
