@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from picomem.clock import Micros
-from picomem.recall.when import TimeReading, read_time
+from picomem.recall.when.reading import TimeReading, read_time
 from picomem.text.plain import plain
 from picomem.text.terms import is_cjk, query_terms
 

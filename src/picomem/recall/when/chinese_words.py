@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from picomem.recall.when_holidays import NAMES
+from picomem.recall.when.holidays import NAMES
 
 FOLD = str.maketrans(
     "週禮個號這兩後來歲節從間幾過國慶聖誕鐘頭時點開陰陽勞動兒婦師親萬剛曆臘０１２３４５６７８９：／．－",
@@ -42,7 +42,7 @@ _NUMBERED = "线楼门桌店机馆院厅码员位选车床房室球文字电池�
 
 @cache
 def patterns() -> dict[str, re.Pattern[str]]:
-    """What each rule of `when_zh.py` matches, by the rule's name."""
+    """What each rule of `chinese.py` matches, by the rule's name."""
     middle = "中(?![国心午间秋考学])"
     half = "(?P<half>上半年|下半年)"
     season = "(?P<season>[春夏秋冬])[天季]|(?P<break>暑假)"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from picomem.recall.when_spans import Point, Span, day_span, yearly
+from picomem.recall.when.spans import Point, Span, day_span, yearly
 
 # name: month, day, days before, days after
 _FIXED = {

@@ -14,10 +14,8 @@ import re
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-from picomem.recall import when_spans as spans
-from picomem.recall.when_holidays import holiday
-from picomem.recall.when_spans import EARLIEST, Phrase, Point, Span, fixed, hull, mapped
-from picomem.recall.when_zh_words import (
+from picomem.recall.when import spans
+from picomem.recall.when.chinese_words import (
     DAYS,
     DIGITS,
     FOLD,
@@ -32,6 +30,8 @@ from picomem.recall.when_zh_words import (
     read_amount,
     read_number,
 )
+from picomem.recall.when.holidays import holiday
+from picomem.recall.when.spans import EARLIEST, Phrase, Point, Span, fixed, hull, mapped
 
 
 class _Found(NamedTuple):

@@ -3,7 +3,7 @@ them.
 
 `Names.read(i)` reads the name that begins at token i, with the year that follows it if one does. `needs` says
 after what a bare word must stand to be a time at all: “in May” is one, “May I” is not; the grammar around
-(`when_en.py`) decides.
+(`english.py`) decides.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import NamedTuple
 
-from picomem.recall import when_spans as spans
-from picomem.recall.when_holidays import NAMES, holiday
-from picomem.recall.when_spans import Point, Span, fixed
-from picomem.recall.when_words import (
+from picomem.recall.when import spans
+from picomem.recall.when.holidays import NAMES, holiday
+from picomem.recall.when.spans import Point, Span, fixed
+from picomem.recall.when.words import (
     AMBIGUOUS_MONTHS,
     DAY_PARTS,
     FOLLOWERS,

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 
-from picomem.recall import when_spans as spans
-from picomem.recall.when_names import Found, Names
-from picomem.recall.when_spans import Point, Span, fixed, mapped
-from picomem.recall.when_words import (
+from picomem.recall.when import spans
+from picomem.recall.when.names import Found, Names
+from picomem.recall.when.spans import Point, Span, fixed, mapped
+from picomem.recall.when.words import (
     AMBIGUOUS_MONTHS,
     DAY_PARTS,
     MONTHS,

@@ -1,4 +1,4 @@
-"""Time phrases in English: the small grammar around the dates of `when_dates.py`.
+"""Time phrases in English: the small grammar around the dates of `dates.py`.
 
     phrase := "between" date "and" date | ["from"] date ("to" | "until" | "through" | "-") date
             | ("since" | "before" | "prior to" | "after" | "until" | "up to") date
@@ -16,12 +16,12 @@ import re
 from datetime import datetime, timedelta
 from functools import cache
 
-from picomem.recall import when_spans as spans
-from picomem.recall.when_dates import Dates, is_day
-from picomem.recall.when_holidays import NAMES
-from picomem.recall.when_names import Found
-from picomem.recall.when_spans import EARLIEST, Phrase, Point, Span, hull
-from picomem.recall.when_words import (
+from picomem.recall.when import spans
+from picomem.recall.when.dates import Dates, is_day
+from picomem.recall.when.holidays import NAMES
+from picomem.recall.when.names import Found
+from picomem.recall.when.spans import EARLIEST, Phrase, Point, Span, hull
+from picomem.recall.when.words import (
     DAY_PARTS,
     MONTHS,
     ORDINALS,

@@ -9,11 +9,11 @@ latest one not after the asking; 5/8/2023 is May 8th unless that is impossible. 
 asking, or before 1970, is no window: nothing was said then. Two times that are not a range give the stretch
 that covers both, uncertain.
 
-`certain` answers “may a search leave out what lies outside?”; the rule is at the head of `when_intent`.
+`certain` answers “may a search leave out what lies outside?”; the rule is at the head of `intent`.
 
-Where the parts are: the calendar in `when_spans`, the feasts in `when_holidays`; for English the words in
-`when_words`, names of dates in `when_names`, relative ones in `when_dates`, the grammar in `when_en`; for
-Chinese `when_zh_words` and `when_zh`; what is meant by it all in `when_intent`.
+Where the parts are: the calendar in `spans`, the feasts in `holidays`; for English the words in
+`words`, names of dates in `names`, relative ones in `dates`, the grammar in `english`; for
+Chinese `chinese_words` and `chinese`; what is meant by it all in `intent`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from datetime import datetime, timedelta, tzinfo
 
 from picomem.clock import Micros, parse_iso, to_datetime, to_micros
 from picomem.errors import InvalidTime
-from picomem.recall import when_en, when_zh
-from picomem.recall.when_intent import is_meant, is_told, unquoted, wanted_order
-from picomem.recall.when_spans import EARLIEST, LATEST, Phrase, Span, last_units
+from picomem.recall.when import chinese, english
+from picomem.recall.when.intent import is_meant, is_told, unquoted, wanted_order
+from picomem.recall.when.spans import EARLIEST, LATEST, Phrase, Span, last_units
 
 _LONGEST = 2_000
 _MINUTE = timedelta(minutes=1)
@@ -113,7 +113,7 @@ def _whole(text: str, now: datetime, zone: tzinfo) -> Span:
         if re.fullmatch(r"\d{4}-\d\d-\d\d[T ].+", text, re.ASCII):
             moment = to_datetime(parse_iso(text, zone), zone).replace(tzinfo=None)
             return Span(moment, moment + _MINUTE)
-        span = when_en.read_whole(text, now) or when_zh.read_whole(text, now)
+        span = english.read_whole(text, now) or chinese.read_whole(text, now)
     except (ValueError, OverflowError) as error:
         raise _unreadable(text) from error
     if span is None:
@@ -133,11 +133,11 @@ def _shown(text: str) -> str:
 
 
 def _phrases(text: str, now: datetime) -> list[Phrase]:
-    found = when_en.read_phrases(text, now)
+    found = english.read_phrases(text, now)
     if not text.isascii():
         found += [
             phrase
-            for phrase in when_zh.read_phrases(text, now)
+            for phrase in chinese.read_phrases(text, now)
             if not any(phrase.start < other.end and other.start < phrase.end for other in found)
         ]
     return sorted(found, key=lambda phrase: phrase.start)
