@@ -156,11 +156,12 @@ class Engine:
         since: Micros | str | None = None,
         correct: bool = False,
         reason: str = "",
+        origin: Origin | str = Origin.USER,
     ) -> Memory:
         """Replace what is believed of a memory (its key, its id, or the beginning of one) by a new version.
 
-        The new content holds from `since`, or from now; with `correct` it was always so. Raises NotFound, Conflict
-        or InvalidInput.
+        The new content holds from `since`, or from now; with `correct` it was always so. `origin` says where the new
+        text came from. Raises NotFound, Conflict, InvalidInput, or Refused where the gate says no.
         """
         from picomem.memory.remember import resolve, revised
 
@@ -182,10 +183,11 @@ class Engine:
             fields["pinned"] = pinned
         if expires is not None:
             fields["expires_at"] = self._time(expires)
+        source = _chosen(Origin, origin, "origin")
         at = self._time(since)
         with self._connector.write() as tx:
             memory = resolve(tx, self.scope, name)
-            return revised(tx, self._writer("revise"), memory, fields, at, correct, self._safe(reason))
+            return revised(tx, self._writer("revise"), memory, fields, source, at, correct, self._safe(reason))
 
     def forget(self, name: str, *, reason: str = "") -> Change:
         """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict."""

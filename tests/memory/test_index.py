@@ -91,5 +91,5 @@ def test_a_project_page_holds_what_is_everyones_and_its_own(engine: Engine) -> N
     engine.remember("Uses files", key="queue_lantern", kind="decision", scope=Scope(project="lantern"))
     page = engine.index(scope=Scope(project="harbor")).text
     assert "tabs" in page
-    assert "queue_harbor (harbor): Uses Redis" in page
+    assert "queue_harbor (harbor, 2026-05-01): Uses Redis" in page
     assert "queue_lantern" not in page

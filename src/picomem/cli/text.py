@@ -43,7 +43,7 @@ def _recall(answer: Any) -> str:
     lines = []
     for number, hit in enumerate(answer.hits, 1):
         if hit.source == "memory":
-            title = f"{hit.key}  ({hit.kind}, {_day(hit.at)[:10]})"
+            title = f"{hit.key}  ({hit.kind}, {_day(hit.at)[:10]})" + (f"  {hit.citation}" if hit.citation else "")
         else:
             speaker = "" if hit.role in ("user", "assistant") else f"{hit.role}: "
             title = f"{speaker}{hit.citation}"

@@ -1,14 +1,24 @@
-"""`picomem ingest --watch`: follow the transcripts until stopped."""
+"""`picomem ingest --watch`: follow the transcripts until stopped.
+
+    read all there is → watch the folders → read all again (what came in between) → read what changes, when it changes
+
+A reading that fails is said once and tried again, as nobody stands by: the store may be locked by another process, or
+the disk full for a while. Folders that appear, or are replaced, while we watch are noticed within a few seconds.
+Ctrl-C ends it like every command, with what was read until then.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from picomem.errors import InvalidInput
+from picomem.errors import InvalidInput, PicomemError
 from picomem.ingest.places import default_places
 from picomem.operations.keeping import Ingest
 from picomem.operations.operation import Operation
@@ -17,27 +27,94 @@ from picomem.operations.views import jsonable
 if TYPE_CHECKING:
     from picomem.engine import Engine
 
-_DEBOUNCE = 1_600  # milliseconds of quiet before a change is read: agents write in bursts
+_QUIET = 400  # milliseconds without a change before changes are read: agents write in bursts
+_LONGEST_BURST = 5_000  # milliseconds after which they are read although more come
+_LOOK = 2_000  # milliseconds between two looks at the folders themselves
+_ENDINGS = (".jsonl", ".jsonl.zst", "sessions.json")
 
 
 def watch(engine: Engine, operation: Operation, request: Ingest, *, as_json: bool) -> int:
-    """Read what is there, then whatever changes; one line (or one JSON line) for each time something was new."""
-    from watchfiles import watch as changes
+    """Read what is there, then whatever changes; one line (or one JSON line) for each time something was new.
 
+    Ends with KeyboardInterrupt. Raises InvalidInput where there is nothing to watch, and what `ingest` raises the
+    first time.
+    """
     given = [Path(path).expanduser() for path in request.paths]
     folders = [path if path.is_dir() else path.parent for path in given]
     folders = folders or [place.folder for place in default_places(Path.home(), os.environ)]
-    there = sorted({folder for folder in folders if folder.is_dir()})
-    if not there:
+    files = frozenset(path.name for path in given if not path.is_dir())
+    if not _there(folders):
         names = ", ".join(str(folder) for folder in folders)
         raise InvalidInput(f"There is nothing to watch: {names} do not exist. Name a folder that does.")
     _report(operation.call(engine, request), as_json)
-    print(f"picomem: watching {', '.join(map(str, there))}; Ctrl-C stops.", file=sys.stderr, flush=True)
-    for _ in changes(*there, debounce=_DEBOUNCE, raise_interrupt=False, recursive=True):
+    print(f"picomem: watching {', '.join(map(str, _there(folders)))}; Ctrl-C stops.", file=sys.stderr, flush=True)
+    problem = ""
+    while True:
+        there = _there(folders)
+        due = request
+        for changed in _changes(there, files, recursive=len(files) < len(given) or not given):
+            if changed:
+                due = due or (request if files else _within(request, changed))
+            if due is not None:
+                problem = _read(engine, operation, due, problem, as_json)
+                due = request if problem else None
+            if _there(folders) != there:
+                break
+
+
+def _there(folders: list[Path]) -> dict[Path, int]:
+    """The folders that exist, each with what tells it from another one in its place."""
+    there: dict[Path, int] = {}
+    for folder in sorted(set(folders)):
+        with suppress(OSError):  # missing, or closed to us
+            there[folder] = folder.stat().st_ino
+    return there
+
+
+def _changes(there: dict[Path, int], files: frozenset[str], *, recursive: bool) -> Iterator[set[Path]]:
+    """The transcripts that changed, whenever some did; and an empty set every few seconds."""
+    from watchfiles import Change
+    from watchfiles import watch as changes
+
+    def concerns(_change: Change, path: str) -> bool:
+        # Not everything: our own database may lie in the folder, and reading writes to it.
+        return path.endswith(_ENDINGS) or Path(path).name in files
+
+    try:
+        for changed in changes(
+            *there,
+            watch_filter=concerns,
+            debounce=_LONGEST_BURST,
+            step=_QUIET,
+            rust_timeout=_LOOK,
+            yield_on_timeout=True,
+            recursive=recursive,
+            ignore_permission_denied=True,
+        ):
+            yield {Path(path) for _, path in changed}
+    except FileNotFoundError:
+        return  # a folder went away before it could be watched: the caller looks again
+    except OSError as error:
+        raise InvalidInput(f"The folders cannot be watched: {error}.") from error
+
+
+def _within(request: Ingest, changed: set[Path]) -> Ingest | None:
+    """The request, for those folders only in which something changed; None where they are gone."""
+    folders = sorted({str(path.parent) for path in changed if path.parent.is_dir()})
+    return replace(request, paths=tuple(folders)) if folders else None
+
+
+def _read(engine: Engine, operation: Operation, request: Ingest, problem: str, as_json: bool) -> str:
+    """Read, and report what was new. What went wrong, or an empty string; said only if it is not `problem` again."""
+    try:
         result = operation.call(engine, request)
-        if result.episodes or result.updated or result.problems:
-            _report(result, as_json)
-    return 0
+    except PicomemError as error:
+        if str(error) != problem:
+            print(f"picomem: {error}", file=sys.stderr, flush=True)
+        return str(error)
+    if result.episodes or result.updated or result.problems:
+        _report(result, as_json)
+    return ""
 
 
 def _report(result: object, as_json: bool) -> None:

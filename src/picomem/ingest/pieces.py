@@ -7,21 +7,33 @@ a sentence, into parts.
 
 Packing goes turn by turn and depends on nothing but the turns before, so a transcript that is read in ten steps
 gives the same episodes as one that is read at once. Between two steps only the last piece can still grow; it is
-stored like the others, and `Packer.open` says how it is found again.
+stored like the others. What the packer must know of it in the next step is JSON without a word of the transcript:
+the words are taken from the stored episode, and a hash tells whether they are still the same.
+
+Two transcripts can hold the same turns: a fork or a resumed session begins with a copy. `fate` decides what becomes
+of a piece whose identity is in the store already; where the two went on differently, the later one is stored under
+an identity of its own, `apart`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from enum import Enum, auto
+from typing import Any
 
 from picomem.clock import Micros
-from picomem.records.ids import content_hash
+from picomem.errors import InvalidInput
+from picomem.records.episode import Episode
+from picomem.records.ids import content_hash, new_id
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
 
 LONGEST_PREVIEW = 1_500  # characters; the bound that the requirement sets
 _GLOBAL_ID = 32  # an id this long is a UUID or a hash: the same in a copy of the transcript
+_DIGEST = 12  # hexadecimal digits of a hash that are kept of a turn that was said
+_REMEMBERED = 4_096  # turns without id and time whose repeats are told apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +54,60 @@ class Piece:
     identity: str
 
 
+class Said:
+    """How often each turn without an id and a time was said; of the turns said last, `_REMEMBERED` different ones.
+
+    Such a turn is told from its repeat ("Let me check." stands twenty times in a session) by counting alone.
+    """
+
+    def __init__(self, packed: str = "") -> None:
+        data = b64decode(packed, validate=True).hex()
+        width = _DIGEST + 4
+        entries = (data[at : at + width] for at in range(0, len(data), width))
+        self._counts = {entry[:_DIGEST]: int(entry[_DIGEST:], 16) for entry in entries}
+
+    def before(self, turn: Turn) -> int:
+        """How often it was said before; this time is counted."""
+        digest = content_hash(turn.role, turn.text)[:_DIGEST]
+        count = self._counts.pop(digest, 0)
+        self._counts[digest] = min(count + 1, 0xFFFF)
+        if len(self._counts) > _REMEMBERED:
+            del self._counts[next(iter(self._counts))]
+        return count
+
+    def packed(self) -> str:
+        data = "".join(f"{digest}{count:04x}" for digest, count in self._counts.items())
+        return b64encode(bytes.fromhex(data)).decode()
+
+
 class Packer:
     """Packs turns into pieces. `open` is the last piece while it can still grow, None otherwise."""
 
-    def __init__(self, host: str, session: str, open_piece: Piece | None = None) -> None:
+    def __init__(self, host: str, session: str, open_piece: Piece | None = None, said: Said | None = None) -> None:
         self._host = host
+        self._said = said or Said()
         self.session = session
         self.open = open_piece
 
+    def to_json(self) -> dict[str, Any]:
+        """What `resumed` needs to go on from here."""
+        return {"open": _without_words(self.open) if self.open else None, "said": self._said.packed()}
+
+    @classmethod
+    def resumed(cls, host: str, session: str, stored: Mapping[str, Any], previews: Iterable[str]) -> Packer:
+        """The packer that gave `stored`; `previews` are the stored texts that may begin with the open piece's words.
+
+        Where none does any more, nothing is open: the next turn begins a piece. Raises InvalidInput where `stored`
+        is not what `to_json` gave.
+        """
+        try:
+            return cls(host, session, _with_words(stored["open"], previews), Said(stored["said"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidInput("The stored state of a transcript cannot be read; read it from the start.") from error
+
     def add(self, turn: Turn) -> Iterator[Piece]:
         """The pieces that this turn makes or changes, in order; a piece that grew is given again, whole."""
+        repeat = 0 if turn.id or turn.at is not None else self._said.before(turn)
         grown = self._grown(turn)
         if grown is not None:
             self.open = grown
@@ -59,45 +115,66 @@ class Packer:
             return
         parts = list(cut(turn.text))
         for number, text in enumerate(parts):
-            piece = self._piece(turn, number, text)
+            piece = self._piece(turn, number, text, repeat)
             self.open = piece if _packs(turn) and len(parts) == 1 else None
             yield piece
 
     def _grown(self, turn: Turn) -> Piece | None:
         last = self.open
-        if last is None or not _packs(turn) or last.role != turn.role or last.branch != turn.branch:
+        if last is None or not _packs(turn) or last.role != _role(turn) or last.branch != turn.branch:
             return None
         text = f"{last.text}\n{turn.text}"
         if len(text) > LONGEST_PREVIEW:
             return None
         return replace(last, last_turn=turn.index, end=turn.end, text=text, ended_at=turn.at or last.ended_at)
 
-    def _piece(self, turn: Turn, part: int, text: str) -> Piece:
+    def _piece(self, turn: Turn, part: int, text: str, repeat: int) -> Piece:
         return Piece(
             first_turn=turn.index,
             last_turn=turn.index,
             part=part,
             start=turn.start,
             end=turn.end,
-            role=turn.role,
+            role=_role(turn),
             origin=turn.origin,
             branch=turn.branch,
             text=text,
             started_at=turn.at,
             ended_at=turn.at,
-            identity=identity(self._host, self.session, turn, part),
+            identity=identity(self._host, self.session, turn, part, repeat),
         )
+
+
+def _role(turn: Turn) -> str:
+    """Who speaks. A host calls the task that an agent gives to its sub-agent a user's turn; no person said it."""
+    return "agent" if turn.role == "user" and turn.origin is Origin.AGENT else turn.role
 
 
 def _packs(turn: Turn) -> bool:
     return turn.origin is Origin.AGENT
 
 
-def identity(host: str, session: str, turn: Turn, part: int) -> str:
+def _without_words(piece: Piece) -> dict[str, Any]:
+    stored = {field.name: getattr(piece, field.name) for field in fields(Piece)}
+    return {**stored, "text": [len(piece.text), content_hash(piece.text)]}
+
+
+def _with_words(stored: Mapping[str, Any] | None, previews: Iterable[str]) -> Piece | None:
+    if stored is None:
+        return None
+    length, digest = stored["text"]
+    for preview in previews:
+        if content_hash(preview[:length]) == digest:
+            return Piece(**{**stored, "text": preview[:length], "origin": Origin(stored["origin"])})
+    return None
+
+
+def identity(host: str, session: str, turn: Turn, part: int, repeat: int = 0) -> str:
     """What tells that a turn was stored already.
 
     A fork or a resumed session is a copy of its beginning under a new session id. So where the host gives a turn an
-    id of its own, or the moment, that decides; the session only where neither is there.
+    id of its own, or the moment, that decides; the session only where neither is there, and then the how-manieth
+    time the same was said.
     """
     if len(turn.id) >= _GLOBAL_ID:
         return content_hash(host, turn.id, str(part))
@@ -105,23 +182,80 @@ def identity(host: str, session: str, turn: Turn, part: int) -> str:
         return content_hash(host, session, turn.id, str(part))
     if turn.at is not None:
         return content_hash(host, turn.role, str(turn.at), turn.text, str(part))
-    return content_hash(host, session, turn.role, turn.text, str(part))
+    return content_hash(host, session, turn.role, turn.text, str(part), str(repeat))
 
 
-def cut(text: str, longest: int = LONGEST_PREVIEW) -> Iterable[str]:
+def apart(known: str, session: str) -> str:
+    """The identity of a piece of this session that begins like the one stored as `known` and goes on differently."""
+    return content_hash(known, session)
+
+
+class Fate(Enum):
+    """What becomes of a piece: it is `NEW`, or the row of its identity says it and is `KEPT`, or is to be `CHANGED`,
+    or says something else that must stay (`APART`)."""
+
+    NEW = auto()
+    KEPT = auto()
+    CHANGED = auto()
+    APART = auto()
+
+
+def fate(fresh: Episode, old: Episode | None, ours: bool) -> Fate:
+    """Decide; `ours`: the row belongs to this transcript, or to one whose file is gone.
+
+    The words of our own row become what the file says now; but where the file only lost the tail of it, they stay.
+    Of a row that another transcript points into, nothing is taken away: one that holds all our words stands for them,
+    one whose words we only continue becomes ours.
+    """
+    if old is None:
+        return Fate.NEW
+    holds = old.preview == fresh.preview or (
+        fresh.origin is Origin.AGENT and old.preview.startswith(f"{fresh.preview}\n")
+    )
+    if ours:
+        moved = old.preview == fresh.preview and not _same_place(old, fresh)
+        return Fate.KEPT if holds and not moved else Fate.CHANGED
+    if holds:
+        return Fate.KEPT
+    return Fate.CHANGED if fresh.preview.startswith(f"{old.preview}\n") else Fate.APART
+
+
+def _same_place(one: Episode, other: Episode) -> bool:
+    return (one.transcript_id, one.first_turn, one.last_turn, one.start, one.end) == (
+        other.transcript_id,
+        other.first_turn,
+        other.last_turn,
+        other.start,
+        other.end,
+    )
+
+
+def episode_of(piece: Piece, transcript_id: str, tokens: int, now: Micros) -> Episode:
+    """The episode that a piece becomes, with a new id."""
+    values = {field.name: getattr(piece, field.name) for field in fields(Piece) if field.name != "text"}
+    return Episode(
+        id=new_id(), transcript_id=transcript_id, preview=piece.text, tokens=tokens, created_at=now, **values
+    )
+
+
+def cut(text: str, longest: int = LONGEST_PREVIEW) -> Iterator[str]:
     """A text in parts of at most `longest` characters, cut where a paragraph, a line, a sentence or a word ends."""
-    while len(text) > longest:
-        at = _best_cut(text, longest)
-        yield text[:at].rstrip()
-        text = text[at:].lstrip()
-    if text:
-        yield text
+    position = 0
+    while len(text) - position > longest:
+        end = _best_cut(text, position, longest)
+        if part := text[position:end].rstrip():
+            yield part
+        position = end
+        while position < len(text) and text[position].isspace():
+            position += 1
+    if position < len(text):
+        yield text[position:]
 
 
-def _best_cut(text: str, longest: int) -> int:
-    least = longest // 2
+def _best_cut(text: str, position: int, longest: int) -> int:
+    least, most = position + longest // 2, position + longest
     for mark in ("\n\n", "\n", "。", ". ", "！", "？", "? ", "! ", "; ", "，", " "):
-        at = text.rfind(mark, least, longest)
+        at = text.rfind(mark, least, most)
         if at > 0:
             return at + len(mark)
-    return longest
+    return most

@@ -64,7 +64,7 @@ class Outcome:
 def decide(offer: Offer, verdict: Verdict, same_key: Memory | None, known: Sequence[Memory]) -> Outcome:
     """The first rule that fits. `known` are current memories that share words with the offer, best first."""
     if not verdict.keep:
-        return Outcome(Decision.REFUSE, f"{verdict.refusal}: {verdict.reason}")
+        return Outcome(Decision.REFUSE, f"{verdict.reason} ({verdict.refusal})")
     if same_key is not None:
         return _same_key(offer, same_key)
     likenesses = [(memory, compare(offer.content, memory.content)) for memory in known if _concerns(offer, memory)]
@@ -92,8 +92,7 @@ def _same_key(offer: Offer, memory: Memory) -> Outcome:
     if not _trusts(offer, memory):
         return Outcome(
             Decision.REFUSE,
-            f"untrusted_origin: “{memory.key}” came from the {memory.origin}, "
-            f"and text from {offer.origin} cannot replace it",
+            f"“{memory.key}” came from the {memory.origin}, and text of origin {offer.origin} cannot replace it.",
             memory,
         )
     if not offer.key_given and likeness.relation is Relation.CONTAINED:

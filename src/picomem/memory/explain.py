@@ -8,6 +8,7 @@ from picomem.errors import NotFound
 from picomem.memory.remember import resolve
 from picomem.recall.recall import citation
 from picomem.records.episode import Episode, Transcript
+from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.store import episodes, memories
@@ -22,6 +23,7 @@ class Source:
     parent: Parent
     text: str = ""
     citation: str = ""
+    origin: Origin = Origin.OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,4 +75,5 @@ def _source(tx: Transaction, scope: Scope, parent: Parent, version: int) -> Sour
     found = episodes.episode(tx, scope, parent.id)
     if found is None:
         return Source(version, parent, "", "episode gone")
-    return Source(version, parent, found.preview, citation(found, episodes.transcript(tx, scope, found.transcript_id)))
+    said_in = citation(found, episodes.transcript(tx, scope, found.transcript_id))
+    return Source(version, parent, found.preview, said_in, found.origin)

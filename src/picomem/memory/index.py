@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from picomem.clock import to_datetime
 from picomem.errors import InvalidInput
 from picomem.records.kinds import Kind, Priority
 from picomem.records.memory import Memory
@@ -67,7 +68,8 @@ def build(memories: Iterable[Memory], episodes: int, budget: int = BUDGET) -> In
 
 
 def _rank(memory: Memory) -> tuple[object, ...]:
-    return (not memory.pinned, -memory.importance, memory.key, memory.id)
+    # Of two that matter alike the later one comes first: of two decisions it is the one that holds.
+    return (not memory.pinned, -memory.importance, -memory.valid_from, memory.key, memory.id)
 
 
 def _sections(memories: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
@@ -115,8 +117,11 @@ def _line(memory: Memory) -> str:
     short = cut_to_tokens(text, _LONGEST_ENTRY)
     if short != text:
         short = short.rstrip() + " …"
-    owner = f" ({memory.scope.project})" if memory.scope.project else ""
-    return f"- {memory.key}{owner}: {short}"
+    about = [memory.scope.project] if memory.scope.project else []
+    if memory.kind in (Kind.DECISION, Kind.PROJECT):
+        about.append(f"{to_datetime(memory.valid_from):%Y-%m-%d}")  # of two decisions the later one holds
+    note = f" ({', '.join(about)})" if about else ""
+    return f"- {memory.key}{note}: {short}"
 
 
 def _domains(memories: Sequence[Memory], episodes: int) -> list[str]:

@@ -22,16 +22,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from picomem.clock import Micros
-from picomem.errors import Conflict, InvalidInput, NotFound
+from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.memory.decide import Offer, Outcome, decide
 from picomem.memory.likeness import Relation, compare
 from picomem.policy.gate import judge
 from picomem.recall.question import MOST_TERMS, Question
 from picomem.recall.rank import best_by_words
-from picomem.recall.when import TimeReading
+from picomem.recall.when.reading import TimeReading
 from picomem.recall.words import match_words
 from picomem.records.ids import new_id
-from picomem.records.kinds import Decision
+from picomem.records.kinds import Decision, Origin
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.store import memories
@@ -254,6 +254,7 @@ def revised(
     writer: Writer,
     memory: Memory,
     fields: dict[str, object],
+    origin: Origin,
     since: Micros | None,
     correct: bool,
     reason: str,
@@ -261,15 +262,19 @@ def revised(
     """Revise a memory. With `correct` it was always so; otherwise it is so from `since` (or now) on.
 
     A revision of anything but the content says nothing new about the world, so it counts as a correction.
-    Raises InvalidInput where nothing would change.
+    Raises InvalidInput where nothing would change, and Refused where the gate says no or where text that nobody
+    trusted wrote would replace what a person or their agent said.
     """
+    if memory.origin.trusted and not origin.trusted:
+        raise Refused(f"“{memory.key}” came from the {memory.origin}; text of origin {origin} cannot replace it.")
     news = {name: value for name, value in fields.items() if getattr(memory, name) != value}
     if not news:
         raise InvalidInput(f"“{memory.key}” is so already; say what shall be different.")
     if "content" in news:
-        verdict = judge(str(news["content"]), kind=memory.kind, origin=memory.origin, explicit=True)
+        verdict = judge(str(news["content"]), kind=memory.kind, origin=origin, explicit=True)
         if not verdict.keep:
-            raise InvalidInput(f"The new text cannot be kept: {verdict.reason}")
+            raise Refused(f"The new text cannot be kept: {verdict.reason}")
+        news["origin"] = origin
     if correct or "content" not in news:
         since = memory.valid_from
     elif since is None:
@@ -284,7 +289,7 @@ def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:
     terms = tuple(query_terms(offer.content, MOST_TERMS))
     if not total or not terms:
         return []
-    question = Question(offer.content, terms, frozenset(), (), TimeReading(None, "", "", False))
+    question = Question(offer.content, offer.content, terms, frozenset(), (), TimeReading(None, "", "", False))
     parts = match_words(tx, offer.scope, "memory", question, total, exact=True).parts
     found = {memory.doc: memory for memory in memories.by_docs(tx, offer.scope, best_by_words(parts, 64), [])}
     current = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import tzinfo
 
 from picomem.clock import Micros, parse_iso
-from picomem.recall.when import Window, parse_window
+from picomem.recall.when.reading import Window, parse_window
 
 
 def moment(given: int | str | None, now: Micros, zone: tzinfo, *, end: bool = False) -> Micros | None:

@@ -94,6 +94,7 @@ class Revise:
     pin: bool = option("keep it in the index page", False)
     unpin: bool = option("do not keep it in the index page", False)
     expires_at: str | None = option("when it stops to matter, as 2026-05-03", None)
+    origin: str = option("where the new text came from", "user", choices=tuple(Origin))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,7 @@ def revise(engine: Engine, request: Revise) -> ReviseResult:
         since=request.since,
         correct=request.correct,
         reason=request.reason,
+        origin=request.origin,
     )
     return ReviseResult(memory_view(memory))
 

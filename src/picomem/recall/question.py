@@ -21,6 +21,7 @@ class Question:
     """`terms` in order, each once; `single` are CJK characters that stand alone and are looked for by prefix."""
 
     text: str
+    about: str  # the text without the words of a time that is used as such
     terms: tuple[str, ...]
     single: frozenset[str]
     phrases: tuple[str, ...]
@@ -36,6 +37,7 @@ def parse(text: str, asked_at: Micros, zone: tzinfo) -> Question:
     terms = query_terms(about, MOST_TERMS)
     return Question(
         text=text,
+        about=about,
         terms=tuple(terms),
         single=frozenset(term for term in terms if len(term) == 1 and is_cjk(term)),
         phrases=tuple(phrase.strip().casefold() for phrase in _QUOTED.findall(text)),

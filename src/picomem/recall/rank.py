@@ -122,7 +122,8 @@ def confidence(found: Evidence, idf: Mapping[str, float], likeness: float) -> fl
     the same.
     """
     total = sum(idf.values())
-    covered = sum(idf.get(term, 0.0) for term in found.words) / total if total else 0.0
+    # A near spelling has less weight than the word that it stands for, and counts for no more than that.
+    covered = sum(min(idf.get(term, 0.0), weight) for term, weight in found.words.items()) / total if total else 0.0
     near = min(1.0, max(0.0, (likeness - 0.35) / 0.5))
     return round(1 - (1 - covered) * (1 - near), 4)
 

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 MEMORY_SHARE = 0.6  # of the token budget; what memories leave over goes to episodes
 HIT_OVERHEAD = 24  # tokens of a hit's key, score, date and citation, which are handed out with its text
 _IMPORTANCE = 0.15  # what an importance of 1 adds to a memory that fits the question perfectly
+_DURABLE = 1.1  # the weight of a memory beside an episode that fits as well: it was meant to last
 _WINDOW_DOCUMENTS = 2_000  # episodes of a named time that are looked at even though no word fits
+_SUBSTRING_CONFIDENCE = 0.4  # a string that occurs somewhere inside other words says little
+_WINDOW_CONFIDENCE = 0.3  # something was said at that time, whether or not it is what was meant
 _NOTHING = Likeness({}, 0.0, 0)
 
 
@@ -118,11 +121,39 @@ class _Looking:
             evidence[doc].score += _IMPORTANCE * records[doc].importance
         order.sort(key=lambda doc: (-evidence[doc].score, -doc))
         scores = _absolute(order, evidence, words, near)
+        scores = {doc: round(min(1.0, _DURABLE * score), 4) for doc, score in scores.items()}
         kept = _known(order, scores)
         return [
-            _memory_hit(records[doc], scores[doc], _why(evidence[doc], words), self.wanted.include_context)
-            for doc in kept[: self.wanted.limit]
+            self._memory_hit(records[doc], scores[doc], _why(evidence[doc], words)) for doc in kept[: self.wanted.limit]
         ]
+
+    def _memory_hit(self, memory: Memory, score: float, why: str) -> Hit:
+        return Hit(
+            source="memory",
+            id=memory.id,
+            text=memory.content,
+            score=score,
+            why=why,
+            origin=memory.origin,
+            tokens=memory.tokens + HIT_OVERHEAD,
+            at=memory.valid_from,
+            key=memory.key,
+            kind=memory.kind.value,
+            context=memory.context if self.wanted.include_context else "",
+            importance=memory.importance,
+            tags=memory.tags,
+            session=memory.scope.session,
+            project=memory.scope.project,
+            citation=self._said_in(memory),
+        )
+
+    def _said_in(self, memory: Memory) -> str:
+        """Where a memory was said, if it was taken from a transcript; empty if it was given to us."""
+        for parent, _ in memories.parents_of(self.tx, self.scope, memory.id):
+            episode = episodes.episode(self.tx, self.scope, parent.id) if parent.kind == "episode" else None
+            if episode is not None:
+                return citation(episode, episodes.transcript(self.tx, self.scope, episode.transcript_id))
+        return ""
 
     def episodes(self) -> list[Hit]:
         total = int((self.tx.one("count_episodes", user=self.scope.user) or (0,))[0])
@@ -285,7 +316,9 @@ def _absolute(order: list[int], evidence: dict[int, Evidence], words: WordMatche
         return {}
     top = evidence[order[0]].score or 1.0
     sure = max(rank.confidence(evidence[doc], words.idf, near.nearest.get(doc, 0.0)) for doc in order[:3])
-    sure = max(sure, 0.3 if evidence[order[0]].in_window else 0.0)
+    if words.substring:
+        sure = min(sure, _SUBSTRING_CONFIDENCE)
+    sure = max(sure, _WINDOW_CONFIDENCE if evidence[order[0]].in_window else 0.0)
     return {doc: round(sure * max(0.0, evidence[doc].score) / top, 4) for doc in order}
 
 
@@ -309,26 +342,6 @@ def _why(found: Evidence, words: WordMatches) -> str:
             "near in meaning" if found.meaning > 0 else "its session fits" if found.session else "in the time"
         )
     return "; ".join(reasons)
-
-
-def _memory_hit(memory: Memory, score: float, why: str, with_context: bool) -> Hit:
-    return Hit(
-        source="memory",
-        id=memory.id,
-        text=memory.content,
-        score=score,
-        why=why,
-        origin=memory.origin,
-        tokens=memory.tokens + HIT_OVERHEAD,
-        at=memory.valid_from,
-        key=memory.key,
-        kind=memory.kind.value,
-        context=memory.context if with_context else "",
-        importance=memory.importance,
-        tags=memory.tags,
-        session=memory.scope.session,
-        project=memory.scope.project,
-    )
 
 
 def episode_hit(episode: Episode, transcript: Transcript | None, score: float, why: str) -> Hit:

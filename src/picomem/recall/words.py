@@ -19,7 +19,7 @@ from picomem.text.terms import is_stop_word
 
 _MOST_DOCUMENTS = 20_000  # a term of more documents is only looked up if the question has no rarer one
 _SLIP_WEIGHT = 0.6  # what a match by a near spelling is worth beside the word itself
-_SLIP_LIKENESS = 0.78  # the least likeness (2·M/T of Ratcliff and Obershelp) for two spellings of one word
+_SLIP_LIKENESS = 0.85  # the least likeness (2·M/T of Ratcliff and Obershelp) for two spellings of one word
 _MOST_SLIPS = 4
 _VOCABULARY_PAGE = 2_000  # terms that are compared with a slip
 _MOST_SUBSTRINGS = 50
@@ -104,7 +104,7 @@ def near_spellings(term: str, vocabulary: list[tuple[str, int]]) -> list[tuple[s
 
 
 def _add_substrings(tx: Transaction, scope: Scope, source: str, question: Question, found: WordMatches) -> None:
-    wanted = question.text.strip()
+    wanted = question.about.strip()
     strings = [wanted] if 0 < len(wanted) <= 200 else []
     strings += [word for word in wanted.split()[:8] if len(word) >= 3 and word != wanted and not is_stop_word(word)]
     for string in strings:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,7 +84,8 @@ class SqliteConnector:
         self._depth = 0
         self._owner = 0
         self._local = threading.local()
-        self._readers: list[apsw.Connection] = []
+        # Weak, so that the reader of a thread that has ended is closed with it.
+        self._readers: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         with translated(path):
             self._open()
 
@@ -202,7 +204,7 @@ class SqliteConnector:
             connection = self._open_reader()
             self._local.connection = connection
             with self._lock:
-                self._readers.append(connection)
+                self._readers.add(connection)
         return connection
 
     def _open_reader(self) -> apsw.Connection:
@@ -254,7 +256,7 @@ class SqliteConnector:
     def close(self) -> None:
         """Close every connection; the last one out folds the WAL into the file."""
         with self._lock:
-            for connection in self._readers:
+            for connection in list(self._readers):
                 connection.close()
             self._readers.clear()
             self._local = threading.local()

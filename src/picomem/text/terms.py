@@ -71,8 +71,13 @@ def terms(text: str) -> list[str]:
 
 
 def query_terms(text: str, limit: int = 64) -> list[str]:
-    """The different terms of the first 8,000 characters of a question, at most `limit`, in order."""
-    found = list(dict.fromkeys(terms(text[:8000])))
+    """The different terms of the first 8,000 characters of a question, at most `limit`, in order.
+
+    A CJK character is a term of a question only where it stands alone: in a longer run the pairs say more.
+    """
+    text = text[:8000]
+    alone = set(_CJK_ALONE.findall(text))
+    found = [term for term in dict.fromkeys(terms(text)) if term in alone or not _CJK_ALONE.fullmatch(term)]
     return found[:limit]
 
 
@@ -145,3 +150,4 @@ def _is_cjk_char(char: str) -> bool:
 
 
 _CJK_CHAR = re.compile(f"[{_CJK}]")
+_CJK_ALONE = re.compile(f"(?<![{_CJK}])[{_CJK}](?![{_CJK}])")

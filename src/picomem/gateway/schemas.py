@@ -1,0 +1,242 @@
+"""What a tool takes and what it gives, rendered from an operation's request and result.
+
+One pydantic model a tool is both the schema that a client is told and the check of what it sends, so the two cannot
+differ. Where the designs' tools say something else than the operation's own fields (`knowledge` for a fact; an agent
+cannot speak as its user), `_WORDINGS` says so: one place, by operation and field.
+
+Two liberties are taken with what models send, because they send it: a null means "not given", and a list of one may
+come without its brackets. A number in quotes is a number, as pydantic has it. Everything else that does not fit is
+InvalidInput, one sentence that names the parameter and what it takes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field
+from difflib import get_close_matches
+from types import NoneType
+from typing import Any, Literal, Union, get_args, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+from pydantic_core import ErrorDetails
+
+from picomem.errors import InvalidInput
+from picomem.operations.fence import fenced
+from picomem.operations.operation import Operation, options
+from picomem.operations.views import jsonable
+from picomem.records.kinds import Kind, Origin
+
+_NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+_QUOTES = ("text", "content", "context")  # of a view with an origin: what its author wrote
+_REFUSED = "candidate"  # of a change: a text that the gate refused, perhaps for what it told a model to do
+_SHOWN = 40  # characters of a wrong value that an error quotes
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """Where a parameter differs from the field that it fills.
+
+    `help` and `default` stand in for the field's own where they are given; `aliases` are values that stand for another
+    of the choices; `refused` are values that are not offered, each with the sentence that says why.
+    """
+
+    help: str = ""
+    default: str | None = None
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
+_CATEGORY = Wording(
+    aliases={"knowledge": Kind.FACT.value},
+    refused={
+        "timeline": "The timeline is made from transcripts and is not stored by a tool; "
+        f"choose one of {', '.join(Kind)}."
+    },
+)
+_ORIGIN = Wording(
+    help="who wrote the text: you (agent), or where you read it (tool, web, other)",
+    default=Origin.AGENT.value,
+    refused={
+        "user": "A tool cannot vouch for the user's own words; "
+        "leave origin out, or say tool, web or other for a text that you read there."
+    },
+)
+_WORDINGS = {
+    ("remember", "kind"): _CATEGORY,
+    ("revise", "kind"): _CATEGORY,
+    ("remember", "origin"): _ORIGIN,
+    ("revise", "origin"): _ORIGIN,
+}
+_AS_DECLARED = Wording()
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a tool; `field` is the request's field that it fills, `default` MISSING where it is required."""
+
+    name: str
+    field: str
+    help: str
+    kinds: tuple[type, ...]
+    choices: tuple[str, ...]
+    many: bool
+    default: Any
+    wording: Wording
+
+    @property
+    def annotation(self) -> Any:
+        """The type for pydantic; None never belongs to it, for a null is left out before the check."""
+        one = Literal[self.choices] if self.choices else Union[self.kinds]  # noqa: UP007 - made at run time
+        return list[one] | one if self.many else one
+
+    @property
+    def takes(self) -> str:
+        """What fits, in words that follow "it is"."""
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
+        names = " or ".join(_NAMES[kind] for kind in self.kinds)
+        return f"{names}, or a list of such" if self.many else names
+
+    def value(self, checked: Any) -> Any:
+        """What the request's field gets for a value that passed the check."""
+        if not self.many:
+            return self.wording.aliases.get(checked, checked) if isinstance(checked, str) else checked
+        several = [checked] if isinstance(checked, str) else checked
+        return tuple(self.wording.aliases.get(each, each) for each in several)
+
+
+class Parameters:
+    """The parameters of an operation's tool."""
+
+    def __init__(self, operation: Operation) -> None:
+        self._operation = operation
+        self._known = {each.name: each for each in _parameters(operation)}
+        fields: dict[str, Any] = {each.name: (each.annotation, _field(each)) for each in self._known.values()}
+        self._model: type[BaseModel] = create_model(
+            operation.request.__name__, __config__=ConfigDict(extra="forbid"), **fields
+        )
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema (2020-12) of the arguments: one closed object."""
+        return {"type": "object", "properties": {}, **_trimmed(self._model.model_json_schema())}
+
+    def request(self, arguments: Mapping[str, Any]) -> Any:
+        """The operation's request for a client's arguments. Raises InvalidInput with one sentence."""
+        given = {name: value for name, value in arguments.items() if value is not None}
+        for name in given:
+            self._check(name, given[name])
+        try:
+            checked = self._model.model_validate(given)
+        except ValidationError as error:
+            raise InvalidInput(self._sentence(error.errors(include_url=False))) from error
+        values = {each.field: each.value(getattr(checked, each.name)) for each in self._known.values()}
+        return self._operation.request(**values)
+
+    def _check(self, name: str, value: Any) -> None:
+        """Refuse an unknown parameter, and a value for which there is a better sentence than "one of"."""
+        parameter = self._known.get(name)
+        if parameter is None:
+            raise InvalidInput(f"{self._operation.tool} has no parameter “{_short(name)}”; {self._instead(name)}")
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, str) and each in parameter.wording.refused:
+                raise InvalidInput(parameter.wording.refused[each])
+
+    def _instead(self, name: str) -> str:
+        # Whoever knows the command line or the Python call may say the field's own name.
+        renamed = [each.name for each in self._known.values() if each.field == name]
+        near = renamed or get_close_matches(_short(name), list(self._known), 1, 0.5)
+        if near:
+            return f"did you mean “{near[0]}”?"
+        return f"there are {', '.join(self._known)}." if self._known else "it takes none."
+
+    def _sentence(self, errors: list[ErrorDetails]) -> str:
+        """The first parameter that is wrong; of its several errors the one that looked deepest into the value."""
+        first = str(errors[0]["loc"][0])
+        deepest = max((each for each in errors if each["loc"][0] == first), key=lambda each: len(each["loc"]))
+        parameter = self._known[first]
+        if deepest["type"] == "missing":
+            return f"{self._operation.tool} needs “{first}”: {parameter.help}."
+        return f"{first} is {_quoted(deepest['input'])}; it is {parameter.takes}."
+
+
+def result_schema(operation: Operation) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of the operation's result: an object."""
+    return _trimmed(TypeAdapter(operation.result).json_schema(mode="serialization"))
+
+
+def result_json(result: Any) -> dict[str, Any]:
+    """The operation's result as JSON for a model, with every text that nobody trusted wrote fenced as data.
+
+    The reply in words fences too, but hosts that get both (Claude Code, VS Code) hand their model this JSON only.
+    """
+    return _fenced(jsonable(result))
+
+
+def _fenced(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_fenced(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    found = {name: _fenced(each) for name, each in value.items()}
+    if "origin" in found:
+        found.update({name: fenced(found[name], found["origin"]) for name in _QUOTES if found.get(name)})
+    if found.get(_REFUSED):
+        found[_REFUSED] = fenced(found[_REFUSED], Origin.OTHER)
+    return found
+
+
+def _parameters(operation: Operation) -> list[Parameter]:
+    hints = get_type_hints(operation.request)
+    found = []
+    for name, default, about in options(operation.request):
+        if about["tool"] is None:
+            continue
+        wording = _WORDINGS.get((operation.name, name), _AS_DECLARED)
+        offered = [str(choice) for choice in about["choices"] if choice not in wording.refused]
+        kinds = get_args(hints[name])[:1] if about["many"] else get_args(hints[name]) or (hints[name],)
+        parameter = Parameter(
+            name=about["tool"] or name,
+            field=name,
+            help=wording.help or about["help"],
+            kinds=tuple(kind for kind in kinds if kind is not NoneType),
+            choices=(*offered, *wording.aliases) if offered else (),
+            many=about["many"],
+            default=default if wording.default is None else wording.default,
+            wording=wording,
+        )
+        found.append(parameter)
+    return found
+
+
+def _field(parameter: Parameter) -> Any:
+    if parameter.default is MISSING:
+        return Field(description=parameter.help)
+    return Field(default=parameter.default, description=parameter.help)
+
+
+def _trimmed(schema: Any) -> Any:
+    """A schema without what says nothing: titles made from names, and the defaults that mean "not given".
+
+    A title is a text; what stands under "title" and is a schema is a property of that name, and stays.
+    """
+    if isinstance(schema, list):
+        return [_trimmed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        name: _trimmed(value)
+        for name, value in schema.items()
+        if not (name == "title" and isinstance(value, str))
+        and not (name == "default" and (value is None or value == "" or value == []))
+    }
+
+
+def _quoted(value: Any) -> str:
+    if isinstance(value, str):
+        return f"“{_short(value)}”"
+    return _short(json.dumps(value, ensure_ascii=False))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
