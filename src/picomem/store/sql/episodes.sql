@@ -83,13 +83,6 @@ SELECT {episode_columns} FROM episodes AS e WHERE e.user_id = :user ORDER BY e.i
 SELECT e.doc, e.transcript_id, e.first_turn, e.last_turn, e.part, e.tokens FROM episodes AS e
 WHERE e.user_id = :user AND e.doc IN (SELECT value FROM json_each(:docs))
 
--- name: episodes_around
-SELECT DISTINCT e.doc, e.transcript_id, e.first_turn, e.last_turn, e.part, e.tokens
-FROM json_each(:spots) AS spot
-JOIN episodes AS e ON e.user_id = :user AND e.transcript_id = json_extract(spot.value, '$[0]')
-    AND e.first_turn BETWEEN json_extract(spot.value, '$[1]') - 64 AND json_extract(spot.value, '$[1]')
-    AND e.last_turn >= json_extract(spot.value, '$[1]')
-
 -- name: episodes_in_window
 SELECT e.doc, e.transcript_id, e.first_turn, e.last_turn, e.part, e.tokens FROM episodes AS e
 WHERE e.user_id = :user AND e.started_at >= :since AND e.started_at < :until

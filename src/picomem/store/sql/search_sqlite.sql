@@ -57,3 +57,11 @@ SELECT source, model, count(*) FROM vectors WHERE user_id = :user GROUP BY sourc
 
 -- name: delete_vector
 DELETE FROM vectors WHERE user_id = :user AND source = :source AND doc = :doc
+
+-- name: episodes_around
+SELECT DISTINCT e.doc, e.transcript_id, e.first_turn, e.last_turn, e.part, e.tokens
+FROM json_each(:spots) AS spot
+-- CROSS JOIN fixes the order: a few seeks for each spot, and not a scan of the user's episodes with a look at every spot.
+CROSS JOIN episodes AS e ON e.user_id = :user AND e.transcript_id = json_extract(spot.value, '$[0]')
+    AND e.first_turn BETWEEN json_extract(spot.value, '$[1]') - 64 AND json_extract(spot.value, '$[1]')
+    AND e.last_turn >= json_extract(spot.value, '$[1]')
