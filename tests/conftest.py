@@ -15,14 +15,12 @@ from picomem.engine import Engine
 from picomem.records.scope import Scope
 from picomem.settings import RecallSettings, Settings
 from picomem.store import episodes, memories
-from picomem.store.sqlite import SqliteConnector, SqliteTransaction
-from picomem.store.statements import schema
+from picomem.store.sqlite import SqliteConnector
+from picomem.store.statements import schema, statement
 from picomem.text.terms import indexed, owner_token
 
 ROWS = frozenset(
-    f"{part}{number}"
-    for part, last in (("A", 14), ("P", 14), ("O", 20), ("X", 13))
-    for number in range(1, last + 1)
+    f"{part}{number}" for part, last in (("A", 14), ("P", 14), ("O", 20), ("X", 13)) for number in range(1, last + 1)
 )
 START: Micros = 1_777_593_600 * SECOND  # 2026-05-01T00:00:00Z
 
@@ -107,15 +105,14 @@ def derived_disagreements(path: Path) -> list[str]:
 def _words_disagreements(stored: apsw.Connection) -> list[str]:
     with closing(apsw.Connection(":memory:")) as made:
         made.execute(schema("search_sqlite"))
-        rows, fresh = SqliteTransaction(stored), SqliteTransaction(made)
-        for (user,) in rows.all("users"):
-            for row in rows.all("all_memories", user=user):
+        for (user,) in stored.execute(statement("users")).fetchall():
+            for row in stored.execute(statement("all_memories"), {"user": user}):
                 memory = memories.unchecked(row)
-                fresh.run("memory_words_add", doc=memory.doc, **memories.words(memory))
-            for row in rows.all("all_episodes", user=user):
+                made.execute(statement("memory_words_add"), {"doc": memory.doc, **memories.words(memory)})
+            for row in stored.execute(statement("all_episodes"), {"user": user}):
                 episode = episodes.unchecked(row)
                 body = indexed(episodes.text_of(episode), owner_token(user))
-                fresh.run("episode_words_add", doc=episode.doc, body=body)
+                made.execute(statement("episode_words_add"), {"doc": episode.doc, "body": body})
         found = []
         for table in ("memory_words", "episode_words"):
             missing = _postings(made, table) - _postings(stored, table)

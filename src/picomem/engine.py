@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
 from picomem.clock import DAY, Clock, Micros, parse_iso
-from picomem.errors import InvalidInput, NotFound, ReadOnly, Refused
+from picomem.errors import InvalidInput, NotFound, Refused, StoreError
 from picomem.recall.filters import Filters
 from picomem.recall.meaning import MeaningLeg
 from picomem.recall.recall import Recall, Wanted, episode_hit
@@ -375,7 +375,7 @@ class Engine:
                     left_out=page.left_out,
                     content_hash=content_hash(page.text),
                 )
-        except ReadOnly:
+        except StoreError:
             pass  # a page that cannot be kept is made again next time
 
     def status(self) -> Status:

@@ -8,10 +8,10 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Picomem
 
 from picomem import __version__
 from picomem.operations.table import NAMES, operation
-from tests.cli.conftest import Picomem
 
 PORT = "The staging database listens on port 5433"
 

@@ -52,9 +52,7 @@ def test_what_was_said_becomes_turns_and_the_rest_is_counted(read):
             _agent("a1", {"type": "thinking", "thinking": "hm", "signature": "x"}, message_id="m1"),
             _agent("a2", _text("I will look."), message_id="m1", parentUuid="a1"),
             _agent("a3", {"type": "tool_use", "id": "t", "name": "Bash", "input": {}}, message_id="m1"),
-            _user(
-                "u2", [{"type": "tool_result", "tool_use_id": "t", "content": "SECRET"}], toolUseResult="x"
-            ),
+            _user("u2", [{"type": "tool_result", "tool_use_id": "t", "content": "SECRET"}], toolUseResult="x"),
             {**_BASE, "type": "progress", "data": {"message": {"type": "user", "message": _user("n", "no")}}},
             {**_BASE, "type": "system", "subtype": "turn_duration", "durationMs": 1},
             {**_BASE, "type": "attachment", "attachment": {"type": "file", "filename": "a"}, "uuid": "x"},

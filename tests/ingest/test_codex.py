@@ -40,15 +40,11 @@ def test_items_and_events_of_the_same_words_are_one_turn(read):
             _event("user_message", "fix the bug", 1),
             _line("turn_context", {"cwd": "/p", "model": "m"}),
             _line("response_item", {"type": "reasoning", "summary": [], "encrypted_content": "x"}),
-            _line(
-                "response_item", {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c"}
-            ),
+            _line("response_item", {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c"}),
             _line("response_item", {"type": "function_call_output", "call_id": "c", "output": "SECRET"}),
             _event("agent_message", "done", 2),
             _item("assistant", "done", second=2),
-            _line(
-                "compacted", {"message": "", "replacement_history": [_item("user", "fix the bug")["payload"]]}
-            ),
+            _line("compacted", {"message": "", "replacement_history": [_item("user", "fix the bug")["payload"]]}),
             _item("user", "<turn_aborted>\n</turn_aborted>", second=3),
             _line("brand_new", {}),
         ],

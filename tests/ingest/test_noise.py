@@ -16,8 +16,7 @@ from picomem.ingest.noise import clean
     [
         "<system-reminder>be terse</system-reminder>",
         "<SYSTEM-Reminder kind='x'>be terse</system-reminder>",
-        "<command-name>/compact</command-name><command-message>compact</command-message>"
-        "<command-args></command-args>",
+        "<command-name>/compact</command-name><command-message>compact</command-message><command-args></command-args>",
         "<command-args>opus</command-args>",
         "<local-command-stdout>Set model</local-command-stdout>",
         "<local-command-caveat>Caveat: x</local-command-caveat>",

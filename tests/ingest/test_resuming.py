@@ -14,9 +14,7 @@ from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, State, TranscriptFormat, format_named, format_of
 from picomem.records.transcript import Turn
 
-_WORDS = st.sampled_from(
-    ["hello", "yes", "yes", "<private>x", "<system-reminder>r</system-reminder>", "é 日本"]
-)
+_WORDS = st.sampled_from(["hello", "yes", "yes", "<private>x", "<system-reminder>r</system-reminder>", "é 日本"])
 _IDS = st.sampled_from(["u1", "u2", "u3", "u4"])
 _KINDS = st.sampled_from(["user", "assistant", "progress", "system", "new"])
 _TIMES = st.sampled_from(["2026-05-03T10:00:00Z", "2026-05-03T10:00:01Z", "never"])
@@ -73,9 +71,7 @@ _RECORDS = {"claude-code": _claude(), "codex": _codex(), "openclaw": _openclaw()
 @st.composite
 def _files(draw: st.DrawFn, name: str) -> bytes:
     lines = draw(
-        st.lists(
-            st.one_of(_RECORDS[name].map(_encoded), st.binary(max_size=20).filter(_is_plain)), max_size=25
-        )
+        st.lists(st.one_of(_RECORDS[name].map(_encoded), st.binary(max_size=20).filter(_is_plain)), max_size=25)
     )
     ends = st.sampled_from([b"\n", b"\r\n", b"\n\n"])
     return b"".join(line + draw(ends) for line in lines) + draw(st.sampled_from([b"", b'{"half":']))
@@ -100,7 +96,7 @@ def _read(found: TranscriptFormat, path: Path, state: State, offset: int) -> tup
 
 
 @pytest.mark.requirement("O6")
-@pytest.mark.requirement("R18")
+@pytest.mark.requirement("O6")
 @pytest.mark.parametrize("name", list(_RECORDS))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
@@ -124,7 +120,7 @@ def test_any_slices_of_a_growing_file_give_the_same_turns_and_state(tmp_path, na
     assert [turn.index for turn in turns] == list(range(len(turns)))
 
 
-@pytest.mark.requirement("R18")
+@pytest.mark.requirement("O6")
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=st.one_of(

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from picomem.policy import gate
-from picomem.policy.gate import LONGEST_CONTENT, Refusal, Verdict, judge, looks_like_instruction
+from picomem.policy import chaff, gate, injection
+from picomem.policy.gate import Verdict, judge
+from picomem.policy.injection import looks_like_instruction
+from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.records.kinds import Kind, Origin
 
 from .gate_corpus import FRESH, HELD_OUT, TUNED, Junk, Keep, Lines
@@ -244,8 +246,12 @@ def test_any_text_gets_a_verdict_that_explains_itself(text: str, kind: Kind, ori
         assert verdict.reason.endswith(".")
 
 
-TABLES = ("_PRINTED", "_HIJACK", "_DIRECTIVE", "_BOILERPLATE", "_BOOT_FILE", "_CODE_LINE", "_TASK", "_TRANSIENT")
-SHAPES = [shape for table in (*TABLES, "_CHATTER", "_QUESTION") for shape in getattr(gate, table)]
+TABLES = {
+    gate: ("_PRINTED",),
+    injection: ("_HIJACK", "_DIRECTIVE"),
+    chaff: ("_BOILERPLATE", "_BOOT_FILE", "_CODE_LINE", "_TASK", "_TRANSIENT", "_CHATTER", "_QUESTION"),
+}
+SHAPES = [shape for module, tables in TABLES.items() for table in tables for shape in getattr(module, table)]
 HOSTILE = {
     "letters": "a" * SIZE,
     "newlines": "x" + "\n" * SIZE,

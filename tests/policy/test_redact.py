@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from picomem.errors import InvalidInput
-from picomem.policy.redact import LinearScanner, Redactor, Scanner, WindowScanner, secrets_of
+from picomem.policy.redact import Redactor
 from picomem.policy.secret_rules import RULES, Rule
+from picomem.policy.secret_scanners import LinearScanner, Scanner, WindowScanner, secrets_of
 
 from .secrets_corpus import B62, HELD_OUT, TUNED
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from picomem.clock import to_datetime, to_micros
 from picomem.errors import InvalidTime
-from picomem.recall.when.reading import TimeReading, Window, parse_window, read_time
 from picomem.recall.when.holidays import NAMES, holiday
+from picomem.recall.when.reading import TimeReading, Window, parse_window, read_time
 
 WEDNESDAY = datetime(2023, 10, 18, 14, 30)
 

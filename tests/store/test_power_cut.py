@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from picomem.engine import Engine
+
 from .power_cut import Disk, watched_disk
 
 RUNS = 10

@@ -34,7 +34,7 @@ def run_bench(chosen: argparse.Namespace) -> int:
             ks=_numbers(chosen.k, "--k"),
             jobs=chosen.jobs,
             embedder=chosen.embedder,
-            progress=_progress,
+            progress=lambda state: _progress(f"{state.name}: {state.cases} cases, {state.questions} questions"),
         )
         rendered = quality.render(report)
     else:

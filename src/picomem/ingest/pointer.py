@@ -1,7 +1,13 @@
-"""Opening a pointer: from an episode back to the very messages in the transcript."""
+"""Opening a pointer: from an episode back to the very messages in the transcript.
+
+The span is read anew, and what it says is held against the preview: message by message, the episode's own among
+those that lie in the span (repeated lines, which ingest passed over, lie there as well). So an open pointer shows the
+messages that were meant, or nothing.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
@@ -28,27 +34,49 @@ def open_episode(episode: Episode, transcript: Transcript | None, redactor: Reda
     """Read the span of an episode from its transcript."""
     if transcript is None:
         return Opened("gone", (), "The record of the transcript is gone; only the preview is left.")
-    path = Path(transcript.path)
+    path = _path(transcript)
     try:
         turns = _read(episode, transcript, path)
     except NotFound:
-        return Opened("gone", (), f"The transcript {path} is gone; only the preview is left.")
+        return Opened("gone", (), f"The transcript {transcript.path} is gone; only the preview is left.")
     except InvalidInput as error:
         return Opened("unreadable", (), f"{error} Only the preview is left.")
-    turns = [replace(turn, text=redactor.redact(turn.text).text) for turn in turns]
-    if episode.preview not in "\n".join(turn.text for turn in turns):
+    turns = _meant(episode, [replace(turn, text=redactor.redact(turn.text).text) for turn in turns])
+    if not turns:
         return Opened("changed", (), f"The transcript {path} was rewritten; only the preview is left.")
-    return Opened("open", tuple(turns))
+    # Who said it was told by what stood before in the file, so the episode knows it and the span does not.
+    told = {"role": episode.role, "origin": episode.origin, "branch": episode.branch}
+    return Opened("open", tuple(replace(turn, index=episode.first_turn + n, **told) for n, turn in enumerate(turns)))
+
+
+def _path(transcript: Transcript) -> Path:
+    """Where the transcript lies: hosts compress what is old, and offsets count decompressed bytes."""
+    path = Path(transcript.path)
+    compressed = path.with_name(f"{path.name}.zst")
+    return compressed if not path.exists() and compressed.exists() else path
 
 
 def _read(episode: Episode, transcript: Transcript, path: Path) -> list[Turn]:
+    """The turns in the span of an episode."""
     form = format_named(transcript.host)
     if isinstance(form, DocumentFormat):
-        for info, turns, _ in form.sessions(path):
-            if info.session == transcript.session:
-                return turns[episode.first_turn : episode.last_turn + 1]
-        return []
+        every = (turn for _, turns, _ in form.sessions(path) for turn in turns)
+        return [turn for turn in every if episode.start <= turn.start < episode.end]
     state = form.start(path)
     span = takewhile(lambda line: line.offset < episode.end, reader.lines(path, episode.start))
-    turns = [turn for line in span for turn in form.feed(state, line)]
-    return [replace(turn, index=episode.first_turn + number) for number, turn in enumerate(turns)]
+    return [turn for line in span for turn in form.feed(state, line)]
+
+
+def _meant(episode: Episode, turns: Sequence[Turn]) -> list[Turn]:
+    """Those of the turns that make up the preview, in order; none where it cannot be made of them."""
+    meant: list[Turn] = []
+    left = episode.preview
+    for turn in turns:
+        if left == turn.text or left.startswith(f"{turn.text}\n"):
+            meant.append(turn)
+            left = left[len(turn.text) + 1 :]
+            if not left:
+                return meant
+        elif not meant and episode.preview in turn.text:
+            return [turn]  # a part of a turn that is longer than a preview
+    return []

@@ -45,6 +45,7 @@ class Diagnosis:
 
     checked: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    reworded: set[str] = field(default_factory=set)  # sources whose rows were changed by a repair
 
     @property
     def healthy(self) -> bool:
@@ -74,6 +75,10 @@ def examine(
             if vectors is not None:
                 _check_vectors(tx, user, vectors, result, repair)
         _check_words(tx, connector, users, result, repair)
+    if repair and result.findings:
+        left = set(connector.integrity())  # what was wrong with an index is mended with it
+        for finding in result.findings:
+            finding.repaired = finding.repaired or (finding.check == "file" and finding.problem not in left)
     return result
 
 
@@ -81,7 +86,7 @@ def _check_memories(tx: Transaction, scope: Scope, writer: Writer, result: Diagn
     for row in tx.all("all_memories", user=scope.user):
         _count(result, "memories")
         memory = memories.unchecked(row)
-        if memory.content_hash == row[25]:
+        if memories.row_hash(row) == row[25]:
             continue
         result.add(
             "row",
@@ -90,7 +95,10 @@ def _check_memories(tx: Transaction, scope: Scope, writer: Writer, result: Diagn
             repair,
         )
         if repair:
+            # Full text and the vector were made from the text before it was damaged; they follow the row.
             writer.vouch(tx, memory)
+            result.reworded.add("memory")
+            tx.run("delete_vector", user=scope.user, source="memory", doc=memory.doc)
 
 
 def _check_episodes(
@@ -105,6 +113,8 @@ def _check_episodes(
         result.add("row", f"episode {episode.id} does not match its hash", fresh is not None)
         if fresh is not None:
             episodes.rewrite_preview(tx, scope, fresh)
+            result.reworded.add("episode")
+            tx.run("delete_vector", user=scope.user, source="episode", doc=episode.doc)
 
 
 def _read_again(tx: Transaction, scope: Scope, episode: Episode, redactor: Callable[[], Redactor]) -> Episode | None:
@@ -119,6 +129,11 @@ def _read_again(tx: Transaction, scope: Scope, episode: Episode, redactor: Calla
 
 def _check_vectors(tx: Transaction, scope: Scope, vectors: VectorMaker, result: Diagnosis, repair: bool) -> None:
     for source in ("memory", "episode"):
+        orphans = int((tx.one(f"count_{source}_orphans", user=scope.user) or (0,))[0])
+        if orphans:
+            if repair:
+                tx.run(f"delete_{source}_orphans", user=scope.user)
+            result.add("vectors", f"{orphans} vectors ({source}) of {scope.user} have no row", repair)
         missing = tx.all(f"{source}_without_vector", user=scope.user, model=vectors.model)
         if not missing:
             continue
@@ -140,10 +155,10 @@ def _check_words(tx: Transaction, connector: Connector, users: list[Scope], resu
         )
         if stale and not problem:
             problem = f"the index of {table} was made by another version of the analyser"
+        if repair and (problem or source in result.reworded):
+            rebuild_words(tx, users, source)
         if not problem:
             continue
-        if repair:
-            rebuild_words(tx, users, source)
         result.add("full text", problem, repair)
     if repair and stale:
         tx.run("set_meta", name="terms_version", value=VERSION)

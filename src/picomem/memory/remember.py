@@ -18,6 +18,7 @@ time and leaves the present alone.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -126,9 +127,12 @@ class Writer:
 
         `late`: it is about a time before `old`, which stays as it is.
         """
-        latest = memories.versions(tx, old.scope, old.id)[-1].version
-        keeps_past = since > old.valid_from
-        opened = latest + (2 if keeps_past else 1)
+        end = old.valid_from if late else None
+        versions = memories.versions(tx, old.scope, old.id)
+        replaced = [version for version in versions if version.known_to is None and _overlaps(version, since, end)]
+        kept = [part for version in replaced for part in _outside(version, since, end)]
+        latest = versions[-1].version
+        opened = latest + len(kept) + 1
         change = self._record(
             tx, old.scope, decision, reason, memory_id=old.id, before=None if late else old.version, after=opened
         )
@@ -138,18 +142,16 @@ class Writer:
             known_from=self.now,
             known_to=None,
             valid_from=since,
-            valid_to=old.valid_from if late else None,
+            valid_to=end,
             change_id=change.id,
             **fields,  # type: ignore[arg-type]
         )
         memory = replace(memory, tokens=count_tokens(memory.content))
-        if not late:
-            memories.close(tx, old, self.now)
-        if keeps_past:
-            past = replace(
-                old, version=latest + 1, known_from=self.now, known_to=None, valid_to=since, change_id=change.id
-            )
-            self._open(tx, past, [Parent(kind="memory", id=old.id, role=f"version {old.version}")])
+        for version in replaced:
+            memories.close(tx, version, self.now)
+        for number, part in enumerate(kept, latest + 1):
+            past = replace(part, version=number, known_from=self.now, change_id=change.id)
+            self._open(tx, past, [Parent(kind="memory", id=old.id, role=f"version {part.version}")])
         return self._open(tx, memory, [*parents, Parent(kind="memory", id=old.id, role=f"version {old.version}")])
 
     def forget(self, tx: Transaction, scope: Scope, memory_id: str, reason: str, decision: str = "archive") -> Change:
@@ -175,6 +177,9 @@ class Writer:
             user=memory.scope.user,
             id=memory.id,
             version=memory.version,
+            kind=memory.kind.value,
+            tags=json.dumps(memory.tags, ensure_ascii=False),
+            related=json.dumps(memory.related, ensure_ascii=False),
             content_hash=memory.content_hash,
         )
         reason = "the row did not match its hash; its text is kept as it reads now"
@@ -313,6 +318,20 @@ def _free_key(tx: Transaction, scope: Scope, key: str) -> str:
     while memories.by_key(tx, scope, f"{key[: LONGEST_KEY - 4]}_{number}") is not None:
         number += 1
     return f"{key[: LONGEST_KEY - 4]}_{number}"
+
+
+def _overlaps(version: Memory, since: Micros, end: Micros | None) -> bool:
+    """Whether a version holds at some time of [since, end)."""
+    begins_before_end = end is None or version.valid_from < end
+    return begins_before_end and (version.valid_to is None or version.valid_to > since)
+
+
+def _outside(version: Memory, since: Micros, end: Micros | None) -> list[Memory]:
+    """What is left of a version's time when [since, end) is taken out of it: the part before, the part behind."""
+    parts = [replace(version, valid_to=since)] if version.valid_from < since else []
+    if end is not None and (version.valid_to is None or version.valid_to > end):
+        parts.append(replace(version, valid_from=end))
+    return parts
 
 
 def _fields(offer: Offer) -> dict[str, object]:

@@ -1,4 +1,4 @@
-r"""What a secret looks like, as data: the rules that `policy.redact` runs.
+r"""What a secret looks like, as data: the rules that `secret_scanners` runs.
 
 A rule is a pattern in the syntax that RE2 and Python's `re` share (no look-around, no back-reference). The
 group `secret` (or `value`, or one for each way to quote it) is what gets replaced. Fast and safe by this:
@@ -7,7 +7,8 @@ group `secret` (or `value`, or one for each way to quote it) is what gets replac
   They are lower-case and compared without regard to case.
 - A pattern starts at a literal and then repeats one character class, or a bounded number of characters, so
   that a failed match costs a bounded look, not a search: `re` is not linear by itself.
-- What a pattern cannot say (is this value code, a placeholder, a word?) is left to a named check in `redact`.
+- What a pattern cannot say (is this value code, a placeholder, a word?) is left to a named check in
+  `secret_checks`.
 
 Vendors publish the shapes of their tokens for secret scanning; these are from general knowledge. An id goes
 into the placeholder, so it is part of what is stored: do not rename one lightly.
@@ -22,8 +23,8 @@ from dataclasses import dataclass
 class Rule:
     """One kind of secret.
 
-    `check` names a function in `redact` that may still say no; `within` is a pattern that marks the only
-    regions in which `pattern` counts.
+    `check` names a function in `secret_checks` that may still say no; `within` is a pattern that marks the
+    only regions in which `pattern` counts.
     """
 
     id: str
@@ -279,7 +280,7 @@ _TOKENS = (
     _token("twitter-bearer", "aaaaaaaa", r"A{20,24}[A-Za-z0-9%]{70,110}"),
 )
 
-# Words that make the key of an assignment a secret's name. `redact` splits the whole key and looks again.
+# Words that make the key of an assignment a secret's name. `secret_checks` splits the whole key and looks again.
 _KEYWORDS = (
     r"passw(?:or)?d|passphrase|passcode|passwort|senha|contraseña|pwd|pass|pw\b|secret|token|credentials?"
     r"|(?:api|access|account|auth|private|encryption|encrypt|signing|signature|session|master|license|app|application"

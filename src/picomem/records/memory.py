@@ -54,8 +54,9 @@ class Memory:
 
     @property
     def content_hash(self) -> str:
-        """What the row's stored hash must be: a hash over everything in it that a person wrote."""
-        return content_hash(self.key, self.kind, self.content, self.context, *self.tags, "\x1f", *self.related)
+        """What the row's stored hash must be: over all that a person wrote in it, and over who wrote it."""
+        text = (self.key, self.kind, self.origin, self.content, self.context)
+        return content_hash(*text, *self.tags, "\x1f", *self.related)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -174,7 +174,7 @@ def _values(episode: Episode) -> dict[str, object]:
 
 
 def row_hash(episode: Episode) -> str:
-    return content_hash(episode.role, episode.key, episode.preview, episode.summary)
+    return content_hash(episode.role, episode.origin, episode.key, episode.preview, episode.summary)
 
 
 def _transcript_hash(transcript: Transcript) -> str:

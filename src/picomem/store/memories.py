@@ -104,9 +104,8 @@ def of_key(tx: Transaction, scope: Scope, key: str) -> list[Memory]:
 def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[str]) -> list[Memory]:
     """Those of the versions that match their hash; the ids of the others are put on `damaged`."""
     rows = tx.all("memories_by_doc", user=scope.user, docs=json.dumps(list(docs)))
-    found = [(unchecked(row), row) for row in rows]
-    damaged += [memory.id for memory, row in found if memory.content_hash != row[25]]
-    return [memory for memory, row in found if memory.content_hash == row[25]]
+    damaged += [row[0] for row in rows if row_hash(row) != row[25]]
+    return [unchecked(row) for row in rows if row_hash(row) == row[25]]
 
 
 def current(tx: Transaction, scope: Scope, now: Micros) -> list[Memory]:
@@ -210,7 +209,7 @@ def parents_of(tx: Transaction, scope: Scope, memory_id: str) -> list[tuple[Pare
 def from_row(row: Row) -> Memory:
     """A row as a record. Raises Corrupt where the text does not match the row's hash."""
     memory = unchecked(row)
-    if memory.content_hash != row[25]:
+    if row_hash(row) != row[25]:
         raise Corrupt(
             f"Memory {memory.id} version {memory.version} does not match its own hash: the file was damaged or edited "
             "by hand. Run `picomem doctor`.",
@@ -219,20 +218,25 @@ def from_row(row: Row) -> Memory:
     return memory
 
 
+def row_hash(row: Row) -> str:
+    """The hash of a row as it stands, readable or not; `Memory.content_hash` of a row that is whole."""
+    return content_hash(row[6], row[7], row[14], row[8], row[9], *_names(row[12]), "\x1f", *_names(row[13]))
+
+
 def unchecked(row: Row) -> Memory:
-    """A row as a record, whatever its hash says."""
+    """A row as a record, whatever its hash says; what cannot be read in it gets a plain value."""
     return Memory(
         id=row[0],
         version=row[1],
         scope=Scope(row[2], row[3], row[4], row[5]),
         key=row[6],
-        kind=Kind(row[7]),
+        kind=Kind(row[7]) if row[7] in set(Kind) else Kind.FACT,
         content=row[8],
         context=row[9],
         importance=row[10],
         pinned=bool(row[11]),
-        tags=tuple(json.loads(row[12])),
-        related=tuple(json.loads(row[13])),
+        tags=_names(row[12]),
+        related=_names(row[13]),
         origin=Origin(row[14]),
         source=Source(row[15]),
         valid_from=row[16],
@@ -245,6 +249,15 @@ def unchecked(row: Row) -> Memory:
         change_id=row[23],
         doc=row[24],
     )
+
+
+def _names(stored: str) -> tuple[str, ...]:
+    """A list of names as it was stored; damaged, it is no name at all, and the row's hash tells."""
+    try:
+        names = json.loads(stored)
+    except ValueError:
+        names = None
+    return tuple(map(str, names)) if isinstance(names, list) else ("(damaged)",)
 
 
 def _read(rows: list[Row]) -> list[Memory]:

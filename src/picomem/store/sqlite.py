@@ -16,11 +16,12 @@ A fresh database is made by running every migration in one transaction, so it eq
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import apsw
@@ -86,31 +87,43 @@ class SqliteConnector:
         self._local = threading.local()
         # Weak, so that the reader of a thread that has ended is closed with it.
         self._readers: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
-        with translated(path):
-            self._open()
+        try:
+            with translated(path):
+                self._open()
+        except BaseException:
+            self.close()  # an open connection would leave its -wal and -shm beside a file that was refused
+            raise
 
     def _open(self) -> None:
-        new = not self.path.exists()
-        if new:
-            self._create_file()
+        new = self._create_missing_file()
+        refuse_another_programs(self.path)
         try:
             self._writer = self._connect(apsw.SQLITE_OPEN_READWRITE)
+            if self._writer.readonly("main"):  # SQLite opens a file that it may not write for reading only
+                raise apsw.ReadOnlyError("the file may not be written")
             check_version(self._writer, self.path)
             self._prepare(self._writer)
         except (apsw.ReadOnlyError, apsw.CantOpenError) as error:
             if new:
                 raise
-            self._writer = None
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
             self.read_only = True
             with self.read() as tx:
                 if tx.one("application_id") is None:
                     raise errors.NotADatabase() from error
 
-    def _create_file(self) -> None:
+    def _create_missing_file(self) -> bool:
+        """Make the file, private, where there is none; whether it was made."""
         try:
+            if self.path.is_dir():
+                raise IsADirectoryError
+            if self.path.exists():
+                return False
             make_private_dir(self.path.parent)
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600))
-        except FileExistsError:
+        except (FileExistsError, NotADirectoryError):
             raise errors.StoreError(
                 f"{self.path.parent} is a file, not a folder; choose another path for the database."
             ) from None
@@ -120,6 +133,11 @@ class SqliteConnector:
             raise errors.ReadOnly(
                 f"{self.path} does not exist and cannot be created there; choose a folder that you may write to."
             ) from None
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            kind = errors.DiskFull if full else errors.ReadOnly if error.errno == errno.EROFS else errors.StoreError
+            raise kind(f"{self.path} cannot be created: {error.strerror}.") from error
+        return True
 
     def _connect(self, flags: int, immutable: bool = False) -> apsw.Connection:
         name = str(self.path)
@@ -153,7 +171,8 @@ class SqliteConnector:
             connection.pragma("user_version", SCHEMA_VERSION)
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if not connection.get_autocommit():  # SQLite rolls back by itself where the disk failed
+                connection.execute("ROLLBACK")
             raise
 
     @contextmanager
@@ -217,7 +236,10 @@ class SqliteConnector:
             connection = self._connect(apsw.SQLITE_OPEN_READONLY)
             connection.pragma("user_version")
             check_version(connection, self.path)
-        except apsw.CantOpenError:
+        except (apsw.CantOpenError, apsw.ReadOnlyError):
+            # Without the log's index, which cannot be made here, the log cannot be read.
+            if self._log_size():
+                raise
             connection = self._connect(apsw.SQLITE_OPEN_READONLY, immutable=True)
             check_version(connection, self.path)
         return connection
@@ -230,28 +252,25 @@ class SqliteConnector:
 
     def integrity(self) -> list[str]:
         """What SQLite's own check finds in the file, a sentence each."""
-        with translated(self.path):
-            connection = self._reader()
+        # A connection of its own: FTS5 checks with what the connection has cached, and a reader's cache may be stale.
+        with translated(self.path), closing(self._open_reader()) as connection:
             found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
             broken = connection.execute("PRAGMA foreign_key_check").fetchall()
         problems = [f"the file is damaged: {problem}" for problem in found if problem != "ok"]
         return problems + [f"a row of {row[0]} has lost the row it belongs to" for row in broken]
 
     def words_integrity(self, source: str) -> str:
-        """What full text's own check finds; it can only be asked by a writer, so read-only it says nothing."""
-        if self._writer is None:
-            return ""
-        table = f"{source}_words"
-        try:
-            with self._lock:
-                self._writer.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
-        except apsw.CorruptError:
-            return f"the full-text index of the {source} rows is damaged"
-        return ""
+        """What full text's own check finds."""
+        with translated(self.path), closing(self._open_reader()) as connection:
+            found = connection.execute(f"PRAGMA integrity_check({source}_words)").fetchall()
+        return "" if found == [("ok",)] else f"the full-text index of the {source} rows is damaged"
+
+    def _log_size(self) -> int:
+        log = Path(f"{self.path}-wal")
+        return log.stat().st_size if log.exists() else 0
 
     def size(self) -> int:
-        files = (self.path, Path(f"{self.path}-wal"))
-        return sum(file.stat().st_size for file in files if file.exists())
+        return self.path.stat().st_size + self._log_size()
 
     def close(self) -> None:
         """Close every connection; the last one out folds the WAL into the file."""
@@ -263,6 +282,25 @@ class SqliteConnector:
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None
+
+
+def refuse_another_programs(path: Path) -> None:
+    """Refuse a database of another program by its header alone, so that not even its log is touched.
+
+    The header (sqlite.org/fileformat.html) holds the schema cookie at 40, user_version at 60 and application_id at
+    68, each 4 bytes, big-endian. All three are 0 in a database whose making has not left the log yet; what the log
+    holds is for `check_version`.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(72)
+    except OSError:
+        return  # SQLite will say it better
+    cookie, version, application = (int.from_bytes(head[at : at + 4], "big") for at in (40, 60, 68))
+    if head.startswith(b"SQLite format 3\0") and application != APPLICATION_ID and (cookie or version or application):
+        raise errors.NotADatabase(
+            f"{path} is a database of another program; name another file with --db, and nothing of it is touched."
+        )
 
 
 def check_version(connection: apsw.Connection, path: Path) -> None:

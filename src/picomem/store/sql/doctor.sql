@@ -20,7 +20,8 @@ INSERT INTO memory_words (memory_words) VALUES ('delete-all')
 INSERT INTO episode_words (episode_words) VALUES ('delete-all')
 
 -- name: vouch_memory
-UPDATE memories SET content_hash = :content_hash WHERE user_id = :user AND id = :id AND version = :version
+UPDATE memories SET kind = :kind, tags = :tags, related = :related, content_hash = :content_hash
+WHERE user_id = :user AND id = :id AND version = :version
 
 -- name: forget_index_pages
 DELETE FROM index_pages WHERE user_id = :user
@@ -30,3 +31,23 @@ UPDATE changes SET candidate = :candidate, content_hash = :content_hash WHERE us
 
 -- name: all_changes
 SELECT id, reason, candidate FROM changes WHERE user_id = :user ORDER BY id
+
+-- name: count_memory_orphans
+SELECT count(*) FROM vectors
+WHERE user_id = :user AND source = 'memory' AND NOT EXISTS (
+    SELECT 1 FROM memories AS r WHERE r.user_id = :user AND r.doc = vectors.doc)
+
+-- name: delete_memory_orphans
+DELETE FROM vectors
+WHERE user_id = :user AND source = 'memory' AND NOT EXISTS (
+    SELECT 1 FROM memories AS r WHERE r.user_id = :user AND r.doc = vectors.doc)
+
+-- name: count_episode_orphans
+SELECT count(*) FROM vectors
+WHERE user_id = :user AND source = 'episode' AND NOT EXISTS (
+    SELECT 1 FROM episodes AS r WHERE r.user_id = :user AND r.doc = vectors.doc)
+
+-- name: delete_episode_orphans
+DELETE FROM vectors
+WHERE user_id = :user AND source = 'episode' AND NOT EXISTS (
+    SELECT 1 FROM episodes AS r WHERE r.user_id = :user AND r.doc = vectors.doc)

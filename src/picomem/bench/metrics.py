@@ -1,0 +1,96 @@
+"""How good a ranking is. Pure.
+
+A question has gold: the sessions or the turns that answer it. What a system gave is a list of ranked groups, best
+first, where a group is what one result holds (one session; or the turns of one hit). The rank of a gold unit is the
+place, from 1, of the first group that holds it, None where none does. From those ranks alone:
+
+    any@k    1 if some of the gold is among the first k groups
+    all@k    1 if all of it is
+    frac@k   how much of it is (recall@k of the literature, for one question)
+    ndcg@10  Σ 1/log2(1 + rank) over the gold found by rank 10, divided by the most that so much gold can have when
+             each unit has a rank of its own (Järvelin and Kekäläinen 2002, binary gains); 1 at most
+    mrr@10   1 / rank of the first gold, 0 beyond rank 10
+
+A group of many turns gives them all its rank, so whoever returns wide spans scores higher: the
+turns per hit are reported beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from math import log2
+from typing import TypeVar
+
+DEPTH = 10  # of ndcg and mrr
+Rank = int | None
+Ranks = tuple[Rank, ...]
+_Unit = TypeVar("_Unit", bound=Hashable)
+
+
+def ranks(gold: Iterable[_Unit], groups: Iterable[Collection[_Unit]]) -> Ranks:
+    """The rank of each gold unit, in the order of `gold`; a unit that is named twice counts once."""
+    first: dict[_Unit, int] = {}
+    for rank, group in enumerate(groups, 1):
+        for unit in group:
+            first.setdefault(unit, rank)
+    return tuple(first.get(unit) for unit in dict.fromkeys(gold))
+
+
+def distinct(units: Iterable[_Unit]) -> list[tuple[_Unit]]:
+    """Groups of one, each unit where it came first: the ranking of sessions that a ranking of hits makes."""
+    return [(unit,) for unit in dict.fromkeys(units)]
+
+
+def any_at(found: Ranks, k: int) -> float:
+    return float(any(_within(rank, k) for rank in found))
+
+
+def all_at(found: Ranks, k: int) -> float:
+    return float(all(_within(rank, k) for rank in found))
+
+
+def frac_at(found: Ranks, k: int) -> float:
+    return sum(_within(rank, k) for rank in found) / len(found)
+
+
+def ndcg(found: Ranks, depth: int = DEPTH) -> float:
+    gain = sum(1 / log2(1 + rank) for rank in found if rank is not None and rank <= depth)
+    most = sum(1 / log2(1 + rank) for rank in range(1, min(len(found), depth) + 1))
+    return min(1.0, gain / most)
+
+
+def reciprocal_rank(found: Ranks, depth: int = DEPTH) -> float:
+    return max((1 / rank for rank in found if rank is not None and rank <= depth), default=0.0)
+
+
+def scores(questions: Sequence[Ranks], ks: Iterable[int]) -> dict[str, float]:
+    """The mean of every metric over questions (each with some gold), by name; `n` is how many there are.
+
+    Of no question at all, only `n`.
+    """
+    if not questions:
+        return {"n": 0}
+    named = {
+        f"{name}@{k}": [metric(found, k) for found in questions]
+        for name, metric in (("any", any_at), ("all", all_at), ("frac", frac_at))
+        for k in ks
+    }
+    named[f"ndcg@{DEPTH}"] = [ndcg(found) for found in questions]
+    named[f"mrr@{DEPTH}"] = [reciprocal_rank(found) for found in questions]
+    return {"n": len(questions)} | {name: mean(values) for name, values in named.items()}
+
+
+def mean(values: Sequence[float]) -> float:
+    """The mean; 0 of nothing."""
+    return sum(values) / len(values) if values else 0.0
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle value, or the mean of the two in the middle; 0 of nothing."""
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return mean(ordered[middle : middle + 1] if len(ordered) % 2 else ordered[middle - 1 : middle + 1])
+
+
+def _within(rank: Rank, k: int) -> bool:
+    return rank is not None and rank <= k

@@ -1,0 +1,193 @@
+"""`picomem bench quality`: how well recall finds what answers a question, beside plain FTS5 on the same text.
+
+For every set: read its cases, try each (see trial.py), and take the means of the metrics (see metrics.py) over the
+questions that have gold and can be answered; for sessions and for turns, over all questions and by their type.
+Everything but the times is the same on every run.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from picomem.bench import metrics
+from picomem.bench.cases import Case, read_cases, set_name
+from picomem.bench.trial import SYSTEMS, UNITS, Outcome, Trial, try_case
+from picomem.errors import InvalidInput
+
+ALL_TYPES = "all"
+_AHEAD = 2  # cases that wait for each process: a case is a megabyte, and a set has hundreds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a run is: cases and questions of the set `name` that are done."""
+
+    name: str
+    cases: int
+    questions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """The means of one system over one type of question ("all": over all) and one unit ("session" or "turn").
+
+    `scores` has `n`, `any@k`, `all@k`, `frac@k`, `ndcg@10` and `mrr@10`.
+    """
+
+    unit: str
+    type: str
+    system: str
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetQuality:
+    """One set. Times are medians over its questions, in milliseconds: of recall for 50 hits, of FTS5 for 10 turns.
+
+    `turns_per_hit` is the mean over the first ten hits of every answer; `time_ratio` the one time over the other;
+    `ingest_turns_per_second` counts writing to the store, not reading the set.
+    """
+
+    name: str
+    cases: int
+    questions: int
+    turns: int
+    turns_per_hit: float
+    recall_ms: float
+    fts5_ms: float
+    time_ratio: float
+    ingest_turns_per_second: float
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityReport:
+    """`dataclasses.asdict` of it can be written as JSON."""
+
+    embedder: str
+    ks: tuple[int, ...]
+    sets: tuple[SetQuality, ...]
+
+    def line(self, name: str, unit: str, system: str = "picomem", kind: str = ALL_TYPES) -> Line | None:
+        """One line of one set; None where it is not there (a set without gold turns has no turn lines)."""
+        for found in self.sets:
+            for line in found.lines:
+                if (found.name, line.unit, line.system, line.type) == (name, unit, system, kind):
+                    return line
+        return None
+
+
+def run(
+    files: list[Path],
+    ks: tuple[int, ...] = (5, 10),
+    progress: Callable[[Progress], None] | None = None,
+    *,
+    jobs: int = 1,
+    embedder: str = "static",
+) -> QualityReport:
+    """Measure on these sets (see cases.py), one after the other.
+
+    `ks` are the depths of any, all and frac; `jobs` how many processes share a set's cases; `embedder` "static" or
+    "none". Raises NotFound or InvalidInput for a file that is no set, and for depths or jobs below 1.
+    """
+    if not ks or min(ks) < 1 or jobs < 1:
+        raise InvalidInput("The depths and the number of jobs are whole numbers from 1.")
+    ks = tuple(sorted(set(ks)))
+    depth = max(*ks, metrics.DEPTH)
+    sets = [_quality(set_name(path), _tried(read_cases(path), depth, embedder, jobs), ks, progress) for path in files]
+    return QualityReport(embedder=embedder, ks=ks, sets=tuple(sets))
+
+
+def _tried(cases: Iterable[Case], depth: int, embedder: str, jobs: int) -> Iterator[Trial]:
+    """The trials, in the order of the cases, however many processes work on them."""
+    if jobs == 1:
+        for case in cases:
+            yield try_case(case, depth, embedder)
+        return
+    # A fresh interpreter for each process: a forked one would share the parent's database and threads.
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        waiting: deque[Future[Trial]] = deque()
+        for case in cases:
+            waiting.append(pool.submit(try_case, case, depth, embedder))
+            if len(waiting) > jobs * _AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _quality(
+    name: str, trials: Iterable[Trial], ks: tuple[int, ...], progress: Callable[[Progress], None] | None
+) -> SetQuality:
+    outcomes: list[Outcome] = []
+    cases = turns = 0
+    ingest_seconds = 0.0
+    for trial in trials:
+        outcomes += trial.outcomes
+        cases += 1
+        turns += trial.turns
+        ingest_seconds += trial.ingest_seconds
+        if progress:
+            progress(Progress(name=name, cases=cases, questions=len(outcomes)))
+    recall, fts5 = (metrics.median([each.seconds[system] for each in outcomes]) * 1000 for system in SYSTEMS)
+    return SetQuality(
+        name=name,
+        cases=cases,
+        questions=len(outcomes),
+        turns=turns,
+        turns_per_hit=metrics.mean([width for each in outcomes for width in each.widths]),
+        recall_ms=recall,
+        fts5_ms=fts5,
+        time_ratio=recall / fts5 if fts5 else 0.0,
+        ingest_turns_per_second=turns / ingest_seconds if ingest_seconds else 0.0,
+        lines=tuple(lines_of(outcomes, ks)),
+    )
+
+
+def lines_of(outcomes: Sequence[Outcome], ks: tuple[int, ...]) -> Iterator[Line]:
+    """The table of a set: by unit, over all questions and then by type, each system in turn."""
+    kinds = sorted({each.type for each in outcomes})
+    for unit in UNITS:
+        for kind in (ALL_TYPES, *(kinds if len(kinds) > 1 else ())):
+            for system in SYSTEMS:
+                found = [
+                    each.ranks[unit, system]
+                    for each in outcomes
+                    if kind in (ALL_TYPES, each.type) and (unit, system) in each.ranks
+                ]
+                if found:
+                    yield Line(unit=unit, type=kind, system=system, scores=metrics.scores(found, ks))
+
+
+def render(report: QualityReport) -> str:
+    """The report as plain text: a heading and a table for each set."""
+    return "\n\n".join(_rendered(each, report) for each in report.sets)
+
+
+def _rendered(found: SetQuality, report: QualityReport) -> str:
+    heading = (
+        f"{found.name}: {found.cases} cases, {found.questions} questions, {found.turns} turns; "
+        f"embedder {report.embedder}\n"
+        f"  {found.turns_per_hit:.2f} turns per hit; recall {found.recall_ms:.1f} ms, FTS5 {found.fts5_ms:.2f} ms "
+        f"({found.time_ratio:.1f} times); ingest {found.ingest_turns_per_second:.0f} turns/s"
+    )
+    if not found.lines:
+        return heading
+    names = [name for name in found.lines[0].scores if name != "n"]
+    rows = [("unit", "type", "system", "n", *names)]
+    for line in found.lines:
+        values = (f"{line.scores[name]:.3f}" for name in names)
+        rows.append((line.unit, line.type, line.system, f"{line.scores['n']:.0f}", *values))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    table = (
+        "  ".join(
+            cell.ljust(width) if column < 3 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )
+    return "\n".join([heading, *(f"  {row}" for row in table)])

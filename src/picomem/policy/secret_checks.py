@@ -1,0 +1,347 @@
+"""What is looked at after a rule's pattern has matched: is it a secret, and where exactly does it stand?
+
+A pattern sees shapes only: `password = …` is as often code, a placeholder, a template or a word as it is a
+secret. A check is a pure function of the text and the groups of one match; it gives the secret's place, or
+None. A rule of `secret_rules` names its check, a key of `CHECKS`.
+
+Most checks rest on two questions. `_is_blank`: is the value a stand-in for one (`<token>`, `${KEY}`, `xxxx`,
+`your-api-key`)? `_is_random`: was it drawn and not written, so that letters, capitals and digits change more
+often than in words and names? A password may be a word, so its rule asks instead how the value is written and
+what stands around it.
+"""
+
+from __future__ import annotations
+
+import binascii
+import functools
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Protocol
+
+from picomem.policy.secret_rules import (
+    CODE_TYPES,
+    NEUTRAL_BEFORE,
+    NEUTRAL_REST,
+    NOT_SAID,
+    SESSION_NAMES,
+    VOCABULARY,
+)
+
+Span = tuple[int, int]  # start and end, in characters
+
+
+class Groups(Protocol):
+    """The named groups that took part in a match, as spans of characters; the whole match is `""`."""
+
+    def get(self, name: str, /) -> Span | None: ...
+
+    def __getitem__(self, name: str, /) -> Span: ...
+
+
+_KEY_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+_PIECE = r"[A-Za-z0-9]{8,}"
+_RUN_OR_SIGN = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]"
+_RUN = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+"
+_WORD = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
+_CONSONANTS = r"(?i)[bcdfghjklmnpqrstvwxz]+"
+_TEMPLATE = (
+    r"\$\{|\$\(|\{\{|\}\}|%\(|^%[sdr]$|^%\w+%$|<[^>]*>|\*{3}|\.{3}|…|•|^\$[A-Za-z_]\w*$|^\$env:|(?i:x{5})|\[redacted|REDACTED"
+    r"|^[{<\[].*[}>\]]$|#\{|^@\w+@$|^__\w+__$"
+)
+_UUID = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_HASH = (
+    r"(?i)(?:sha\d+|md5|base64|bcrypt|argon2\w*|pbkdf2|scrypt|utf-?8|aes|rsa|hs256|rs256)\b"
+    r"|\$(?:2[aby]|argon2\w*|\d)\$"
+)
+_IDENTIFIER = r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)*[.?!]?"
+_CJK = "[\u2e80-\uffef]"
+_LINE_ENDS = r"(?:\\+[nr]|\s)+$"
+_PEM_LINES = (
+    r"[A-Za-z0-9+/=]{16,}(?:(?:[\s\"'+>|,:;→\\.]|\\[nrt]|[0-9]{1,4}[\t→|:])+[A-Za-z0-9+/=]{16,})*"
+    r"(?:(?:\s|\\n)+[A-Za-z0-9+/=]{1,15}\s*$)?"
+)
+_REFERENCE = r"!\w+$|(?:\./|~/|/)[\w./-]+$|(?:arn|projects|vault|op|ref)[:/+]"
+_OPERATORS = r"[+*?|=!]|.*[|+]"
+_CALL = r"[\w.]+[(\[]"
+_MEASURE = r"\d+-(?:char|digit|byte|bit|day|hour)"
+_WITH = r"(?i)\b(?:with|using|and) (?:the )?$"
+_OWNER = r"(?i)\b(?:my|our|his|her|their|wi-?fi|guest|new)\W*$"
+_QUALITY = r"(?:ed|ing|able|ible|ly|ful|less)$"
+_SENTENCE_END = r"[.!]*\s*(?:\n|$)"
+_OPENERS = frozenset("([{<")
+_SIGILS = frozenset("$%/@*|")
+_LONG_KEYS = frozenset({"password", "passwd", "apikey", "token", "secret", "pwd"})
+_VALUE_GROUPS = ("bare", "double", "secret", "value", "single", "tick")
+
+
+@functools.cache
+def _regex(pattern: str) -> re.Pattern[str]:
+    """Compiled when first used: two dozen patterns would cost a hook's start ten milliseconds."""
+    return re.compile(pattern)
+
+
+def _value(groups: Groups) -> Span:
+    return _written(groups)[1]
+
+
+def _written(groups: Groups) -> tuple[str, Span]:
+    """How the value is written (the group's name), and where."""
+    for name in _VALUE_GROUPS:
+        span = groups.get(name)
+        if span is not None:
+            return name, span
+    raise KeyError("a rule without a group for its value")
+
+
+def _is_blank(value: str) -> bool:
+    """A placeholder, a template or a name: nothing that opens anything."""
+    if len(set(value.lower()) - set("-_. ")) <= 2 or _regex(_TEMPLATE).search(value):
+        return True
+    words = [word.lower() for word in _regex(_WORD).findall(value)]
+    return bool(words) and VOCABULARY.issuperset(words) and sum(map(str.isdigit, value)) <= 1
+
+
+def _is_random(value: str) -> bool:
+    """Drawn, not written: letters, capitals and digits change more often than in words and names."""
+    if len(set(value)) < 6 or _is_blank(value):
+        return False
+    return _is_dense(value) or any(map(_is_drawn, _regex(_PIECE).findall(value)))
+
+
+def _is_dense(value: str) -> bool:
+    """Base64 that its own signs cut into short pieces: every kind of character, and few in a row."""
+    if (
+        len(value) < 16
+        or "." in value
+        or not (any(map(str.isdigit, value)) and value.lower() != value != value.upper())
+    ):
+        return False
+    return len(value) / len(_regex(_RUN_OR_SIGN).findall(value)) < 2.0
+
+
+def _is_drawn(piece: str) -> bool:
+    turns = sum(a.isdigit() != b.isdigit() for a, b in pairwise(piece))
+    if turns >= 3 and len(piece) >= 8:
+        return True
+    if len(piece) < 12:
+        return False
+    consonants = max(map(len, _regex(_CONSONANTS).findall(piece)), default=0)
+    return len(piece) / len(_regex(_RUN).findall(piece)) < 2.4 or consonants >= (6 if len(piece) < 20 else 5)
+
+
+def _plain(_text: str, groups: Groups) -> Span | None:
+    return _value(groups)
+
+
+def _varied(text: str, groups: Groups) -> Span | None:
+    span = _value(groups)
+    value = text[slice(*span)]
+    return span if len(set(value)) >= 8 and not _regex(_TEMPLATE).search(value) else None
+
+
+def _mixed(text: str, groups: Groups) -> Span | None:
+    span = _value(groups)
+    value = text[slice(*span)]
+    return span if any(map(str.isdigit, value)) and _is_random(value) and not _regex(_UUID).fullmatch(value) else None
+
+
+def _pem(text: str, groups: Groups) -> Span | None:
+    start, end = groups["secret"]
+    if not text.startswith("-----END", end):  # cut off: what follows the last line of the key is not the key
+        lines = _regex(_PEM_LINES).match(text, start, end)
+        end = lines.end() if lines else end
+    body = _regex(_LINE_ENDS).sub("", text[start:end])
+    return (start, start + len(body)) if len(set(body)) >= 8 else None
+
+
+def _embedded(text: str, groups: Groups) -> Span | None:
+    start, end = _value(groups)
+    value = text[start:end]
+    return None if len(value) < 3 or value[0] in "$%{<" or _is_blank(value) else (start, end)
+
+
+def _basic(text: str, groups: Groups) -> Span | None:
+    """RFC 7617: Base64 of `user:password`."""
+    start, end = groups["secret"]
+    try:
+        plain = binascii.a2b_base64(text[start:end])
+    except binascii.Error:
+        return None
+    return (start, end) if b":" in plain[1:] and all(32 <= byte < 127 or byte >= 160 for byte in plain) else None
+
+
+def _cookie(text: str, groups: Groups) -> Span | None:
+    key, value = text[slice(*groups["key"])].lower(), text[slice(*groups["secret"])]
+    secretive = any(name in key for name in SESSION_NAMES) and any(map(str.isdigit, value))
+    kept = _is_blank(value) or not (secretive or (len(value) >= 20 and _is_random(value)))
+    return None if kept else groups["secret"]
+
+
+def _typed(text: str, groups: Groups) -> Span | None:
+    """A password typed after a flag; in prose the word after `--token` is just a word."""
+    start, end = _value(groups)
+    value = text[start:end]
+    key = text[slice(*(groups.get("key") or (0, 0)))].lower() or "pass"
+    if _is_blank(value) or value[0] in "$%{<(|" or "://" in value or len(value) < 3:
+        return None
+    if _kind(key) != "password":
+        nameless = _regex(_UUID).fullmatch(value) or _is_neutral(key, "")
+        return (start, end) if len(value) >= 8 and _is_random(value) and not nameless else None
+    if value.isalpha() and value.islower() and text[start - 1] not in "=\"'p":
+        return None
+    return None if value.startswith(("/", "./", "~/")) else (start, end)
+
+
+def _paired(text: str, groups: Groups) -> Span | None:
+    key, span = text[slice(*groups["key"])], groups["value"]
+    return span if _is_worth(_kind(key), text[slice(*span)], True, True) else None
+
+
+def _assigned(text: str, groups: Groups) -> Span | None:
+    """`key = value` in any language: the whole key decides, how the value is written, what follows it."""
+    way, (start, end) = _written(groups)
+    key_start, key_end = groups["key"]
+    ahead, key, middle = (
+        text[max(0, key_start - 60) : key_start],
+        text[key_start:key_end],
+        text[key_end:start],
+    )
+    head = ahead[len(ahead.rstrip(_KEY_CHARACTERS)) :]
+    rest = middle[: len(middle) - len(middle.lstrip(_KEY_CHARACTERS))]
+    if not _starts_word(head, key) or _goes_on(key, rest) or _is_neutral(head, rest):
+        return None
+    quoted = way != "bare"
+    if quoted:
+        listed, comma, _ = middle.partition(",")
+        if comma and not (any(quote in listed for quote in "\"'`") and _has_digit(text[start:end])):
+            return None  # the next item of a list, or an argument after one that is no name
+    else:
+        end = start + len(text[start:end].rstrip(".:?*!"))
+        if "," in middle or text[end : end + 1] in _OPENERS or text[start : start + 1] in _SIGILS:
+            return None
+    literal = quoted or (head + key + rest).isupper()
+    return (start, end) if _is_worth(_kind(key), text[start:end], quoted, literal) else None
+
+
+def _kind(key: str) -> str:
+    """What the value may look like: a password may be a word, a token may be the UUID of something."""
+    if re.search(r"(?i)pass|pw|senha|contrase|密|口令|парол", key):
+        return "password"
+    return "token" if key.lower().endswith("token") else "secret"
+
+
+def _starts_word(head: str, key: str) -> bool:
+    """`pass` is no key in `compass`, but in `DB_PASS` and `dbPass`; a long word may end a longer one."""
+    if not key.isascii() or not head or not head[-1].isalpha():
+        return True
+    if key[0].isupper() and (head[-1].islower() or key.isupper()):
+        return True
+    return key.lower() in _LONG_KEYS and head[-1].islower() == key[0].islower()
+
+
+def _goes_on(key: str, rest: str) -> bool:
+    """`token` in `tokenizer`: the word is another one."""
+    return bool(rest) and rest[0].isalpha() and rest[0].isupper() == key[-1].isupper()
+
+
+def _is_neutral(head: str, rest: str) -> bool:
+    after = [word.lower() for word in _regex(_WORD).findall(rest)] if rest else ()
+    ahead = [word.lower() for word in _regex(_WORD).findall(head)][-3:] if head else ()
+    return not NEUTRAL_REST.isdisjoint(after) or not NEUTRAL_BEFORE.isdisjoint(ahead)
+
+
+def _is_worth(kind: str, value: str, quoted: bool, literal: bool) -> bool:
+    """Is the value of a secret's key a secret? `literal`: the place says that it is text, not code."""
+    if len(value) < 4 or _is_named(value) or value in CODE_TYPES:
+        return False
+    digits, letters = _has_digit(value), any(map(str.isalpha, value))
+    symbols = any(not c.isalnum() and c not in "-_./:, ()" for c in value)
+    if not quoted and ((value.isdigit() and len(value) < 6) or ("." in value and _regex(_IDENTIFIER).fullmatch(value))):
+        return False
+    if kind != "password":
+        drawn = _is_random(value) or (quoted and digits and symbols and letters)
+        return len(value) >= 8 and drawn and not any(map(str.isspace, value))
+    if any(map(str.isspace, value)):
+        return digits and len(value.split()) <= 4 and not value.endswith((".", ":", "?"))
+    if _regex(_IDENTIFIER).fullmatch(value) and not literal:
+        return digits and len(value) >= 6 and "." not in value and "_" not in value
+    if digits or (symbols and letters and len(value) >= 6 and not _regex(_OPERATORS).match(value)):
+        return True
+    return literal and len(value) >= 5 and value.isalnum() and not value.isupper()
+
+
+def _is_named(value: str) -> bool:
+    """It says what or where the secret is: a template, a path, a hash; or has a rule of its own."""
+    if "://" in value or value.startswith("-----BEGIN") or _is_blank(value):
+        return True
+    return bool(_regex(_HASH).match(value) or _regex(_REFERENCE).match(value))
+
+
+def _has_digit(value: str) -> bool:
+    return any(map(str.isdigit, value))
+
+
+def _spoken(text: str, groups: Groups) -> Span | None:
+    """“my password is hunter2”: people say what a password is, and far more often what it is like."""
+    start, end = groups["value"]
+    value = _regex(_CJK).split(text[start:end], maxsplit=1)[0].rstrip(".,;:!?)*'\"]}")
+    end = start + len(value)
+    key_start, key_end = groups["key"]
+    key, ahead = text[key_start:key_end].lower(), text[max(0, key_start - 14) : key_start]
+    if len(value) < 4 or _is_named(value) or value.lower() in NOT_SAID:
+        return None
+    operator = text[slice(*(groups.get("op") or (0, 0)))].strip()
+    quote = groups.get("quote") or (0, 0)
+    if start > key_end and not operator and not _regex(_WITH).search(ahead):
+        return None  # “password field”; but “with password hunter2” says it
+    said = _is_pin(value, operator) if key.startswith("pin") else _is_said(key, value)
+    if not said and key.startswith("pass") and operator.isalpha():
+        after = text[end : end + 8]
+        said = (
+            value.isalpha()
+            and not _regex(_QUALITY).search(value)
+            and (quote[0] < quote[1] or bool(_regex(_OWNER).search(ahead) and _regex(_SENTENCE_END).match(after)))
+        )
+    return (start, end) if said and text[end : end + 1] not in _OPENERS else None
+
+
+def _told(text: str, groups: Groups) -> Span | None:
+    """A login told in passing (“bob / Summer2024!”): only what no ordinary word looks like."""
+    start, end = groups["value"]
+    value = text[start:end].rstrip(".,;:)")
+    marks = _has_digit(value) + (value.lower() != value != value.upper()) + any(c in "@#$%^&*~+!?" for c in value)
+    odd = marks >= 2 and any(map(str.isalpha, value)) and not _is_named(value)
+    return (start, start + len(value)) if odd else None
+
+
+def _is_pin(value: str, operator: str) -> bool:
+    return value.isdigit() and len(value) <= 8 and operator != ""
+
+
+def _is_said(key: str, value: str) -> bool:
+    """What cannot be a word of the sentence: it holds digits, signs or capitals where words hold none."""
+    if key.endswith(("key", "token", "secret")) and not key.startswith("wi"):
+        return len(value) >= 8 and _is_random(value)
+    if not any(map(str.isalpha, value)):
+        return value.isdigit() and len(value) >= 5
+    if _regex(_CALL).match(value) or _regex(_MEASURE).match(value):
+        return False
+    return _has_digit(value) or any(c in "@#$%^&*~+!?" for c in value)
+
+
+# By the name that a rule gives: the text in which its pattern matched and the groups, to the secret's place or None.
+CHECKS: dict[str, Callable[[str, Groups], Span | None]] = {
+    "": _plain,
+    "varied": _varied,
+    "mixed": _mixed,
+    "pem": _pem,
+    "embedded": _embedded,
+    "basic": _basic,
+    "cookie": _cookie,
+    "typed": _typed,
+    "paired": _paired,
+    "assigned": _assigned,
+    "spoken": _spoken,
+    "told": _told,
+}

@@ -1,0 +1,208 @@
+"""The engines that run the rules of `secret_rules` over one text: where a secret seems to stand, and by which rule.
+
+Scanning goes from cheap to dear: one pass for the literals of all rules at once (`gates`), then the patterns
+of the rules whose literal was seen, then the named check of `secret_checks` on what matched (is the value
+code, a placeholder, a word?). Two engines run the patterns: RE2, linear in the text, and Python's `re` where
+RE2 has no wheel, which sees only windows around the literals. Places are counted in characters, though RE2
+reads bytes.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+from typing import Any, Protocol
+
+from picomem.policy.secret_checks import CHECKS, Groups, Span
+from picomem.policy.secret_rules import RULES, Rule
+
+_WINDOW_BEFORE, _WINDOW_AFTER = 160, 4096  # characters around a literal that Python's `re` looks at
+_ABSENT: Span = (-1, -1)
+
+
+class Scanner(Protocol):
+    """An engine with all rules ready. Safe to share between threads."""
+
+    def scan(self, text: str) -> list[tuple[int, int, int]]:
+        """Every hit in the text: start, end (characters), the rule's place in RULES."""
+        ...
+
+    def view(self, text: str) -> View:
+        """The text made ready for this engine."""
+        ...
+
+
+class View(Protocol):
+    """A text made ready for one engine."""
+
+    @property
+    def text(self) -> str: ...
+
+    def matches(self, pattern: str) -> Iterator[Groups]:
+        """The groups of every match, from left to right."""
+        ...
+
+
+def secrets_of(rule: Rule, view: View, reader: Callable[[str], View]) -> Iterator[Span]:
+    """The secrets that one rule sees, after its check; `reader` makes a view of a part of the text."""
+    check = CHECKS[rule.check]
+    if not rule.within:
+        regions = [(0, view)]
+    else:
+        spans = [groups[""] for groups in view.matches(rule.within)]
+        regions = [(low, reader(view.text[low:high])) for low, high in spans]
+    for offset, part in regions:
+        for groups in part.matches(rule.pattern):
+            span = check(part.text, groups)
+            if span and span[0] < span[1]:
+                yield offset + span[0], offset + span[1]
+
+
+class LinearScanner:
+    """Google's RE2: time linear in the text whatever the pattern."""
+
+    def __init__(self) -> None:
+        import re2
+
+        self._compile = re2.compile
+        self._set: Any = re2.Set.SearchSet()
+        self._ranks: list[tuple[int, ...]] = []
+        for gate, ranks in _ranks_by_gate().items():
+            self._set.Add("(?i)" + re2.escape(gate))
+            self._ranks.append(ranks)
+        self._set.Compile()
+        self._compiled: dict[str, tuple[Any, dict[str, int]]] = {}
+
+    def scan(self, text: str) -> list[tuple[int, int, int]]:
+        view = self.view(text)
+        seen = self._set.Match(view.data) or ()
+        ranks = sorted({rank for gate in seen for rank in self._ranks[gate]})
+        return [(*span, rank) for rank in ranks for span in secrets_of(RULES[rank], view, self.view)]
+
+    def view(self, text: str) -> _Utf8View:
+        return _Utf8View(text, self)
+
+    def compiled(self, pattern: str) -> tuple[Any, dict[str, int]]:
+        """The regex and its groups' names; RE2 works the names out anew whenever it is asked."""
+        found = self._compiled.get(pattern)
+        if found is None:
+            regex = self._compile(pattern)
+            found = self._compiled[pattern] = regex, {"": 0, **regex.groupindex}
+        return found
+
+
+class _Utf8View:
+    """RE2 reads UTF-8. A lone surrogate, which has no encoding, becomes `?`: one character stays one."""
+
+    _STEP = 512
+    _CONTINUATION = bytes(range(0x80, 0xC0))
+
+    def __init__(self, text: str, scanner: LinearScanner) -> None:
+        self.text = text
+        self.data = text.encode("utf-8", "replace")
+        self.ascii = len(self.data) == len(text)
+        self._scanner = scanner
+        self._sums: list[int] = []
+
+    def matches(self, pattern: str) -> Iterator[Groups]:
+        regex, numbers = self._scanner.compiled(pattern)
+        return (_Utf8Groups(match, numbers, self) for match in regex.finditer(self.data))
+
+    def place(self, byte: int) -> int:
+        """From bytes to characters: how many bytes before it begin one, by blocks that are counted once."""
+        if not self._sums:
+            counts = [self._starts(at, at + self._STEP) for at in range(0, len(self.data), self._STEP)]
+            self._sums = [0, *accumulate(counts)]
+        block = byte // self._STEP
+        return self._sums[block] + self._starts(block * self._STEP, byte)
+
+    def _starts(self, low: int, high: int) -> int:
+        return len(self.data[low:high].translate(None, self._CONTINUATION))
+
+
+class _Utf8Groups:
+    """Reads a group only when asked: hostile text makes thousands of matches that a check throws out."""
+
+    __slots__ = ("_match", "_numbers", "_view")
+
+    def __init__(self, match: Any, numbers: dict[str, int], view: _Utf8View) -> None:
+        self._match, self._numbers, self._view = match, numbers, view
+
+    def get(self, name: str) -> Span | None:
+        number = self._numbers.get(name)
+        span = self._match.span(number) if number is not None else _ABSENT
+        if span[0] < 0:
+            return None
+        return span if self._view.ascii else (self._view.place(span[0]), self._view.place(span[1]))
+
+    def __getitem__(self, name: str) -> Span:
+        span = self.get(name)
+        if span is None:
+            raise KeyError(name)
+        return span
+
+
+class WindowScanner:
+    """Python's `re`, where RE2 cannot be installed: only windows around the literals are searched."""
+
+    def scan(self, text: str) -> list[tuple[int, int, int]]:
+        lowered = text.lower()
+        if len(lowered) != len(text):  # a few capitals grow in lower case; places must stay the same
+            lowered = "".join(c if len(c.lower()) != 1 else c.lower() for c in text)
+        hits: list[tuple[int, int, int]] = []
+        for rank, rule in enumerate(RULES):
+            for low, high in _windows(lowered, rule.gates):
+                spans = secrets_of(rule, self.view(text[low:high]), self.view)
+                hits += [(low + start, low + end, rank) for start, end in spans]
+        return hits
+
+    def view(self, text: str) -> _PlainView:
+        return _PlainView(text)
+
+
+class _PlainView:
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def matches(self, pattern: str) -> Iterator[Groups]:
+        regex = _compiled(pattern)
+        for match in regex.finditer(self.text):
+            groups = {name: match.span(name) for name in regex.groupindex if match.start(name) >= 0}
+            yield {"": match.span(), **groups}
+
+
+@functools.cache
+def default_scanner() -> Scanner:
+    """One scanner a process, made when it is first needed."""
+    try:
+        return LinearScanner()
+    except ImportError:
+        return WindowScanner()
+
+
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """A rule's pattern with the meaning that RE2 gives it: the classes are ASCII."""
+    return re.compile(pattern, re.ASCII)
+
+
+def _ranks_by_gate() -> dict[str, tuple[int, ...]]:
+    ranks: dict[str, tuple[int, ...]] = {}
+    for rank, rule in enumerate(RULES):
+        for gate in rule.gates:
+            ranks[gate] = (*ranks.get(gate, ()), rank)
+    return ranks
+
+
+def _windows(lowered: str, gates: tuple[str, ...]) -> list[Span]:
+    """The neighbourhoods of the literals, joined where they meet."""
+    at = sorted(m.start() for gate in gates if gate in lowered for m in re.finditer(re.escape(gate), lowered))
+    windows: list[Span] = []
+    for place in at:
+        low, high = max(0, place - _WINDOW_BEFORE), min(len(lowered), place + _WINDOW_AFTER)
+        if windows and low <= windows[-1][1]:
+            low = windows.pop()[0]
+        windows.append((low, high))
+    return windows

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+
+import pytest
+
+from picomem.bench import quality
+from picomem.bench.cases import read_cases
+from picomem.bench.trial import read_numbers, try_case, write_transcript
+from picomem.errors import InvalidInput
+
+GROUPS = [("session", "picomem"), ("session", "fts5"), ("turn", "picomem"), ("turn", "fts5")]
+
+
+@pytest.fixture
+def case(haystack, write_set):
+    return next(read_cases(write_set(haystack)))
+
+
+def test_hits_are_mapped_back_to_sessions_and_turns(case):
+    first, second, third = try_case(case, 10, "none").outcomes
+    assert first.ranks["turn", "picomem"] == (1,)
+    assert second.ranks["turn", "picomem"] == (1,)  # the second of two turns of an agent in one hit
+    assert first.ranks["session", "picomem"] == second.ranks["session", "picomem"] == (1,)
+    assert third.ranks["turn", "picomem"][0] == 1
+    assert all(set(outcome.ranks) == set(GROUPS) for outcome in (first, second, third))
+
+
+def test_a_hit_that_spans_turns_is_told(case):
+    assert max(try_case(case, 10, "none").outcomes[1].widths) == 2
+
+
+def test_turns_without_words_do_not_shift_the_others(haystack, write_set, tmp_path):
+    haystack["sessions"][0]["turns"].insert(0, {"id": "x", "role": "Nate", "text": " \n", "ts": ""})
+    case = next(read_cases(write_set(haystack)))
+    path = write_transcript(tmp_path / "000000.jsonl", case.sessions[0])
+    assert list(read_numbers(path)) == [1, 2]
+    assert try_case(case, 10, "none").outcomes[0].ranks["turn", "picomem"] == (1,)
+
+
+def test_what_is_yet_to_come_is_not_seen(haystack, write_set):
+    haystack["questions"][1]["n_visible"] = 1
+    case = next(read_cases(write_set(haystack)))
+    early = try_case(case, 10, "none").outcomes[0]
+    assert early.type == "time"
+    assert [early.ranks[group] for group in GROUPS] == [(None,)] * 4
+
+
+def test_a_session_of_nothing_but_silence_is_no_obstacle(haystack, write_set):
+    haystack["sessions"][0]["turns"] = haystack["sessions"][0]["turns"][2:]
+    haystack["sessions"].append({"id": "s-none", "ts": "", "turns": []})
+    haystack["questions"][0]["gold_turns"] = ["2"]
+    case = next(read_cases(write_set(haystack)))
+    silent, heard, _ = try_case(case, 10, "none").outcomes
+    assert silent.ranks["turn", "picomem"] == (None,)
+    assert heard.ranks["turn", "picomem"] == (1,)
+
+
+def test_sessions_that_say_the_same_are_all_there(haystack, write_set):
+    twin = haystack["sessions"][0] | {"id": "s-twin"}
+    haystack["sessions"].append(twin)
+    haystack["questions"][0]["gold_sessions"] = ["s-kiln", "s-twin"]
+    case = next(read_cases(write_set(haystack)))
+    found = try_case(case, 10, "none").outcomes[0]
+    assert sorted(found.ranks["session", "picomem"], key=str) == [1, 2]
+    assert sorted(found.ranks["turn", "picomem"], key=str) == [1, 2]
+
+
+def test_enough_hits_are_asked_for_to_rank_every_session(haystack, write_set):
+    """One long session holds all the best hits; the one that is asked for comes behind them."""
+    chatter = [{"id": str(n), "role": "Nate", "text": f"glazes teapot tried, part {n}", "ts": ""} for n in range(80)]
+    haystack["sessions"].append({"id": "s-long", "ts": "", "turns": chatter})
+    haystack["questions"][0] |= {"text": "tried glazes teapot part", "gold_turns": []}
+    case = next(read_cases(write_set(haystack)))
+    assert try_case(case, 10, "none").outcomes[0].ranks["session", "picomem"] == (2,)
+
+
+def test_a_report_has_a_line_for_every_unit_type_and_system(haystack, write_set):
+    seen: list[quality.Progress] = []
+    path = write_set(haystack, haystack | {"id": "again"})
+    report = quality.run([path], (1, 5), seen.append, embedder="none")
+    assert [(each.cases, each.questions) for each in seen] == [(1, 3), (2, 6)]
+    found = report.sets[0]
+    assert (found.name, found.cases, found.questions, found.turns) == ("talks", 2, 6, 18)
+    assert [(line.unit, line.type, line.system) for line in found.lines] == [
+        (unit, kind, system)
+        for unit in ("session", "turn")
+        for kind in ("all", "plain", "time")
+        for system in ("picomem", "fts5")
+    ]
+    line = report.line("talks", "session")
+    assert line is not None
+    assert line.scores["any@5"] == 1
+    assert found.turns_per_hit > 1
+    assert found.time_ratio == pytest.approx(found.recall_ms / found.fts5_ms)
+    assert json.loads(json.dumps(asdict(report)))["sets"][0]["lines"][0]["scores"]["n"] == 6
+
+
+def test_a_report_is_read_as_a_table(haystack, write_set):
+    rows = quality.render(quality.run([write_set(haystack)], (5,), embedder="none")).splitlines()
+    assert rows[0] == "talks: 1 cases, 3 questions, 9 turns; embedder none"
+    assert rows[2].split() == ["unit", "type", "system", "n", "any@5", "all@5", "frac@5", "ndcg@10", "mrr@10"]
+    assert len({len(row) for row in rows[2:]}) == 1
+
+
+def test_two_processes_find_what_one_finds(haystack, write_set):
+    cases = [haystack | {"id": str(number)} for number in range(3)]
+    path = write_set(*cases)
+    alone, shared = (quality.run([path], jobs=jobs, embedder="none").sets[0] for jobs in (1, 2))
+    timeless = {"recall_ms": 0.0, "fts5_ms": 0.0, "time_ratio": 0.0, "ingest_turns_per_second": 0.0}
+    assert replace(alone, **timeless) == replace(shared, **timeless)
+
+
+def test_a_set_without_gold_turns_has_no_turn_lines(haystack, write_set):
+    for question in haystack["questions"]:
+        question["gold_turns"] = []
+    report = quality.run([write_set(haystack)], embedder="none")
+    assert {line.unit for line in report.sets[0].lines} == {"session"}
+    assert report.line("talks", "turn") is None
+
+
+@pytest.mark.parametrize(("ks", "jobs"), [((), 1), ((0, 5), 1), ((5,), 0)])
+def test_depths_and_jobs_are_at_least_one(ks, jobs):
+    with pytest.raises(InvalidInput):
+        quality.run([], ks, jobs=jobs)

@@ -1,0 +1,254 @@
+"""Damage is found and told, never handed out as an answer; what is derived is made again (R10, invariant 6, 8)."""
+
+from __future__ import annotations
+
+import json
+import random
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from picomem.engine import Engine
+from picomem.errors import Corrupt, Locked, PicomemError
+from picomem.store import sqlite
+
+MEMORIES = {
+    "harbour": "The amber harbour keeps its ledgers in a dry cellar",
+    "lighthouse": "A bronze lighthouse warns the herring fleet at dusk",
+    "orchard": "Walnut orchards prefer quiet tractors and long winters",
+}
+TURNS = ("Seventeen violins were tuned for the midsummer concert", "A velvet curtain hides the forgotten stage door")
+
+
+@pytest.fixture
+def static():
+    from picomem.models.static import StaticEmbedder
+
+    return StaticEmbedder()
+
+
+@pytest.fixture
+def filled(engine, tmp_path) -> Engine:
+    """Three memories and a transcript of two turns."""
+    return _fill(engine, tmp_path)
+
+
+def _fill(engine: Engine, tmp_path: Path) -> Engine:
+    for key, content in MEMORIES.items():
+        engine.remember(content, key=key, context=f"told by the {key} keeper", tags=[f"{key}tag"], related=["ferry"])
+    records = [{"role": "user", "content": TURNS[0]}, {"role": "assistant", "content": TURNS[1]}]
+    (tmp_path / "talk.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    engine.ingest([tmp_path / "talk.jsonl"])
+    return engine
+
+
+def _sql(engine: Engine, text: str, *values: object) -> None:
+    """Change the file behind the engine's back."""
+    with closing(apsw.Connection(engine._connector.name)) as connection:
+        connection.execute(text, values)
+
+
+def _problems(engine: Engine) -> list[str]:
+    return [finding.problem for finding in engine.doctor().findings]
+
+
+@pytest.mark.requirement("X2")
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("content", "The amber harbour keeps its ledgers in a wet cellar"),
+        ("context", "told by the harbour thief"),
+        ("key", "harbouR"),
+        ("kind", "instruction"),
+        ("tags", '["other"]'),
+        ("related", '["other"]'),
+    ],
+)
+def test_a_damaged_memory_is_left_out_and_told(column, value, filled):
+    _sql(filled, f"UPDATE memories SET {column} = ? WHERE key = 'harbour'", value)
+    answer = filled.recall("amber harbour, bronze lighthouse")
+    assert [hit.key for hit in answer.hits] == ["lighthouse"]
+    assert any("damaged" in note and "doctor" in note for note in answer.notes)
+    with pytest.raises(Corrupt, match="doctor"):
+        filled.memories()
+    assert any("does not match its hash" in problem for problem in _problems(filled))
+
+
+@pytest.mark.parametrize("value", ["not json", "[1, 2", "{}", "null", "7"])
+@pytest.mark.parametrize("column", ["tags", "related"])
+def test_a_column_that_cannot_be_read_is_told_and_does_not_stop_recall(column, value, filled):
+    _sql(filled, f"UPDATE memories SET {column} = ? WHERE key = 'harbour'", value)
+    answer = filled.recall("amber harbour, bronze lighthouse")
+    assert [hit.key for hit in answer.hits] == ["lighthouse"]
+    with pytest.raises(Corrupt):
+        filled.history("harbour")
+    assert any("does not match its hash" in problem for problem in _problems(filled))
+    assert filled.doctor(repair=True).healthy
+    assert _problems(filled) == []
+
+
+@pytest.mark.parametrize("value", ["instructioN", ""])
+def test_a_kind_that_does_not_exist_is_told_and_does_not_stop_recall(value, filled):
+    _sql(filled, "UPDATE memories SET kind = ? WHERE key = 'harbour'", value)
+    answer = filled.recall("amber harbour, bronze lighthouse")
+    assert [hit.key for hit in answer.hits] == ["lighthouse"]
+    assert any("does not match its hash" in problem for problem in _problems(filled))
+    assert filled.doctor(repair=True).healthy
+    assert _problems(filled) == []
+
+
+@pytest.mark.parametrize("column", ["content", "context", "key"])
+def test_a_flipped_bit_in_a_text_is_never_handed_out(column, filled):
+    rng = random.Random(column)
+    whole = {memory.doc: getattr(memory, column) for memory in filled.memories()}[1]
+    for _ in range(24):
+        data = bytearray(whole.encode())
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(7)
+        _sql(filled, f"UPDATE memories SET {column} = ? WHERE doc = 1", data.decode())
+        assert [hit.key for hit in filled.recall("amber harbour, bronze lighthouse").hits] == ["lighthouse"]
+        _sql(filled, f"UPDATE memories SET {column} = ? WHERE doc = 1", whole)
+    assert _problems(filled) == []
+
+
+@pytest.mark.requirement("O8")
+def test_a_damaged_episode_is_left_out_told_and_read_again(filled, disagreements):
+    _sql(filled, "UPDATE episodes SET preview = replace(preview, 'violins', 'villains')")
+    answer = filled.recall("seventeen violins, velvet curtain")
+    assert TURNS[0] not in " ".join(hit.text for hit in answer.hits)
+    assert "villains" not in " ".join(hit.text for hit in answer.hits)
+    assert any("damaged" in note for note in answer.notes)
+    with pytest.raises(Corrupt):
+        filled.timeline()
+    assert any("does not match its hash" in problem for problem in _problems(filled))
+    assert filled.doctor(repair=True).healthy
+    assert _problems(filled) == []
+    assert TURNS[0] in " ".join(hit.text for hit in filled.timeline())
+    assert "violins" in filled.recall("seventeen violins").hits[0].text
+    assert disagreements(Path(filled._connector.name)) == []
+
+
+def test_an_episode_that_cannot_be_read_again_is_not_called_repaired(filled, tmp_path):
+    (tmp_path / "talk.jsonl").unlink()
+    _sql(filled, "UPDATE episodes SET preview = replace(preview, 'violins', 'villains')")
+    assert not filled.doctor(repair=True).healthy
+    assert _problems(filled)
+
+
+def test_a_repaired_memory_is_kept_as_it_reads_and_put_on_record(filled, disagreements):
+    _sql(filled, "UPDATE memories SET content = replace(content, 'dry', 'soggy') WHERE key = 'harbour'")
+    assert filled.doctor(repair=True).healthy
+    assert _problems(filled) == []
+    assert filled.recall("soggy cellar").hits[0].key == "harbour"
+    assert [change.decision for change in filled.why("harbour").changes] == ["add", "repair"]
+    assert disagreements(Path(filled._connector.name)) == []
+
+
+_DERIVED = {
+    "memory words": "INSERT INTO memory_words (memory_words) VALUES ('delete-all')",
+    "episode words": "INSERT INTO episode_words (episode_words) VALUES ('delete-all')",
+    "pages of the memory words": "UPDATE memory_words_data SET block = zeroblob(length(block)) WHERE id > 10",
+    "pages of the episode words": "DELETE FROM episode_words_data WHERE id > 10",
+    "sizes of the memory words": "DELETE FROM memory_words_docsize WHERE id = 1",
+    "vectors": "DELETE FROM vectors",
+    "some vectors": "DELETE FROM vectors WHERE doc % 2 = 0",
+    "version of the terms": "UPDATE meta SET value = 'other' WHERE name = 'terms_version'",
+    "no version of the terms": "DELETE FROM meta WHERE name = 'terms_version'",
+}
+
+
+@pytest.mark.parametrize("what", _DERIVED)
+@pytest.mark.requirement("O12")
+def test_what_is_derived_is_found_missing_and_made_again(what, tmp_path, db, open_engine, static, disagreements):
+    _fill(open_engine(db, embedder=static), tmp_path).close()
+    engine = open_engine(db, embedder=static)
+    _sql(engine, _DERIVED[what])
+    found = engine.doctor()
+    assert found.findings
+    assert not found.healthy
+    repaired = engine.doctor(repair=True)
+    assert repaired.healthy, repaired
+    assert _problems(engine) == []
+    assert engine.recall("walnut orchards").hits[0].key == "orchard"
+    assert engine.recall("violins for the concert").hits[0].source == "episode"
+    engine.close()
+    again = open_engine(db, embedder=static)
+    assert _problems(again) == []
+    assert again.remember("The southern ferry rusts beside the quay", key="ferry").memory
+    again.close()
+    assert disagreements(db) == []
+
+
+@pytest.mark.requirement("O12")
+@pytest.mark.parametrize("what", ["pages of the memory words", "pages of the episode words"])
+def test_recall_goes_on_by_vector_while_full_text_is_broken(what, tmp_path, db, open_engine, static):
+    _fill(open_engine(db, embedder=static), tmp_path).close()
+    engine = open_engine(db, embedder=static)
+    _sql(engine, _DERIVED[what])
+    source = "memories" if "memory" in what else "episodes"
+    question = MEMORIES["orchard"] if source == "memories" else TURNS[0]
+    answer = engine.recall(question)
+    assert question in " ".join(hit.text for hit in answer.hits)
+    assert answer.legs[f"{source} by words"].startswith("failed")
+    assert not answer.legs[f"{source} by vector"].startswith("failed")
+
+
+def test_vectors_of_rows_that_are_gone_are_found_and_removed(tmp_path, db, open_engine, static, disagreements):
+    engine = _fill(open_engine(db, embedder=static), tmp_path)
+    _sql(engine, "INSERT INTO vectors SELECT user_id, source, model, 999, scale, vector FROM vectors LIMIT 1")
+    assert _problems(engine)
+    assert engine.doctor(repair=True).healthy
+    engine.close()
+    assert disagreements(db) == []
+
+
+def test_a_healthy_store_is_called_healthy_by_a_process_that_has_long_been_reading(engine, open_engine):
+    """SQLite's check of full text trusts what the connection has read of it before; a reader's is soon out of date."""
+    other = open_engine()
+    engine.remember(MEMORIES["harbour"], key="harbour")
+    assert engine.recall("amber harbour").hits
+    for number in range(20):
+        other.remember(f"number{number} stands for colour{number} and sound{number}", key=f"k{number}")
+        assert _problems(engine) == [], f"after {number + 1} writes"
+
+
+@pytest.mark.requirement("X10")
+def test_the_doctor_says_so_when_another_process_writes(db, open_engine, monkeypatch):
+    """Without a repair it needs no lock; with one, it says that it got none."""
+    monkeypatch.setattr(sqlite, "BUSY_MILLISECONDS", 50)
+    engine = open_engine()
+    engine.remember(MEMORIES["harbour"], key="harbour")
+    with closing(apsw.Connection(str(db))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert _problems(engine) == []
+        with pytest.raises(Locked):
+            engine.doctor(repair=True)
+        other.execute("ROLLBACK")
+
+
+def test_bits_that_flip_in_the_file_are_told_or_do_no_harm(tmp_path, open_engine):
+    """In each copy of the file one byte of one page is changed: what recall hands out is what was stored."""
+    whole = tmp_path / "whole.db"
+    _fill(open_engine(whole), tmp_path).close()
+    data, rng = whole.read_bytes(), random.Random(10)
+    contents = set(MEMORIES.values())
+    silent = []
+    for number in range(150):
+        damaged = bytearray(data)
+        place = rng.randrange(len(data))
+        damaged[place] ^= 1 << rng.randrange(8)
+        path = tmp_path / f"{number}.db"
+        path.write_bytes(damaged)
+        try:
+            engine = open_engine(path)
+            for question in ("amber harbour, bronze lighthouse, walnut orchards", "violins, velvet curtain"):
+                answer = engine.recall(question)
+                for hit in answer.hits:
+                    assert hit.text in contents or any(turn in hit.text for turn in TURNS), f"byte {place}: {hit.text}"
+            if {memory.content for memory in engine.memories()} != contents and not engine.doctor().findings:
+                silent.append(place)
+            engine.close()
+        except PicomemError:
+            pass
+    assert silent == []

@@ -1,0 +1,303 @@
+"""Files and folders: who may read them, and what happens where they cannot be written, made or locked (P1, R7, S13).
+
+The rights of a file mean nothing to root. Where the tests run as root, what needs them to mean something runs in a
+forked child that has become another user; its folders lie where that user may go.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from picomem.errors import Locked, NotADatabase, PicomemError, StoreError
+from picomem.store import sqlite
+
+NOBODY = 65534
+TEXT = "The amber harbour keeps its ledgers in a dry cellar"
+LATER = "A bronze lighthouse warns the herring fleet"
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes and forks are POSIX")
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder that every user may enter, unlike pytest's own."""
+    folder = Path(tempfile.mkdtemp(prefix="picomem-test-"))
+    folder.chmod(0o755)
+    yield folder
+    for inner in folder.rglob("*"):
+        if inner.is_dir():
+            inner.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def wide_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def _mode(path: Path) -> str:
+    return oct(stat.S_IMODE(path.stat().st_mode))
+
+
+def _as_another(what: Callable[[], object]) -> object:
+    """What a function gives that runs in a child process, without root's powers. No connection may be open."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        try:
+            if os.getuid() == 0:
+                os.setgroups([])
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            answer = json.dumps(what())
+        except BaseException:  # noqa: BLE001 - whatever it is, the parent shows it
+            answer = json.dumps(f"failed: {traceback.format_exc()}")
+        os.write(writing, answer.encode())
+        os._exit(0)
+    os.close(writing)
+    with open(reading, encoding="utf-8") as file:
+        answer = json.loads(file.read())
+    os.waitpid(child, 0)
+    assert not str(answer).startswith("failed: "), answer
+    return answer
+
+
+def _use(open_engine, path: Path) -> dict[str, object]:
+    """What a reader gets from a store that cannot be written: its answers, and what each change raises."""
+    engine = open_engine(path)
+    raised = {}
+    changes = {
+        "remember": lambda: engine.remember(LATER),
+        "revise": lambda: engine.revise("harbour", LATER),
+        "forget": lambda: engine.forget("harbour"),
+        "tidy": engine.tidy,
+    }
+    for name, change in changes.items():
+        try:
+            change()
+            raised[name] = "nothing"
+        except PicomemError as error:
+            raised[name] = type(error).__name__
+    return {
+        "recalled": sorted(hit.text for hit in engine.recall("amber harbour, bronze lighthouse").hits),
+        "indexed": "harbour" in engine.index().text,
+        "history": len(engine.history("harbour")),
+        "findings": [finding.problem for finding in engine.doctor().findings],
+        "raised": raised,
+        "read_only": engine.status().read_only,
+    }
+
+
+def _readable(*texts: str) -> dict[str, object]:
+    return {
+        "recalled": sorted(texts),
+        "indexed": True,
+        "history": 1,
+        "findings": [],
+        "raised": dict.fromkeys(("remember", "revise", "forget", "tidy"), "ReadOnly"),
+        "read_only": True,
+    }
+
+
+def _stored(open_engine, folder: Path) -> Path:
+    """A closed database with one memory, used once so that the child finds every module loaded."""
+    engine = open_engine(folder / "memory.db")
+    engine.remember(TEXT, key="harbour")
+    assert engine.recall("harbour").hits
+    assert engine.index().text
+    engine.doctor()
+    engine.status()
+    engine.close()
+    return folder / "memory.db"
+
+
+@pytest.mark.requirement("P1")
+def test_files_and_folders_are_private_whatever_the_umask(tmp_path, open_engine, wide_umask):
+    path = tmp_path / "one" / "two" / "memory.db"
+    engine = open_engine(path)
+    engine.remember(TEXT)
+    engine.recall("harbour")
+    assert {_mode(path.parent), _mode(path.parent.parent)} == {"0o700"}
+    files = sorted(path.parent.iterdir())
+    assert [file.name for file in files] == ["memory.db", "memory.db-shm", "memory.db-wal"]
+    assert {_mode(file) for file in files} == {"0o600"}
+
+
+def test_the_mode_of_a_folder_that_was_there_stays(tmp_path, open_engine):
+    tmp_path.chmod(0o755)
+    open_engine(tmp_path / "memory.db")
+    assert _mode(tmp_path) == "0o755"
+
+
+@pytest.mark.requirement("O12")
+def test_a_read_only_folder_is_read_and_not_written(shared, open_engine):
+    path = _stored(open_engine, shared / "data")
+    path.parent.chmod(0o555)
+    path.chmod(0o444)
+    before = path.read_bytes()
+    assert _as_another(lambda: _use(open_engine, path)) == _readable(TEXT)
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == ["memory.db"]
+
+
+@pytest.mark.requirement("O12")
+def test_a_read_only_file_in_a_folder_that_can_be_written_is_read_and_not_written(shared, open_engine):
+    path = _stored(open_engine, shared / "data")
+    path.parent.chmod(0o777)
+    path.chmod(0o444)
+    before = path.read_bytes()
+    assert _as_another(lambda: _use(open_engine, path)) == _readable(TEXT)
+    assert path.read_bytes() == before
+
+
+def _crashed(open_engine, folder: Path, *suffixes: str) -> Path:
+    """The files of a store as a killed writer leaves them: the second memory is in the log alone."""
+    path = _stored(open_engine, folder / "live")
+    engine = open_engine(path)
+    engine.remember(LATER, key="lighthouse")
+    left = folder / "left"
+    left.mkdir()
+    for suffix in ("", *suffixes):
+        shutil.copy(f"{path}{suffix}", left)
+    engine.close()
+    for file in left.iterdir():
+        file.chmod(0o444)
+    left.chmod(0o555)
+    return left / "memory.db"
+
+
+def _error(open_engine, path: Path) -> str:
+    try:
+        open_engine(path)
+    except PicomemError as error:
+        return f"{type(error).__name__}: {error}"
+    return "opened"
+
+
+@pytest.mark.requirement("O12")
+def test_the_log_of_a_read_only_folder_is_read_with_its_index(shared, open_engine):
+    path = _crashed(open_engine, shared, "-wal", "-shm")
+    answer = _as_another(lambda: _use(open_engine, path))
+    assert answer == _readable(LATER, TEXT)
+
+
+@pytest.mark.requirement("O12")
+def test_a_log_that_cannot_be_read_is_not_passed_over_in_silence(shared, open_engine):
+    """Without its index SQLite cannot read the log in a read-only folder; what is in it must not just be missing."""
+    path = _crashed(open_engine, shared, "-wal")
+    if _as_another(lambda: _error(open_engine, path)) == "opened":
+        assert _as_another(lambda: _use(open_engine, path)) == _readable(LATER, TEXT)
+
+
+def test_a_folder_that_may_not_be_entered_or_written_says_so(shared, open_engine):
+    _stored(open_engine, shared / "warm")
+    closed, full = shared / "closed", shared / "full"
+    _stored(open_engine, closed)
+    full.mkdir(0o555)
+    closed.chmod(0)
+    for path in (closed / "memory.db", full / "memory.db", full / "new" / "memory.db"):
+        message = str(_as_another(lambda path=path: _error(open_engine, path)))
+        assert message.startswith("ReadOnly: "), message
+        assert str(path) in message
+
+
+@pytest.mark.requirement("P1")
+def test_a_missing_folder_is_made(tmp_path, open_engine):
+    path = tmp_path / "a" / "b" / "c" / "memory.db"
+    open_engine(path).remember(TEXT, key="harbour")
+    assert [memory.key for memory in open_engine(path).memories()] == ["harbour"]
+
+
+def test_a_folder_is_no_database(tmp_path, open_engine):
+    with pytest.raises(NotADatabase, match="folder"):
+        open_engine(tmp_path)
+
+
+def test_a_file_in_the_place_of_the_folder_says_so(tmp_path, open_engine):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StoreError, match="not a folder"):
+        open_engine(tmp_path / "file" / "memory.db")
+
+
+def test_a_link_to_nowhere_and_a_link_to_a_database_are_followed(tmp_path, open_engine):
+    real = tmp_path / "real"
+    real.mkdir()
+    link = tmp_path / "link.db"
+    link.symlink_to(real / "memory.db")
+    open_engine(link).remember(TEXT, key="harbour")
+    assert [memory.key for memory in open_engine(real / "memory.db").memories()] == ["harbour"]
+    assert _mode(real / "memory.db") == "0o600"
+
+
+@pytest.mark.parametrize("name", ["ä ö 日本.db", "per%20cent?#.db", "semi;colon'quote\".db", " spaces .db"])
+def test_any_name_is_a_name(name, tmp_path, shared, open_engine):
+    path = tmp_path / name
+    open_engine(path).remember(TEXT, key="harbour")
+    assert [memory.key for memory in open_engine(path).memories()] == ["harbour"]
+    closed = _stored(open_engine, shared / "data").rename(shared / "data" / name)
+    closed.parent.chmod(0o555)
+    closed.chmod(0o444)
+    assert _as_another(lambda: _use(open_engine, closed)) == _readable(TEXT)
+
+
+@pytest.fixture
+def locked(db, open_engine, monkeypatch) -> Iterator[Path]:
+    """A database whose write lock somebody else holds, and an engine's patience of 60 milliseconds."""
+    monkeypatch.setattr(sqlite, "BUSY_MILLISECONDS", 60)
+    _stored(open_engine, db.parent)
+    with closing(apsw.Connection(str(db))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield db
+        other.execute("ROLLBACK")
+
+
+def test_a_locked_database_says_so_within_the_timeout(locked, open_engine):
+    engine = open_engine(locked)
+    began = time.monotonic()
+    with pytest.raises(Locked):
+        engine.remember(LATER, key="lighthouse")
+    assert time.monotonic() - began < 5
+
+
+def test_a_locked_database_is_read_all_the_same(locked, open_engine):
+    engine = open_engine(locked)
+    assert [hit.text for hit in engine.recall("amber harbour").hits] == [TEXT]
+    assert len(engine.history("harbour")) == 1
+    assert "harbour" in engine.index(budget=900).text
+    assert engine.doctor().findings == []
+
+
+@pytest.mark.requirement("X10")
+def test_a_writer_waits_for_a_lock_that_is_given_up(db, open_engine):
+    engine = open_engine()
+    waiting = threading.Event()
+    with closing(apsw.Connection(str(db))) as other:
+        other.execute("BEGIN IMMEDIATE")
+
+        def _give_up(calls: int) -> bool:
+            waiting.set()
+            return True
+
+        engine._connector.connection().set_busy_handler(_give_up)
+        writer = threading.Thread(target=engine.remember, args=(TEXT,), kwargs={"key": "harbour"})
+        writer.start()
+        assert waiting.wait(20)
+        other.execute("ROLLBACK")
+        writer.join(20)
+    assert [memory.key for memory in engine.memories()] == ["harbour"]

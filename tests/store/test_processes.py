@@ -1,0 +1,226 @@
+"""Several processes on one file, with no daemon between them (X10, R8).
+
+This file is the program of the other processes too: it reads one line of JSON a job from its input and answers with
+one line. A job starts when its line comes, so jobs that are sent one after the other run at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from picomem import open as open_memory
+from picomem.clock import system_clock
+from picomem.engine import Engine
+from picomem.errors import PicomemError
+
+WRITERS, STEPS = 4, 40
+
+_SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
+
+
+def _text(*of: object) -> str:
+    """A sentence that shares no word with another's."""
+    rng = random.Random(repr(of))
+    return " ".join("".join(rng.choices(_SYLLABLES, k=4)) for _ in range(7))
+
+
+def _mixed(memory: Engine, seed: int) -> dict[str, Any]:
+    """Random verbs on keys of its own, and recalls; what is believed at the end, as a model has it, and what failed."""
+    rng = random.Random(seed)
+    model: dict[str, str] = {}
+    failed: list[str] = []
+    for step in range(STEPS):
+        key, text = f"p{seed}k{rng.randrange(6)}", _text(seed, step)
+        try:
+            if rng.random() < 0.2 and key in model:
+                del model[key]
+                memory.forget(key)
+            elif rng.random() < 0.3 and key in model:
+                model[key] = text
+                memory.revise(key, text)
+            else:
+                model[key] = text
+                memory.remember(text, key=key)
+            found = [hit.text for hit in memory.recall(text, include_transcripts=False).hits]
+            if (text in found) != (model.get(key) == text):
+                failed.append(f"step {step}: {key} was recalled as {found}")
+            memory.index()
+        except PicomemError as error:
+            failed.append(f"step {step}: {error!r}")
+    return {"model": model, "failed": failed}
+
+
+def _ingest(memory: Engine, folder: str, times: int = 1) -> dict[str, Any]:
+    failed, done = [], 0
+    for _ in range(times):
+        try:
+            report = memory.ingest([Path(folder)])
+            failed += report.problems
+            done += report.episodes
+        except PicomemError as error:
+            failed.append(repr(error))
+    return {"episodes": done, "failed": failed}
+
+
+def _remember(memory: Engine, text: str, key: str) -> str:
+    return memory.remember(text, key=key).change_id
+
+
+def _recall(memory: Engine, question: str) -> list[str]:
+    return [hit.text for hit in memory.recall(question).hits]
+
+
+_JOBS = {"mixed": _mixed, "ingest": _ingest, "remember": _remember, "recall": _recall}
+
+
+class Process:
+    """Another process with the same file; `send` starts a job, `answer` waits for what it gives."""
+
+    def __init__(self, path: Path) -> None:
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, str(path)], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def send(self, job: str, *given: object) -> None:
+        print(json.dumps([job, *given]), file=self._process.stdin, flush=True)
+
+    def answer(self) -> Any:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line, "the process has ended"
+        return json.loads(line)
+
+    def ask(self, job: str, *given: object) -> Any:
+        self.send(job, *given)
+        return self.answer()
+
+    def end(self) -> None:
+        with self._process:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+        assert self._process.returncode == 0
+
+
+@contextmanager
+def _processes(path: Path, count: int) -> Iterator[list[Process]]:
+    """That many processes, each ready (it has answered once) before the first job."""
+    with ExitStack() as stack:
+        started = [Process(path) for _ in range(count)]
+        for process in started:
+            stack.callback(process.end)
+        for process in started:
+            assert process.answer() == "ready"
+        yield started
+
+
+def _transcripts(folder: Path, files: int = 6, turns: int = 40) -> Path:
+    folder.mkdir()
+    for file in range(files):
+        records = [
+            {"role": ("user", "assistant")[turn % 2], "content": " ".join(_text(file, turn, part) for part in range(8))}
+            for turn in range(turns)
+        ]
+        (folder / f"talk{file}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    return folder
+
+
+def _episodes(engine: Engine) -> list[tuple]:
+    """Every episode of the store by place and text, sorted; whoever wrote it."""
+    hits = engine.timeline(limit=100_000)
+    return sorted((hit.transcript, hit.turns, hit.text) for hit in hits)
+
+
+@pytest.mark.requirement("X10", "P3")
+def test_processes_that_write_at_once_are_never_refused_and_lose_nothing(tmp_path, open_engine, disagreements):
+    path, folder = tmp_path / "memory.db", _transcripts(tmp_path / "talks")
+    with _processes(path, WRITERS + 1) as (reader, *writers):
+        for seed, writer in enumerate(writers):
+            writer.send("mixed", seed)
+        reader.send("ingest", str(folder), 3)
+        results = [writer.answer() for writer in writers]
+        ingested = reader.answer()
+    assert [result["failed"] for result in (*results, ingested)] == [[]] * (WRITERS + 1)
+    engine = open_engine(path, clock=system_clock)
+    expected = {key: text for result in results for key, text in result["model"].items()}
+    assert {memory.key: memory.content for memory in engine.memories()} == expected
+    assert len(_episodes(engine)) == ingested["episodes"] > 0
+    assert engine.doctor().findings == []
+    engine.close()
+    assert disagreements(path) == []
+
+
+@pytest.mark.requirement("X10", "P3")
+def test_each_process_sees_at_once_what_another_wrote(tmp_path, open_engine):
+    path = tmp_path / "memory.db"
+    engine = open_engine(path, clock=system_clock)
+    with _processes(path, 1) as (other,):
+        for number in range(5):
+            other.ask("remember", _text("theirs", number), f"theirs{number}")
+            assert _recall(engine, _text("theirs", number)) == [_text("theirs", number)]
+            assert f"theirs{number}" in engine.index().text
+            engine.remember(_text("mine", number), key=f"mine{number}")
+            assert other.ask("recall", _text("mine", number)) == [_text("mine", number)]
+
+
+@pytest.mark.requirement("X10", "O6")
+def test_two_processes_that_ingest_one_folder_store_each_turn_once(tmp_path, open_engine, disagreements):
+    folder = _transcripts(tmp_path / "talks")
+    alone = open_engine(tmp_path / "alone.db")
+    expected = _ingest(alone, str(folder))["episodes"]
+    path = tmp_path / "memory.db"
+    with _processes(path, 2) as pair:
+        for process in pair:
+            process.send("ingest", str(folder))
+        results = [process.answer() for process in pair]
+        again = [process.ask("ingest", str(folder)) for process in pair]
+    assert [result["failed"] for result in (*results, *again)] == [[]] * 4
+    assert sum(result["episodes"] for result in results) == expected
+    assert sum(result["episodes"] for result in again) == 0
+    engine = open_engine(path)
+    assert _episodes(engine) == _episodes(alone)
+    assert engine.status().transcripts == alone.status().transcripts
+    engine.close()
+    assert disagreements(path) == []
+
+
+@pytest.mark.requirement("X10")
+def test_processes_that_make_the_database_at_once_make_one(tmp_path, open_engine):
+    """Nobody waits to be ready: all of them open a file that is not there yet."""
+    for number in range(2):
+        path = tmp_path / str(number) / "memory.db"
+        with _processes(path, WRITERS) as writers:
+            for seed, writer in enumerate(writers):
+                writer.send("remember", _text(seed), f"k{seed}")
+            for writer in writers:
+                writer.answer()
+        engine = open_engine(path, clock=system_clock)
+        assert len(engine.memories()) == WRITERS
+        assert engine.doctor().findings == []
+
+
+def _say(answer: object) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
+def _serve(path: str) -> None:
+    with open_memory(path, embedder="none") as memory:
+        _say("ready")
+        for line in sys.stdin:
+            job, *given = json.loads(line)
+            _say(_JOBS[job](memory, *given))
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1])

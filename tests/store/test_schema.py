@@ -1,0 +1,219 @@
+"""The rules at the head of schema/0001.sql, and what is refused as a database.
+
+SQLite itself is asked what the schema says; nothing of it is read with patterns. Of the statements the text is read
+(which tables, and is each held to a user) and the plan (does each search begin with the user).
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from picomem.errors import NewerSchema, NotADatabase, PicomemError
+from picomem.store import sqlite, statements
+from picomem.store.sqlite import MIGRATIONS, SCHEMA_VERSION
+
+WITHOUT_USER = {"meta"}  # tables that belong to the file and not to anybody
+UNBOUND = {"users"}  # statements that are meant to see everybody's rows
+
+_USED = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(\w+)(?:\s+AS\s+(\w+))?", re.IGNORECASE)
+
+
+@pytest.fixture
+def schema(engine) -> apsw.Connection:
+    return engine._connector.connection()
+
+
+def _tables(connection: apsw.Connection) -> list[str]:
+    rows = connection.execute("SELECT name, type FROM pragma_table_list WHERE schema = 'main'")
+    return [name for name, kind in rows if kind == "table" and not name.startswith("sqlite_")]
+
+
+def _columns(connection: apsw.Connection, table: str) -> dict[str, tuple]:
+    rows = connection.execute("SELECT name, type, dflt_value, pk FROM pragma_table_info(?)", (table,))
+    return {name: tuple(rest) for name, *rest in rows}
+
+
+def _owned(connection: apsw.Connection) -> set[str]:
+    return {table for table in _tables(connection) if "user_id" in _columns(connection, table)}
+
+
+@pytest.mark.requirement("X11")
+def test_every_table_but_the_files_own_belongs_to_users(schema):
+    assert set(_tables(schema)) - _owned(schema) == WITHOUT_USER
+
+
+@pytest.mark.requirement("P2", "X11")
+def test_the_user_comes_first_in_every_key(schema):
+    for table in _owned(schema):
+        first = [name for name, (_, _, place) in _columns(schema, table).items() if place == 1]
+        assert first == ["user_id"], table
+        for (index,) in schema.execute("SELECT name FROM pragma_index_list(?)", (table,)).fetchall():
+            column = schema.execute("SELECT name FROM pragma_index_info(?) WHERE seqno = 0", (index,)).fetchall()
+            assert column == [("user_id",)], index
+
+
+@pytest.mark.requirement("P2", "X11")
+def test_a_foreign_key_joins_a_user_to_the_same_user_and_cascades(schema):
+    seen = 0
+    for table in _owned(schema):
+        keys = schema.execute('SELECT id, seq, "from", "to", on_delete FROM pragma_foreign_key_list(?)', (table,))
+        for _, place, source, target, on_delete in keys.fetchall():
+            assert on_delete == "CASCADE", table
+            if place == 0:
+                assert (source, target) == ("user_id", "user_id"), table
+                seen += 1
+    assert seen
+
+
+@pytest.mark.requirement("X11")
+def test_nothing_in_the_schema_acts_by_itself(schema):
+    assert schema.execute("SELECT name FROM sqlite_schema WHERE type IN ('trigger', 'view')").fetchall() == []
+    for table in _tables(schema):
+        for name, (_, default, _) in _columns(schema, table).items():
+            assert default is None, f"{table}.{name}"
+
+
+def test_a_row_that_holds_text_holds_a_hash_of_it(schema):
+    hashed = {table for table in _owned(schema) if "content_hash" in _columns(schema, table)}
+    assert _owned(schema) - hashed == {"lineage", "vectors"}  # names and numbers, and what is derived
+
+
+def test_tables_are_strict_and_their_types_are_known_to_every_database(schema):
+    rows = schema.execute("SELECT name, strict FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
+    strict = dict(rows.fetchall())
+    for table in _tables(schema):
+        assert strict[table], table
+        assert {kind for kind, _, _ in _columns(schema, table).values()} <= {"TEXT", "INTEGER", "REAL", "BLOB"}
+
+
+STATEMENTS = sorted(statements._load())
+
+
+@pytest.mark.parametrize("name", [name for name in STATEMENTS if name not in UNBOUND])
+@pytest.mark.requirement("X11")
+def test_a_statement_sees_the_rows_of_one_user(name, schema):
+    text = statements.statement(name)
+    owned = _owned(schema)
+    used = [(table, alias or table) for table, alias in _USED.findall(text) if table in owned]
+    if text.startswith("INSERT"):
+        columns, values = re.findall(r"\(([^()]*)\)", text)[:2]
+        assert not used or (columns.split(",")[0], values.split(",")[0]) == ("user_id", ":user")
+        return
+    held = set(re.findall(r"(?:(\w+)\.)?user_id = :user\b", text))
+    joined = re.findall(r"(\w+)\.user_id = (\w+)\.user_id", text)
+    held |= {one for pair in joined for one in pair if set(pair) & held}
+    for place, (table, alias) in enumerate(used):
+        assert alias in held or (place == 0 and "" in held), f"{table} as {alias}"
+
+
+@pytest.mark.parametrize("name", [name for name in STATEMENTS if name not in UNBOUND])
+def test_a_statement_reads_only_what_the_user_owns(name, schema):
+    """The plan: every table of users is searched by an index that begins with the user, and never scanned."""
+    text = statements.statement(name)
+    values = dict.fromkeys(re.findall(r":(\w+)", text))
+    steps = [row[3] for row in schema.execute(f"EXPLAIN QUERY PLAN {text}", values)]
+    aliases = {alias or table for table, alias in _USED.findall(text) if table in _owned(schema)}
+    for step in steps:
+        verb, _, rest = step.partition(" ")
+        if verb in ("SCAN", "SEARCH") and rest.split()[0] in aliases:
+            assert "(user_id=?" in rest, step
+
+
+def _made(path: Path) -> list[tuple]:
+    with closing(apsw.Connection(str(path))) as connection:
+        found = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").fetchall()
+        found += connection.execute(
+            "SELECT name, value FROM meta WHERE name <> 'redaction_key' ORDER BY name"
+        ).fetchall()
+        return [*found, *((pragma, connection.pragma(pragma)) for pragma in ("user_version", "application_id"))]
+
+
+@pytest.mark.parametrize("version", range(SCHEMA_VERSION))
+def test_a_migrated_database_equals_a_fresh_one(version, tmp_path, open_engine, monkeypatch):
+    old, fresh = tmp_path / "old.db", tmp_path / "fresh.db"
+    with monkeypatch.context() as then:
+        then.setattr(sqlite, "MIGRATIONS", MIGRATIONS[:version])
+        then.setattr(sqlite, "SCHEMA_VERSION", version)
+        open_engine(old).close()
+    open_engine(old).close()
+    open_engine(fresh).close()
+    assert _made(old) == _made(fresh)
+
+
+def test_each_database_has_a_redaction_key_of_its_own(tmp_path, open_engine):
+    keys = set()
+    for name in ("a.db", "b.db"):
+        with open_engine(tmp_path / name)._connector.read() as tx:
+            keys.add(tx.one("meta", name="redaction_key"))
+    assert len(keys) == 2
+
+
+def _refused(path: Path, open_engine, error: type[PicomemError]) -> None:
+    """The file is refused with that error, not a byte of it changes, and nothing is left beside it."""
+    before, beside = path.read_bytes(), sorted(path.parent.iterdir())
+    with pytest.raises(error) as refusal:
+        open_engine(path)
+    assert type(refusal.value) is error
+    assert str(path) in str(refusal.value)
+    assert path.read_bytes() == before
+    assert sorted(path.parent.iterdir()) == beside
+
+
+def test_a_newer_version_is_refused_and_untouched(db, open_engine):
+    open_engine().close()
+    with closing(apsw.Connection(str(db))) as connection:
+        connection.pragma("user_version", SCHEMA_VERSION + 1)
+    _refused(db, open_engine, NewerSchema)
+
+
+@pytest.mark.parametrize("journal", ["delete", "wal"])
+@pytest.mark.parametrize("version", [0, SCHEMA_VERSION])
+def test_another_programs_database_is_refused_and_untouched(journal, version, db, open_engine):
+    with closing(apsw.Connection(str(db))) as connection:
+        connection.pragma("journal_mode", journal)
+        connection.execute("CREATE TABLE memories (id INTEGER PRIMARY KEY, content TEXT)")
+        connection.pragma("user_version", version)
+    _refused(db, open_engine, NotADatabase)
+
+
+@pytest.mark.parametrize(
+    "content", [b"hello\n", b"# A page of notes\n" * 500, bytes(4096), b"SQLite format 3\0" + b"\xff" * 5000]
+)
+def test_a_file_that_is_no_database_is_refused_and_untouched(content, db, open_engine):
+    db.write_bytes(content)
+    _refused(db, open_engine, NotADatabase)
+
+
+def test_an_empty_file_becomes_a_database(db, open_engine):
+    db.touch()
+    open_engine().remember("The amber harbour keeps its ledgers dry", key="harbour")
+    assert [memory.key for memory in open_engine().memories()] == ["harbour"]
+
+
+def test_a_truncated_file_is_told_and_never_answers_wrongly(tmp_path, open_engine):
+    whole = tmp_path / "whole.db"
+    engine = open_engine(whole)
+    expected = {}
+    for number in range(12):
+        memory = engine.remember(f"Harbour{number} ledger{number} cellar{number} " * 20, key=f"k{number}").memory
+        expected[memory.key] = memory.content
+    engine.close()
+    data = whole.read_bytes()
+    told, lengths = 0, range(2, len(data), len(data) // 23)
+    for length in lengths:
+        path = tmp_path / str(length) / "memory.db"
+        path.parent.mkdir()
+        path.write_bytes(data[:length])
+        try:
+            damaged = open_engine(path)
+            held = {memory.key: memory.content for memory in damaged.memories()}
+            assert held == expected or damaged.doctor().findings, length
+            told += held != expected or bool(damaged.doctor().findings)
+        except PicomemError:
+            told += 1
+    assert told == len(lengths)
