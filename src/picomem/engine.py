@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from picomem.memory.doctor import Diagnosis
     from picomem.memory.explain import Explanation
     from picomem.memory.index import IndexPage
+    from picomem.memory.migrate import Entry
     from picomem.memory.remember import Remembered, Writer
     from picomem.memory.scrub import Scrubbed
     from picomem.memory.status import Status
@@ -213,6 +214,38 @@ class Engine:
         from picomem.ingest.ingest import Ingest
 
         return Ingest(self._connector, self.scope, self._redactor(), self._vectors, self._propose, self._clock)
+
+    def migrate(self, paths: Sequence[Path]) -> list[tuple[Path, Entry, Remembered]]:
+        """Take the entries of Markdown memory over as typed memories, through the gate; what became of each.
+
+        A file may be migrated again: what is known already is merged. Raises InvalidInput for what is no Markdown.
+        """
+        from picomem.memory.decide import Offer
+        from picomem.memory.migrate import markdown_files, read_entries
+        from picomem.text.keys import suggest_key
+
+        done = []
+        for path in markdown_files(list(paths)):
+            writer = self._writer("migrate")
+            text = path.read_text("utf-8", "replace")
+            with self._connector.write() as tx:
+                for entry in read_entries(text, path.name, self._zone):
+                    content = self._safe(entry.content)
+                    offer = Offer(
+                        scope=self.scope.narrowed(project=plain(entry.project)),
+                        content=content,
+                        kind=entry.kind,
+                        key=suggest_key(content, entry.kind.value),
+                        key_given=False,
+                        importance=entry.importance,
+                        tags=_words([self._safe(entry.tag)], "tag"),
+                        origin=Origin.USER,
+                        source=Source.MIGRATION,
+                        valid_from=entry.at,
+                        explicit=False,
+                    )
+                    done.append((path, entry, writer.remember(tx, offer)))
+        return done
 
     def tidy(self) -> dict[str, int]:
         """Archive expired memories (O19) and remove timeline entries past their retention (A14)."""

@@ -175,6 +175,17 @@ def _ingest(result: Any) -> str:
     return "\n".join(lines)
 
 
+def _migrate(result: Any) -> str:
+    lines = []
+    for entry in result.entries:
+        if entry.decision == "refuse":
+            lines.append(f"left      line {entry.line}: {entry.reason}")
+        else:
+            lines.append(f"{entry.decision:<9} {entry.key}")
+    counts = ", ".join(f"{count:,} {decision}" for decision, count in result.decisions.items()) or "no entries"
+    return "\n".join([*lines, f"{_plural(result.files, 'file')}: {counts}."])
+
+
 def _scrub(result: Any) -> str:
     found = ", ".join(f"{rule} {count}" for rule, count in sorted(result.findings.items())) or "none"
     verb = "would be" if result.dry_run else "were"
@@ -242,6 +253,7 @@ _TEXTS: dict[str, Callable[[Any], str]] = {
     "forget": _forget,
     "index": _index,
     "ingest": _ingest,
+    "migrate": _migrate,
     "scrub": _scrub,
     "status": _status,
     "doctor": _doctor,

@@ -72,18 +72,16 @@ def _there(folders: list[Path]) -> dict[Path, int]:
 
 
 def _changes(there: dict[Path, int], files: frozenset[str], *, recursive: bool) -> Iterator[set[Path]]:
-    """The transcripts that changed, whenever some did; and an empty set every few seconds."""
-    from watchfiles import Change
-    from watchfiles import watch as changes
+    """The transcripts that changed, whenever anything did; and an empty set every few seconds.
 
-    def concerns(_change: Change, path: str) -> bool:
-        # Not everything: our own database may lie in the folder, and reading writes to it.
-        return path.endswith(_ENDINGS) or Path(path).name in files
+    What else changes counts for nothing: our own database may lie in the folder, and reading writes to it.
+    """
+    from watchfiles import watch as changes
 
     try:
         for changed in changes(
             *there,
-            watch_filter=concerns,
+            watch_filter=None,
             debounce=_LONGEST_BURST,
             step=_QUIET,
             rust_timeout=_LOOK,
@@ -91,7 +89,8 @@ def _changes(there: dict[Path, int], files: frozenset[str], *, recursive: bool) 
             recursive=recursive,
             ignore_permission_denied=True,
         ):
-            yield {Path(path) for _, path in changed}
+            paths = {Path(path) for _, path in changed}
+            yield {path for path in paths if path.name.endswith(_ENDINGS) or path.name in files}
     except FileNotFoundError:
         return  # a folder went away before it could be watched: the caller looks again
     except OSError as error:

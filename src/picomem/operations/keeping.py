@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Ingest:
     paths: tuple[str, ...] = option(
-        "files or folders (default: where the agents keep theirs)", positional=True, many=True
+        "files or folders (default: where the agents keep theirs)", positional=True, many=True, tool=None
     )
 
 
@@ -60,6 +61,50 @@ def ingest(engine: Engine, request: Ingest, progress: Progressing | None = None)
     values = asdict(report)
     names = [str(place) if isinstance(place, Path) else f"{place.host}: {place.folder}" for place in places]
     return IngestResult(**values, places=names)
+
+
+@dataclass(frozen=True, slots=True)
+class Migrate:
+    paths: tuple[str, ...] = option("Markdown files, or folders of them", positional=True, many=True)
+
+
+@dataclass(frozen=True, slots=True)
+class MigratedEntry:
+    path: str
+    line: int
+    decision: str
+    reason: str
+    key: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class MigrateResult:
+    """`decisions` counts what became of the entries."""
+
+    files: int
+    decisions: dict[str, int]
+    entries: list[MigratedEntry]
+
+
+def migrate(engine: Engine, request: Migrate) -> MigrateResult:
+    """Take the entries of Markdown memory (MEMORY.md, memory/*.md) over as typed memories, through the gate."""
+    if not request.paths:
+        raise InvalidInput("Name a Markdown file or a folder: picomem migrate MEMORY.md")
+    done = engine.migrate([Path(path).expanduser() for path in request.paths])
+    entries = [
+        MigratedEntry(
+            path=str(path),
+            line=entry.line,
+            decision=result.decision.value,
+            reason=result.reason,
+            key=result.memory.key if result.memory else "",
+            content=result.memory.content if result.memory else "",
+        )
+        for path, entry, result in done
+    ]
+    decisions = Counter(entry.decision for entry in entries)
+    return MigrateResult(len({entry.path for entry in entries}), dict(sorted(decisions.items())), entries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +238,19 @@ OPERATIONS = (
         reply=_ingested,
         permission="memory:write:user",
         example="picomem ingest ~/.claude/projects",
+        tool="memory_ingest",
         idempotent=True,
         long=True,
+    ),
+    Operation(
+        name="migrate",
+        request=Migrate,
+        result=MigrateResult,
+        run=migrate,
+        reply=lambda result: ", ".join(f"{count} {decision}" for decision, count in result.decisions.items()),
+        permission="memory:write:user",
+        example="picomem migrate ~/.openclaw/workspace/MEMORY.md",
+        idempotent=True,
     ),
     Operation(
         name="scrub",

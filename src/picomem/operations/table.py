@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from picomem.operations.operation import Operation
 
 _PLACES = {
-    "keeping": ("ingest", "scrub", "status", "doctor", "audit", "index-status"),
+    "keeping": ("ingest", "migrate", "scrub", "status", "doctor", "audit", "index-status"),
     "writing": ("remember", "revise", "forget"),
     "reading": ("recall", "show", "why", "history", "timeline", "index"),
 }

@@ -228,7 +228,7 @@ def _made(part: _Part, content: str, cue: Cue, words: str, start: int, end: int)
     content = _clean(content)
     if not _stands_alone(content) or re.search(_PASSING, content):
         return None
-    kind = cue.kind or _kind_of(content)
+    kind = cue.kind or kind_of(content)
     importance = max(_IMPORTANCE[kind], _ASKED_FOR if cue.asks else 0.0)
     end = start + len(part.text[start:end].rstrip())
     return Candidate(content, kind, _key(content, kind), importance, start, end, words.strip(" ,.:：，!\n"))
@@ -283,7 +283,7 @@ def _stands_alone(content: str) -> bool:
     return ideographs >= 3 or len(re.findall(r"\w+", content)) + ideographs >= 2
 
 
-def _kind_of(content: str) -> Kind:
+def kind_of(content: str) -> Kind:
     """What a thing that is to be remembered is, by its words."""
     if re.match(r"(?i)(?:from now on|going forward|henceforth|from today|starting \w+),? ", content):
         content = content.partition(", ")[2]

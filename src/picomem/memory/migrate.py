@@ -1,0 +1,144 @@
+"""Markdown memory as typed entries: `MEMORY.md`, `USER.md`, `memory/**/*.md`. The reading is pure.
+
+    file → headings, list items and paragraphs → one offer each, with the heading as tag → the gate
+
+What hosts write beside an entry is understood: OpenClaw's `<!-- importance: 9 -->`, `<!-- project: … -->` and
+`<!-- observed: 2026-07-27 | status: active -->` (an entry that is `superseded` is left behind), a day in the file's
+name, nanobot's `[YYYY-MM-DD HH:MM]` before an entry. Code, tables, quotations and front matter are no memories.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from pathlib import Path
+
+from picomem.clock import Micros, parse_iso
+from picomem.errors import InvalidInput, InvalidTime
+from picomem.policy.requests import kind_of
+from picomem.records.kinds import Kind
+
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t#]*")
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.+)")
+_COMMENT = re.compile(r"<!--\s*(.{0,500}?)\s*-->", re.DOTALL)
+_STAMP = re.compile(r"\[(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d))?\]\s*")
+_DAY = re.compile(r"(?<!\d)(\d{4}-\d\d-\d\d)(?!\d)")
+_LARGEST = 4 << 20  # bytes; a larger file is no notes
+
+# What a heading says about what stands under it. The words of an entry itself decide where it says nothing.
+_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    (Kind.PREFERENCE, re.compile(r"(?i)prefer|likes|偏好|喜好")),
+    (Kind.INSTRUCTION, re.compile(r"(?i)instruction|rule|guideline|always|convention|规则|约定|指令")),
+    (Kind.DECISION, re.compile(r"(?i)decision|decided|决定|决策")),
+    (Kind.PROJECT, re.compile(r"(?i)project|status|roadmap|todo|项目|进度")),
+    (Kind.INSIGHT, re.compile(r"(?i)lesson|insight|learned|learnt|经验|教训")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a Markdown memory. `at` is when it was observed, if the file says so."""
+
+    content: str
+    kind: Kind
+    tag: str
+    importance: float
+    project: str
+    at: Micros | None
+    line: int
+
+
+def read_entries(text: str, name: str, zone: tzinfo) -> list[Entry]:
+    """The entries of a file called `name`, in order."""
+    day = _DAY.search(name)
+    base = _moment(day.group(1), "", zone) if day else None
+    entries: list[Entry] = []
+    heading = ""
+    for line, block, title in _blocks(text):
+        if title:
+            heading = title
+            continue
+        entry = _entry(block, heading, base, line, zone)
+        if entry is not None:
+            entries.append(entry)
+    return entries
+
+
+def markdown_files(paths: list[Path]) -> list[Path]:
+    """The Markdown files among these files and folders. Raises InvalidInput for a path that holds none."""
+    found: list[Path] = []
+    for path in paths:
+        files = sorted(path.rglob("*.md")) if path.is_dir() else [path] if path.is_file() else []
+        files = [file for file in files if not file.is_symlink() and file.stat().st_size <= _LARGEST]
+        if not files:
+            raise InvalidInput(f"{path} is no Markdown file and holds none; name MEMORY.md or its folder.")
+        found += files
+    return list(dict.fromkeys(found))
+
+
+def _blocks(text: str) -> Iterator[tuple[int, str, str]]:
+    """(line, text, heading): list items with the lines that belong to them, and paragraphs."""
+    fenced = front = False
+    pending: list[str] = []
+    first = 0
+    for number, line in enumerate([*text.replace("\r\n", "\n").split("\n"), ""], 1):
+        stripped = line.strip()
+        if number == 1 and stripped == "---":
+            front = True
+            continue
+        if front:
+            front = stripped != "---"
+            continue
+        fence = stripped.startswith(("```", "~~~"))
+        heading = _HEADING.fullmatch(stripped)
+        item = _ITEM.fullmatch(line)
+        ends = fence or fenced or heading or item or not stripped or stripped.startswith(("|", ">"))
+        if ends and pending:
+            yield first, " ".join(pending), ""
+            pending = []
+        if fence:
+            fenced = not fenced
+        elif fenced or stripped.startswith(("|", ">")):
+            continue
+        elif heading:
+            yield number, "", heading.group(2)
+        elif item or stripped:
+            if not pending:
+                first = number
+            pending.append(item.group(1).strip() if item else stripped)
+
+
+def _entry(block: str, heading: str, base: Micros | None, line: int, zone: tzinfo) -> Entry | None:
+    notes = dict(
+        part.split(":", 1) for comment in _COMMENT.findall(block) for part in comment.split("|") if ":" in part
+    )
+    notes = {name.strip().lower(): value.strip() for name, value in notes.items()}
+    content = " ".join(_COMMENT.sub(" ", block).split())
+    stamp = _STAMP.match(content)
+    if stamp:
+        base = _moment(stamp.group(1), stamp.group(2) or "", zone) or base
+        content = content[stamp.end() :]
+    if not content or notes.get("status") == "superseded":
+        return None
+    observed = _moment(notes.get("observed", ""), "", zone)
+    entry = Entry(content, kind_of(content), _tag(heading), 0.5, notes.get("project", ""), observed or base, line)
+    if entry.kind is Kind.FACT:
+        entry = replace(entry, kind=next((kind for kind, words in _KINDS if words.search(heading)), Kind.FACT))
+    if notes.get("importance", "").isdigit():
+        entry = replace(entry, importance=min(10, int(notes["importance"])) / 10)
+    return entry
+
+
+def _moment(day: str, clock: str, zone: tzinfo) -> Micros | None:
+    if not day:
+        return None
+    try:
+        return parse_iso(f"{day}T{clock}" if clock else day, zone)
+    except InvalidTime:
+        return None
+
+
+def _tag(heading: str) -> str:
+    return re.sub(r"[^\w]+", "-", heading.lower()).strip("-")[:64]
