@@ -14,7 +14,7 @@ from datetime import tzinfo
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
-from picomem.clock import DAY, Clock, Micros, parse_iso
+from picomem.clock import DAY, SECOND, Clock, Micros, parse_iso
 from picomem.errors import InvalidInput, NotFound, Refused, StoreError
 from picomem.recall.filters import Filters
 from picomem.recall.meaning import MeaningLeg
@@ -247,15 +247,26 @@ class Engine:
                     done.append((path, entry, writer.remember(tx, offer)))
         return done
 
-    def tidy(self) -> dict[str, int]:
-        """Archive expired memories (O19) and remove timeline entries past their retention (A14)."""
+    def tidy(self, *, when_due: bool = False) -> dict[str, int]:
+        """Archive expired memories (O19) and remove timeline entries past their retention (A14).
+
+        With `when_due` only if the last time is `retention.cleanup_interval_secs` ago; whoever writes calls it so,
+        and no daemon is needed.
+        """
         now = self._clock()
+        name = f"tidied {self.scope.user}"
+        if when_due:
+            with self._connector.read() as tx:
+                last = tx.one("meta", name=name)
+            if last is not None and now - int(last[0]) < self.settings.retention.cleanup_interval_secs * SECOND:
+                return {"expired": 0, "timeline_removed": 0}
         before = now - self.settings.memory.timeline_retention_days * DAY
         with self._connector.write() as tx:
             expired = self._writer("expire").expire(tx, self.scope)
             old = episodes.old_timeline_entries(tx, self.scope, before)
             for episode in old:
                 episodes.delete(tx, self.scope, episode)
+            tx.run("set_meta", name=name, value=str(now))
         return {"expired": len(expired), "timeline_removed": len(old)}
 
     def scrub(self, *, dry_run: bool = False) -> Scrubbed:

@@ -52,6 +52,13 @@ class MemorySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RetentionSettings:
+    """`[retention]`: the task that archives what has expired and removes what is past its time."""
+
+    cleanup_interval_secs: int = 3_600  # how often it runs at most, while anything writes
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set, with its default."""
 
@@ -59,6 +66,7 @@ class Settings:
     recall: RecallSettings = field(default_factory=RecallSettings)
     index: IndexSettings = field(default_factory=IndexSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
+    retention: RetentionSettings = field(default_factory=RetentionSettings)
 
     def __post_init__(self) -> None:
         if self.recall.embedder not in ("static", "none"):
@@ -67,6 +75,7 @@ class Settings:
             ("recall.limit", self.recall.limit),
             ("recall.token_budget", self.recall.token_budget),
             ("memory.timeline_retention_days", self.memory.timeline_retention_days),
+            ("retention.cleanup_interval_secs", self.retention.cleanup_interval_secs),
         ):
             if value < 1:
                 raise InvalidInput(f"{name} is {value}; it must be at least 1.")

@@ -26,30 +26,52 @@ _CJK_RUN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf9
 
 
 class Fts5:
-    """A full-text table in a file of its own. Documents are numbered from 0 in the order in which they come."""
+    """A full-text table in a file of its own. Documents are numbered from 0 in the order in which they come.
 
-    def __init__(self, path: Path) -> None:
+    A table that is `shared` by many users holds the user's name beside each document, as a simple program would: in a
+    column that is not indexed, by which what was found is filtered.
+    """
+
+    def __init__(self, path: Path, *, shared: bool = False) -> None:
         self._connection = apsw.Connection(str(path))
-        self._connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-        self._connection.execute("CREATE VIRTUAL TABLE words USING fts5 (body, tokenize = 'porter unicode61')")
-        self._documents = 0
+        # As much page cache as the engine has.
+        self._connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000")
+        self._connection.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS words "
+            "USING fts5 (body, user UNINDEXED, tokenize = 'porter unicode61')"
+            if shared
+            else "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (body, tokenize = 'porter unicode61')"
+        )
+        self._shared = shared
+        (last,) = next(iter(self._connection.execute("SELECT max(rowid) FROM words")))
+        self._documents = int(last or 0)
 
-    def add(self, texts: Iterable[str]) -> None:
+    def add(self, texts: Iterable[str], user: str = "") -> None:
         with self._connection:
             for text in texts:
                 self._documents += 1
-                self._connection.execute(
-                    "INSERT INTO words (rowid, body) VALUES (?, ?)", (self._documents, paired(text))
-                )
+                if self._shared:
+                    row = (self._documents, paired(text), user)
+                    self._connection.execute("INSERT INTO words (rowid, body, user) VALUES (?, ?, ?)", row)
+                else:
+                    row = (self._documents, paired(text))
+                    self._connection.execute("INSERT INTO words (rowid, body) VALUES (?, ?)", row)
 
-    def best(self, question: str, limit: int) -> list[int]:
-        """The numbers of the documents that fit a question best, best first, `limit` at most."""
+    def best(self, question: str, limit: int, user: str = "") -> list[int]:
+        """The numbers of the documents (of a user) that fit a question best, best first, `limit` at most."""
         match = match_of(question)
         if not match:
             return []
-        rows = self._connection.execute(
-            "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?", (match, limit)
-        )
+        if self._shared:
+            # By bm25() and not by rank: so only the user's own rows are scored and sorted, which is faster.
+            rows = self._connection.execute(
+                "SELECT rowid FROM words WHERE words MATCH ? AND user = ? ORDER BY bm25(words) LIMIT ?",
+                (match, user, limit),
+            )
+        else:
+            rows = self._connection.execute(
+                "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?", (match, limit)
+            )
         return [int(row[0]) - 1 for row in rows]
 
     def close(self) -> None:

@@ -54,7 +54,7 @@ def ingest(engine: Engine, request: Ingest, progress: Progressing | None = None)
         places,
         progress=(lambda state: progress(state.bytes_done, state.bytes_total, state.path)) if progress else None,
     )
-    engine.tidy()
+    engine.tidy(when_due=True)
     if given and not report.files and report.problems:
         missing = all(not path.exists() for path in given)
         raise (NotFound if missing else InvalidInput)("Nothing to ingest: " + "; ".join(report.problems))

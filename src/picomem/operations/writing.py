@@ -68,6 +68,7 @@ def remember(engine: Engine, request: Remember) -> RememberResult:
         origin=request.origin,
         scope=engine.scope.narrowed(project=request.project),
     )
+    engine.tidy(when_due=True)
     assert done.memory is not None  # a refusal is raised
     return RememberResult(
         decision=done.decision.value,

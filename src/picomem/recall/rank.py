@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 
 from picomem.store.search import SATURATION, Place
 
-# The four weights were chosen together, once, on seven public sets at a time (docs/benchmarks.md); within ±30 % of
-# them no set moves by more than two points.
+# The four weights were chosen together, once, on seven public sets at a time (docs/benchmarks.md): a middle that
+# serves them all, and the best for none of them.
 #
 # A turn of SHORT tokens takes half of CONTEXT from its neighbours, a longer one less: it stands on its own.
 CONTEXT = 0.8
