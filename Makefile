@@ -7,6 +7,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# Trust what the machine trusts: behind a company's proxy uv's own list of certificates is not enough.
+export UV_SYSTEM_CERTS ?= 1
 
 .PHONY: demo test lint check bench lock clean
 
@@ -44,4 +46,4 @@ lock:
 		--python-version 3.11 --group dev pyproject.toml --output-file requirements/dev.txt
 
 clean:
-	rm -rf .venv .demo dist
+	rm -rf .venv dist

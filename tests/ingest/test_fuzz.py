@@ -31,7 +31,7 @@ from picomem.ingest.format import DocumentFormat, format_of
 
 _FILES = int(os.environ.get("FUZZ_FILES", "100"))
 _HOSTS = ("claude-code", "codex", "openclaw", "plain", "picobot")
-_WORD = re.compile(r"zq\d+x\d+zq")
+_WORD = re.compile(r"zq\d{5}x\d{3}zq")  # of one width: a lost digit does not make it the word of another
 _GROWTH = 64 << 20
 
 
@@ -101,6 +101,7 @@ class _File:
             at = self.random.randrange(len(data))
             self._hurt_lines(bytes(data), at, at + 1)
             data[at] ^= 1 << self.random.randrange(8)
+            self._hurt_lines(bytes(data), at, at + 1)  # it may read like the word of another turn now
         self._put(bytes(data))
 
     def splice(self) -> None:
@@ -110,7 +111,9 @@ class _File:
         chunk = data[start : start + self.random.randrange(600)]
         self._hurt_lines(data, at, at + 1)
         self._hurt_lines(data, start, start + len(chunk))
-        self._put(data[:at] + chunk + data[at:])
+        spliced = data[:at] + chunk + data[at:]
+        self._hurt_lines(spliced, at, at + len(chunk))
+        self._put(spliced)
 
     def drop(self) -> None:
         """The file is rewritten without one of its lines."""
@@ -136,7 +139,7 @@ class _File:
 
     def _turn(self) -> bytes:
         role = "user" if self.random.random() < 0.5 else "assistant"
-        word = f"zq{self.case}x{self.number}zq"
+        word = f"zq{self.case:05}x{self.number:03}zq"
         self.agents |= {word} if role == "assistant" else set()
         line = _line(
             self.host, self.case, self.number, role, f"{word} the loader é {'and its cache ' * (self.number % 9)}"
@@ -164,7 +167,7 @@ class _Document(_File):
 
     def append(self) -> None:
         entries = [
-            {self.random.choice(("User", "Assistant")): {"content": f"zq{self.case}x{number}zq and more"}}
+            {self.random.choice(("User", "Assistant")): {"content": f"zq{self.case:05}x{number:03}zq and more"}}
             for number in range(self.number, self.number + self.random.randrange(2, 7))
         ]
         self.number += len(entries)
@@ -189,7 +192,8 @@ def _found_in(path: Path) -> list[str]:
         return []
     if isinstance(form, DocumentFormat):
         try:
-            return [turn.text for _, turns, _ in form.sessions(path) for turn in turns]
+            sessions = {info.session: turns for info, turns, _ in form.sessions(path)}  # of two copies, the last
+            return [turn.text for turns in sessions.values() for turn in turns]
         except InvalidInput:
             return []
     state = form.start(path)

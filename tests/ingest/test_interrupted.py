@@ -117,8 +117,8 @@ def _rows(db: Path, order: str = "e.doc") -> dict[str, list[tuple[Any, ...]]]:
                 f"JOIN transcripts AS t ON t.id = e.transcript_id ORDER BY {order}"
             ),
             "transcripts": select(
-                "SELECT path, host, session, project, branch, cwd, title, started_at, ended_at, size, fingerprint, "
-                "cursor, turns, skipped, state -> '$.reader', state -> '$.packer' FROM transcripts ORDER BY path, session"
+                "SELECT path, host, session, project, branch, cwd, title, started_at, ended_at, size, "
+                "fingerprint, cursor, turns, skipped, state -> '$.reader', state -> '$.packer' FROM transcripts ORDER BY path, session"
             ),
             "memories": select(
                 "SELECT project, key, kind, content, valid_from, importance, origin, count(*) FROM memories AS m "
