@@ -37,8 +37,7 @@ class Fts5:
         # As much page cache as the engine has.
         self._connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000")
         self._connection.execute(
-            "CREATE VIRTUAL TABLE IF NOT EXISTS words "
-            "USING fts5 (body, user UNINDEXED, tokenize = 'porter unicode61')"
+            "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (body, user UNINDEXED, tokenize = 'porter unicode61')"
             if shared
             else "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (body, tokenize = 'porter unicode61')"
         )

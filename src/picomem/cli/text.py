@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
+import os
+import sys
 import textwrap
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,11 @@ def text_of(name: str, result: Any) -> str:
 
 
 def _width() -> int:
-    return min(100, max(60, shutil.get_terminal_size((88, 24)).columns))
+    try:
+        columns = os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        columns = 88  # no terminal
+    return min(100, max(60, columns))
 
 
 def _wrapped(text: str, indent: str = "   ", most: int = 6) -> str:

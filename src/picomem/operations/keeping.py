@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, NotFound
+from picomem.operations.memory_views import ChangeView, change_view
 from picomem.operations.operation import Operation, Progressing, option
-from picomem.operations.views import ChangeView, change_view
 
 if TYPE_CHECKING:
     from picomem.engine import Engine

@@ -1,4 +1,4 @@
-"""Operations that answer: recall, show, why, history, timeline, index."""
+"""Operations that show what is there: show, why, history, timeline, index."""
 
 from __future__ import annotations
 
@@ -8,102 +8,13 @@ from typing import TYPE_CHECKING
 from picomem.clock import iso
 from picomem.errors import InvalidInput
 from picomem.operations.fence import fenced
+from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import Operation, option
-from picomem.operations.times import moment, window
-from picomem.operations.views import (
-    AnswerView,
-    ChangeView,
-    HitView,
-    MemoryView,
-    answer_view,
-    change_view,
-    hit_view,
-    memory_view,
-)
-from picomem.records.kinds import Kind, Priority
+from picomem.operations.times import moment
+from picomem.operations.views import HitView, hit_view
 
 if TYPE_CHECKING:
     from picomem.engine import Engine
-    from picomem.records.scope import Scope
-
-# The source designs' two categories beside our kinds: everything durable, and what was said.
-_CATEGORIES = (*Kind, "knowledge", "timeline")
-
-
-@dataclass(frozen=True, slots=True)
-class Recall:
-    query: str = option("the question, in any words", positional=True)
-    kind: tuple[str, ...] = option(
-        "only memories of this kind; repeatable", choices=_CATEGORIES, short="-t", tool="category", many=True
-    )
-    priority: str | None = option("only memories of this priority or above", None, choices=tuple(Priority))
-    tag: str = option("only memories with this tag", "")
-    limit: int | None = option("hits at most", None, short="-n")
-    token_budget: int | None = option("tokens of all hits together at most", None)
-    since: int | str | None = option("not before: a date, words like 30d, or Unix milliseconds", None)
-    until: int | str | None = option("not after: a date, words like yesterday, or Unix milliseconds", None)
-    time_window: str | None = option("a span of time: 30d, last week, 2026-05", None)
-    as_of: str | None = option("what was believed at this time", None)
-    valid_at: str | None = option("what was true at this time", None)
-    project: str = option("only this project, and what belongs to none", "")
-    session: str = option("only this session", "")
-    include_context: bool = option("with why each memory matters", False)
-    include_transcripts: bool = option("search past sessions too", True)
-    include_untrusted: bool = option("with text that came from tools, the web or others", False)
-    now: str | None = option("when the question is asked, for “yesterday” (default now)", None, tool=None)
-
-
-def recall(engine: Engine, request: Recall) -> AnswerView:
-    """Search long-term memory and past sessions for what is known about a question.
-
-    Returns scored entries within a token budget, pointers into past sessions, which ways of searching answered, and
-    how sure it is.
-    """
-    now = moment(request.now, engine.now(), engine.zone) or engine.now()
-    span = window(request.time_window, now, engine.zone)
-    if span and (request.since or request.until):
-        raise InvalidInput("Give a time window, or since and until; not both.")
-    kinds = set(request.kind)
-    durable = kinds - {"timeline"}
-    answer = engine.recall(
-        request.query,
-        limit=request.limit,
-        token_budget=request.token_budget,
-        kinds=[] if "knowledge" in kinds else sorted(durable),
-        priority=request.priority,
-        tag=request.tag,
-        since=span.since if span else moment(request.since, now, engine.zone),
-        until=span.until if span else moment(request.until, now, engine.zone, end=True),
-        as_of=moment(request.as_of, now, engine.zone, end=True),
-        valid_at=moment(request.valid_at, now, engine.zone, end=True),
-        include_context=request.include_context,
-        include_memories=not kinds or bool(durable),
-        include_transcripts=request.include_transcripts and (not kinds or "timeline" in kinds),
-        include_untrusted=request.include_untrusted,
-        scope=_narrowed(engine, request.project, request.session),
-        now=now,
-    )
-    return answer_view(answer)
-
-
-def _narrowed(engine: Engine, project: str, session: str = "") -> Scope:
-    return engine.scope.narrowed(project=project, session=session)
-
-
-def _recalled(answer: AnswerView) -> str:
-    """The plan's reply, with episodes by their citation; text that nobody trusted wrote is fenced as data."""
-    if not answer.hits:
-        return "No matching memories found."
-    lines = []
-    for hit in answer.hits:
-        text = fenced(hit.text, hit.origin)
-        if hit.source == "memory":
-            lines.append(f"- {hit.key} [{hit.kind}] [importance: {hit.importance:.1f}]: {text}")
-            if hit.context:
-                lines.append(f"  ({fenced(hit.context, hit.origin)})")
-        else:
-            lines.append(f"- episode {hit.id} [{hit.role}; {hit.citation}]: {text}")
-    return f"Found {len(lines)} memories:\n" + "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +159,7 @@ def timeline(engine: Engine, request: Timeline) -> TimelineResult:
         since=moment(request.since, now, engine.zone),
         until=moment(request.until, now, engine.zone, end=True),
         limit=request.limit,
-        scope=_narrowed(engine, request.project, request.session),
+        scope=engine.scope.narrowed(project=request.project, session=request.session),
     )
     return TimelineResult([hit_view(hit) for hit in found])
 
@@ -270,23 +181,11 @@ class IndexResult:
 
 def index(engine: Engine, request: Index) -> IndexResult:
     """Print the always-loaded index page: what an agent should know before anything is asked."""
-    page = engine.index(budget=request.budget, scope=_narrowed(engine, request.project))
+    page = engine.index(budget=request.budget, scope=engine.scope.narrowed(project=request.project))
     return IndexResult(page.text, page.tokens, page.budget, page.entries, page.left_out)
 
 
 OPERATIONS = (
-    Operation(
-        name="recall",
-        request=Recall,
-        result=AnswerView,
-        run=recall,
-        reply=_recalled,
-        permission="memory:read:user",
-        example='picomem recall "which port does staging use?" --project harbor',
-        tool="memory_recall",
-        read_only=True,
-        idempotent=True,
-    ),
     Operation(
         name="show",
         request=Show,

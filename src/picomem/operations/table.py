@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 _PLACES = {
     "keeping": ("ingest", "migrate", "scrub", "status", "doctor", "audit", "index-status"),
     "writing": ("remember", "revise", "forget"),
-    "reading": ("recall", "show", "why", "history", "timeline", "index"),
+    "recalling": ("recall",),
+    "reading": ("show", "why", "history", "timeline", "index"),
 }
 NAMES = tuple(name for names in _PLACES.values() for name in names)
 

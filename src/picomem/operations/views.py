@@ -1,4 +1,5 @@
-"""What operations hand out: records as plain values, times as RFC 3339 text."""
+"""What operations hand out: records as plain values, times as RFC 3339 text. Here what recall needs; the rest is in
+`memory_views`."""
 
 from __future__ import annotations
 
@@ -7,68 +8,6 @@ from typing import Any
 
 from picomem.clock import Micros, iso
 from picomem.records.hit import Answer, Hit
-from picomem.records.memory import Change, Memory
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryView:
-    """One version of a memory. `current` says whether it is believed, and true, now."""
-
-    id: str
-    version: int
-    key: str
-    kind: str
-    content: str
-    context: str
-    importance: float
-    priority: str
-    pinned: bool
-    tags: list[str]
-    related_to: list[str]
-    origin: str
-    source: str
-    project: str
-    agent: str
-    session: str
-    valid_from: str
-    valid_to: str | None
-    known_from: str
-    known_to: str | None
-    expires_at: str | None
-    created_at: str
-    updated_at: str
-    archived: bool
-    token_estimate: int
-
-
-def memory_view(memory: Memory) -> MemoryView:
-    return MemoryView(
-        id=memory.id,
-        version=memory.version,
-        key=memory.key,
-        kind=memory.kind.value,
-        content=memory.content,
-        context=memory.context,
-        importance=memory.importance,
-        priority=memory.priority.value,
-        pinned=memory.pinned,
-        tags=list(memory.tags),
-        related_to=list(memory.related),
-        origin=memory.origin.value,
-        source=memory.source.value,
-        project=memory.scope.project,
-        agent=memory.scope.agent,
-        session=memory.scope.session,
-        valid_from=iso(memory.valid_from),
-        valid_to=_iso(memory.valid_to),
-        known_from=iso(memory.known_from),
-        known_to=_iso(memory.known_to),
-        expires_at=_iso(memory.expires_at),
-        created_at=iso(memory.created_at),
-        updated_at=iso(memory.known_from),
-        archived=memory.archived,
-        token_estimate=memory.tokens,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +40,7 @@ def hit_view(hit: Hit) -> HitView:
     values = asdict(hit)
     values.update(
         origin=hit.origin.value,
-        at=_iso(hit.at),
+        at=iso_or_none(hit.at),
         tags=list(hit.tags),
         turns=[turn + 1 for turn in hit.turns or ()],
     )
@@ -134,33 +73,11 @@ def answer_view(answer: Answer) -> AnswerView:
         tokens=answer.tokens,
         token_budget=answer.token_budget,
         left_out=answer.left_out,
-        since=_iso(answer.since),
-        until=_iso(answer.until),
+        since=iso_or_none(answer.since),
+        until=iso_or_none(answer.until),
         time_phrase=answer.time_phrase,
         notes=list(answer.notes),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeView:
-    """One recorded decision."""
-
-    id: str
-    run: str
-    at: str
-    actor: str
-    verb: str
-    decision: str
-    reason: str
-    memory_id: str
-    before: int | None
-    after: int | None
-    candidate: str
-    undoes: str
-
-
-def change_view(change: Change) -> ChangeView:
-    return ChangeView(**{**asdict(change), "at": iso(change.at)})
 
 
 def jsonable(view: Any) -> Any:
@@ -168,5 +85,5 @@ def jsonable(view: Any) -> Any:
     return asdict(view)
 
 
-def _iso(at: Micros | None) -> str | None:
+def iso_or_none(at: Micros | None) -> str | None:
     return None if at is None else iso(at)

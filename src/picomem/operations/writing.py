@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import Operation, option
-from picomem.operations.views import ChangeView, MemoryView, change_view, memory_view
 from picomem.records.kinds import Kind, Origin, Priority
 
 if TYPE_CHECKING:

@@ -43,12 +43,14 @@ _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020
 # Scripts of India and South-East Asia, whose vowel signs are marks and not letters to `\w`.
 _MARKED = "\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _LETTER = rf"(?:[^\W_{_CJK}]|[{_MARKED}])"
+# Patterns are strings: `re` compiles (and keeps) each at its first use, and ASCII text needs none with CJK in it.
 # A run of CJK; or a word of any other script, with the joiners that hold an identifier or a number together.
-_WORD = re.compile(rf"[{_CJK}]+|{_LETTER}+(?:[_.\-'’]+{_LETTER}+)*")
-_ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:[_.\-']+[A-Za-z0-9]+)*")
-_JOINER = re.compile(r"[_.\-'’]+")
-_CLITIC = re.compile(r"['’](?:s|t|d|m|ll|re|ve)$", re.IGNORECASE)
-_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+")
+_WORD = rf"[{_CJK}]+|{_LETTER}+(?:[_.\-'’]+{_LETTER}+)*"
+_ASCII_WORD = r"[A-Za-z0-9]+(?:[_.\-']+[A-Za-z0-9]+)*"
+_JOINER = r"[_.\-'’]+"
+_CLITIC = r"(?i)['’](?:s|t|d|m|ll|re|ve)$"
+_HUMP = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+"
+_CJK_ALONE = f"(?<![{_CJK}])[{_CJK}](?![{_CJK}])"
 _LONGEST_TERM = 64  # a longer "word" is a hash or base64; its head identifies it as well
 
 
@@ -61,9 +63,9 @@ def owner_token(user: str) -> str:
 def terms(text: str) -> list[str]:
     """The terms of a text, in order, repeated as often as they occur."""
     if text.isascii():
-        words = _ASCII_WORD.findall(text)
+        words = re.findall(_ASCII_WORD, text)
     else:
-        words = _WORD.findall(_fold_accents(text))
+        words = re.findall(_WORD, _fold_accents(text))
     out: list[str] = []
     for word in words:
         out.extend(_terms_of_word(word))
@@ -76,8 +78,10 @@ def query_terms(text: str, limit: int = 64) -> list[str]:
     A CJK character is a term of a question only where it stands alone: in a longer run the pairs say more.
     """
     text = text[:8000]
-    alone = set(_CJK_ALONE.findall(text))
-    found = [term for term in dict.fromkeys(terms(text)) if term in alone or not _CJK_ALONE.fullmatch(term)]
+    found = list(dict.fromkeys(terms(text)))
+    if not text.isascii():
+        alone = set(re.findall(_CJK_ALONE, text))
+        found = [term for term in found if term in alone or not re.fullmatch(_CJK_ALONE, term)]
     return found[:limit]
 
 
@@ -88,7 +92,7 @@ def is_stop_word(word: str) -> bool:
 
 def is_cjk(text: str) -> bool:
     """Whether the text holds a CJK character."""
-    return bool(re.search(f"[{_CJK}]", text))
+    return not text.isascii() and bool(re.search(f"[{_CJK}]", text))
 
 
 def indexed(text: str, owner: str) -> str:
@@ -107,9 +111,9 @@ def _fold_accents(text: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _terms_of_word(word: str) -> tuple[str, ...]:
-    if ord(word[0]) > 0x2FFF and _is_cjk_char(word[0]):
+    if ord(word[0]) > 0x2FFF and is_cjk(word[0]):
         return tuple([word[i : i + 2] for i in range(len(word) - 1)] + [word[-1]])
-    pieces = _JOINER.split(_CLITIC.sub("", word))  # Ann's is about Ann
+    pieces = re.split(_JOINER, re.sub(_CLITIC, "", word))  # Ann's is about Ann
     found = [part for piece in pieces for part in _split_humps(piece)]
     whole = ""
     if len(found) > 1:
@@ -126,7 +130,7 @@ def _split_humps(piece: str) -> list[str]:
     """camelCase and HTTPServer2 at their humps; a word that is all of one case stays whole."""
     if piece.isdigit() or piece.islower() or (piece.isupper() and piece.isalpha()) or piece.istitle():
         return [piece[:_LONGEST_TERM]]
-    humps = _HUMP.findall(piece)
+    humps = re.findall(_HUMP, piece)
     # A random string has a hump every other letter: it is one word, not forty.
     if not humps or len(humps) > 8 or len(piece) < 2 * len(humps):
         return [piece[:_LONGEST_TERM]]
@@ -143,11 +147,3 @@ def _stemmer():
     import Stemmer
 
     return Stemmer.Stemmer("porter", 0)
-
-
-def _is_cjk_char(char: str) -> bool:
-    return bool(_CJK_CHAR.match(char))
-
-
-_CJK_CHAR = re.compile(f"[{_CJK}]")
-_CJK_ALONE = re.compile(f"(?<![{_CJK}])[{_CJK}](?![{_CJK}])")

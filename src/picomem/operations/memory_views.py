@@ -1,0 +1,92 @@
+"""What operations hand out of memories and changes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from picomem.clock import iso
+from picomem.operations.views import iso_or_none
+from picomem.records.memory import Change, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryView:
+    """One version of a memory. `current` says whether it is believed, and true, now."""
+
+    id: str
+    version: int
+    key: str
+    kind: str
+    content: str
+    context: str
+    importance: float
+    priority: str
+    pinned: bool
+    tags: list[str]
+    related_to: list[str]
+    origin: str
+    source: str
+    project: str
+    agent: str
+    session: str
+    valid_from: str
+    valid_to: str | None
+    known_from: str
+    known_to: str | None
+    expires_at: str | None
+    created_at: str
+    updated_at: str
+    archived: bool
+    token_estimate: int
+
+
+def memory_view(memory: Memory) -> MemoryView:
+    return MemoryView(
+        id=memory.id,
+        version=memory.version,
+        key=memory.key,
+        kind=memory.kind.value,
+        content=memory.content,
+        context=memory.context,
+        importance=memory.importance,
+        priority=memory.priority.value,
+        pinned=memory.pinned,
+        tags=list(memory.tags),
+        related_to=list(memory.related),
+        origin=memory.origin.value,
+        source=memory.source.value,
+        project=memory.scope.project,
+        agent=memory.scope.agent,
+        session=memory.scope.session,
+        valid_from=iso(memory.valid_from),
+        valid_to=iso_or_none(memory.valid_to),
+        known_from=iso(memory.known_from),
+        known_to=iso_or_none(memory.known_to),
+        expires_at=iso_or_none(memory.expires_at),
+        created_at=iso(memory.created_at),
+        updated_at=iso(memory.known_from),
+        archived=memory.archived,
+        token_estimate=memory.tokens,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeView:
+    """One recorded decision."""
+
+    id: str
+    run: str
+    at: str
+    actor: str
+    verb: str
+    decision: str
+    reason: str
+    memory_id: str
+    before: int | None
+    after: int | None
+    candidate: str
+    undoes: str
+
+
+def change_view(change: Change) -> ChangeView:
+    return ChangeView(**{**asdict(change), "at": iso(change.at)})

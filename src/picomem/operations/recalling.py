@@ -1,0 +1,107 @@
+"""The operation that everything else is for: recall. It stands alone, so that a hook loads nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from picomem.errors import InvalidInput
+from picomem.operations.fence import fenced
+from picomem.operations.operation import Operation, option
+from picomem.operations.times import moment, window
+from picomem.operations.views import AnswerView, answer_view
+from picomem.records.kinds import Kind, Priority
+
+if TYPE_CHECKING:
+    from picomem.engine import Engine
+
+# The source designs' two categories beside our kinds: everything durable, and what was said.
+_CATEGORIES = (*Kind, "knowledge", "timeline")
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    query: str = option("the question, in any words", positional=True)
+    kind: tuple[str, ...] = option(
+        "only memories of this kind; repeatable", choices=_CATEGORIES, short="-t", tool="category", many=True
+    )
+    priority: str | None = option("only memories of this priority or above", None, choices=tuple(Priority))
+    tag: str = option("only memories with this tag", "")
+    limit: int | None = option("hits at most", None, short="-n")
+    token_budget: int | None = option("tokens of all hits together at most", None)
+    since: int | str | None = option("not before: a date, words like 30d, or Unix milliseconds", None)
+    until: int | str | None = option("not after: a date, words like yesterday, or Unix milliseconds", None)
+    time_window: str | None = option("a span of time: 30d, last week, 2026-05", None)
+    as_of: str | None = option("what was believed at this time", None)
+    valid_at: str | None = option("what was true at this time", None)
+    project: str = option("only this project, and what belongs to none", "")
+    session: str = option("only this session", "")
+    include_context: bool = option("with why each memory matters", False)
+    include_transcripts: bool = option("search past sessions too", True)
+    include_untrusted: bool = option("with text that came from tools, the web or others", False)
+    now: str | None = option("when the question is asked, for “yesterday” (default now)", None, tool=None)
+
+
+def recall(engine: Engine, request: Recall) -> AnswerView:
+    """Search long-term memory and past sessions for what is known about a question.
+
+    Returns scored entries within a token budget, pointers into past sessions, which ways of searching answered, and
+    how sure it is.
+    """
+    now = moment(request.now, engine.now(), engine.zone) or engine.now()
+    span = window(request.time_window, now, engine.zone)
+    if span and (request.since or request.until):
+        raise InvalidInput("Give a time window, or since and until; not both.")
+    kinds = set(request.kind)
+    durable = kinds - {"timeline"}
+    answer = engine.recall(
+        request.query,
+        limit=request.limit,
+        token_budget=request.token_budget,
+        kinds=[] if "knowledge" in kinds else sorted(durable),
+        priority=request.priority,
+        tag=request.tag,
+        since=span.since if span else moment(request.since, now, engine.zone),
+        until=span.until if span else moment(request.until, now, engine.zone, end=True),
+        as_of=moment(request.as_of, now, engine.zone, end=True),
+        valid_at=moment(request.valid_at, now, engine.zone, end=True),
+        include_context=request.include_context,
+        include_memories=not kinds or bool(durable),
+        include_transcripts=request.include_transcripts and (not kinds or "timeline" in kinds),
+        include_untrusted=request.include_untrusted,
+        scope=engine.scope.narrowed(project=request.project, session=request.session),
+        now=now,
+    )
+    return answer_view(answer)
+
+
+def _recalled(answer: AnswerView) -> str:
+    """The plan's reply, with episodes by their citation; text that nobody trusted wrote is fenced as data."""
+    if not answer.hits:
+        return "No matching memories found."
+    lines = []
+    for hit in answer.hits:
+        text = fenced(hit.text, hit.origin)
+        if hit.source == "memory":
+            lines.append(f"- {hit.key} [{hit.kind}] [importance: {hit.importance:.1f}]: {text}")
+            if hit.context:
+                lines.append(f"  ({fenced(hit.context, hit.origin)})")
+        else:
+            lines.append(f"- episode {hit.id} [{hit.role}; {hit.citation}]: {text}")
+    return f"Found {len(lines)} memories:\n" + "\n".join(lines)
+
+
+OPERATIONS = (
+    Operation(
+        name="recall",
+        request=Recall,
+        result=AnswerView,
+        run=recall,
+        reply=_recalled,
+        permission="memory:read:user",
+        example='picomem recall "which port does staging use?" --project harbor',
+        tool="memory_recall",
+        read_only=True,
+        idempotent=True,
+    ),
+)
