@@ -46,3 +46,22 @@ def test_what_a_question_holds_is_never_syntax(table: Fts5):
 def test_chinese_is_found_by_pairs(table: Fts5):
     table.add(["昨天我们去了动物园", "今天下雨"])
     assert table.best("动物园在哪里", 10) == [0]
+
+
+def test_a_shared_table_keeps_users_apart(tmp_path: Path):
+    table = Fts5(tmp_path / "shared.db", shared=True)
+    table.add(["a heron on the pier", "the pier at night"], "ann")
+    table.add(["a heron and a heron"], "bea")
+    assert table.best("heron", 10, "ann") == [0]
+    assert table.best("heron", 10, "bea") == [2]
+    assert table.best("heron", 10, "cy") == []
+    table.close()
+
+
+def test_a_table_goes_on_where_it_ended(tmp_path: Path):
+    for text in ("a heron", "a pier"):
+        table = Fts5(tmp_path / "words.db")
+        table.add([text])
+        found = table.best("pier", 10)
+        table.close()
+    assert found == [1]

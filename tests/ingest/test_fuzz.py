@@ -72,6 +72,7 @@ class _File:
         self.path = folder / ("sessions.json" if host == "picobot" else f"{case}.jsonl")
         self.hurt: set[str] = set()
         self.agents: set[str] = set()
+        self.renamed = False
         self.number = 0
         self.rotated = 0
         self.append()
@@ -119,7 +120,7 @@ class _File:
         """The file is rewritten without one of its lines."""
         lines = self._data().splitlines(keepends=True)
         gone = lines.pop(self.random.randrange(len(lines)))
-        self.hurt |= set(_WORD.findall(gone.decode("utf-8", "replace")))
+        self._hurt(gone)
         self._put(b"".join(lines))
 
     def pad(self) -> None:
@@ -153,7 +154,12 @@ class _File:
 
     def _hurt_lines(self, data: bytes, start: int, end: int) -> None:
         first, last = data.rfind(b"\n", 0, start) + 1, data.find(b"\n", end)
-        self.hurt |= set(_WORD.findall(data[first : last if last >= 0 else None].decode("utf-8", "replace")))
+        self._hurt(data[first : last if last >= 0 else None])
+
+    def _hurt(self, lines: bytes) -> None:
+        self.hurt |= set(_WORD.findall(lines.decode("utf-8", "replace")))
+        # Hosts whose turns have no id of their own world-wide: with its name, the session is another one.
+        self.renamed |= self.host in ("openclaw", "picobot") and f'"c{self.case}"'.encode() in lines
 
     def _data(self) -> bytes:
         return self.path.read_bytes() if self.path.exists() else b""
@@ -228,6 +234,7 @@ def test_damaged_files_lose_nothing_that_is_there_and_double_nothing(open_engine
         folder = tmp_path / host / str(case)
         file = _attack(engine, folder, host, case)
         hurt |= file.hurt | (file.agents if file.hurt else set())
+        hurt |= {f"zq{case:05}x{number:03}zq" for number in range(file.number)} if file.renamed else set()
         before = _stored(db)
         again = engine.ingest([folder])
         assert (again.episodes, _stored(db)) == (0, before), f"case {case}: reading again changed something"

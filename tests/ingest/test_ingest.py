@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -145,6 +146,31 @@ def test_what_is_appended_while_a_file_is_read_is_met_by_the_next_run(engine, tm
     engine.ingester().run(find([path]), append)
     engine.ingest([path])
     assert rows(engine).count("One more thing about the docs") == 1
+
+
+@pytest.mark.requirement("O6")
+def test_a_file_that_is_replaced_while_it_is_read_is_read_anew(engine, tmp_path):
+    path = written(tmp_path / "s1.jsonl", [claude(number, "user", f"Old question {number}") for number in range(900)])
+    new = written(tmp_path / "new", [claude(2_000 + number, "user", f"New question {number}") for number in range(950)])
+
+    def replace_it(_progress: object) -> None:
+        if new.exists():
+            new.replace(path)
+
+    engine.ingester().run(find([path]), replace_it)
+    engine.ingest([path])
+    assert rows(engine) == [f"{age} question {n}" for age, count in (("Old", 900), ("New", 950)) for n in range(count)]
+
+
+@pytest.mark.requirement("O6")
+def test_an_edit_that_keeps_the_size_is_seen(engine, tmp_path):
+    lines = [claude(number, "user", f"Question {number} about the loader") for number in range(100)]
+    path = written(tmp_path / "s1.jsonl", lines)
+    engine.ingest([path])
+    path.write_bytes(path.read_bytes().replace(b"Question 50 about the loader", b"Question 50 about the beacon"))
+    os.utime(path, (1, 1))  # a clock may be too coarse to tell two writes apart
+    assert engine.ingest([path]).updated == 1
+    assert rows(engine)[50] == "Question 50 about the beacon"
 
 
 @pytest.mark.requirement("O6")

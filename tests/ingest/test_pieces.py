@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 
 import pytest
@@ -73,8 +74,14 @@ def test_a_text_is_cut_where_a_paragraph_or_a_sentence_ends():
     assert all(part.endswith(".") for part in cut(paragraph.strip(), 100))
 
 
-def test_a_turn_of_8_million_characters_is_cut_without_copying_its_rest():
-    assert sum(1 for _ in cut("word " * 1_600_000)) > 5_000
+def test_a_turn_of_8_million_characters_is_cut_in_linear_time():
+    def seconds(words: int) -> float:
+        turn = Turn(0, "user", "word " * words, 5, Origin.USER, 0, 1)
+        start = time.process_time()
+        assert sum(1 for _ in Packer("h", "s").add(turn)) > words // 300
+        return time.process_time() - start
+
+    assert seconds(1_600_000) < 40 * seconds(160_000)  # it would be a hundredfold if each part cost the whole
 
 
 def test_what_is_kept_of_the_open_piece_holds_no_word_of_it_and_needs_the_stored_one():
@@ -105,17 +112,21 @@ def test_repeats_are_counted_and_the_count_stays_small():
 
 def test_a_turns_identity_is_its_own_and_the_same_in_a_copy():
     turn = Turn(0, "user", "hello", 5, Origin.USER, 0, 1, id="0" * 36)
-    assert identity("h", "s1", turn, 0) == identity("h", "s2", replace(turn, text="edited"), 0)
-    assert identity("h", "s1", turn, 0) != identity("h", "s1", turn, 1)
+    assert identity("h", "s1", turn) == identity("h", "s2", replace(turn, text="edited"))
     local = replace(turn, id="a1")
-    assert identity("h", "s1", local, 0) != identity("h", "s2", local, 0)
+    assert identity("h", "s1", local) != identity("h", "s2", local)
     timed = replace(turn, id="")
-    assert identity("h", "s1", timed, 0) == identity("h", "s2", timed, 0)
-    assert identity("h", "s1", timed, 0) != identity("h", "s1", replace(timed, at=6), 0)
+    assert identity("h", "s1", timed) == identity("h", "s2", timed)
+    assert identity("h", "s1", timed) != identity("h", "s1", replace(timed, at=6))
     bare = replace(turn, id="", at=None)
-    assert identity("h", "s1", bare, 0) != identity("h", "s2", bare, 0)
-    assert identity("h", "s1", bare, 0, 1) != identity("h", "s1", bare, 0, 0)
+    assert identity("h", "s1", bare) != identity("h", "s2", bare)
+    assert identity("h", "s1", bare, 1) != identity("h", "s1", bare, 0)
     assert apart("x", "s1") != apart("x", "s2")
+
+
+def test_the_parts_of_a_turn_have_identities_of_their_own():
+    parts = list(Packer("h", "s").add(Turn(0, "user", "word " * 2_000, 5, Origin.USER, 0, 1)))
+    assert len({part.identity for part in parts}) == len(parts) == 7
 
 
 def _episode(text: str, start: int = 0, origin: Origin = Origin.AGENT) -> Episode:

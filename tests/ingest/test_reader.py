@@ -55,7 +55,7 @@ def test_an_empty_file_and_an_offset_beyond_the_end_give_nothing(tmp_path):
     assert _all(path, 100) == []
 
 
-@pytest.mark.requirement("R18")
+@pytest.mark.requirement("O6")
 def test_a_line_of_50_mb_is_told_without_its_bytes_in_bounded_memory(tmp_path):
     path = tmp_path / "a.jsonl"
     with path.open("wb") as file:

@@ -62,7 +62,7 @@ class Fts5:
         if not match:
             return []
         if self._shared:
-            # By bm25() and not by rank: so only the user's own rows are scored and sorted, which is faster.
+            # As most would write it. By rank it takes a quarter less where a user has many rows, and more where few.
             rows = self._connection.execute(
                 "SELECT rowid FROM words WHERE words MATCH ? AND user = ? ORDER BY bm25(words) LIMIT ?",
                 (match, user, limit),

@@ -60,7 +60,7 @@ class _Run:
 def measure(
     name: str, paths: Sequence[Path], embedder: str, runs: int = RUNS, progress: Callable[[str], None] | None = None
 ) -> IngestSpeed:
-    """Ingest these files and folders `runs` times. Raises NotFound, or InvalidInput where there is no transcript."""
+    """Ingest these files and folders `runs` times. Raises InvalidInput where there is no transcript."""
     files = [found.path for found in find(paths) if found.format]
     if not files:
         raise InvalidInput(f"There is no transcript in {', '.join(map(str, paths))}.")
@@ -107,7 +107,7 @@ def _parsed(files: Sequence[Path]) -> tuple[int, float, float]:
     size, passed, used = 0, 0.0, 0.0
     for path in files:
         lines = [line.data for line in reader.lines(path) if line.data]
-        size += sum(len(line) for line in lines)
+        size += sum(len(line) + 1 for line in lines)
         started, cpu = perf_counter(), process_time()
         for line in lines:
             _ = json.loads(line)

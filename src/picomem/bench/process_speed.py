@@ -17,6 +17,7 @@ from pathlib import Path
 from time import perf_counter
 
 from picomem.bench.fill import ASKER, Filled
+from picomem.errors import PicomemError
 
 RUNS = 15
 _BARE = "import sqlite3"
@@ -35,6 +36,12 @@ with open("/proc/self/status") as file:
     status = dict(line.split(":", 1) for line in file)
 print(status["VmRSS"].split()[0], status["VmHWM"].split()[0])
 """
+
+
+class NothingFound(PicomemError):
+    """The command found nothing in a store that holds what it asked for, so its times would say nothing."""
+
+    code = "nothing_found"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +76,10 @@ class MemoryUse:
 def start(filled: Filled, embedder: str, runs: int = RUNS) -> StartSpeed:
     """Start `picomem recall` and the bare interpreter `runs` times each."""
     env = _environment(filled, embedder)
-    command = [sys.executable, "-c", _COMMAND, "--user", ASKER, "recall", filled.questions[0]]
+    options = ["--db", str(filled.store), "--user", ASKER]
+    command = [sys.executable, "-c", _COMMAND, *options, "recall", filled.questions[0]]
     bare = [sys.executable, "-c", _BARE]
+    _check_found([*command, "--json"], env)
     both = [(_run(command, env), _run(bare, env)) for _ in range(runs)]
     (ms, cpu_ms), (bare_ms, bare_cpu_ms) = (
         tuple(min(run[which][kind] for run in both) for kind in (0, 1)) for which in (0, 1)
@@ -111,10 +120,16 @@ def _environment(filled: Filled, embedder: str) -> dict[str, str]:
     ours = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
     return ours | {
         "PICOMEM_DATA_DIR": str(filled.store.parent),
-        "PICOMEM_DB": str(filled.store),
         "PICOMEM_RECALL_EMBEDDER": embedder,
         "PICOMEM_RECALL_TIMEZONE": "UTC",
     }
+
+
+def _check_found(command: Sequence[str], env: Mapping[str, str]) -> None:
+    """What finds nothing is fast, and would say nothing."""
+    done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
+    if not json.loads(done.stdout)["hits"]:
+        raise NothingFound()
 
 
 def _run(command: Sequence[str], env: Mapping[str, str]) -> tuple[float, float]:

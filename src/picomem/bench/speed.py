@@ -66,7 +66,7 @@ def run(
     """Measure at these numbers of episodes, and on these transcripts besides the made-up ones.
 
     A million episodes take about ten minutes and 6 GB in the temporary folder. Raises InvalidInput for a size below
-    1 or a folder without transcripts, NotFound where there is no such folder.
+    1, and where the folder holds no transcript or is not there.
     """
     if not sizes or min(sizes) < 1:
         raise InvalidInput("The numbers of episodes are whole numbers from 1.")

@@ -42,7 +42,7 @@ from picomem.records.scope import Scope
 from picomem.records.transcript import TranscriptInfo, Turn
 from picomem.store import episodes
 from picomem.store.connector import Connector, Transaction
-from picomem.text.tokens import tokenizer
+from picomem.text.tokens import count_tokens
 
 BATCH_PIECES = 400  # a transaction: half a second of work, and the most that a kill makes us read again
 BATCH_BYTES = 16 << 20
@@ -117,6 +117,14 @@ class _Batch:
     redacted: int = 0
 
 
+class _Look(NamedTuple):
+    """What a file system says of a file: which it is, its bytes, and when it was written."""
+
+    file: int
+    size: int
+    written: int
+
+
 @dataclass(slots=True)
 class _Reading:
     """A transcript and where its reading stands; `owners` are the transcripts that have some of its turns."""
@@ -124,20 +132,13 @@ class _Reading:
     transcript: Transcript
     state: State
     packer: Packer
-    written: int  # when the file was, by its own record, before we began
+    look: _Look  # taken before we began
     owners: set[str] = field(default_factory=set)
 
     def stored(self) -> str:
         """What `Ingest._resume` needs to go on from here. (ASCII: it may quote a half of a surrogate pair.)"""
-        stored = {"reader": self.state.to_json(), "packer": self.packer.to_json(), "written": self.written}
+        stored = {"reader": self.state.to_json(), "packer": self.packer.to_json(), "written": self.look.written}
         return json.dumps({**stored, "owners": sorted(self.owners)[:_MOST_OWNERS]})
-
-
-class _Look(NamedTuple):
-    """What a file's record says of it."""
-
-    size: int
-    written: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +295,7 @@ class Ingest:
     def _start(self, form: TranscriptFormat, path: Path, transcript: Transcript, look: _Look) -> _Reading:
         state = form.start(path)
         session = state.info.session or transcript.session
-        return _Reading(transcript, state, Packer(form.name, session), look.written)
+        return _Reading(transcript, state, Packer(form.name, session), look)
 
     def _at_cursor(
         self, tx: Transaction, form: TranscriptFormat, known: Transcript, stored: Record, look: _Look
@@ -308,7 +309,7 @@ class Ingest:
         session = state.info.session or known.session
         previews = (row.preview for _, row in self._rows(tx, first, session) if row is not None)
         packer = Packer.resumed(form.name, session, packed, previews)
-        return _Reading(known, state, packer, look.written, set(stored.get("owners", ())))
+        return _Reading(known, state, packer, look, set(stored.get("owners", ())))
 
     def _is_gone(self, tx: Transaction, transcript_id: str) -> bool:
         owner = episodes.transcript(tx, self._scope, transcript_id)
@@ -345,7 +346,7 @@ class Ingest:
         if not batch.pieces:
             return {}
         texts = [piece.text for piece in batch.pieces.values()]
-        tokens = [len(each) for each in tokenizer().encode_batch_fast(texts, add_special_tokens=False)]
+        tokens = [count_tokens(text) for text in texts]
         vectors = self._vectors.prepare(texts) if self._vectors else [None] * len(texts)
         ready = (_Ready(count, vector) for count, vector in zip(tokens, vectors, strict=True))
         return dict(zip(batch.pieces, ready, strict=True))
@@ -357,7 +358,8 @@ class Ingest:
         after = replace(
             _described(reading.transcript, reading.state.info, batch.pieces.values()),
             size=size,
-            fingerprint=_fingerprint(path, cursor),
+            # Of another file that lies there by now, nothing was read.
+            fingerprint=_fingerprint(path, cursor) if _look(path).file == reading.look.file else "",
             cursor=cursor,
             turns=reading.state.turns,
             skipped=json.dumps(reading.state.skipped.counts),
@@ -382,7 +384,7 @@ class Ingest:
             session = info.session or f"#{nameless}"
             transcript = known.get(session) or Transcript(id=new_id(), host=form.name, path=str(path), session=session)
             state = State(info=info, skipped=skipped, turns=len(turns))
-            reading, batch = _Reading(transcript, state, Packer(form.name, session), look.written), _Batch()
+            reading, batch = _Reading(transcript, state, Packer(form.name, session), look), _Batch()
             for turn in turns:
                 self._pack(reading.packer, turn, batch)
             self._store(path, reading, 0, 0, batch, report)
@@ -568,5 +570,5 @@ def _look(path: Path) -> _Look:
     try:
         status = path.stat()
     except OSError:
-        return _Look(0, 0)
-    return _Look(status.st_size, status.st_mtime_ns)
+        return _Look(0, 0, 0)
+    return _Look(status.st_ino, status.st_size, status.st_mtime_ns)

@@ -114,8 +114,9 @@ class Packer:
             yield grown
             return
         parts = list(cut(turn.text))
+        name = identity(self._host, self.session, turn, repeat)
         for number, text in enumerate(parts):
-            piece = self._piece(turn, number, text, repeat)
+            piece = _piece(turn, number, text, content_hash(name, str(number)) if number else name)
             self.open = piece if _packs(turn) and len(parts) == 1 else None
             yield piece
 
@@ -128,21 +129,22 @@ class Packer:
             return None
         return replace(last, last_turn=turn.index, end=turn.end, text=text, ended_at=turn.at or last.ended_at)
 
-    def _piece(self, turn: Turn, part: int, text: str, repeat: int) -> Piece:
-        return Piece(
-            first_turn=turn.index,
-            last_turn=turn.index,
-            part=part,
-            start=turn.start,
-            end=turn.end,
-            role=_role(turn),
-            origin=turn.origin,
-            branch=turn.branch,
-            text=text,
-            started_at=turn.at,
-            ended_at=turn.at,
-            identity=identity(self._host, self.session, turn, part, repeat),
-        )
+
+def _piece(turn: Turn, part: int, text: str, name: str) -> Piece:
+    return Piece(
+        first_turn=turn.index,
+        last_turn=turn.index,
+        part=part,
+        start=turn.start,
+        end=turn.end,
+        role=_role(turn),
+        origin=turn.origin,
+        branch=turn.branch,
+        text=text,
+        started_at=turn.at,
+        ended_at=turn.at,
+        identity=name,
+    )
 
 
 def _role(turn: Turn) -> str:
@@ -169,7 +171,7 @@ def _with_words(stored: Mapping[str, Any] | None, previews: Iterable[str]) -> Pi
     return None
 
 
-def identity(host: str, session: str, turn: Turn, part: int, repeat: int = 0) -> str:
+def identity(host: str, session: str, turn: Turn, repeat: int = 0) -> str:
     """What tells that a turn was stored already.
 
     A fork or a resumed session is a copy of its beginning under a new session id. So where the host gives a turn an
@@ -177,12 +179,12 @@ def identity(host: str, session: str, turn: Turn, part: int, repeat: int = 0) ->
     time the same was said.
     """
     if len(turn.id) >= _GLOBAL_ID:
-        return content_hash(host, turn.id, str(part))
+        return content_hash(host, turn.id)
     if turn.id:
-        return content_hash(host, session, turn.id, str(part))
+        return content_hash(host, session, turn.id)
     if turn.at is not None:
-        return content_hash(host, turn.role, str(turn.at), turn.text, str(part))
-    return content_hash(host, session, turn.role, turn.text, str(part), str(repeat))
+        return content_hash(host, turn.role, str(turn.at), turn.text)
+    return content_hash(host, session, turn.role, turn.text, str(repeat))
 
 
 def apart(known: str, session: str) -> str:

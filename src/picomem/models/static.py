@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from picomem.text.plain import plain
-from picomem.text.tokens import tokenizer, wordllama_folder
+from picomem.text.tokens import token_ids, wordllama_folder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,10 +33,10 @@ class StaticEmbedder:
 
         weights = _weights()
         rows = np.zeros((len(texts), self.dimensions), np.float32)
-        cleaned = [plain(text[:_LONGEST]) for text in texts]
-        for row, encoding in zip(rows, tokenizer().encode_batch(cleaned, add_special_tokens=False), strict=True):
-            if encoding.ids:
-                row[:] = weights[encoding.ids].mean(axis=0, dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            ids = token_ids(text[:_LONGEST])
+            if ids:
+                row[:] = weights[ids].mean(axis=0, dtype=np.float32)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         return rows / np.where(lengths == 0, 1, lengths)
 

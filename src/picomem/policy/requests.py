@@ -23,6 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 
 from picomem.policy.request_cues import CUES, FILLER, SPOILER, Cue, Keep
 from picomem.records.kinds import Kind
@@ -149,14 +150,26 @@ def _next_stop(shadow: str, start: int) -> int:
 # -------------------------------------------------------------------------------------------------- the cues
 
 
+# `re` keeps compiled patterns too, but asking it costs more than most of these matches do.
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+@cache
+def _inner(within: str, pattern: str) -> re.Pattern[str]:
+    """A cue that stands further in, behind what may precede it."""
+    return re.compile(f"{within}(?P<cue>{pattern})", re.IGNORECASE)
+
+
 def _cue_in(sentence: str) -> tuple[Cue, re.Match[str]] | None:
     """The first cue of the table that counts in this sentence."""
     lead = _lead(sentence)
     question = _asks(sentence)
     for cue in CUES:
         for at in _places(cue, sentence, lead):
-            match = re.compile(cue.pattern, re.IGNORECASE).match(sentence, at)
-            if match is None or (cue.never and re.match(cue.never, sentence[match.end() :], re.IGNORECASE)):
+            match = _compiled(cue.pattern).match(sentence, at)
+            if match is None or (cue.never and _compiled(cue.never).match(sentence[match.end() :])):
                 continue
             if not question or (cue.asks and re.match(r"(?:can|could|would|will) you\b", match[0], re.IGNORECASE)):
                 return cue, match
@@ -167,13 +180,13 @@ def _places(cue: Cue, sentence: str, lead: int) -> Iterator[int]:
     """Where in a sentence the cue may stand: at its start, and, if it is a strong one, further in."""
     yield lead
     if cue.within is not None:
-        inner = re.compile(f"{cue.within}(?P<cue>{cue.pattern})", re.IGNORECASE).search(sentence, lead)
-        if inner and not re.search(SPOILER, sentence[: inner.start("cue")], re.IGNORECASE):
+        inner = _inner(cue.within, cue.pattern).search(sentence, lead)
+        if inner and not _compiled(SPOILER).search(sentence[: inner.start("cue")]):
             yield inner.start("cue")
 
 
 def _lead(sentence: str) -> int:
-    match = re.match(FILLER, sentence, re.IGNORECASE)
+    match = _compiled(FILLER).match(sentence)
     return match.end() if match else 0
 
 

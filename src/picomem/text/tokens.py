@@ -7,6 +7,7 @@ that holds by this count holds by theirs.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,10 +18,30 @@ from picomem.text.plain import plain
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
+# Spaces belong to the word behind them, for the vocabulary has runs of spaces; at the end to the word before.
+_WORD = r" +[^ ]+(?: +\Z)?| +\Z"
+
 
 def count_tokens(text: str) -> int:
     """How many tokens the text has. An empty text has none."""
-    return len(_encode(text)) if text else 0
+    return len(token_ids(text)) if text else 0
+
+
+@lru_cache(maxsize=1024)  # who stores a text counts its tokens, and then makes its vector from them
+def token_ids(text: str) -> list[int]:
+    """The text's tokens, as rows of the vocabulary; the list is not to be changed.
+
+    No piece of this vocabulary reaches from one word over a space into the next, so a text's tokens are its words'
+    tokens in a row; words come again, and are looked up. A text with a mark in angle brackets, which may be a
+    special token, is encoded as a whole.
+    """
+    text = plain(text)
+    if "<" in text and ">" in text:
+        return tokenizer().encode(text, add_special_tokens=False).ids
+    ids: list[int] = []
+    for word in re.findall(_WORD, f" {text}"):
+        ids.extend(_word_ids(word[1:]))  # the tokenizer puts a space before what it is given
+    return ids
 
 
 def cut_to_tokens(text: str, budget: int) -> str:
@@ -37,8 +58,9 @@ def cut_to_tokens(text: str, budget: int) -> str:
     return text[:end]
 
 
-def _encode(text: str) -> list[int]:
-    return tokenizer().encode(plain(text), add_special_tokens=False).ids
+@lru_cache(maxsize=1 << 16)
+def _word_ids(word: str) -> tuple[int, ...]:
+    return tuple(tokenizer().encode(word, add_special_tokens=False).ids)
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,191 @@
+"""`picomem ingest --watch`, as a real process: what is appended appears in the database; Ctrl-C stops it."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+pytestmark = [pytest.mark.requirement("O6"), pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGINT")]
+
+_PATIENCE = 30  # seconds: a deadline, not a delay
+
+Watch = Callable[..., "Watched"]
+
+
+class Watched:
+    """The process; `stdout` and `stderr` collect what it said so far."""
+
+    def __init__(self, db: Path, home: Path, *arguments: str) -> None:
+        command = [sys.executable, "-m", "picomem.cli.main", "--db", str(db), "ingest", "--watch", *arguments]
+        environment = {**os.environ, "HOME": str(home), "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": ""}
+        self._process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=home, env=environment
+        )
+        self._db = db
+        self.said = {"stdout": "", "stderr": ""}
+
+    def reads(self, expected: Callable[[], bool]) -> None:
+        """Wait for what is expected, at most as long as a deadline."""
+        deadline = time.monotonic() + _PATIENCE
+        while not expected():
+            assert time.monotonic() < deadline, self.said
+            assert self._process.poll() is None, self.said
+            self._listen(0.1)
+
+    def previews(self) -> list[str]:
+        if not self._db.exists():
+            return []
+        with closing(apsw.Connection(str(self._db), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+            connection.set_busy_timeout(10_000)
+            if connection.pragma("user_version") == 0:
+                return []
+            return [row[0] for row in connection.execute("SELECT preview FROM episodes ORDER BY doc")]
+
+    def is_watching(self) -> bool:
+        return "watching" in self.said["stderr"]
+
+    def stop(self) -> int:
+        """Ctrl-C; the exit code."""
+        self._process.send_signal(signal.SIGINT)
+        return self.ended()
+
+    def ended(self) -> int:
+        """Wait until it has ended by itself; the exit code."""
+        out, err = self._process.communicate(timeout=_PATIENCE)
+        self.said["stdout"] += out.decode()
+        self.said["stderr"] += err.decode()
+        return self._process.returncode
+
+    def end(self) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.communicate()
+
+    def _listen(self, seconds: float) -> None:
+        streams = {"stdout": self._process.stdout, "stderr": self._process.stderr}
+        ready, _, _ = select.select([stream for stream in streams.values() if stream], [], [], seconds)
+        for name, stream in streams.items():
+            if stream in ready:
+                self.said[name] += os.read(stream.fileno(), 65536).decode()
+
+
+@pytest.fixture
+def watch(tmp_path: Path) -> Iterator[Watch]:
+    started: list[Watched] = []
+
+    def _watch(*arguments: object, db: Path = tmp_path / "db" / "memory.db", home: Path = tmp_path) -> Watched:
+        started.append(Watched(db, home, *map(str, arguments)))
+        return started[-1]
+
+    yield _watch
+    for process in started:
+        process.end()
+
+
+def _say(path: Path, *texts: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        file.writelines(json.dumps({"role": "user", "content": text}) + "\n" for text in texts)
+
+
+def test_what_is_appended_appears_and_an_interrupt_stops_it_with_a_sentence(watch, tmp_path):
+    path = tmp_path / "logs" / "chat.jsonl"
+    _say(path, "First words")
+    process = watch(tmp_path / "logs")
+    process.reads(process.is_watching)
+    assert process.previews() == ["First words"]
+    for number in range(20):  # a burst
+        _say(path, f"Burst {number}")
+    process.reads(lambda: len(process.previews()) == 21)
+    _say(tmp_path / "logs" / "new" / "other.jsonl", "In a new folder")
+    process.reads(lambda: "In a new folder" in process.previews())
+    assert process.stop() in (0, 130)
+    assert "Traceback" not in process.said["stderr"]
+    assert "stopped" in process.said["stderr"]
+    assert process.previews() == ["First words", *(f"Burst {number}" for number in range(20)), "In a new folder"]
+
+
+def test_with_json_every_reading_that_found_something_is_one_line(watch, tmp_path):
+    path = tmp_path / "logs" / "chat.jsonl"
+    _say(path, "First words")
+    process = watch(tmp_path / "logs", "--json")
+    process.reads(process.is_watching)
+    _say(path, "Second words")
+    process.reads(lambda: process.said["stdout"].count("\n") == 2)
+    process.stop()
+    assert [json.loads(line)["episodes"] for line in process.said["stdout"].splitlines()] == [1, 1]
+
+
+def test_a_folder_that_is_taken_away_and_comes_back_is_followed_again(watch, tmp_path):
+    folder = tmp_path / "logs"
+    _say(folder / "chat.jsonl", "Before")
+    process = watch(folder)
+    process.reads(process.is_watching)
+    folder.rename(tmp_path / "away")
+    shutil.rmtree(tmp_path / "away")
+    _say(folder / "chat.jsonl", "Before", "After")
+    process.reads(lambda: process.previews() == ["Before", "After"])
+    _say(folder / "chat.jsonl", "And on")
+    process.reads(lambda: process.previews() == ["Before", "After", "And on"])
+    assert process.stop() in (0, 130)
+
+
+def test_a_hosts_own_folder_that_appears_later_is_followed(watch, tmp_path):
+    (tmp_path / ".claude" / "projects").mkdir(parents=True)
+    process = watch()
+    process.reads(process.is_watching)
+    record = {"type": "user", "sessionId": "s", "uuid": "u", "message": {"role": "user", "content": "From Claude"}}
+    path = tmp_path / ".claude" / "projects" / "p" / "s.jsonl"
+    path.parent.mkdir()
+    path.write_text(json.dumps(record) + "\n")
+    process.reads(lambda: process.previews() == ["From Claude"])
+    _say(tmp_path / ".nanobot" / "workspace" / "sessions" / "a.jsonl", "From nanobot")
+    process.reads(lambda: process.previews() == ["From Claude", "From nanobot"])
+
+
+def test_one_file_is_followed_alone_also_when_it_is_rotated(watch, tmp_path):
+    path = tmp_path / "logs" / "talk.log"
+    _say(path, "First words")
+    _say(tmp_path / "logs" / "other.jsonl", "Not asked for")
+    process = watch(path)
+    process.reads(process.is_watching)
+    path.rename(tmp_path / "logs" / "talk.log.1")
+    process.reads(
+        lambda: "talk.log" in process.said["stderr"].partition("stops.")[2]
+    )  # it is missing, and that is said
+    _say(path, "Second words")
+    process.reads(lambda: process.previews() == ["First words", "Second words"])
+    assert process.stop() in (0, 130)
+
+
+def test_a_database_in_the_watched_folder_does_not_keep_it_busy(watch, tmp_path):
+    _say(tmp_path / "logs" / "chat.jsonl", "First words")
+    db = tmp_path / "logs" / "memory.db"
+    process = watch(tmp_path / "logs", db=db)
+    process.reads(process.is_watching)
+    _say(tmp_path / "logs" / "chat.jsonl", "Second words")
+    process.reads(lambda: len(process.previews()) == 2)
+    _say(tmp_path / "logs" / "chat.jsonl", "Third words")
+    process.reads(lambda: len(process.previews()) == 3)
+    with closing(apsw.Connection(str(db), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+        ((transactions,),) = connection.execute("SELECT value FROM meta WHERE name = 'version'")
+    assert int(transactions) < 20
+
+
+def test_nothing_to_watch_is_an_error_in_one_sentence(watch, tmp_path):
+    process = watch(tmp_path / "nowhere" / "at" / "all")
+    assert process.ended() == 2
+    assert process.said["stderr"].startswith("picomem: There is nothing to watch")
+    assert process.said["stderr"].count("\n") == 1

@@ -1,0 +1,34 @@
+"""A row of the requirements that is said to be done has a test that carries its name."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from tests.conftest import ROWS
+
+# The rows of the engine. What a row asks of later parts (the chat, the gateway) is shown when those are there.
+DONE = frozenset(
+    """A1 A2 A3 A4 A10 A14 O1 O2 O3 O4 O5 O6 O7 O8 O9 O10 O12 O15 O17 O18 O19 O20 P1 P2 P3 P7 P9 X1 X2 X4 X6 X7 X9
+    X10""".split()
+)
+
+
+def marks() -> dict[str, set[str]]:
+    """The rows that tests name, each with the files that do."""
+    found: dict[str, set[str]] = {}
+    for path in Path(__file__).parent.rglob("test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.requirement":
+                for argument in node.args:
+                    found.setdefault(ast.literal_eval(argument), set()).add(path.name)
+    return found
+
+
+def test_every_row_that_is_done_has_a_test() -> None:
+    assert DONE <= ROWS
+    assert sorted(DONE - marks().keys()) == []
+
+
+def test_every_row_that_a_test_names_is_one() -> None:
+    assert sorted(marks().keys() - ROWS) == []
