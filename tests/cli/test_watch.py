@@ -19,7 +19,7 @@ import pytest
 
 pytestmark = [pytest.mark.requirement("O6"), pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGINT")]
 
-_PATIENCE = 30  # seconds: a deadline, not a delay
+_PATIENCE = 60  # seconds: a deadline, not a delay
 
 Watch = Callable[..., "Watched"]
 

@@ -25,7 +25,7 @@ from picomem.store.search import SATURATION, Place
 # A turn of SHORT tokens takes half of CONTEXT from its neighbours, a longer one less: it stands on its own.
 CONTEXT = 0.8
 SHORT = 30.0
-# What the rest of the transcript has, beside what the turn has.
+# What the whole transcript has, beside what the turn has.
 SESSION = 0.3
 # Mean vectors of a static model say less than words do, and little about a short turn.
 MEANING = 0.4
@@ -54,11 +54,11 @@ def best_by_words(parts: Mapping[int, Mapping[str, float]], count: int = CANDIDA
 
 def session_scores(
     places: Iterable[Place], parts: Mapping[int, Mapping[str, float]], idf: Mapping[str, float]
-) -> dict[int, float]:
-    """For each episode, how much the rest of its transcript has of the question.
+) -> dict[str, float]:
+    """How much each transcript has of the question as a whole.
 
-    The frequencies of a term in the other episodes are added up and saturated again, as if they were one document.
-    What the episode has itself is left out: it counts as words already, and a session of one turn would count twice.
+    The frequencies of a term in its episodes are added up and saturated again, as if they were one document. An
+    episode's own words are among them: without them a greeting beside the answer would be lifted above it.
     """
     sums: dict[str, dict[str, float]] = {}
     for place in places:
@@ -66,18 +66,12 @@ def session_scores(
         for term, weight in parts.get(place.doc, {}).items():
             terms[term] = terms.get(term, 0.0) + weight
     k1 = SATURATION - 1
-    scores: dict[int, float] = {}
-    for place in places:
-        own = parts.get(place.doc, {})
-        total = 0.0
-        for term, weight in sums[place.transcript].items():
-            rest = weight - own.get(term, 0.0)
-            if rest > 1e-9:
-                value = idf.get(term, 1.0) or 1e-9
-                total += rest * SATURATION / (rest / value + k1)
-        if total:
-            scores[place.doc] = total
-    return scores
+    return {
+        transcript: sum(
+            weight * SATURATION / (weight / (idf.get(term, 1.0) or 1e-9) + k1) for term, weight in terms.items()
+        )
+        for transcript, terms in sums.items()
+    }
 
 
 def context_scores(places: Iterable[Place], parts: Mapping[int, Mapping[str, float]]) -> dict[int, float]:

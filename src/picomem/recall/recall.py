@@ -185,7 +185,7 @@ class _Looking:
             doc: Evidence(
                 words=words.parts.get(doc, {}),
                 context=context.get(doc, 0.0),
-                session=sessions.get(doc, 0.0),
+                session=sessions.get(place.transcript, 0.0),
                 in_window=doc in inside and window is not None and not window.hard,
             )
             for doc, place in places.items()
