@@ -208,7 +208,8 @@ def test_invalid_lines_unknown_records_and_binary_files_are_counted_and_told(eng
     assert rows(engine) == _TEXTS
     assert report.skipped["unknown:teleport"] == 1
     assert sum(count for reason, count in report.skipped.items() if "invalid" in reason or "object" in reason) == 2
-    assert len(report.problems) == 2
+    assert report.skipped["no transcript"] == 2  # the binary one, and the empty one as the folder's
+    assert len(report.problems) == 1
 
 
 @pytest.mark.requirement("O6")
@@ -589,3 +590,31 @@ def test_a_long_transcript_is_read_in_linear_time(open_engine, tmp_path):
 
     seconds(200)  # what is loaded once is not counted
     assert seconds(5_000) < 10 * seconds(1_000)
+
+
+@pytest.mark.requirement("X9")
+def test_a_fork_that_gives_its_copies_new_ids_is_not_stored_twice(engine, tmp_path):
+    """Claude Code's forks name the message that each copy was made from."""
+
+    def line(session: str, uuid: str, text: str, origin: str = "") -> str:
+        forked = {"forkedFrom": {"sessionId": "s-one", "messageUuid": origin}} if origin else {}
+        record = {
+            "type": "user", "uuid": uuid, "parentUuid": None, "sessionId": session, "cwd": "/home/mia/harbor",
+            "timestamp": "2026-04-07T09:00:00Z", "isSidechain": False, "message": {"role": "user", "content": text},
+        }  # fmt: skip
+        return json.dumps(record | forked) + "\n"
+
+    one, two = "11111111-0f34-4d8b-9b1f-2f3b8a3f7c11", "22222222-0f34-4d8b-9b1f-2f3b8a3f7c11"
+    (tmp_path / "one.jsonl").write_text(line("s-one", one, "Where is the calendar?"))
+    (tmp_path / "two.jsonl").write_text(
+        line("s-two", two, "Where is the calendar?", one) + line("s-two", two[::-1], "And the queue?")
+    )
+    engine.ingest([tmp_path])
+    assert [hit.text for hit in engine.timeline()] == ["And the queue?", "Where is the calendar?"]
+
+
+def test_a_file_in_a_folder_that_is_no_transcript_is_counted(engine, tmp_path):
+    (tmp_path / "noise.jsonl").write_bytes(bytes(range(256)) * 40)
+    report = engine.ingest([tmp_path])
+    assert report.skipped == {"no transcript": 1}
+    assert report.problems == []

@@ -12,6 +12,7 @@ A document format (one JSON document that holds many sessions) is read as a whol
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -120,7 +121,8 @@ class State:
     def unknown(self, kind: object) -> None:
         """Count a record of a type that the format does not know; few names are kept, as a file may hold
         any."""
-        reason = f"unknown:{kind[:40] if isinstance(kind, str) else ''}"
+        named = isinstance(kind, str) and re.fullmatch(r"[\w.-]{1,40}", kind)  # a name, and no text of anyone's
+        reason = f"unknown:{kind if named else ''}"
         names = sum(name.startswith("unknown:") for name in self.skipped.counts)
         known = reason in self.skipped.counts or names < _UNKNOWN_KINDS
         self.skipped.add(reason if known else "unknown")

@@ -182,7 +182,9 @@ class Ingest:
         )
         for each in files:
             state.path = str(each.path)
-            if not each.format:
+            if not each.format and not each.problem:
+                report.skipped["no transcript"] = report.skipped.get("no transcript", 0) + 1
+            elif not each.format:
                 report.problems.append(f"{each.path}: {each.problem}")
             else:
                 report.files += 1

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
@@ -33,7 +33,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A transcript and its format; or, with an empty format, what could not be read and why."""
+    """A transcript and its format; or, with an empty format, what could not be read and why (an empty problem: it
+    is no transcript, and nobody said that it was one)."""
 
     path: Path
     format: str
@@ -90,8 +91,12 @@ def _in_folder(folder: Path) -> Iterator[Found]:
             yield Found(path, "", problem)
         elif path.name.endswith(_SUFFIXES) or path.name in _NAMES:
             judged = _judged(path)
-            if judged.format or judged.problem != _UNCLAIMED:
+            # In a folder such a file may well be something else: it is counted, and no problem. A `sessions.json`
+            # of another format is a host's list of its sessions.
+            if judged.problem != _UNCLAIMED:
                 yield judged
+            elif path.name not in _NAMES:
+                yield replace(judged, problem="")
 
 
 _UNCLAIMED = "not a transcript of a known format"

@@ -172,7 +172,7 @@ def _assistant(state: State, line: Line, record: Record) -> Sequence[Turn]:
         origin=Origin.AGENT,
         at=moment(record.get("timestamp")),
         key=f"{message_id}\n{text}" if message_id else _identity(record),
-        ids=(record.get("uuid"), record.get("parentUuid"), record.get("gitBranch")),
+        ids=(_identity(record), record.get("parentUuid"), record.get("gitBranch")),
     )
 
 
@@ -199,7 +199,7 @@ def _user(state: State, line: Line, record: Record, content: object) -> Sequence
         origin=_origin(record, text),
         at=moment(record.get("timestamp")),
         key=_identity(record),
-        ids=(record.get("uuid"), record.get("parentUuid"), record.get("gitBranch")),
+        ids=(_identity(record), record.get("parentUuid"), record.get("gitBranch")),
     )
 
 
