@@ -514,11 +514,11 @@ class _Vectors:
     def store(self, tx: Transaction, source: str, doc: int, prepared: tuple[float, bytes]) -> None:
         vectors.put(tx, self._scope, source, self.embedder.name, doc, *prepared)
 
-    def store_text(self, tx: Transaction, source: str, doc: int, text: str) -> None:
-        self.store(tx, source, doc, self.prepare([text])[0])
+    def store_text(self, tx: Transaction, scope: Scope, source: str, doc: int, text: str) -> None:
+        vectors.put(tx, scope, source, self.embedder.name, doc, *self.prepare([text])[0])
 
     def store_memory(self, tx: Transaction, memory: Memory) -> None:
-        self.store_text(tx, "memory", memory.doc, memory.content)
+        self.store_text(tx, memory.scope, "memory", memory.doc, memory.content)
 
 
 _Choice = TypeVar("_Choice", bound=StrEnum)

@@ -326,7 +326,8 @@ class Ingest:
         turn = replace(turn, text=safe.text, role=self._label(turn.role), branch=self._label(turn.branch))
         made = list(packer.add(turn))
         batch.pieces |= {piece.identity: piece for piece in made}
-        if turn.origin is Origin.USER:
+        # A speaker in somebody's log is a person, but not the user: what they want is no wish of the user's.
+        if turn.origin is Origin.USER and turn.role == "user":
             for candidate in find_requests(turn.text):
                 said = turn.text[candidate.start : candidate.end]
                 holder = next((piece for piece in made if said in piece.text), made[0])
@@ -394,8 +395,15 @@ class Ingest:
             report.passed_over(skipped.counts, {})
         with self._connector.write() as tx:
             for each in known.values():
+                # A session that is in the document no longer was read as well: it is told by being there no more.
+                state = json.dumps({**json.loads(each.state), "written": look.written})
                 done = replace(
-                    each, size=look.size, fingerprint=fingerprint, cursor=look.size, updated_at=self._clock()
+                    each,
+                    size=look.size,
+                    fingerprint=fingerprint,
+                    cursor=look.size,
+                    state=state,
+                    updated_at=self._clock(),
                 )
                 episodes.put_transcript(tx, self._scope, done)
         report.bytes += look.size
@@ -483,7 +491,7 @@ class Ingest:
                 return decided, replace(fresh, identity=name), None
             if decided is not Fate.APART:
                 # What a row is, and who said it, was decided when it was made.
-                kept = replace(fresh, identity=name, role=old.role, key=old.key, summary=old.summary)
+                kept = replace(fresh, identity=name, role=old.role, origin=old.origin, key=old.key, summary=old.summary)
                 return decided, kept, old
         raise AssertionError("the rows of an identity end with None")
 
@@ -537,7 +545,7 @@ def project_of(cwd: str) -> str:
     if not cwd:
         return ""
     path = PureWindowsPath(cwd) if "\\" in cwd else PurePosixPath(cwd)
-    return path.name[:200]
+    return "".join(char if char.isprintable() else " " for char in path.name[:200])
 
 
 def _session_of(form: TranscriptFormat, path: Path) -> str:

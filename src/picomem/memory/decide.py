@@ -107,14 +107,21 @@ def _says_the_same(offer: Offer, memory: Memory, likeness: Likeness) -> Outcome:
     reason = f"already known {said} as “{memory.key}”"
     if likeness.relation is Relation.CONTAINED:
         reason = f"“{memory.key}” already says this and more"
-    merged = _merged(offer, memory, content=memory.content)
-    if not _trusts(offer, memory) or _adds_nothing(merged, memory):
+    vouches = _vouches(offer, memory)
+    merged = _merged(offer, memory, content=offer.content if vouches else memory.content)
+    if not _trusts(offer, memory) or (not vouches and _adds_nothing(merged, memory)):
         return Outcome(Decision.MERGE, reason, memory)
     return Outcome(Decision.MERGE, f"{reason}; its details were added", memory, merged)
 
 
 def _merged(offer: Offer, memory: Memory, content: str | None = None) -> Offer:
-    """The offer under the known memory's key and owner, with what both say besides the content."""
+    """The offer under the known memory's key and owner, with what both say besides the content.
+
+    Of what nobody trusted said nothing is taken over by someone trusted: it would pass for their own words.
+    """
+    vouches = _vouches(offer, memory)
+    if vouches:
+        memory = replace(memory, context="", tags=(), related=(), pinned=False, expires_at=None)
     return replace(
         offer,
         scope=memory.scope,
@@ -126,7 +133,7 @@ def _merged(offer: Offer, memory: Memory, content: str | None = None) -> Offer:
         pinned=offer.pinned or memory.pinned,
         tags=tuple(dict.fromkeys([*memory.tags, *offer.tags])),
         related=tuple(dict.fromkeys([*memory.related, *offer.related])),
-        origin=offer.origin if content != memory.content else memory.origin,
+        origin=offer.origin if vouches or content != memory.content else memory.origin,
         expires_at=offer.expires_at if offer.expires_at is not None else memory.expires_at,
     )
 
@@ -153,6 +160,11 @@ def _concerns(offer: Offer, memory: Memory) -> bool:
             (mine.session, theirs.session),
         )
     )
+
+
+def _vouches(offer: Offer, memory: Memory) -> bool:
+    """Someone trusted says now what nobody trusted had said."""
+    return offer.origin.trusted and not memory.origin.trusted
 
 
 def _trusts(offer: Offer, memory: Memory) -> bool:

@@ -24,7 +24,7 @@ from picomem.text.terms import VERSION, indexed, owner_token
 class VectorMaker(Protocol):
     """What the doctor needs to make a missing vector."""
 
-    def store_text(self, tx: Transaction, source: str, doc: int, text: str) -> None: ...
+    def store_text(self, tx: Transaction, scope: Scope, source: str, doc: int, text: str) -> None: ...
 
     @property
     def model(self) -> str: ...
@@ -138,7 +138,7 @@ def _check_vectors(tx: Transaction, scope: Scope, vectors: VectorMaker, result: 
         if not missing:
             continue
         for doc, text in missing if repair else []:
-            vectors.store_text(tx, source, doc, text)
+            vectors.store_text(tx, scope, source, doc, text)
         result.add(
             "vectors", f"{len(missing)} rows ({source}) of {scope.user} have no vector of {vectors.model}", repair
         )

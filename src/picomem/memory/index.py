@@ -117,7 +117,7 @@ def _line(memory: Memory) -> str:
     short = cut_to_tokens(text, _LONGEST_ENTRY)
     if short != text:
         short = short.rstrip() + " …"
-    about = [memory.scope.project] if memory.scope.project else []
+    about = [" ".join(memory.scope.project.split())] if memory.scope.project else []
     if memory.kind in (Kind.DECISION, Kind.PROJECT):
         about.append(f"{to_datetime(memory.valid_from):%Y-%m-%d}")  # of two decisions the later one holds
     note = f" ({', '.join(about)})" if about else ""

@@ -41,6 +41,7 @@ from picomem.text.keys import LONGEST_KEY
 from picomem.text.terms import query_terms
 from picomem.text.tokens import count_tokens
 
+EXPIRED = "its expiry date has passed"
 _MOST_KNOWN = 8
 _EXCERPT = 200  # characters of a refused text that its change keeps, so that `why` can say what was refused
 
@@ -72,6 +73,10 @@ class Writer:
         """Put an offer through gate, match and decision, and apply what was decided."""
         verdict = judge(offer.content, kind=offer.kind, origin=offer.origin, explicit=offer.explicit)
         same_key = memories.by_key(tx, offer.scope, offer.key) if verdict.keep else None
+        if same_key is not None and same_key.expires_at is not None and same_key.expires_at <= self.now:
+            # Nobody has tidied yet: what has expired says nothing about the offer, and must not date it.
+            self.forget(tx, same_key.scope, same_key.id, EXPIRED, "expire")
+            same_key = None
         if same_key is not None and not offer.key_given and _is_other(offer, same_key):
             # The key was only suggested, and what stands under it is about something else.
             offer = replace(offer, key=_free_key(tx, offer.scope, offer.key))
@@ -167,7 +172,7 @@ class Writer:
         """Archive what has expired (O19); what was archived."""
         gone = {memory.id: memory for memory in memories.expired(tx, scope, self.now)}
         for memory in gone.values():
-            self.forget(tx, scope, memory.id, "its expiry date has passed", "expire")
+            self.forget(tx, scope, memory.id, EXPIRED, "expire")
         return list(gone.values())
 
     def vouch(self, tx: Transaction, memory: Memory) -> None:

@@ -58,7 +58,7 @@ def scrub(
             tx.run("memory_words_remove", doc=old.doc, **memories.words(old))
             tx.run("memory_words_add", doc=old.doc, **memories.words(new))
             if store_vector:
-                store_vector(tx, "memory", old.doc, new.content)
+                store_vector(tx, scope, "memory", old.doc, new.content)
         for row in tx.all("all_episodes", user=scope.user):
             episode = episodes.unchecked(row)
             preview = _redacted(episode.preview, redactor, result)
@@ -72,7 +72,7 @@ def scrub(
             episodes.rewrite_preview(tx, scope, fresh)
             episodes.reindex(tx, scope, episode, fresh)
             if store_vector:
-                store_vector(tx, "episode", episode.doc, preview)
+                store_vector(tx, scope, "episode", episode.doc, preview)
         for change_id, reason, candidate in tx.all("all_changes", user=scope.user):
             safe = _redacted(candidate, redactor, result)
             result.rows += 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from picomem.errors import InvalidInput
 from picomem.operations.fence import fenced
 from picomem.operations.operation import Operation, option
-from picomem.operations.times import moment, window
+from picomem.operations.times import instant, moment, window
 from picomem.operations.views import AnswerView, answer_view
 from picomem.records.kinds import Kind, Priority
 
@@ -63,8 +63,8 @@ def recall(engine: Engine, request: Recall) -> AnswerView:
         tag=request.tag,
         since=span.since if span else moment(request.since, now, engine.zone),
         until=span.until if span else moment(request.until, now, engine.zone, end=True),
-        as_of=moment(request.as_of, now, engine.zone, end=True),
-        valid_at=moment(request.valid_at, now, engine.zone, end=True),
+        as_of=instant(request.as_of, now, engine.zone),
+        valid_at=instant(request.valid_at, now, engine.zone),
         include_context=request.include_context,
         include_memories=not kinds or bool(durable),
         include_transcripts=request.include_transcripts and (not kinds or "timeline" in kinds),

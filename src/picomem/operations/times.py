@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from datetime import tzinfo
 
-from picomem.clock import Micros, parse_iso
+from picomem.clock import Micros, parse_iso, to_datetime
 from picomem.recall.when.reading import Window, parse_window
 
 
@@ -12,12 +13,20 @@ def moment(given: int | str | None, now: Micros, zone: tzinfo, *, end: bool = Fa
     """A time in UTC microseconds. Words and bare dates stand for a span: its beginning, or with `end` its end."""
     if given is None or given == "":
         return None
-    if isinstance(given, int) or (given.lstrip("-").isdigit() and len(given) > 8):
-        return int(given) * 1000
-    if "T" in given:
+    if isinstance(given, int) or re.fullmatch(r"-?[0-9]{9,}", given):
+        at = int(given) * 1000
+        to_datetime(at)  # raises InvalidTime for what no calendar and no database holds
+        return at
+    if re.match(r"\d{4}-\d\d-\d\d[T ]\d", given):
         return parse_iso(given, zone)
     span = parse_window(given, now, zone)
     return span.until if end else span.since
+
+
+def instant(given: int | str | None, now: Micros, zone: tzinfo) -> Micros | None:
+    """The last moment of a time, for "what was so then": a version that begins where a day ends is of the next day."""
+    found = moment(given, now, zone, end=True)
+    return found if found is None or found == moment(given, now, zone) else found - 1
 
 
 def window(given: str | None, now: Micros, zone: tzinfo) -> Window | None:

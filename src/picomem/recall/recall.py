@@ -13,7 +13,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros, to_datetime
-from picomem.errors import StoreError
+from picomem.errors import Corrupt, StoreError
 from picomem.recall import rank
 from picomem.recall.filters import Filters
 from picomem.recall.meaning import Likeness, MeaningLeg
@@ -150,10 +150,22 @@ class _Looking:
     def _said_in(self, memory: Memory) -> str:
         """Where a memory was said, if it was taken from a transcript; empty if it was given to us."""
         for parent, _ in memories.parents_of(self.tx, self.scope, memory.id):
-            episode = episodes.episode(self.tx, self.scope, parent.id) if parent.kind == "episode" else None
+            try:
+                episode = episodes.episode(self.tx, self.scope, parent.id) if parent.kind == "episode" else None
+            except Corrupt:
+                self.damaged.append(parent.id)
+                continue
             if episode is not None:
-                return citation(episode, episodes.transcript(self.tx, self.scope, episode.transcript_id))
+                return citation(episode, self._transcript(episode.transcript_id))
         return ""
+
+    def _transcript(self, transcript_id: str) -> Transcript | None:
+        """The record of a transcript; None where it is damaged, for the episode itself is whole."""
+        try:
+            return episodes.transcript(self.tx, self.scope, transcript_id)
+        except Corrupt:
+            self.damaged.append(transcript_id)
+            return None
 
     def episodes(self) -> list[Hit]:
         total = int((self.tx.one("count_episodes", user=self.scope.user) or (0,))[0])
@@ -210,7 +222,7 @@ class _Looking:
                 if episode is None or not self.wanted.filters.admits_origin(episode.origin):
                     continue
                 if episode.transcript_id not in transcripts:
-                    transcripts[episode.transcript_id] = episodes.transcript(self.tx, self.scope, episode.transcript_id)
+                    transcripts[episode.transcript_id] = self._transcript(episode.transcript_id)
                 transcript = transcripts[episode.transcript_id]
                 hits.append(episode_hit(episode, transcript, scores[doc], _why(evidence[doc], words)))
                 if len(hits) == self.wanted.limit:

@@ -30,9 +30,10 @@ class Scope:
             raise InvalidInput("A user id cannot be empty; leave it out to mean the local user.")
         for name in ("user", "agent", "project", "session"):
             value = getattr(self, name)
-            if len(value) > _LONGEST or plain(value) != value:
+            # A name stands in lines that are read as such: in the index page, in a citation, at a terminal.
+            if len(value) > _LONGEST or plain(value) != value or not value.isprintable():
                 raise InvalidInput(
-                    f"The {name} id is longer than {_LONGEST} characters or no plain text; use a shorter name."
+                    f"The {name} id is longer than {_LONGEST} characters or no plain line of text; use a shorter name."
                 )
 
     def narrowed(self, **parts: str) -> Scope:

@@ -53,6 +53,8 @@ def replace_preview(tx: Transaction, scope: Scope, old: Episode, new: Episode) -
     tx.run("replace_episode", user=scope.user, content_hash=row_hash(new), **_values(new))
     if text_of(old) != text_of(new):
         reindex(tx, scope, old, new)
+        # Of every model: the caller stores its own anew, and another's would stand for words that are gone.
+        tx.run("delete_vector", user=scope.user, source="episode", doc=old.doc)
     return new
 
 

@@ -82,6 +82,7 @@ class SqliteConnector:
         self._vfs = vfs
         self._writer: apsw.Connection | None = None
         self._lock = threading.RLock()
+        self._readers_lock = threading.Lock()
         self._depth = 0
         self._owner = 0
         self._local = threading.local()
@@ -222,7 +223,7 @@ class SqliteConnector:
         if connection is None:
             connection = self._open_reader()
             self._local.connection = connection
-            with self._lock:
+            with self._readers_lock:  # not the writer's: a thread's first read must not wait for a long write
                 self._readers.add(connection)
         return connection
 
@@ -275,9 +276,10 @@ class SqliteConnector:
     def close(self) -> None:
         """Close every connection; the last one out folds the WAL into the file."""
         with self._lock:
-            for connection in list(self._readers):
-                connection.close()
-            self._readers.clear()
+            with self._readers_lock:
+                for connection in list(self._readers):
+                    connection.close()
+                self._readers.clear()
             self._local = threading.local()
             if self._writer is not None:
                 self._writer.close()

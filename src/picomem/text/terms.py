@@ -12,10 +12,10 @@ A term is what full text matches on. From a text come, in order:
 
 Nothing is looked up in a dictionary, so nothing depends on a language being guessed.
 
-The full-text index belongs to many users at once. Each term is therefore stored behind its owner's token, five
+The full-text index belongs to many users at once. Each term is therefore stored behind its owner's token, twenty
 characters made from the user id: the postings of one user lie together, a query reads those and no others, and its
 cost does not rise with the number of users. (A column that holds the owner, the other way, still reads every user's
-postings of a word to weigh it.) Two users may share a token by accident; whose a row is, the row itself says.
+postings of a word to weigh it.)
 
 `VERSION` rises whenever the same text would give other terms: the index is then rebuilt from the rows.
 """
@@ -27,7 +27,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-VERSION = "1"
+VERSION = "2"
 
 # Function words of English, and what is left of "don't" before its apostrophe. None of them names a thing; "will",
 # "may" and "can" are left in, as they are names too.
@@ -55,9 +55,13 @@ _LONGEST_TERM = 64  # a longer "word" is a hash or base64; its head identifies i
 
 
 def owner_token(user: str) -> str:
-    """Five characters of [a-z2-7] that stand for a user in the index."""
-    digest = int.from_bytes(hashlib.blake2b(user.encode("utf-8", "surrogatepass"), digest_size=4).digest(), "big")
-    return "".join("abcdefghijklmnopqrstuvwxyz234567"[digest >> shift & 31] for shift in range(0, 25, 5))
+    """Twenty characters of [a-z2-7] that stand for a user in the index.
+
+    100 bits: who may choose an id must not find one whose token is another user's, or they would be told that user's
+    words as near spellings. FTS5 stores what neighbouring terms have in common once, so the length costs little.
+    """
+    digest = int.from_bytes(hashlib.blake2b(user.encode("utf-8", "surrogatepass"), digest_size=13).digest(), "big")
+    return "".join("abcdefghijklmnopqrstuvwxyz234567"[digest >> shift & 31] for shift in range(0, 100, 5))
 
 
 def terms(text: str) -> list[str]:

@@ -24,6 +24,10 @@ _SILENT = {
     "tool": "tool",
     "function": "tool",
     "toolresult": "tool",
+    "tool_result": "tool",
+    "tool_response": "tool",
+    "function_call_output": "tool",
+    "observation": "tool",
 }
 _PEOPLE = ("user", "human")
 _AGENTS = ("assistant", "ai", "agent", "bot", "model")

@@ -142,7 +142,7 @@ CREATE TABLE episodes (
 CREATE UNIQUE INDEX episodes_doc ON episodes (user_id, doc);
 CREATE UNIQUE INDEX episodes_identity ON episodes (user_id, identity);
 CREATE INDEX episodes_place ON episodes (user_id, transcript_id, first_turn, part);
-CREATE INDEX episodes_time ON episodes (user_id, started_at);
+CREATE INDEX episodes_time ON episodes (user_id, started_at, first_turn, part);
 
 -- One vector of one row by one model. `scale` turns the int8 values back into a unit vector.
 CREATE TABLE vectors (

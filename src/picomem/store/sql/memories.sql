@@ -59,7 +59,7 @@ ORDER BY id
 
 -- name: expired_memories
 SELECT {memory_columns} FROM memories
-WHERE user_id = :user AND known_to IS NULL AND expires_at <= :now
+WHERE user_id = :user AND known_to IS NULL AND valid_to IS NULL AND expires_at <= :now
 ORDER BY id, version
 
 -- name: all_memories
