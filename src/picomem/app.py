@@ -19,7 +19,7 @@ from picomem.store.sqlite import SqliteConnector
 def open_engine(
     path: str | Path | None = None,
     *,
-    user: str = "",
+    user: str | None = None,
     agent: str = "",
     project: str = "",
     session: str = "",
@@ -33,6 +33,9 @@ def open_engine(
     `path` is the database file (default: the data directory's). `embedder` is "static", "none", or an Embedder;
     by default what the settings say. Raises InvalidInput for bad settings and StoreError for a bad file.
     """
+    if user is not None and not user.strip():
+        # An empty variable in a script must not open the memory of somebody else.
+        raise InvalidInput("The user id is empty; name a user, or leave it out for the one of the settings.")
     chosen = settings or load()
     scope = Scope(user or chosen.data.user, agent, project, session)
     connector = SqliteConnector(_database(path, chosen))

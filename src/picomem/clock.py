@@ -62,9 +62,8 @@ def parse_iso(text: str, zone: tzinfo | None = UTC) -> Micros:
             moment = moment.replace(tzinfo=zone) if zone else moment.astimezone()
         return to_micros(moment)
     except (ValueError, OverflowError) as error:
-        raise InvalidTime(
-            f"“{text[:40]}” is not a date that exists; write it as 2026-05-03 or 2026-05-03T14:30."
-        ) from error
+        exists = "is not a date that exists" if text.strip()[:4].isdecimal() else "cannot be read as a date"
+        raise InvalidTime(f"“{text[:40]}” {exists}; write it as 2026-05-03 or 2026-05-03T14:30.") from error
 
 
 def local_zone() -> tzinfo:

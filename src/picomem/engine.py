@@ -92,7 +92,7 @@ class Engine:
         self,
         content: str,
         *,
-        kind: Kind | str = Kind.FACT,
+        kind: Kind | str | None = None,
         key: str = "",
         context: str = "",
         importance: float | None = None,
@@ -113,7 +113,8 @@ class Engine:
         from picomem.memory.decide import Offer
         from picomem.text.keys import check_key, suggest_key
 
-        chosen = _chosen(Kind, kind, "kind")
+        chosen = _chosen(Kind, kind or Kind.FACT, "kind")
+        source = _chosen(Origin, origin, "origin")
         redact = self._safe
         content = redact(content)
         expires_at = self._time(expires)
@@ -121,17 +122,21 @@ class Engine:
         if expires_at is not None and expires_at <= now:
             raise InvalidInput("The expiry date has passed already; choose one in the future.")
         offer = Offer(
-            scope=scope or self.scope,
+            scope=self._owner(scope),
             content=content,
             kind=chosen,
             key=check_key(key) if key else suggest_key(content, chosen.value),
             key_given=bool(key),
+            kind_given=kind is not None,
+            importance_given=importance is not None or priority is not None,
+            # What a person asks for themselves is kept, chatter or not; an agent's offer must be worth it.
+            explicit=source is Origin.USER,
             context=redact(context),
             importance=_importance(importance, priority),
             pinned=pinned,
-            tags=_words(tags, "tag"),
-            related=_words(related, "related entry"),
-            origin=_chosen(Origin, origin, "origin"),
+            tags=self._words(tags, "tag"),
+            related=self._words(related, "related entry"),
+            origin=source,
             expires_at=expires_at,
             valid_from=self._time(since),
         )
@@ -177,9 +182,9 @@ class Engine:
         if importance is not None or priority is not None:
             fields["importance"] = _importance(importance, priority)
         if tags is not None:
-            fields["tags"] = _words(tags, "tag")
+            fields["tags"] = self._words(tags, "tag")
         if related is not None:
-            fields["related"] = _words(related, "related entry")
+            fields["related"] = self._words(related, "related entry")
         if pinned is not None:
             fields["pinned"] = pinned
         if expires is not None:
@@ -200,7 +205,7 @@ class Engine:
 
     def ingest(
         self,
-        found: Iterable[Path | Place],
+        found: Iterable[str | Path | Place],
         *,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
@@ -232,14 +237,16 @@ class Engine:
                 for entry in read_entries(text, path.name, self._zone):
                     content = self._safe(entry.content)
                     offer = Offer(
-                        scope=self.scope.narrowed(project=plain(entry.project)),
+                        scope=self._owner(self.scope.narrowed(project=self._safe(entry.project)[:200])),
                         content=content,
                         kind=entry.kind,
                         key=suggest_key(content, entry.kind.value),
                         key_given=False,
+                        kind_given=True,
                         importance=entry.importance,
-                        tags=_words([self._safe(entry.tag)], "tag"),
-                        origin=Origin.USER,
+                        importance_given=entry.importance != 0.5,
+                        tags=self._words([entry.tag], "tag"),
+                        origin=Origin.AGENT,  # hosts let their agents write these files
                         source=Source.MIGRATION,
                         valid_from=entry.at,
                         explicit=False,
@@ -322,7 +329,7 @@ class Engine:
         )
         asked_at = self._time(now)
         return self._recall.answer(
-            scope or self.scope, question, wanted, self._clock() if asked_at is None else asked_at
+            self._owner(scope), question, wanted, self._clock() if asked_at is None else asked_at
         )
 
     def memories(
@@ -345,14 +352,22 @@ class Engine:
         from picomem.memory.remember import resolve
 
         with self._connector.read() as tx:
-            return memories.versions(tx, self.scope, resolve(tx, self.scope, name, archived=True).id)
+            versions = memories.versions(tx, self.scope, resolve(tx, self.scope, name, archived=True).id)
+        return [self._shown(version) for version in versions]
 
     def why(self, name: str) -> Explanation:
         """What is on record about a memory, a change or an episode. Raises NotFound."""
         from picomem.memory.explain import explain
 
         with self._connector.read() as tx:
-            return explain(tx, self.scope, name)
+            found = explain(tx, self.scope, name)
+        redact = self._redactor().redact
+        return replace(
+            found,
+            memory=self._shown(found.memory) if found.memory else None,
+            versions=tuple(self._shown(version) for version in found.versions),
+            sources=tuple(replace(source, text=redact(source.text).text) for source in found.sources),
+        )
 
     def changes(self, limit: int = 20) -> list[Change]:
         """The latest decisions, refusals included."""
@@ -369,7 +384,7 @@ class Engine:
     ) -> list[Hit]:
         """The episodes of a scope, latest first."""
         with self._connector.read() as tx:
-            found = episodes.timeline(tx, scope or self.scope, self._time(since), self._time(until), limit)
+            found = episodes.timeline(tx, self._owner(scope), self._time(since), self._time(until), limit)
             owners = {each.transcript_id: episodes.transcript(tx, self.scope, each.transcript_id) for each in found}
         redact = self._redactor().redact if found else None
         hits = [episode_hit(each, owners[each.transcript_id], 0.0, "") for each in found]
@@ -388,19 +403,21 @@ class Engine:
 
     def index(self, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """The always-loaded page, from the store where memory has not changed since it was made."""
+        from picomem import __version__
         from picomem.memory.index import IndexPage, build
 
-        owner = scope or self.scope
+        owner = self._owner(scope)
         size = self.settings.index.budget if budget is None else budget
         now = self._clock()
         with self._connector.read() as tx:
             current = memories.current(tx, owner, now)
             count = int((tx.one("count_episodes", user=owner.user) or (0,))[0])
-            made_from = content_hash(*(f"{each.id}:{each.version}" for each in current), str(count))
+            # The version stands in it as well: a newer program may know more secrets, and lay out the page otherwise.
+            made_from = content_hash(__version__, *(f"{each.id}:{each.version}" for each in current), str(count))
             kept = tx.one("index_page", user=owner.user, agent=owner.agent, project=owner.project, budget=size)
         if kept and kept[3] == made_from and kept[4] == content_hash(kept[0]):
             return IndexPage(kept[0], kept[1], size, len(current) - kept[2], kept[2])
-        page = build(current, count, size)
+        page = build([self._shown(each) for each in current], count, size)
         self._keep_page(owner, page, made_from)
         return page
 
@@ -470,6 +487,7 @@ class Engine:
                 kind=wish.kind,
                 key=wish.key,
                 key_given=False,
+                kind_given=True,
                 importance=wish.importance,
                 origin=Origin.USER,
                 source=Source.SESSION,
@@ -487,9 +505,34 @@ class Engine:
             self._kept_redactor = Redactor(bytes.fromhex(row[0]) if row else bytes(32))
         return self._kept_redactor
 
+    def _shown(self, memory: Memory) -> Memory:
+        """A memory as it may be handed out: what was stored before a rule existed is redacted on the way out."""
+        redact = self._redactor().redact
+        content, context = redact(memory.content).text, redact(memory.context).text
+        return replace(memory, content=content, context=context)
+
     def _safe(self, text: str) -> str:
         """A text as it may be stored: valid, trimmed, without secrets."""
         return self._redactor().redact(plain(text).strip()).text
+
+    def _words(self, given: Sequence[str], what: str) -> tuple[str, ...]:
+        """Tags or related entries: short, each once, without secrets."""
+        if isinstance(given, str):
+            raise InvalidInput(f"Give a list of them, even for one {what}: [“{given[:40]}”].")
+        cleaned = tuple(dict.fromkeys(safe for word in given if (safe := self._safe(word))))
+        if any(len(word) > 64 for word in cleaned) or len(cleaned) > 32:
+            raise InvalidInput(f"A {what} has at most 64 characters, and there are at most 32 of them.")
+        return cleaned
+
+    def _owner(self, scope: Scope | None) -> Scope:
+        """The scope that a caller gave, or ours. Raises InvalidInput for another user's, and for a secret in it."""
+        if scope is None:
+            return self.scope
+        if scope.user != self.scope.user:
+            raise InvalidInput(f"This memory is of user {self.scope.user}; open another for user {scope.user}.")
+        if any(self._safe(name) != name.strip() for name in (scope.agent, scope.project, scope.session)):
+            raise InvalidInput("The name of an agent, project or session looks like a secret; choose another.")
+        return scope
 
     def _time(self, given: Micros | str | None) -> Micros | None:
         return parse_iso(given, self._zone) if isinstance(given, str) else given
@@ -541,13 +584,6 @@ def _importance(importance: float | None, priority: Priority | str | None) -> fl
     if not 0 <= importance <= 1:
         raise InvalidInput(f"The importance is {importance}; it lies between 0 and 1.")
     return float(importance)
-
-
-def _words(given: Sequence[str], what: str) -> tuple[str, ...]:
-    cleaned = tuple(dict.fromkeys(plain(word).strip() for word in given if word.strip()))
-    if any(len(word) > 64 for word in cleaned) or len(cleaned) > 32:
-        raise InvalidInput(f"A {what} has at most 64 characters, and there are at most 32 of them.")
-    return cleaned
 
 
 def _positive(given: int | None, default: int, what: str) -> int:

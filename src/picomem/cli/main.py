@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from picomem import __version__
 from picomem.cli.options import add_request, request_of
-from picomem.errors import PicomemError
+from picomem.errors import InvalidInput, PicomemError
 from picomem.operations.table import NAMES, operation
 
 _OTHERS = {
@@ -42,8 +42,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
 
     def error(self, message: str) -> NoReturn:
-        print(f"picomem: {message}; `{self.prog} --help` shows what there is.", file=sys.stderr)
-        raise SystemExit(2)
+        raise InvalidInput(f"{message}; `{self.prog} --help` shows what there is.")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -7,6 +7,7 @@ import sys
 import textwrap
 from collections.abc import Callable
 from typing import Any
+from unicodedata import east_asian_width
 
 
 def text_of(name: str, result: Any) -> str:
@@ -24,12 +25,45 @@ def _width() -> int:
 
 def _wrapped(text: str, indent: str = "   ", most: int = 6) -> str:
     """A text in lines of the terminal, at most so many of them."""
+    room = _width() - len(indent)
     lines: list[str] = []
     for line in text.strip().splitlines():
-        lines += textwrap.wrap(line, _width() - len(indent), break_long_words=True) or [""]
+        lines += _broken(line, room) or [""]
     if len(lines) > most:
-        lines = [*lines[: most - 1], lines[most - 1][: _width() - 6] + " …"]
+        last = next(iter(_broken(lines[most - 1], room - 2)), "")
+        lines = [*lines[: most - 1], last + " …"]
     return "\n".join(indent + line for line in lines)
+
+
+def _broken(text: str, columns: int) -> list[str]:
+    """Lines of at most so many columns, broken at blanks, and where there are none (Chinese) within."""
+    lines: list[str] = []
+    line = ""
+    for word in text.split():
+        if line and _columns(line) + 1 + _columns(word) > columns:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+        while _columns(line) > columns:
+            cut = _fitting(line, columns)
+            lines.append(line[:cut])
+            line = line[cut:]
+    return [*lines, line] if line else lines
+
+
+def _fitting(text: str, columns: int) -> int:
+    """How many characters fit in so many columns."""
+    used = 0
+    for index, char in enumerate(text):
+        used += _columns(char)
+        if used > columns:
+            return index
+    return len(text)
+
+
+def _columns(text: str) -> int:
+    return len(text) if text.isascii() else sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def _day(at: str | None) -> str:
@@ -57,16 +91,16 @@ def _recall(answer: Any) -> str:
         lines.append(_wrapped(hit.text if hit.origin in ("user", "agent") else f"(from {hit.origin}) {hit.text}"))
         if hit.context:
             lines.append(_wrapped(f"why it matters: {hit.context}"))
-        lines.append(f"   {hit.score:.2f} · {hit.why} · {hit.id if hit.source == 'episode' else hit.key}")
+        lines.append(_wrapped(f"{hit.score:.2f} · {hit.why} · {hit.id if hit.source == 'episode' else hit.key}"))
         lines.append("")
-    if not answer.hits:
+    if not answer.hits and not answer.left_out:
         lines += ["Nothing was found.", ""]
     lines += [_wrapped(note, "") for note in answer.notes]
     if answer.time_phrase:
         lines.append(f"Looked at “{answer.time_phrase}”: {_day(answer.since)} to {_day(answer.until)} UTC.")
     legs = ", ".join(f"{leg} {found}" for leg, found in answer.legs.items())
     budget = f" of {answer.token_budget:,}" if answer.token_budget else ""
-    lines.append(f"confidence {answer.confidence:.2f} · {answer.tokens:,}{budget} tokens · {legs}")
+    lines.append(_wrapped(f"confidence {answer.confidence:.2f} · {answer.tokens:,}{budget} tokens · {legs}", ""))
     if answer.left_out > 0:
         lines.append(f"{_plural(answer.left_out, 'more hit')} did not fit the budget; --token-budget raises it.")
     return "\n".join(lines)

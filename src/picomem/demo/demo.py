@@ -7,6 +7,8 @@ output belong to the story. What it prints comes out of the engine; only the sen
 
 from __future__ import annotations
 
+import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -220,12 +222,24 @@ def _first(engine: Engine, question: str) -> str:
 
 def _what_next(page: _Page) -> None:
     page.title("Next: your own sessions")
+    program = _program()
     for command, purpose in (
-        ("picomem ingest", "read the sessions of your agents"),
-        ('picomem recall "what did we decide about …"', "ask"),
-        ("claude mcp add picomem -- picomem mcp", "give Claude Code the memory"),
+        (f"{program} ingest", "read the sessions of your agents"),
+        (f'{program} recall "what did we decide about …"', "ask"),
+        (f"claude mcp add picomem -- {Path(program).absolute() if '/' in program else program} mcp", "for Claude Code"),
     ):
-        page.line(f"  {command:<46}{purpose}")
+        page.line(f"  {command}" if len(command) > 44 else f"  {command:<46}{purpose}")
+
+
+def _program() -> str:
+    """How this person can call picomem: by name where it is on the path, else (a clone) by where it was started."""
+    if shutil.which("picomem"):
+        return "picomem"
+    started = Path(sys.argv[0])
+    if started.stem != "picomem":
+        return "picomem"
+    here = Path.cwd()
+    return str(started.relative_to(here)) if started.is_relative_to(here) else str(started)
 
 
 # ---------------------------------------------------------------------------------------------- how it looks

@@ -55,7 +55,7 @@ def default_places(home: Path, env: Mapping[str, str]) -> list[Place]:
     ]
 
 
-def find(places: Iterable[Path | Place]) -> list[Found]:
+def find(places: Iterable[str | Path | Place]) -> list[Found]:
     """The transcripts in the given files and folders, each once, in the order given and by name within a
     folder.
 
@@ -64,8 +64,8 @@ def find(places: Iterable[Path | Place]) -> list[Found]:
     """
     found: list[Found] = []
     for place in places:
-        given = isinstance(place, Path)
-        path = place if given else place.folder
+        given = not isinstance(place, Place)
+        path = Path(place).expanduser() if given else place.folder
         try:
             folder = path.is_dir()
         except OSError as error:  # a folder above it is closed to us

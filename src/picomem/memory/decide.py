@@ -32,13 +32,18 @@ from picomem.records.scope import Scope
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """Something that may become a memory; its text is redacted already. `key_given`: a person or an agent named it."""
+    """Something that may become a memory; its text is redacted already.
+
+    `key_given`, `kind_given`, `importance_given`: someone chose them; what nobody chose gives way to what is known.
+    """
 
     scope: Scope
     content: str
     kind: Kind
     key: str
     key_given: bool
+    kind_given: bool = False
+    importance_given: bool = False
     context: str = ""
     importance: float = 0.5
     pinned: bool = False
@@ -76,7 +81,7 @@ def decide(offer: Offer, verdict: Verdict, same_key: Memory | None, known: Seque
             merged = _merged(offer, memory, content=offer.content)
             return Outcome(Decision.MERGE, f"it says more than “{memory.key}”, which it contains", memory, merged)
     for memory, likeness in likenesses:
-        if likeness.relation is Relation.CONTRADICTS and memory.kind == offer.kind and _trusts(offer, memory):
+        if likeness.relation is Relation.CONTRADICTS and _same_kind(offer, memory) and _trusts(offer, memory):
             merged = _merged(offer, memory, content=offer.content)
             return Outcome(Decision.SUPERSEDE, f"it says otherwise than “{memory.key}” about the same", memory, merged)
     near = [memory for memory, likeness in likenesses if likeness.relation is Relation.NEAR]
@@ -126,10 +131,10 @@ def _merged(offer: Offer, memory: Memory, content: str | None = None) -> Offer:
         offer,
         scope=memory.scope,
         key=memory.key,
-        kind=memory.kind if content == memory.content else offer.kind,
+        kind=offer.kind if offer.kind_given else memory.kind,
         content=offer.content if content is None else content,
         context=offer.context or memory.context,
-        importance=max(offer.importance, memory.importance) if not offer.explicit else offer.importance,
+        importance=offer.importance if offer.importance_given else memory.importance,
         pinned=offer.pinned or memory.pinned,
         tags=tuple(dict.fromkeys([*memory.tags, *offer.tags])),
         related=tuple(dict.fromkeys([*memory.related, *offer.related])),
@@ -140,12 +145,13 @@ def _merged(offer: Offer, memory: Memory, content: str | None = None) -> Offer:
 
 def _adds_nothing(merged: Offer, memory: Memory) -> bool:
     return (
-        merged.context == memory.context
+        merged.kind == memory.kind
+        and merged.context == memory.context
         and set(merged.tags) == set(memory.tags)
         and set(merged.related) == set(memory.related)
         and merged.pinned == memory.pinned
         and merged.expires_at == memory.expires_at
-        and (merged.importance == memory.importance or merged.importance == 0.5)
+        and merged.importance == memory.importance
     )
 
 
@@ -165,6 +171,10 @@ def _concerns(offer: Offer, memory: Memory) -> bool:
 def _vouches(offer: Offer, memory: Memory) -> bool:
     """Someone trusted says now what nobody trusted had said."""
     return offer.origin.trusted and not memory.origin.trusted
+
+
+def _same_kind(offer: Offer, memory: Memory) -> bool:
+    return memory.kind == offer.kind or not offer.kind_given
 
 
 def _trusts(offer: Offer, memory: Memory) -> bool:

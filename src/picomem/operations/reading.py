@@ -125,10 +125,14 @@ def history(engine: Engine, request: History) -> HistoryResult:
     now = engine.now()
     known = moment(request.as_of, now, engine.zone, end=True)
     true = moment(request.valid_at, now, engine.zone, end=True)
+    every = engine.history(request.name)
+    # “What was true then” is asked of what is believed now, where anything is (an archived memory has only a past).
+    believed = true is not None and known is None and any(version.known_to is None for version in every)
     versions = [
         version
-        for version in engine.history(request.name)
+        for version in every
         if (known is None or version.known_from < known <= (version.known_to or known))
+        and (not believed or version.known_to is None)
         and (true is None or version.valid_from < true <= (version.valid_to or true))
     ]
     return HistoryResult([memory_view(version) for version in versions])

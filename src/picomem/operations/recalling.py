@@ -78,6 +78,8 @@ def recall(engine: Engine, request: Recall) -> AnswerView:
 def _recalled(answer: AnswerView) -> str:
     """The plan's reply, with episodes by their citation; text that nobody trusted wrote is fenced as data."""
     if not answer.hits:
+        if answer.left_out:
+            return f"The best match does not fit the budget of {answer.token_budget} tokens; raise token_budget."
         return "No matching memories found."
     lines = []
     for hit in answer.hits:

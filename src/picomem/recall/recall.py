@@ -74,7 +74,10 @@ class Recall:
         hits, left_out = _budgeted(found, wanted)
         redactor = self._redactor() if hits else None
         hits = [_redacted(hit, redactor) for hit in hits] if redactor else hits
-        time = question.time
+        filters, time = wanted.filters, question.time
+        # What was not looked at must not be said: a limit of the caller's goes before the question's words, and
+        # an uncertain reading moves nothing.
+        asked = time.window if time.certain and filters.since is None and filters.until is None else None
         return Answer(
             question=text[:400],
             hits=tuple(hits),
@@ -83,9 +86,9 @@ class Recall:
             tokens=sum(hit.tokens for hit in hits),
             token_budget=wanted.token_budget,
             left_out=left_out,
-            since=time.window.since if time.window else wanted.filters.since,
-            until=time.window.until if time.window else wanted.filters.until,
-            time_phrase=time.phrase if time.window else "",
+            since=asked.since if asked else filters.since,
+            until=asked.until if asked else filters.until,
+            time_phrase=time.phrase if asked else "",
             notes=tuple(notes),
         )
 
@@ -198,7 +201,8 @@ class _Looking:
                 words=words.parts.get(doc, {}),
                 context=context.get(doc, 0.0),
                 session=sessions.get(place.transcript, 0.0),
-                in_window=doc in inside and window is not None and not window.hard,
+                # A limit is no evidence; but with nothing else asked for, what lies within it is the answer.
+                in_window=doc in inside and window is not None and not (window.hard and self.question.terms),
             )
             for doc, place in places.items()
         }
