@@ -399,6 +399,8 @@ class Engine:
             if found is None:
                 raise NotFound(f"There is no episode “{episode_id}”.")
             transcript = episodes.transcript(tx, self.scope, found.transcript_id)
+        if transcript is not None and transcript.send_policy == "deny":
+            raise Refused("That session is withheld: it is kept, and not handed out (see `picomem withhold --help`).")
         return found, transcript, open_episode(found, transcript, self._redactor())
 
     def index(self, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
@@ -515,11 +517,10 @@ class Engine:
         """A text as it may be stored: valid, trimmed, without secrets."""
         return self._redactor().redact(plain(text).strip()).text
 
-    def _words(self, given: Sequence[str], what: str) -> tuple[str, ...]:
+    def _words(self, given: str | Sequence[str], what: str) -> tuple[str, ...]:
         """Tags or related entries: short, each once, without secrets."""
-        if isinstance(given, str):
-            raise InvalidInput(f"Give a list of them, even for one {what}: [“{given[:40]}”].")
-        cleaned = tuple(dict.fromkeys(safe for word in given if (safe := self._safe(word))))
+        words = [given] if isinstance(given, str) else given  # a string is a sequence too, of letters
+        cleaned = tuple(dict.fromkeys(safe for word in words if (safe := self._safe(word))))
         if any(len(word) > 64 for word in cleaned) or len(cleaned) > 32:
             raise InvalidInput(f"A {what} has at most 64 characters, and there are at most 32 of them.")
         return cleaned

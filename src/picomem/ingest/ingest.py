@@ -27,7 +27,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import NamedTuple, Protocol
 
 from picomem.clock import Micros
-from picomem.errors import InvalidInput, NotFound
+from picomem.errors import Corrupt, InvalidInput, NotFound
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, Record, State, TranscriptFormat, format_named
 from picomem.ingest.noise import visible
@@ -191,7 +191,7 @@ class Ingest:
                 report.hosts[each.format] = report.hosts.get(each.format, 0) + 1
                 try:
                     self._file(each, report, state, progress)
-                except (InvalidInput, NotFound) as error:
+                except (InvalidInput, NotFound, Corrupt) as error:
                     report.problems.append(f"{each.path}: {error}")
             state.files_done += 1
             if progress:

@@ -90,8 +90,8 @@ def _check_memories(tx: Transaction, scope: Scope, writer: Writer, result: Diagn
             continue
         result.add(
             "row",
-            f"memory {memory.key} ({memory.id} version {memory.version}) does not match its hash; it reads “"
-            f"{memory.content[:80]}”. If that is wrong, revise it.",
+            f"memory {memory.key} ({memory.id} version {memory.version}) does not match its hash; it cannot be rebuilt "
+            "from anything, so a repair keeps it as it reads now. If that is wrong, revise it.",
             repair,
         )
         if repair:

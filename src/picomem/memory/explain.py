@@ -75,5 +75,6 @@ def _source(tx: Transaction, scope: Scope, parent: Parent, version: int) -> Sour
     found = episodes.episode(tx, scope, parent.id)
     if found is None:
         return Source(version, parent, "", "episode gone")
-    said_in = citation(found, episodes.transcript(tx, scope, found.transcript_id))
-    return Source(version, parent, found.preview, said_in, found.origin)
+    transcript = episodes.transcript(tx, scope, found.transcript_id)
+    withheld = transcript is not None and transcript.send_policy == "deny"
+    return Source(version, parent, "" if withheld else found.preview, citation(found, transcript), found.origin)

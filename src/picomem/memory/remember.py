@@ -72,6 +72,9 @@ class Writer:
     def remember(self, tx: Transaction, offer: Offer, parents: Sequence[Parent] = ()) -> Remembered:
         """Put an offer through gate, match and decision, and apply what was decided."""
         verdict = judge(offer.content, kind=offer.kind, origin=offer.origin, explicit=offer.explicit)
+        if verdict.keep and offer.context:
+            # Why a thing matters is read by models as well: what may not be content may not be context.
+            verdict = judge(offer.context, kind=offer.kind, origin=offer.origin, explicit=True)
         same_key = memories.by_key(tx, offer.scope, offer.key) if verdict.keep else None
         if same_key is not None and same_key.expires_at is not None and same_key.expires_at <= self.now:
             # Nobody has tidied yet: what has expired says nothing about the offer, and must not date it.
@@ -243,10 +246,9 @@ def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False)
 
     Raises NotFound where there is none, and Conflict where several owners hold the key.
     """
-    if len(name) >= 8 and all(char in "0123456789abcdef-" for char in name.lower()):
+    found = [memory for memory in memories.of_key(tx, scope, name) if memories.visible(memory.scope, scope)]
+    if not found and len(name) >= 8 and all(char in "0123456789abcdef-" for char in name.lower()):
         found = memories.versions(tx, scope, memories.find_id(tx, scope, name))
-    else:
-        found = [memory for memory in memories.of_key(tx, scope, name) if memories.visible(memory.scope, scope)]
     believed = [memory for memory in found if memory.known_to is None and memory.valid_to is None]
     candidates = {memory.id: memory for memory in (believed or found if archived else believed)}
     if not candidates:

@@ -67,7 +67,10 @@ def recall(engine: Engine, request: Recall) -> AnswerView:
         valid_at=instant(request.valid_at, now, engine.zone),
         include_context=request.include_context,
         include_memories=not kinds or bool(durable),
-        include_transcripts=request.include_transcripts and (not kinds or "timeline" in kinds),
+        # Only memories have a tag and a priority.
+        include_transcripts=request.include_transcripts
+        and (not kinds or "timeline" in kinds)
+        and not (request.tag or request.priority),
         include_untrusted=request.include_untrusted,
         scope=engine.scope.narrowed(project=request.project, session=request.session),
         now=now,

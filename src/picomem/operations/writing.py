@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from picomem.errors import StoreError
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import Operation, option
 from picomem.records.kinds import Kind, Origin, Priority
@@ -68,7 +70,8 @@ def remember(engine: Engine, request: Remember) -> RememberResult:
         origin=request.origin,
         scope=engine.scope.narrowed(project=request.project),
     )
-    engine.tidy(when_due=True)
+    with suppress(StoreError):  # what was asked for is done; what is past its time can wait
+        engine.tidy(when_due=True)
     assert done.memory is not None  # a refusal is raised
     return RememberResult(
         decision=done.decision.value,

@@ -32,9 +32,8 @@ class Filters:
         valid_at = known_at if self.valid_at is None else self.valid_at
         return (
             visible(memory.scope, scope)
-            and memory.known_from <= known_at
-            and (memory.known_to is None or memory.known_to > known_at)
-            and memory.valid_from <= valid_at
+            and self._believed(memory, known_at)
+            and (memory.valid_from <= valid_at or (self._now() and memory.valid_from <= memory.known_from))
             and (memory.valid_to is None or memory.valid_to > valid_at)
             and (memory.expires_at is None or memory.expires_at > valid_at)
             and (not self.kinds or memory.kind in self.kinds)
@@ -44,6 +43,14 @@ class Filters:
             and (self.until is None or memory.known_from < self.until)
             and self.admits_origin(memory.origin)
         )
+
+    def _now(self) -> bool:
+        return self.known_at is None and self.valid_at is None
+
+    def _believed(self, memory: Memory, known_at: Micros) -> bool:
+        if self.known_at is None:
+            return memory.known_to is None  # whatever the clock says: it may have been set back
+        return memory.known_from <= known_at and (memory.known_to is None or memory.known_to > known_at)
 
     def admits_origin(self, origin: Origin) -> bool:
         return self.include_untrusted or origin.trusted

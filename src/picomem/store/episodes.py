@@ -153,7 +153,7 @@ def unchecked(row: Row) -> Episode:
         start=row[5],
         end=row[6],
         role=row[7],
-        origin=Origin(row[8]),
+        origin=Origin(row[8]) if row[8] in set(Origin) else Origin.OTHER,
         branch=row[9],
         category=row[10],
         key=row[11],

@@ -76,7 +76,8 @@ def words(memory: Memory) -> dict[str, str]:
 
 def close(tx: Transaction, memory: Memory, at: Micros) -> None:
     """End our belief in a version. Nothing else of it changes."""
-    tx.run("close_version", user=memory.scope.user, id=memory.id, version=memory.version, known_to=at)
+    end = max(at, memory.known_from)  # a clock that was set back gives no negative span
+    tx.run("close_version", user=memory.scope.user, id=memory.id, version=memory.version, known_to=end)
 
 
 def by_key(tx: Transaction, scope: Scope, key: str) -> Memory | None:
@@ -237,8 +238,8 @@ def unchecked(row: Row) -> Memory:
         pinned=bool(row[11]),
         tags=_names(row[12]),
         related=_names(row[13]),
-        origin=Origin(row[14]),
-        source=Source(row[15]),
+        origin=Origin(row[14]) if row[14] in set(Origin) else Origin.OTHER,
+        source=Source(row[15]) if row[15] in set(Source) else Source.MANUAL,
         valid_from=row[16],
         valid_to=row[17],
         known_from=row[18],

@@ -41,7 +41,9 @@ WHERE user_id = :user AND doc IN (SELECT value FROM json_each(:docs))
 
 -- name: current_memories
 SELECT {memory_columns} FROM memories
-WHERE user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR valid_to > :now) AND valid_from <= :now
+-- What was believed to hold from the moment it was learned on holds, even if the clock was set back since.
+WHERE user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR valid_to > :now)
+  AND (valid_from <= :now OR valid_from <= known_from)
   AND (expires_at IS NULL OR expires_at > :now)
 ORDER BY id, version
 
