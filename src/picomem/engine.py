@@ -163,6 +163,7 @@ class Engine:
         correct: bool = False,
         reason: str = "",
         origin: Origin | str = Origin.USER,
+        scope: Scope | None = None,
     ) -> Memory:
         """Replace what is believed of a memory (its key, its id, or the beginning of one) by a new version.
 
@@ -192,15 +193,15 @@ class Engine:
         source = _chosen(Origin, origin, "origin")
         at = self._time(since)
         with self._connector.write() as tx:
-            memory = resolve(tx, self.scope, name)
+            memory = resolve(tx, self._owner(scope), name)
             return revised(tx, self._writer("revise"), memory, fields, source, at, correct, self._safe(reason))
 
-    def forget(self, name: str, *, reason: str = "") -> Change:
+    def forget(self, name: str, *, reason: str = "", scope: Scope | None = None) -> Change:
         """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict."""
         from picomem.memory.remember import resolve
 
         with self._connector.write() as tx:
-            memory = resolve(tx, self.scope, name)
+            memory = resolve(tx, self._owner(scope), name)
             return self._writer("forget").forget(tx, self.scope, memory.id, self._safe(reason))
 
     def ingest(
@@ -347,20 +348,20 @@ class Engine:
             known = now if known is None else known
             return memories.at(tx, self.scope, known, known if true is None else true)
 
-    def history(self, name: str) -> list[Memory]:
+    def history(self, name: str, *, scope: Scope | None = None) -> list[Memory]:
         """Every version of a memory, oldest first, archived ones too. Raises NotFound."""
         from picomem.memory.remember import resolve
 
         with self._connector.read() as tx:
-            versions = memories.versions(tx, self.scope, resolve(tx, self.scope, name, archived=True).id)
+            versions = memories.versions(tx, self.scope, resolve(tx, self._owner(scope), name, archived=True).id)
         return [self._shown(version) for version in versions]
 
-    def why(self, name: str) -> Explanation:
+    def why(self, name: str, *, scope: Scope | None = None) -> Explanation:
         """What is on record about a memory, a change or an episode. Raises NotFound."""
         from picomem.memory.explain import explain
 
         with self._connector.read() as tx:
-            found = explain(tx, self.scope, name)
+            found = explain(tx, self._owner(scope), name)
         redact = self._redactor().redact
         return replace(
             found,
@@ -369,10 +370,23 @@ class Engine:
             sources=tuple(replace(source, text=redact(source.text).text) for source in found.sources),
         )
 
-    def changes(self, limit: int = 20) -> list[Change]:
-        """The latest decisions, refusals included."""
+    def changes(self, limit: int = 20) -> list[tuple[Change, str]]:
+        """The latest decisions, refusals included, each with the key of the memory that it is about."""
         with self._connector.read() as tx:
-            return memories.latest_changes(tx, self.scope, limit)
+            found = memories.latest_changes(tx, self.scope, limit)
+            return [(change, memories.key_of(tx, self.scope, change.memory_id)) for change in found]
+
+    def withhold(self, session: str, *, release: bool = False) -> int:
+        """Keep a session's transcripts from being handed out by anything (O17), or release them; how many there are.
+
+        `session` is its id or the beginning of it. Raises NotFound.
+        """
+        policy = "private" if release else "deny"
+        with self._connector.write() as tx:
+            changed = episodes.set_send_policy(tx, self.scope, session, policy)
+        if not changed:
+            raise NotFound(f"There is no session “{session[:80]}”; `picomem timeline --json` shows their ids.")
+        return changed
 
     def timeline(
         self,

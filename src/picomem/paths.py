@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from picomem.errors import InvalidInput
+
 
 def data_dir() -> Path:
     """The data directory: `$PICOMEM_DATA_DIR`, or the platform's own place for a user's data."""
@@ -37,3 +39,14 @@ def make_private_dir(folder: Path) -> None:
 def private_umask() -> None:
     """Make every file that this process creates from now on private (SQLite's -wal and -shm among them)."""
     os.umask(0o077)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old text or the new, never a part. Raises InvalidInput."""
+    spare = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        spare.write_text(text, "utf-8")
+        spare.replace(path)
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be written: {error.strerror}.") from error

@@ -49,6 +49,7 @@ class MemorySettings:
     """`[memory]`: what is kept, and for how long."""
 
     timeline_retention_days: int = 90  # timeline entries older than this are removed
+    citations: str = "auto"  # whether a hit says where it was said: "on", "off"; "auto" is on for a private memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,8 @@ class Settings:
     def __post_init__(self) -> None:
         if self.recall.embedder not in ("static", "none"):
             raise InvalidInput(f"recall.embedder is “{self.recall.embedder}”; it is static or none.")
+        if self.memory.citations not in ("auto", "on", "off"):
+            raise InvalidInput(f"memory.citations is “{self.memory.citations}”; it is auto, on or off.")
         for name, value in (
             ("recall.limit", self.recall.limit),
             ("recall.token_budget", self.recall.token_budget),

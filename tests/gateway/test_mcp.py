@@ -317,7 +317,7 @@ def test_untrusted_text_is_fenced_in_the_words_and_in_the_json(engine: Engine):
         ("memory_recall", {"qury": "ports"}, "memory_recall has no parameter “qury”; did you mean “query”?"),
         ("memory_recall", {"query": "a", "kind": "fact"},
          "memory_recall has no parameter “kind”; did you mean “category”?"),
-        ("memory_forget", {"xyzzy": 1}, "memory_forget has no parameter “xyzzy”; there are key, reason."),
+        ("memory_forget", {"xyzzy": 1}, "memory_forget has no parameter “xyzzy”; there are key, project, reason."),
         ("memory_recall", {}, "memory_recall needs “query”: the question, in any words."),
         ("memory_recall", None, "memory_recall needs “query”: the question, in any words."),
         ("memory_recall", {"query": None}, "memory_recall needs “query”: the question, in any words."),

@@ -59,11 +59,12 @@ def test_the_user_comes_first_in_every_key(schema):
 
 @pytest.mark.requirement("P2", "X11")
 def test_a_foreign_key_joins_a_user_to_the_same_user_and_cascades(schema):
+    """Episodes do not cascade: their full text can only be taken out with their text in hand."""
     seen = 0
     for table in _owned(schema):
         keys = schema.execute('SELECT id, seq, "from", "to", on_delete FROM pragma_foreign_key_list(?)', (table,))
         for _, place, source, target, on_delete in keys.fetchall():
-            assert on_delete == "CASCADE", table
+            assert on_delete == ("NO ACTION" if table == "episodes" else "CASCADE"), table
             if place == 0:
                 assert (source, target) == ("user_id", "user_id"), table
                 seen += 1

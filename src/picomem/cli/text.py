@@ -85,7 +85,7 @@ def _recall(answer: Any) -> str:
             title = f"{hit.key}  ({hit.kind}, {_day(hit.at)[:10]})" + (f"  {hit.citation}" if hit.citation else "")
         else:
             speaker = "" if hit.role in ("user", "assistant") else f"{hit.role}: "
-            title = f"{speaker}{hit.citation}"
+            title = f"{speaker}{hit.citation or 'said ' + _day(hit.at)[:10]}"
             title += f"  [{hit.project}]" if hit.project else ""
         lines.append(f"{number}. {title}")
         lines.append(_wrapped(hit.text if hit.origin in ("user", "agent") else f"(from {hit.origin}) {hit.text}"))
@@ -214,6 +214,10 @@ def _ingest(result: Any) -> str:
     return "\n".join(lines)
 
 
+def _withhold(result: Any) -> str:
+    return f"{_plural(result.transcripts, 'transcript')} {'released' if result.released else 'withheld'}."
+
+
 def _migrate(result: Any) -> str:
     lines = []
     for entry in result.entries:
@@ -269,7 +273,10 @@ def _doctor(result: Any) -> str:
 def _audit(result: Any) -> str:
     lines = []
     for change in result.changes:
-        lines.append(f"{_day(change.at)}  {change.verb} → {change.decision}  by {change.actor}  ({change.id})")
+        lines.append(
+            f"{_day(change.at)}  {change.verb} → {change.decision}  by {change.actor}"
+            + (f"  {change.key}" if change.key else "")
+        )
         lines.append(_wrapped(change.reason, "   ", 2))
     return "\n".join(lines) or "Nothing has been decided yet."
 
@@ -292,6 +299,7 @@ _TEXTS: dict[str, Callable[[Any], str]] = {
     "forget": _forget,
     "index": _index,
     "ingest": _ingest,
+    "withhold": _withhold,
     "migrate": _migrate,
     "scrub": _scrub,
     "status": _status,

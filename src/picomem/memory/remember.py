@@ -95,10 +95,13 @@ class Writer:
             if not offer.explicit and memories.was_refused(tx, scope, outcome.reason, excerpt):
                 return Remembered(Decision.REFUSE, outcome.reason, "")
             change = self._record(tx, scope, outcome.decision, outcome.reason, candidate=excerpt)
+            memories.add_lineage(tx, scope, "change", change.id, 0, parents, change.id)
             return Remembered(Decision.REFUSE, outcome.reason, change.id)
         if outcome.offer is None:
             assert old is not None
             change = self._record(tx, scope, outcome.decision, outcome.reason, memory_id=old.id)
+            again = [replace(parent, role="repeated") for parent in parents]
+            memories.add_lineage(tx, scope, "memory", old.id, old.version, again, change.id)
             return Remembered(outcome.decision, outcome.reason, change.id, old, old.id)
         if old is None:
             memory = self._first_version(outcome.offer)
@@ -156,20 +159,23 @@ class Writer:
         )
         memory = replace(memory, tokens=count_tokens(memory.content))
         for version in replaced:
-            memories.close(tx, version, self.now)
+            memories.close(tx, version, self.now, change.id)
         for number, part in enumerate(kept, latest + 1):
             past = replace(part, version=number, known_from=self.now, change_id=change.id)
-            self._open(tx, past, [Parent(kind="memory", id=old.id, role=f"version {part.version}")])
-        return self._open(tx, memory, [*parents, Parent(kind="memory", id=old.id, role=f"version {old.version}")])
+            self._open(tx, past, [Parent(kind="memory", id=old.id, role="replaced", version=part.version)])
+        replaces = [Parent(kind="memory", id=old.id, role="replaced", version=each.version) for each in replaced]
+        return self._open(tx, memory, [*parents, *replaces])
 
     def forget(self, tx: Transaction, scope: Scope, memory_id: str, reason: str, decision: str = "archive") -> Change:
         """Archive a memory: all that is believed of it is closed, nothing is deleted. Raises NotFound."""
         believed = [version for version in memories.versions(tx, scope, memory_id) if version.known_to is None]
         if not believed:
             raise NotFound(f"Memory {memory_id} is archived already; `picomem history {memory_id}` shows it.")
+        said = reason or "asked to"
+        change = self._record(tx, scope, decision, said, memory_id=memory_id, before=believed[-1].version)
         for version in believed:
-            memories.close(tx, version, self.now)
-        return self._record(tx, scope, decision, reason or "asked to", memory_id=memory_id, before=believed[-1].version)
+            memories.close(tx, version, self.now, change.id)
+        return change
 
     def expire(self, tx: Transaction, scope: Scope) -> list[Memory]:
         """Archive what has expired (O19); what was archived."""

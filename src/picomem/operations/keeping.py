@@ -64,6 +64,23 @@ def ingest(engine: Engine, request: Ingest, progress: Progressing | None = None)
 
 
 @dataclass(frozen=True, slots=True)
+class Withhold:
+    session: str = option("the session's id, or the beginning of it", positional=True)
+    release: bool = option("let it be handed out again", False)
+
+
+@dataclass(frozen=True, slots=True)
+class WithholdResult:
+    transcripts: int
+    released: bool
+
+
+def withhold(engine: Engine, request: Withhold) -> WithholdResult:
+    """Keep a past session from being handed out by recall, timeline, show or why; or release it again."""
+    return WithholdResult(engine.withhold(request.session, release=request.release), request.release)
+
+
+@dataclass(frozen=True, slots=True)
 class Migrate:
     paths: tuple[str, ...] = option("Markdown files, or folders of them", positional=True, many=True)
 
@@ -197,7 +214,7 @@ def audit(engine: Engine, request: Audit) -> AuditResult:
     """List the latest decisions about memory, refusals included, with their reasons."""
     if request.limit < 1:
         raise InvalidInput(f"limit is {request.limit}; it must be at least 1.")
-    changes = [change_view(change) for change in engine.changes(request.limit)]
+    changes = [change_view(change, key) for change, key in engine.changes(request.limit)]
     return AuditResult(changes, engine.status().decisions)
 
 
@@ -241,6 +258,16 @@ OPERATIONS = (
         tool="memory_ingest",
         idempotent=True,
         long=True,
+    ),
+    Operation(
+        name="withhold",
+        request=Withhold,
+        result=WithholdResult,
+        run=withhold,
+        reply=lambda result: f"{result.transcripts} transcripts {'released' if result.released else 'withheld'}.",
+        permission="memory:write:session",
+        example="picomem withhold 8463c716",
+        idempotent=True,
     ),
     Operation(
         name="migrate",

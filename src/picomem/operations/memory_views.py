@@ -82,11 +82,13 @@ class ChangeView:
     decision: str
     reason: str
     memory_id: str
+    key: str
     before: int | None
     after: int | None
     candidate: str
     undoes: str
 
 
-def change_view(change: Change) -> ChangeView:
-    return ChangeView(**{**asdict(change), "at": iso(change.at)})
+def change_view(change: Change, key: str = "") -> ChangeView:
+    """A change, with the key of the memory that it is about."""
+    return ChangeView(**{**asdict(change), "at": iso(change.at), "key": key})

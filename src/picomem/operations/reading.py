@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
@@ -12,6 +13,7 @@ from picomem.operations.memory_views import ChangeView, MemoryView, change_view,
 from picomem.operations.operation import Operation, option
 from picomem.operations.times import moment
 from picomem.operations.views import HitView, hit_view
+from picomem.paths import write_whole
 
 if TYPE_CHECKING:
     from picomem.engine import Engine
@@ -57,6 +59,7 @@ def show(engine: Engine, request: Show) -> ShowResult:
 @dataclass(frozen=True, slots=True)
 class Why:
     id: str = option("a memory's key or id, a change's id, or an episode's id", positional=True)
+    project: str = option("the project whose memory it is, where several have the key", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ class WhyResult:
 
 def why(engine: Engine, request: Why) -> WhyResult:
     """Say why something was stored, merged or refused: what was decided, when, by whom, and from what."""
-    found = engine.why(request.id)
+    found = engine.why(request.id, scope=engine.scope.narrowed(project=request.project))
     note = ""
     if found.episode is not None:
         place = found.transcript.path if found.transcript else "a transcript that is gone"
@@ -91,7 +94,7 @@ def why(engine: Engine, request: Why) -> WhyResult:
         id=found.id,
         what=found.what,
         memory=memory_view(found.memory) if found.memory else None,
-        changes=[change_view(change) for change in found.changes],
+        changes=[change_view(change, found.memory.key if found.memory else "") for change in found.changes],
         sources=[
             SourceView(
                 each.version,
@@ -111,6 +114,7 @@ def why(engine: Engine, request: Why) -> WhyResult:
 @dataclass(frozen=True, slots=True)
 class History:
     name: str = option("the memory's key or id", positional=True, tool="key")
+    project: str = option("the project whose memory it is, where several have the key", "")
     as_of: str | None = option("only what was believed at this time", None)
     valid_at: str | None = option("only what was true at this time", None)
 
@@ -125,7 +129,7 @@ def history(engine: Engine, request: History) -> HistoryResult:
     now = engine.now()
     known = moment(request.as_of, now, engine.zone, end=True)
     true = moment(request.valid_at, now, engine.zone, end=True)
-    every = engine.history(request.name)
+    every = engine.history(request.name, scope=engine.scope.narrowed(project=request.project))
     # “What was true then” is asked of what is believed now, where anything is (an archived memory has only a past).
     believed = true is not None and known is None and any(version.known_to is None for version in every)
     versions = [
@@ -165,13 +169,14 @@ def timeline(engine: Engine, request: Timeline) -> TimelineResult:
         limit=request.limit,
         scope=engine.scope.narrowed(project=request.project, session=request.session),
     )
-    return TimelineResult([hit_view(hit) for hit in found])
+    return TimelineResult([hit_view(hit, engine.settings.memory.citations) for hit in found])
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
     budget: int | None = option("tokens at most (default 1500)", None)
     project: str = option("the page for this project", "")
+    export: str = option("write it to this file as well, such as memory/MEMORY-INDEX.md", "", tool=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +191,8 @@ class IndexResult:
 def index(engine: Engine, request: Index) -> IndexResult:
     """Print the always-loaded index page: what an agent should know before anything is asked."""
     page = engine.index(budget=request.budget, scope=engine.scope.narrowed(project=request.project))
+    if request.export:
+        write_whole(Path(request.export).expanduser(), page.text)
     return IndexResult(page.text, page.tokens, page.budget, page.entries, page.left_out)
 
 

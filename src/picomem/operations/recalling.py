@@ -75,7 +75,7 @@ def recall(engine: Engine, request: Recall) -> AnswerView:
         scope=engine.scope.narrowed(project=request.project, session=request.session),
         now=now,
     )
-    return answer_view(answer)
+    return answer_view(answer, engine.settings.memory.citations)
 
 
 def _recalled(answer: AnswerView) -> str:
@@ -92,7 +92,8 @@ def _recalled(answer: AnswerView) -> str:
             if hit.context:
                 lines.append(f"  ({fenced(hit.context, hit.origin)})")
         else:
-            lines.append(f"- episode {hit.id} [{hit.role}; {hit.citation}]: {text}")
+            place = f"; {hit.citation}" if hit.citation else ""
+            lines.append(f"- episode {hit.id} [{hit.role[:40]}{place}]: {text}")
     return f"Found {len(lines)} memories:\n" + "\n".join(lines)
 
 

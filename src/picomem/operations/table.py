@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from picomem.operations.operation import Operation
 
 _PLACES = {
-    "keeping": ("ingest", "migrate", "scrub", "status", "doctor", "audit", "index-status"),
+    "keeping": ("ingest", "withhold", "migrate", "scrub", "status", "doctor", "audit", "index-status"),
     "writing": ("remember", "revise", "forget"),
     "recalling": ("recall",),
     "reading": ("show", "why", "history", "timeline", "index"),

@@ -36,13 +36,15 @@ class HitView:
     citation: str
 
 
-def hit_view(hit: Hit) -> HitView:
+def hit_view(hit: Hit, citations: str = "auto") -> HitView:
+    """A hit; without its citation where the settings (`memory.citations`) say "off"."""
     values = asdict(hit)
     values.update(
         origin=hit.origin.value,
         at=iso_or_none(hit.at),
         tags=list(hit.tags),
         turns=[turn + 1 for turn in hit.turns or ()],
+        citation="" if citations == "off" else hit.citation,
     )
     return HitView(**values)
 
@@ -64,10 +66,10 @@ class AnswerView:
     notes: list[str]
 
 
-def answer_view(answer: Answer) -> AnswerView:
+def answer_view(answer: Answer, citations: str = "auto") -> AnswerView:
     return AnswerView(
         question=answer.question,
-        hits=[hit_view(hit) for hit in answer.hits],
+        hits=[hit_view(hit, citations) for hit in answer.hits],
         confidence=answer.confidence,
         legs=answer.legs,
         tokens=answer.tokens,

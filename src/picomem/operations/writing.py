@@ -98,6 +98,7 @@ class Revise:
     pin: bool = option("keep it in the index page", False)
     unpin: bool = option("do not keep it in the index page", False)
     expires_at: str | None = option("when it stops to matter, as 2026-05-03", None)
+    project: str = option("the project whose memory it is, where several have the key", "")
     origin: str = option("where the new text came from", "user", choices=tuple(Origin))
 
 
@@ -124,6 +125,7 @@ def revise(engine: Engine, request: Revise) -> ReviseResult:
         correct=request.correct,
         reason=request.reason,
         origin=request.origin,
+        scope=engine.scope.narrowed(project=request.project),
     )
     return ReviseResult(memory_view(memory))
 
@@ -131,6 +133,7 @@ def revise(engine: Engine, request: Revise) -> ReviseResult:
 @dataclass(frozen=True, slots=True)
 class Forget:
     name: str = option("the memory's key or id", positional=True, tool="key")
+    project: str = option("the project whose memory it is, where several have the key", "")
     reason: str = option("why", "", short="-m")
 
 
@@ -144,8 +147,10 @@ class ForgetResult:
 
 def forget(engine: Engine, request: Forget) -> ForgetResult:
     """Archive a memory that is outdated, wrong or no longer wanted; `history` still shows it."""
-    change = engine.forget(request.name, reason=request.reason)
-    return ForgetResult(engine.history(change.memory_id)[-1].key, change_view(change))
+    scope = engine.scope.narrowed(project=request.project)
+    change = engine.forget(request.name, reason=request.reason, scope=scope)
+    key = engine.history(change.memory_id)[-1].key
+    return ForgetResult(key, change_view(change, key))
 
 
 def _remembered(result: RememberResult) -> str:

@@ -289,7 +289,11 @@ def _cut(content: str) -> str:
 
 
 def _stands_alone(content: str) -> bool:
-    """Enough words, and not only a word that points elsewhere."""
+    """Enough words, and not only a word that points elsewhere, or says since when."""
+    if re.fullmatch(
+        r"(?i)(?:from now on|going forward|henceforth|in future|从现在(?:开始|起)|以后|今后)[\W_]*", content
+    ):
+        return False
     if re.fullmatch(r"(?i)(?:please |do |to )*(?:this|that|it|these|those|them|so)(?: .{0,8})?", content):
         return False
     ideographs = len(re.findall(r"[\u3400-\u9fff]", content))

@@ -33,8 +33,8 @@ class Filters:
         return (
             visible(memory.scope, scope)
             and self._believed(memory, known_at)
-            and (memory.valid_from <= valid_at or (self._now() and memory.valid_from <= memory.known_from))
-            and (memory.valid_to is None or memory.valid_to > valid_at)
+            and self._has_begun(memory, valid_at)
+            and not self._has_ended(memory, valid_at)
             and (memory.expires_at is None or memory.expires_at > valid_at)
             and (not self.kinds or memory.kind in self.kinds)
             and (self.priority is None or memory.importance >= _least(self.priority))
@@ -43,6 +43,16 @@ class Filters:
             and (self.until is None or memory.known_from < self.until)
             and self.admits_origin(memory.origin)
         )
+
+    # Asked about now, what began, or had ended, by the moment at which it was learned has done so: the clock may have
+    # been set back since.
+    def _has_begun(self, memory: Memory, valid_at: Micros) -> bool:
+        return memory.valid_from <= valid_at or (self._now() and memory.valid_from <= memory.known_from)
+
+    def _has_ended(self, memory: Memory, valid_at: Micros) -> bool:
+        if memory.valid_to is None:
+            return False
+        return memory.valid_to <= valid_at or (self._now() and memory.valid_to <= memory.known_from)
 
     def _now(self) -> bool:
         return self.known_at is None and self.valid_at is None

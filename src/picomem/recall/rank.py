@@ -29,8 +29,10 @@ SHORT = 30.0
 SESSION = 0.3
 # Mean vectors of a static model say less than words do, and little about a short turn.
 MEANING = 0.4
-# Being inside a time that the question certainly asks for is worth a perfect match of words.
+# Being inside a time that the question certainly asks for is worth a perfect match of words; inside one that it
+# perhaps asks for ("since the release", "this week"), a part of that.
 TIME = 1.0
+PERHAPS = 0.3
 # How many of the words' best are looked at more closely; below that, context cannot lift a hit to the top.
 CANDIDATES = 400
 
@@ -43,7 +45,7 @@ class Evidence:
     context: float = 0.0
     session: float = 0.0
     meaning: float = 0.0
-    in_window: bool = False
+    in_window: float = 0.0  # 1 inside a time that is certainly asked for, less inside one that perhaps is
     score: float = 0.0
 
 
@@ -114,7 +116,7 @@ def fuse(evidence: dict[int, Evidence]) -> list[int]:
     raw = {doc: sum(found.words.values()) + found.context + SESSION * found.session for doc, found in evidence.items()}
     best = max(raw.values(), default=0.0) or 1.0
     for doc, found in evidence.items():
-        found.score = raw[doc] / best + MEANING * found.meaning + (TIME if found.in_window else 0.0)
+        found.score = raw[doc] / best + MEANING * found.meaning + TIME * found.in_window
     return sorted(evidence, key=lambda doc: (-evidence[doc].score, -doc))
 
 

@@ -75,9 +75,8 @@ class Recall:
         redactor = self._redactor() if hits else None
         hits = [_redacted(hit, redactor) for hit in hits] if redactor else hits
         filters, time = wanted.filters, question.time
-        # What was not looked at must not be said: a limit of the caller's goes before the question's words, and
-        # an uncertain reading moves nothing.
-        asked = time.window if time.certain and filters.since is None and filters.until is None else None
+        # What was not looked at must not be said: a limit of the caller's goes before the question's words.
+        asked = time.window if filters.since is None and filters.until is None else None
         return Answer(
             question=text[:400],
             hits=tuple(hits),
@@ -188,7 +187,7 @@ class _Looking:
         for place in search.around(self.tx, self.scope, spots) if spots else []:
             places.setdefault(place.doc, place)
         inside = self._inside(window)
-        for place in inside.values():
+        for place in inside.values() if window and window.weight == 1.0 else ():
             places.setdefault(place.doc, place)
         if allowed is not None:
             places = {doc: place for doc, place in places.items() if place.transcript in allowed}
@@ -202,7 +201,9 @@ class _Looking:
                 context=context.get(doc, 0.0),
                 session=sessions.get(place.transcript, 0.0),
                 # A limit is no evidence; but with nothing else asked for, what lies within it is the answer.
-                in_window=doc in inside and window is not None and not (window.hard and self.question.terms),
+                in_window=window.weight
+                if window and doc in inside and not (window.hard and self.question.terms)
+                else 0.0,
             )
             for doc, place in places.items()
         }
@@ -292,18 +293,18 @@ class _Looking:
         if filters.known_at is not None:
             until = min(until or filters.known_at, filters.known_at)
         if filters.since is not None or until is not None:
-            return _Window(filters.since or -(1 << 62), until or 1 << 62, hard=True)
+            return _Window(filters.since or -(1 << 62), until or 1 << 62, hard=True, weight=1.0)
         time = self.question.time
-        if time.window is None or not time.certain:
+        if time.window is None:
             return None
-        return _Window(time.window.since, time.window.until, hard=False)
+        return _Window(time.window.since, time.window.until, weight=1.0 if time.certain else rank.PERHAPS)
 
     def _inside(self, window: _Window | None) -> dict[int, search.Place]:
         if window is None:
             return {}
         limit = 1 << 40 if window.hard else _WINDOW_DOCUMENTS
         found = search.in_window(self.tx, self.scope, window.since, window.until, limit)
-        if not found and not window.hard:
+        if not found and not window.hard and window.weight == 1.0:
             self.notes.append(f"Nothing is known from “{self.question.time.phrase}”; looked at all times.")
         return {place.doc: place for place in found}
 
@@ -312,7 +313,8 @@ class _Looking:
 class _Window:
     since: Micros
     until: Micros
-    hard: bool
+    weight: float  # how surely it is meant
+    hard: bool = False  # nothing outside may answer
 
 
 _LEG_NAMES = {"memory": "memories", "episode": "episodes"}
@@ -334,7 +336,7 @@ def _absolute(order: list[int], evidence: dict[int, Evidence], words: WordMatche
     sure = max(rank.confidence(evidence[doc], words.idf, near.nearest.get(doc, 0.0)) for doc in order[:3])
     if words.substring:
         sure = min(sure, _SUBSTRING_CONFIDENCE)
-    sure = max(sure, _WINDOW_CONFIDENCE if evidence[order[0]].in_window else 0.0)
+    sure = max(sure, _WINDOW_CONFIDENCE if evidence[order[0]].in_window == 1.0 else 0.0)
     return {doc: round(sure * max(0.0, evidence[doc].score) / top, 4) for doc in order}
 
 

@@ -83,4 +83,5 @@ class Parent:
 
     kind: str  # episode, memory, message
     id: str
-    role: str = "source"  # source, superseded, merged
+    role: str = "source"  # source: it says so; replaced: the version before; repeated: said again, nothing written
+    version: int = 0  # of a memory

@@ -39,6 +39,11 @@ def transcripts(tx: Transaction, scope: Scope) -> list[Transcript]:
     return [_transcript(row) for row in tx.all("transcripts", user=scope.user)]
 
 
+def set_send_policy(tx: Transaction, scope: Scope, session: str, policy: str) -> int:
+    """Whether the transcripts of a session (its id, or the beginning of it) may be handed out; how many they are."""
+    return tx.run("set_send_policy", user=scope.user, policy=policy, **id_range(session))
+
+
 def insert(tx: Transaction, scope: Scope, episode: Episode) -> Episode:
     """Store an episode and its full-text entry."""
     doc = tx.next_docs()

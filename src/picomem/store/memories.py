@@ -50,19 +50,27 @@ def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> M
         content_hash=memory.content_hash,
     )
     tx.run("memory_words_add", doc=doc, **words(memory))
+    add_lineage(tx, scope, "memory", memory.id, memory.version, parents, memory.change_id)
+    return replace(memory, doc=doc)
+
+
+def add_lineage(
+    tx: Transaction, scope: Scope, kind: str, child: str, version: int, parents: Sequence[Parent], change_id: str
+) -> None:
+    """Record what a memory version (or a change that holds a refused text) was made from."""
     for parent in parents:
         tx.run(
             "insert_lineage",
             user=scope.user,
-            child_kind="memory",
-            child_id=memory.id,
-            child_version=memory.version,
+            child_kind=kind,
+            child_id=child,
+            child_version=version,
             parent_kind=parent.kind,
             parent_id=parent.id,
+            parent_version=parent.version,
             role=parent.role,
-            change_id=memory.change_id,
+            change_id=change_id,
         )
-    return replace(memory, doc=doc)
 
 
 def words(memory: Memory) -> dict[str, str]:
@@ -74,10 +82,12 @@ def words(memory: Memory) -> dict[str, str]:
     }
 
 
-def close(tx: Transaction, memory: Memory, at: Micros) -> None:
-    """End our belief in a version. Nothing else of it changes."""
+def close(tx: Transaction, memory: Memory, at: Micros, change_id: str) -> None:
+    """End our belief in a version, by a change. Nothing else of it changes."""
     end = max(at, memory.known_from)  # a clock that was set back gives no negative span
-    tx.run("close_version", user=memory.scope.user, id=memory.id, version=memory.version, known_to=end)
+    tx.run(
+        "close_version", user=memory.scope.user, id=memory.id, version=memory.version, known_to=end, closed_by=change_id
+    )
 
 
 def by_key(tx: Transaction, scope: Scope, key: str) -> Memory | None:
@@ -129,6 +139,12 @@ def archived(tx: Transaction, scope: Scope) -> list[Memory]:
 
 def expired(tx: Transaction, scope: Scope, now: Micros) -> list[Memory]:
     return _read(tx.all("expired_memories", user=scope.user, now=now))
+
+
+def key_of(tx: Transaction, scope: Scope, memory_id: str) -> str:
+    """The key of a memory's newest version; empty where there is no such memory."""
+    row = tx.one("memory_key", user=scope.user, id=memory_id) if memory_id else None
+    return str(row[0]) if row else ""
 
 
 def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
@@ -204,7 +220,9 @@ def was_refused(tx: Transaction, scope: Scope, reason: str, candidate: str) -> b
 def parents_of(tx: Transaction, scope: Scope, memory_id: str) -> list[tuple[Parent, int]]:
     """What each version was made from, with the version."""
     rows = tx.all("parents", user=scope.user, child_kind="memory", child_id=memory_id)
-    return [(Parent(kind=kind, id=id_, role=role), int(version)) for kind, id_, role, version in rows]
+    return [
+        (Parent(kind=kind, id=id_, role=role, version=int(of)), int(version)) for kind, id_, of, role, version in rows
+    ]
 
 
 def from_row(row: Row) -> Memory:

@@ -11,7 +11,7 @@ CREATE TABLE meta (
 ) STRICT;
 
 -- Every version of every memory. What is believed now has known_to NULL; what is true of that now has
--- valid_to NULL or in the future. Closing a version sets known_to and nothing else.
+-- valid_to NULL or in the future. Closing a version sets known_to, and closed_by to the change that did it.
 CREATE TABLE memories (
     user_id       TEXT    NOT NULL,
     id            TEXT    NOT NULL,
@@ -38,6 +38,7 @@ CREATE TABLE memories (
     created_at    INTEGER NOT NULL,
     tokens        INTEGER NOT NULL,
     change_id     TEXT    NOT NULL,
+    closed_by     TEXT,
     content_hash  TEXT    NOT NULL,
     PRIMARY KEY (user_id, id, version)
 ) STRICT;
@@ -67,18 +68,22 @@ CREATE TABLE changes (
 ) STRICT;
 CREATE INDEX changes_memory ON changes (user_id, memory_id, at);
 CREATE INDEX changes_run ON changes (user_id, run);
+CREATE INDEX changes_time ON changes (user_id, at, id);
+CREATE INDEX changes_content ON changes (user_id, content_hash);
 
--- What was made from what. A purge follows these rows downwards.
+-- What was made from what: memory versions, and the changes that hold a refused text. A purge follows these rows
+-- downwards. A version is that of a memory, and 0 of anything else.
 CREATE TABLE lineage (
-    user_id        TEXT    NOT NULL,
-    child_kind     TEXT    NOT NULL,
-    child_id       TEXT    NOT NULL,
-    child_version  INTEGER NOT NULL,
-    parent_kind    TEXT    NOT NULL,
-    parent_id      TEXT    NOT NULL,
-    role           TEXT    NOT NULL,
-    change_id      TEXT    NOT NULL,
-    PRIMARY KEY (user_id, child_kind, child_id, child_version, parent_kind, parent_id, role)
+    user_id         TEXT    NOT NULL,
+    child_kind      TEXT    NOT NULL,
+    child_id        TEXT    NOT NULL,
+    child_version   INTEGER NOT NULL,
+    parent_kind     TEXT    NOT NULL,
+    parent_id       TEXT    NOT NULL,
+    parent_version  INTEGER NOT NULL,
+    role            TEXT    NOT NULL,
+    change_id       TEXT    NOT NULL,
+    PRIMARY KEY (user_id, child_kind, child_id, child_version, parent_kind, parent_id, parent_version, role)
 ) STRICT;
 CREATE INDEX lineage_parent ON lineage (user_id, parent_kind, parent_id);
 
@@ -137,11 +142,13 @@ CREATE TABLE episodes (
     created_at     INTEGER NOT NULL,
     content_hash   TEXT    NOT NULL,
     PRIMARY KEY (user_id, id),
-    FOREIGN KEY (user_id, transcript_id) REFERENCES transcripts (user_id, id) ON DELETE CASCADE
+    -- No cascade: an episode's full text can only be taken out with its text in hand.
+    FOREIGN KEY (user_id, transcript_id) REFERENCES transcripts (user_id, id)
 ) STRICT;
 CREATE UNIQUE INDEX episodes_doc ON episodes (user_id, doc);
 CREATE UNIQUE INDEX episodes_identity ON episodes (user_id, identity);
 CREATE INDEX episodes_place ON episodes (user_id, transcript_id, first_turn, part);
+CREATE INDEX episodes_category ON episodes (user_id, category, created_at);
 CREATE INDEX episodes_time ON episodes (user_id, started_at, first_turn, part);
 
 -- One vector of one row by one model. `scale` turns the int8 values back into a unit vector.

@@ -122,3 +122,6 @@ ORDER BY e.doc DESC LIMIT :limit
 SELECT doc FROM memories
 WHERE user_id = :user AND known_to IS NULL AND (key LIKE :pattern ESCAPE '\' OR content LIKE :pattern ESCAPE '\')
 ORDER BY doc DESC LIMIT :limit
+
+-- name: set_send_policy
+UPDATE transcripts SET send_policy = :policy WHERE user_id = :user AND session >= :from AND session < :to

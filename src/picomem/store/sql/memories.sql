@@ -12,7 +12,7 @@ VALUES (:user, :id, :version, :doc, :agent, :project, :session, :key, :kind, :co
     :created_at, :tokens, :change_id, :content_hash)
 
 -- name: close_version
-UPDATE memories SET known_to = :known_to
+UPDATE memories SET known_to = :known_to, closed_by = :closed_by
 WHERE user_id = :user AND id = :id AND version = :version AND known_to IS NULL
 
 -- name: memory_by_key
@@ -41,8 +41,8 @@ WHERE user_id = :user AND doc IN (SELECT value FROM json_each(:docs))
 
 -- name: current_memories
 SELECT {memory_columns} FROM memories
--- What was believed to hold from the moment it was learned on holds, even if the clock was set back since.
-WHERE user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR valid_to > :now)
+-- What began, or had ended, by the moment at which it was learned has done so, even if the clock was set back since.
+WHERE user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR (valid_to > :now AND valid_to > known_from))
   AND (valid_from <= :now OR valid_from <= known_from)
   AND (expires_at IS NULL OR expires_at > :now)
 ORDER BY id, version
@@ -101,12 +101,13 @@ SELECT decision, count(*) FROM changes WHERE user_id = :user GROUP BY decision O
 SELECT 1 FROM changes WHERE user_id = :user AND decision = 'refuse' AND content_hash = :content_hash LIMIT 1
 
 -- name: insert_lineage
-INSERT INTO lineage (user_id, child_kind, child_id, child_version, parent_kind, parent_id, role, change_id)
-VALUES (:user, :child_kind, :child_id, :child_version, :parent_kind, :parent_id, :role, :change_id)
+INSERT INTO lineage (user_id, child_kind, child_id, child_version, parent_kind, parent_id, parent_version, role,
+    change_id)
+VALUES (:user, :child_kind, :child_id, :child_version, :parent_kind, :parent_id, :parent_version, :role, :change_id)
 ON CONFLICT DO NOTHING
 
 -- name: parents
-SELECT parent_kind, parent_id, role, child_version FROM lineage
+SELECT parent_kind, parent_id, parent_version, role, child_version FROM lineage
 WHERE user_id = :user AND child_kind = :child_kind AND child_id = :child_id
 ORDER BY child_version, parent_kind, parent_id
 
@@ -119,3 +120,6 @@ INSERT INTO index_pages (user_id, agent, project, budget, made_from, page, token
 VALUES (:user, :agent, :project, :budget, :made_from, :page, :tokens, :left_out, :content_hash)
 ON CONFLICT (user_id, agent, project, budget) DO UPDATE SET made_from = excluded.made_from, page = excluded.page,
     tokens = excluded.tokens, left_out = excluded.left_out, content_hash = excluded.content_hash
+
+-- name: memory_key
+SELECT key FROM memories WHERE user_id = :user AND id = :id ORDER BY version DESC LIMIT 1
