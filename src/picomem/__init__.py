@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from picomem.version import __version__
+
 if TYPE_CHECKING:
     from picomem.app import open_engine as open  # noqa: A004
     from picomem.engine import Engine
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from picomem.records.scope import Scope
 
 __all__ = ["Engine", "PicomemError", "Scope", "__version__", "open"]
-__version__ = "0.1.0"
 
 _PLACES = {
     "open": ("picomem.app", "open_engine"),

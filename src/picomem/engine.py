@@ -419,8 +419,8 @@ class Engine:
 
     def index(self, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """The always-loaded page, from the store where memory has not changed since it was made."""
-        from picomem import __version__
         from picomem.memory.index import IndexPage, build
+        from picomem.version import __version__
 
         owner = self._owner(scope)
         size = self.settings.index.budget if budget is None else budget

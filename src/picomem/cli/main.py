@@ -17,10 +17,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from picomem import __version__
 from picomem.cli.options import add_request, request_of
 from picomem.errors import InvalidInput, PicomemError
 from picomem.operations.table import NAMES, operation
+from picomem.version import __version__
 
 _OTHERS = {
     "demo": "Try it on sample sessions, in a store of its own.",

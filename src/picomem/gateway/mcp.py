@@ -37,12 +37,12 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
-from picomem import __version__
 from picomem.engine import Engine
 from picomem.errors import InvalidInput, PicomemError
 from picomem.gateway.schemas import Parameters, result_json, result_schema
 from picomem.operations import table
 from picomem.operations.operation import Operation, Progressing
+from picomem.version import __version__
 
 INDEX_URI = "picomem://index"
 INSTRUCTIONS = (
