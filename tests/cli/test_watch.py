@@ -29,7 +29,7 @@ class Watched:
 
     def __init__(self, db: Path, home: Path, *arguments: str) -> None:
         command = [sys.executable, "-m", "picomem.cli.main", "--db", str(db), "ingest", "--watch", *arguments]
-        environment = {**os.environ, "HOME": str(home), "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": ""}
+        environment = {**os.environ, "HOME": str(home), "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": "", "PYTHONFAULTHANDLER": "1"}
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=home, env=environment
         )
@@ -40,6 +40,9 @@ class Watched:
         """Wait for what is expected, at most as long as a deadline."""
         deadline = time.monotonic() + _PATIENCE
         while not expected():
+            if time.monotonic() >= deadline:
+                self._process.send_signal(signal.SIGABRT)  # faulthandler says where it stands
+                self.ended()
             assert time.monotonic() < deadline, self.said
             assert self._process.poll() is None, self.said
             self._listen(0.1)

@@ -22,6 +22,10 @@ class Embedder(Protocol):
         """One float32 row of length 1 a text; a text without a known token gets a row of zeros."""
         ...
 
+    def trust(self, text: str) -> float:
+        """How far likeness to this text says something, 0–1: a model may not know the language."""
+        ...
+
 
 def quantised(vector: np.ndarray) -> tuple[float, bytes]:
     """A unit vector as one byte a dimension and the scale that undoes it; the error is below 0.4 % of the largest."""

@@ -13,11 +13,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from picomem.text.terms import is_cjk
 from picomem.text.tokens import token_ids, wordllama_folder
 
 if TYPE_CHECKING:
     import numpy as np
 
+_CJK_TRUST = 0.2
 _LONGEST = 8_000  # characters; an average over more says less, and a preview is far below it
 
 
@@ -39,6 +41,10 @@ class StaticEmbedder:
                 row[:] = weights[ids].mean(axis=0, dtype=np.float32)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         return rows / np.where(lengths == 0, 1, lengths)
+
+    def trust(self, text: str) -> float:
+        """Of Chinese, Japanese and Korean the vocabulary has some characters and no words: their mean says little."""
+        return _CJK_TRUST if is_cjk(text) else 1.0
 
 
 @lru_cache(maxsize=1)

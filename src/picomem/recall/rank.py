@@ -27,8 +27,9 @@ CONTEXT = 0.8
 SHORT = 30.0
 # What the whole transcript has, beside what the turn has.
 SESSION = 0.3
-# Mean vectors of a static model say less than words do, and little about a short turn.
-MEANING = 0.4
+# Mean vectors of a static model say less than words do, and little about a short turn; where words leave everything
+# open, nearness in meaning counts so much.
+MEANING = 0.8
 # Being inside a time that the question certainly asks for is worth a perfect match of words; inside one that it
 # perhaps asks for ("since the release", "this week"), a part of that.
 TIME = 1.0
@@ -111,12 +112,16 @@ def meaning_scores(likeness: Mapping[int, float], middling: float, tokens: Mappi
     }
 
 
-def fuse(evidence: dict[int, Evidence]) -> list[int]:
-    """Score every document; the order, best first. A tie goes to the later one."""
+def fuse(evidence: dict[int, Evidence], idf: Mapping[str, float]) -> list[int]:
+    """Score every document; the order, best first. A tie goes to the later one.
+
+    The more of the question its best match by words holds, the less there is left for meaning to decide.
+    """
+    doubt = 1 - max((covered(found, idf) for found in evidence.values()), default=0.0)
     raw = {doc: sum(found.words.values()) + found.context + SESSION * found.session for doc, found in evidence.items()}
     best = max(raw.values(), default=0.0) or 1.0
     for doc, found in evidence.items():
-        found.score = raw[doc] / best + MEANING * found.meaning + TIME * found.in_window
+        found.score = raw[doc] / best + MEANING * doubt * found.meaning + TIME * found.in_window
     return sorted(evidence, key=lambda doc: (-evidence[doc].score, -doc))
 
 
@@ -127,11 +132,17 @@ def confidence(found: Evidence, idf: Mapping[str, float], likeness: float) -> fl
     meaning is near: below a cosine of 0.35 two texts of the static model are as good as unrelated, at 0.85 they say
     the same.
     """
-    total = sum(idf.values())
-    # A near spelling has less weight than the word that it stands for, and counts for no more than that.
-    covered = sum(min(idf.get(term, 0.0), weight) for term, weight in found.words.items()) / total if total else 0.0
     near = min(1.0, max(0.0, (likeness - 0.35) / 0.5))
-    return round(1 - (1 - covered) * (1 - near), 4)
+    return round(1 - (1 - covered(found, idf)) * (1 - near), 4)
+
+
+def covered(found: Evidence, idf: Mapping[str, float]) -> float:
+    """The share of the question's weight that a hit's own words hold, 0–1.
+
+    A near spelling has less weight than the word that it stands for, and counts for no more than that.
+    """
+    total = sum(idf.values())
+    return sum(min(idf.get(term, 0.0), weight) for term, weight in found.words.items()) / total if total else 0.0
 
 
 def within_budget(tokens: list[int], budget: int | None) -> int:

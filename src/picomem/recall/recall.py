@@ -118,7 +118,7 @@ class _Looking:
                 records[memory.doc] = memory
                 evidence[memory.doc] = Evidence(words=words.parts.get(memory.doc, {}))
         self._add_meaning(evidence, near, {doc: memory.tokens for doc, memory in records.items()})
-        order = rank.fuse(evidence)
+        order = rank.fuse(evidence, words.idf)
         for doc in order:
             evidence[doc].score += _IMPORTANCE * records[doc].importance
         order.sort(key=lambda doc: (-evidence[doc].score, -doc))
@@ -208,7 +208,7 @@ class _Looking:
             for doc, place in places.items()
         }
         self._add_meaning(evidence, near, {doc: place.tokens for doc, place in places.items()})
-        order = rank.fuse(evidence)
+        order = rank.fuse(evidence, words.idf)
         scores = _absolute(order, evidence, words, near)
         kept = [doc for doc in _known(order, scores) if _has_reason(evidence[doc], window)]
         return self._episode_hits(kept, scores, evidence, words)
@@ -268,9 +268,10 @@ class _Looking:
         return near
 
     def _add_meaning(self, evidence: dict[int, Evidence], near: Likeness, tokens: dict[int, int]) -> None:
+        trust = self.meaning.embedder.trust(self.question.text) if self.meaning and near.nearest else 0.0
         for doc, value in rank.meaning_scores(near.nearest, near.middling, tokens).items():
             if doc in evidence:
-                evidence[doc].meaning = value
+                evidence[doc].meaning = trust * value
 
     def _allowed_transcripts(self) -> set[str] | None:
         """The transcripts that may answer, or None for all of them."""
