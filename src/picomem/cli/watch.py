@@ -90,7 +90,8 @@ def _changes(there: dict[Path, int], files: frozenset[str], *, recursive: bool) 
             ignore_permission_denied=True,
         ):
             paths = {Path(path) for _, path in changed}
-            yield {path for path in paths if path.name.endswith(_ENDINGS) or path.name in files}
+            # A new folder counts as well: what was put into it before it was watched made no sound.
+            yield {path for path in paths if path.name.endswith(_ENDINGS) or path.name in files or path.is_dir()}
     except FileNotFoundError:
         return  # a folder went away before it could be watched: the caller looks again
     except OSError as error:
@@ -99,7 +100,7 @@ def _changes(there: dict[Path, int], files: frozenset[str], *, recursive: bool) 
 
 def _within(request: Ingest, changed: set[Path]) -> Ingest | None:
     """The request, for those folders only in which something changed; None where they are gone."""
-    folders = sorted({str(path.parent) for path in changed if path.parent.is_dir()})
+    folders = sorted({str(path if path.is_dir() else path.parent) for path in changed if path.parent.is_dir()})
     return replace(request, paths=tuple(folders)) if folders else None
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 import errno
 import os
 import threading
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -154,8 +155,7 @@ class SqliteConnector:
 
     def _prepare(self, connection: apsw.Connection) -> None:
         """WAL, FULL, and the schema of this version."""
-        if connection.pragma("journal_mode") != "wal":
-            connection.pragma("journal_mode", "wal")
+        self._switch_to_wal(connection)
         connection.pragma("synchronous", 2)
         connection.pragma("journal_size_limit", 64 << 20)
         if connection.pragma("user_version") == SCHEMA_VERSION:
@@ -175,6 +175,18 @@ class SqliteConnector:
             if not connection.get_autocommit():  # SQLite rolls back by itself where the disk failed
                 connection.execute("ROLLBACK")
             raise
+
+    @staticmethod
+    def _switch_to_wal(connection: apsw.Connection) -> None:
+        """SQLite waits for no lock here, so of several processes that make the file at once all but one would fail."""
+        deadline = time.monotonic() + BUSY_MILLISECONDS / 1000
+        while connection.pragma("journal_mode") != "wal":
+            try:
+                connection.pragma("journal_mode", "wal")
+            except apsw.BusyError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
 
     @contextmanager
     def read(self) -> Iterator[SqliteTransaction]:
