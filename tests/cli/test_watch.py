@@ -29,7 +29,13 @@ class Watched:
 
     def __init__(self, db: Path, home: Path, *arguments: str) -> None:
         command = [sys.executable, "-m", "picomem.cli.main", "--db", str(db), "ingest", "--watch", *arguments]
-        environment = {**os.environ, "HOME": str(home), "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": "", "PYTHONFAULTHANDLER": "1"}
+        environment = {
+            **os.environ,
+            "HOME": str(home),
+            "CLAUDE_CONFIG_DIR": "",
+            "CODEX_HOME": "",
+            "PYTHONFAULTHANDLER": "1",
+        }
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=home, env=environment
         )
