@@ -1,6 +1,6 @@
 """The engine: what `picomem.open()` returns, and what every surface calls.
 
-It is synchronous. It holds one store, one embedder and one clock, and does nothing itself: each method reads its
+It is synchronous. It holds one store, one embedder and one clock, and decides nothing: each method reads its
 arguments, opens a transaction where one is needed, and calls the part that knows.
 
 What only some methods need is imported by them: a recall in a hook must not wait for the readers of transcripts.
@@ -9,25 +9,24 @@ What only some methods need is imported by them: a recall in a hook must not wai
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import tzinfo
-from enum import StrEnum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from picomem.clock import DAY, SECOND, Clock, Micros, parse_iso
+from picomem.clock import Clock, Micros, parse_iso
 from picomem.errors import InvalidInput, NotFound, Refused, StoreError
+from picomem.memory.arguments import chosen, future, importance_of, positive
 from picomem.recall.filters import Filters
 from picomem.recall.meaning import MeaningLeg
 from picomem.recall.recall import Recall, Wanted, episode_hit
 from picomem.records.hit import Answer, Hit
-from picomem.records.ids import content_hash
-from picomem.records.kinds import Decision, Kind, Origin, Priority, Source
-from picomem.records.memory import Change, Memory, Parent
+from picomem.records.kinds import Decision, Kind, Origin, Priority
+from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
 from picomem.settings import Settings
 from picomem.store import episodes, memories, vectors
 from picomem.store.connector import Connector, Transaction
-from picomem.text.plain import plain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from picomem.ingest.ingest import Asked, Ingest, Progress, Report
     from picomem.ingest.places import Place
     from picomem.ingest.pointer import Opened
+    from picomem.memory.clean import Cleaner
     from picomem.memory.doctor import Diagnosis
     from picomem.memory.explain import Explanation
     from picomem.memory.index import IndexPage
@@ -68,6 +68,7 @@ class Engine:
         self._zone = zone
         self._actor = actor or f"user:{scope.user}"
         self._vectors = _Vectors(embedder, scope) if embedder is not None else None
+        self._kept_cleaner: Cleaner | None = None
         self._kept_redactor: Redactor | None = None
         meaning = MeaningLeg(embedder) if embedder is not None else None
         self._recall = Recall(connector, self._redactor, meaning, zone)
@@ -113,31 +114,27 @@ class Engine:
         from picomem.memory.decide import Offer
         from picomem.text.keys import check_key, suggest_key
 
-        chosen = _chosen(Kind, kind or Kind.FACT, "kind")
-        source = _chosen(Origin, origin, "origin")
-        redact = self._safe
-        content = redact(content)
-        expires_at = self._time(expires)
-        now = self._clock()
-        if expires_at is not None and expires_at <= now:
-            raise InvalidInput("The expiry date has passed already; choose one in the future.")
+        what = chosen(Kind, kind or Kind.FACT, "kind")
+        source = chosen(Origin, origin, "origin")
+        clean = self._cleaner()
+        content = clean.text(content)
         offer = Offer(
             scope=self._owner(scope),
             content=content,
-            kind=chosen,
-            key=check_key(key) if key else suggest_key(content, chosen.value),
+            kind=what,
+            key=check_key(key) if key else suggest_key(content, what.value),
             key_given=bool(key),
             kind_given=kind is not None,
             importance_given=importance is not None or priority is not None,
             # What a person asks for themselves is kept, chatter or not; an agent's offer must be worth it.
             explicit=source is Origin.USER,
-            context=redact(context),
-            importance=_importance(importance, priority),
+            context=clean.text(context),
+            importance=importance_of(importance, priority),
             pinned=pinned,
-            tags=self._words(tags, "tag"),
-            related=self._words(related, "related entry"),
+            tags=clean.names(tags, "tag"),
+            related=clean.names(related, "related entry"),
             origin=source,
-            expires_at=expires_at,
+            expires_at=future(self._time(expires), self._clock()),
             valid_from=self._time(since),
         )
         with self._connector.write() as tx:
@@ -172,29 +169,29 @@ class Engine:
         """
         from picomem.memory.remember import resolve, revised
 
-        redact = self._safe
+        clean = self._cleaner()
         fields: dict[str, object] = {}
         if content is not None:
-            fields["content"] = redact(content)
+            fields["content"] = clean.text(content)
         if kind is not None:
-            fields["kind"] = _chosen(Kind, kind, "kind")
+            fields["kind"] = chosen(Kind, kind, "kind")
         if context is not None:
-            fields["context"] = redact(context)
+            fields["context"] = clean.text(context)
         if importance is not None or priority is not None:
-            fields["importance"] = _importance(importance, priority)
+            fields["importance"] = importance_of(importance, priority)
         if tags is not None:
-            fields["tags"] = self._words(tags, "tag")
+            fields["tags"] = clean.names(tags, "tag")
         if related is not None:
-            fields["related"] = self._words(related, "related entry")
+            fields["related"] = clean.names(related, "related entry")
         if pinned is not None:
             fields["pinned"] = pinned
         if expires is not None:
             fields["expires_at"] = self._time(expires)
-        source = _chosen(Origin, origin, "origin")
+        source = chosen(Origin, origin, "origin")
         at = self._time(since)
         with self._connector.write() as tx:
             memory = resolve(tx, self._owner(scope), name)
-            return revised(tx, self._writer("revise"), memory, fields, source, at, correct, self._safe(reason))
+            return revised(tx, self._writer("revise"), memory, fields, source, at, correct, clean.text(reason))
 
     def forget(self, name: str, *, reason: str = "", scope: Scope | None = None) -> Change:
         """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict."""
@@ -202,7 +199,7 @@ class Engine:
 
         with self._connector.write() as tx:
             memory = resolve(tx, self._owner(scope), name)
-            return self._writer("forget").forget(tx, self.scope, memory.id, self._safe(reason))
+            return self._writer("forget").forget(tx, self.scope, memory.id, self._cleaner().text(reason))
 
     def ingest(
         self,
@@ -226,33 +223,13 @@ class Engine:
 
         A file may be migrated again: what is known already is merged. Raises InvalidInput for what is no Markdown.
         """
-        from picomem.memory.decide import Offer
-        from picomem.memory.migrate import markdown_files, read_entries
-        from picomem.text.keys import suggest_key
+        from picomem.memory.migrate import markdown_files, migrate_file
 
         done = []
         for path in markdown_files(list(paths)):
-            writer = self._writer("migrate")
-            text = path.read_text("utf-8", "replace")
             with self._connector.write() as tx:
-                for entry in read_entries(text, path.name, self._zone):
-                    content = self._safe(entry.content)
-                    offer = Offer(
-                        scope=self._owner(self.scope.narrowed(project=self._safe(entry.project)[:200])),
-                        content=content,
-                        kind=entry.kind,
-                        key=suggest_key(content, entry.kind.value),
-                        key_given=False,
-                        kind_given=True,
-                        importance=entry.importance,
-                        importance_given=entry.importance != 0.5,
-                        tags=self._words([entry.tag], "tag"),
-                        origin=Origin.AGENT,  # hosts let their agents write these files
-                        source=Source.MIGRATION,
-                        valid_from=entry.at,
-                        explicit=False,
-                    )
-                    done.append((path, entry, writer.remember(tx, offer)))
+                each = migrate_file(tx, self._writer("migrate"), self.scope, self._cleaner(), path, self._zone)
+            done += [(path, entry, result) for entry, result in each]
         return done
 
     def tidy(self, *, when_due: bool = False) -> dict[str, int]:
@@ -261,21 +238,14 @@ class Engine:
         With `when_due` only if the last time is `retention.cleanup_interval_secs` ago; whoever writes calls it so,
         and no daemon is needed.
         """
-        now = self._clock()
-        name = f"tidied {self.scope.user}"
+        from picomem.memory import retention
+
         if when_due:
             with self._connector.read() as tx:
-                last = tx.one("meta", name=name)
-            if last is not None and now - int(last[0]) < self.settings.retention.cleanup_interval_secs * SECOND:
-                return {"expired": 0, "timeline_removed": 0}
-        before = now - self.settings.memory.timeline_retention_days * DAY
+                if not retention.is_due(tx, self.scope, self.settings, self._clock()):
+                    return dict(retention.NOTHING)
         with self._connector.write() as tx:
-            expired = self._writer("expire").expire(tx, self.scope)
-            old = episodes.old_timeline_entries(tx, self.scope, before)
-            for episode in old:
-                episodes.delete(tx, self.scope, episode)
-            tx.run("set_meta", name=name, value=str(now))
-        return {"expired": len(expired), "timeline_removed": len(old)}
+            return retention.tidy(tx, self.scope, self.settings, self._writer("expire"))
 
     def scrub(self, *, dry_run: bool = False) -> Scrubbed:
         """Redact what is stored already, with the rules of today."""
@@ -312,12 +282,12 @@ class Engine:
         Tuesday"). Any text is a question; only a bad option raises InvalidInput.
         """
         wanted = Wanted(
-            limit=_positive(limit, self.settings.recall.limit, "limit"),
-            token_budget=_positive(token_budget, self.settings.recall.token_budget, "token_budget"),
+            limit=positive(limit, self.settings.recall.limit, "limit"),
+            token_budget=positive(token_budget, self.settings.recall.token_budget, "token_budget"),
             include_context=include_context,
             filters=Filters(
-                kinds=tuple(_chosen(Kind, kind, "kind") for kind in kinds),
-                priority=None if priority is None else _chosen(Priority, priority, "priority"),
+                kinds=tuple(chosen(Kind, kind, "kind") for kind in kinds),
+                priority=None if priority is None else chosen(Priority, priority, "priority"),
                 tag=tag,
                 since=self._time(since),
                 until=self._time(until),
@@ -354,7 +324,7 @@ class Engine:
 
         with self._connector.read() as tx:
             versions = memories.versions(tx, self.scope, resolve(tx, self._owner(scope), name, archived=True).id)
-        return [self._shown(version) for version in versions]
+        return [self._cleaner().shown(version) for version in versions]
 
     def why(self, name: str, *, scope: Scope | None = None) -> Explanation:
         """What is on record about a memory, a change or an episode. Raises NotFound."""
@@ -362,12 +332,12 @@ class Engine:
 
         with self._connector.read() as tx:
             found = explain(tx, self._owner(scope), name)
-        redact = self._redactor().redact
+        clean = self._cleaner()
         return replace(
             found,
-            memory=self._shown(found.memory) if found.memory else None,
-            versions=tuple(self._shown(version) for version in found.versions),
-            sources=tuple(replace(source, text=redact(source.text).text) for source in found.sources),
+            memory=clean.shown(found.memory) if found.memory else None,
+            versions=tuple(clean.shown(version) for version in found.versions),
+            sources=tuple(replace(source, text=clean.shown_text(source.text)) for source in found.sources),
         )
 
     def changes(self, limit: int = 20) -> list[tuple[Change, str]]:
@@ -400,9 +370,8 @@ class Engine:
         with self._connector.read() as tx:
             found = episodes.timeline(tx, self._owner(scope), self._time(since), self._time(until), limit)
             owners = {each.transcript_id: episodes.transcript(tx, self.scope, each.transcript_id) for each in found}
-        redact = self._redactor().redact if found else None
         hits = [episode_hit(each, owners[each.transcript_id], 0.0, "") for each in found]
-        return [replace(hit, text=redact(hit.text).text) for hit in hits] if redact else []
+        return [replace(hit, text=self._cleaner().shown_text(hit.text)) for hit in hits]
 
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
         """An episode and the messages behind it, read from the transcript itself. Raises NotFound."""
@@ -419,41 +388,17 @@ class Engine:
 
     def index(self, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """The always-loaded page, from the store where memory has not changed since it was made."""
-        from picomem.memory.index import IndexPage, build
-        from picomem.version import __version__
+        from picomem.memory import pages
 
         owner = self._owner(scope)
         size = self.settings.index.budget if budget is None else budget
-        now = self._clock()
         with self._connector.read() as tx:
-            current = memories.current(tx, owner, now)
-            count = int((tx.one("count_episodes", user=owner.user) or (0,))[0])
-            # The version stands in it as well: a newer program may know more secrets, and lay out the page otherwise.
-            made_from = content_hash(__version__, *(f"{each.id}:{each.version}" for each in current), str(count))
-            kept = tx.one("index_page", user=owner.user, agent=owner.agent, project=owner.project, budget=size)
-        if kept and kept[3] == made_from and kept[4] == content_hash(kept[0]):
-            return IndexPage(kept[0], kept[1], size, len(current) - kept[2], kept[2])
-        page = build([self._shown(each) for each in current], count, size)
-        self._keep_page(owner, page, made_from)
+            page, made_from = pages.page(tx, owner, self._clock(), size, lambda memory: self._cleaner().shown(memory))
+        if made_from:
+            # A page that cannot be kept is made again next time.
+            with suppress(StoreError), self._connector.write() as tx:
+                pages.keep(tx, owner, page, made_from)
         return page
-
-    def _keep_page(self, owner: Scope, page: IndexPage, made_from: str) -> None:
-        try:
-            with self._connector.write() as tx:
-                tx.run(
-                    "store_index_page",
-                    user=owner.user,
-                    agent=owner.agent,
-                    project=owner.project,
-                    budget=page.budget,
-                    made_from=made_from,
-                    page=page.text,
-                    tokens=page.tokens,
-                    left_out=page.left_out,
-                    content_hash=content_hash(page.text),
-                )
-        except StoreError:
-            pass  # a page that cannot be kept is made again next time
 
     def status(self) -> Status:
         """What is in the store."""
@@ -489,28 +434,9 @@ class Engine:
         return Writer(actor=actor or self._actor, now=self._clock(), verb=verb, store_vector=store)
 
     def _propose(self, tx: Transaction, asked: Sequence[Asked]) -> None:
-        """What people asked for in a transcript, through the same gate as everything else."""
-        from picomem.memory.decide import Offer
+        from picomem.memory.proposals import propose
 
-        writer = self._writer("remember", "ingest")
-        for each in asked:
-            wish = each.candidate
-            # A preference is a person's, wherever it was said; the rest belongs to the project in which it was said.
-            scope = self.scope if wish.kind is Kind.PREFERENCE else self.scope.narrowed(project=each.project)
-            offer = Offer(
-                scope=scope,
-                content=wish.content,
-                kind=wish.kind,
-                key=wish.key,
-                key_given=False,
-                kind_given=True,
-                importance=wish.importance,
-                origin=Origin.USER,
-                source=Source.SESSION,
-                valid_from=each.at,
-                explicit=False,
-            )
-            writer.remember(tx, offer, [Parent(kind="episode", id=each.episode_id)])
+        propose(tx, self._writer("remember", "ingest"), self.scope, asked)
 
     def _redactor(self) -> Redactor:
         from picomem.policy.redact import Redactor
@@ -521,23 +447,12 @@ class Engine:
             self._kept_redactor = Redactor(bytes.fromhex(row[0]) if row else bytes(32))
         return self._kept_redactor
 
-    def _shown(self, memory: Memory) -> Memory:
-        """A memory as it may be handed out: what was stored before a rule existed is redacted on the way out."""
-        redact = self._redactor().redact
-        content, context = redact(memory.content).text, redact(memory.context).text
-        return replace(memory, content=content, context=context)
+    def _cleaner(self) -> Cleaner:
+        from picomem.memory.clean import Cleaner
 
-    def _safe(self, text: str) -> str:
-        """A text as it may be stored: valid, trimmed, without secrets."""
-        return self._redactor().redact(plain(text).strip()).text
-
-    def _words(self, given: str | Sequence[str], what: str) -> tuple[str, ...]:
-        """Tags or related entries: short, each once, without secrets."""
-        words = [given] if isinstance(given, str) else given  # a string is a sequence too, of letters
-        cleaned = tuple(dict.fromkeys(safe for word in words if (safe := self._safe(word))))
-        if any(len(word) > 64 for word in cleaned) or len(cleaned) > 32:
-            raise InvalidInput(f"A {what} has at most 64 characters, and there are at most 32 of them.")
-        return cleaned
+        if self._kept_cleaner is None:
+            self._kept_cleaner = Cleaner(self._redactor())
+        return self._kept_cleaner
 
     def _owner(self, scope: Scope | None) -> Scope:
         """The scope that a caller gave, or ours. Raises InvalidInput for another user's, and for a secret in it."""
@@ -545,9 +460,7 @@ class Engine:
             return self.scope
         if scope.user != self.scope.user:
             raise InvalidInput(f"This memory is of user {self.scope.user}; open another for user {scope.user}.")
-        if any(self._safe(name) != name.strip() for name in (scope.agent, scope.project, scope.session)):
-            raise InvalidInput("The name of an agent, project or session looks like a secret; choose another.")
-        return scope
+        return self._cleaner().owner(scope)
 
     def _time(self, given: Micros | str | None) -> Micros | None:
         return parse_iso(given, self._zone) if isinstance(given, str) else given
@@ -577,31 +490,3 @@ class _Vectors:
 
     def store_memory(self, tx: Transaction, memory: Memory) -> None:
         self.store_text(tx, memory.scope, "memory", memory.doc, memory.content)
-
-
-_Choice = TypeVar("_Choice", bound=StrEnum)
-
-
-def _chosen(choices: type[_Choice], value: str, what: str) -> _Choice:
-    try:
-        return choices(value)
-    except ValueError:
-        raise InvalidInput(f"“{value}” is no {what}; it is one of {', '.join(choices)}.") from None
-
-
-def _importance(importance: float | None, priority: Priority | str | None) -> float:
-    if importance is not None and priority is not None:
-        raise InvalidInput("Give the importance or the priority; they are the same number shown two ways.")
-    if priority is not None:
-        return _chosen(Priority, priority, "priority").importance
-    if importance is None:
-        return 0.5
-    if not 0 <= importance <= 1:
-        raise InvalidInput(f"The importance is {importance}; it lies between 0 and 1.")
-    return float(importance)
-
-
-def _positive(given: int | None, default: int, what: str) -> int:
-    if given is not None and given < 1:
-        raise InvalidInput(f"{what} is {given}; it must be at least 1.")
-    return default if given is None else given

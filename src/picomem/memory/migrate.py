@@ -1,4 +1,4 @@
-"""Markdown memory as typed entries: `MEMORY.md`, `USER.md`, `memory/**/*.md`. The reading is pure.
+"""Markdown memory as typed entries: `MEMORY.md`, `USER.md`, `memory/**/*.md`. All but `migrate_file` is pure.
 
     file → headings, list items and paragraphs → one offer each, with the heading as tag → the gate
 
@@ -17,8 +17,14 @@ from pathlib import Path
 
 from picomem.clock import Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime
+from picomem.memory.clean import Cleaner
+from picomem.memory.decide import Offer
+from picomem.memory.remember import Remembered, Writer
 from picomem.policy.requests import kind_of
-from picomem.records.kinds import Kind
+from picomem.records.kinds import Kind, Origin, Source
+from picomem.records.scope import Scope
+from picomem.store.connector import Transaction
+from picomem.text.keys import suggest_key
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t#]*")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.+)")
@@ -48,6 +54,34 @@ class Entry:
     project: str
     at: Micros | None
     line: int
+
+
+def migrate_file(
+    tx: Transaction, writer: Writer, scope: Scope, clean: Cleaner, path: Path, zone: tzinfo
+) -> list[tuple[Entry, Remembered]]:
+    """Offer each entry of a file to memory; what became of each. What is known already is merged."""
+    entries = read_entries(path.read_text("utf-8", "replace"), path.name, zone)
+    return [(entry, writer.remember(tx, offer_of(entry, scope, clean))) for entry in entries]
+
+
+def offer_of(entry: Entry, scope: Scope, clean: Cleaner) -> Offer:
+    """An entry as an offer. Hosts let their agents write these files, so it is an agent's, and must be worth it."""
+    content = clean.text(entry.content)
+    return Offer(
+        scope=clean.owner(scope.narrowed(project=clean.text(entry.project)[:200])),
+        content=content,
+        kind=entry.kind,
+        key=suggest_key(content, entry.kind.value),
+        key_given=False,
+        kind_given=True,
+        importance=entry.importance,
+        importance_given=entry.importance != 0.5,
+        tags=clean.names([entry.tag], "tag"),
+        origin=Origin.AGENT,
+        source=Source.MIGRATION,
+        valid_from=entry.at,
+        explicit=False,
+    )
 
 
 def read_entries(text: str, name: str, zone: tzinfo) -> list[Entry]:

@@ -1,0 +1,38 @@
+"""What people asked for in a transcript becomes offers, which go through the same gate as everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from picomem.ingest.ingest import Asked
+from picomem.memory.decide import Offer
+from picomem.memory.remember import Writer
+from picomem.records.kinds import Kind, Origin, Source
+from picomem.records.memory import Parent
+from picomem.records.scope import Scope
+from picomem.store.connector import Transaction
+
+
+def propose(tx: Transaction, writer: Writer, scope: Scope, asked: Sequence[Asked]) -> None:
+    """Offer each request to memory, with the episode in which it was said as its source."""
+    for each in asked:
+        writer.remember(tx, offer_of(each, scope), [Parent(kind="episode", id=each.episode_id)])
+
+
+def offer_of(asked: Asked, scope: Scope) -> Offer:
+    """A request as an offer. A preference is a person's, wherever it was said; the rest belongs to the project in
+    which it was said."""
+    wish = asked.candidate
+    return Offer(
+        scope=scope if wish.kind is Kind.PREFERENCE else scope.narrowed(project=asked.project),
+        content=wish.content,
+        kind=wish.kind,
+        key=wish.key,
+        key_given=False,
+        kind_given=True,
+        importance=wish.importance,
+        origin=Origin.USER,
+        source=Source.SESSION,
+        valid_from=asked.at,
+        explicit=False,
+    )

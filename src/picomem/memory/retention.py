@@ -1,0 +1,32 @@
+"""Retention: what is past its time goes. Expired memories are archived (O19), old timeline entries removed (A14)."""
+
+from __future__ import annotations
+
+from picomem.clock import DAY, SECOND, Micros
+from picomem.memory.remember import Writer
+from picomem.records.scope import Scope
+from picomem.settings import Settings
+from picomem.store import episodes
+from picomem.store.connector import Transaction
+
+NOTHING = {"expired": 0, "timeline_removed": 0}
+
+
+def is_due(tx: Transaction, scope: Scope, settings: Settings, now: Micros) -> bool:
+    """Whether the last time is `retention.cleanup_interval_secs` ago, or there was none."""
+    last = tx.one("meta", name=_name(scope))
+    return last is None or now - int(last[0]) >= settings.retention.cleanup_interval_secs * SECOND
+
+
+def tidy(tx: Transaction, scope: Scope, settings: Settings, writer: Writer) -> dict[str, int]:
+    """Let go what is past its time; how much that was."""
+    expired = writer.expire(tx, scope)
+    old = episodes.old_timeline_entries(tx, scope, writer.now - settings.memory.timeline_retention_days * DAY)
+    for episode in old:
+        episodes.delete(tx, scope, episode)
+    tx.run("set_meta", name=_name(scope), value=str(writer.now))
+    return {"expired": len(expired), "timeline_removed": len(old)}
+
+
+def _name(scope: Scope) -> str:
+    return f"tidied {scope.user}"
