@@ -405,7 +405,7 @@ class Engine:
         from picomem.memory.status import status
 
         with self._connector.read() as tx:
-            return status(tx, self.scope, self._clock(), self._connector)
+            return status(tx, self.scope, self._clock(), self._connector, self.embedder_name)
 
     def doctor(self, *, repair: bool = False) -> Diagnosis:
         """Check the file, every row's hash, and what is derived; with `repair`, rebuild what is derived."""

@@ -471,7 +471,7 @@ class Ingest:
                 stored = episodes.insert(tx, self._scope, fresh)
                 report.episodes += 1
             else:
-                stored = episodes.replace_preview(tx, self._scope, old, fresh)
+                stored = episodes.renew(tx, self._scope, old, fresh)
                 report.updated += 1
             if old is None or old.preview != fresh.preview:
                 news[name] = stored.id, old.preview if old else ""

@@ -12,7 +12,7 @@ from picomem.text.terms import VERSION
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Counts for one user; `bytes` is the size of the database with its log."""
+    """Counts for one user; `bytes` is the size of the database with its log, `embedder` a name or "none"."""
 
     database: str
     read_only: bool
@@ -25,9 +25,10 @@ class Status:
     decisions: dict[str, int]
     bytes: int
     terms_version: str
+    embedder: str
 
 
-def status(tx: Transaction, scope: Scope, now: Micros, connector: Connector) -> Status:
+def status(tx: Transaction, scope: Scope, now: Micros, connector: Connector, embedder: str) -> Status:
     """Count. Reads only."""
     user = scope.user
     return Status(
@@ -45,4 +46,5 @@ def status(tx: Transaction, scope: Scope, now: Micros, connector: Connector) -> 
         decisions=dict(tx.all("count_changes", user=user)),
         bytes=connector.size(),
         terms_version=VERSION,
+        embedder=embedder,
     )

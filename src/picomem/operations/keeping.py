@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, NotFound
+from picomem.memory.status import Status as StoreStatus
 from picomem.operations.memory_views import ChangeView, change_view
 from picomem.operations.operation import Operation, Progressing, option
 
@@ -148,27 +149,9 @@ class Status:
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class StatusResult:
-    """Counts; `bytes` is the database with its log."""
-
-    database: str
-    read_only: bool
-    user: str
-    memories: dict[str, int]
-    archived: int
-    episodes: int
-    transcripts: dict[str, dict[str, int]]
-    vectors: dict[str, int]
-    decisions: dict[str, int]
-    bytes: int
-    terms_version: str
-    embedder: str
-
-
-def status(engine: Engine, _request: Status) -> StatusResult:
+def status(engine: Engine, _request: Status) -> StoreStatus:
     """Say what is in the store: memories by kind, episodes, transcripts, decisions, size."""
-    return StatusResult(**asdict(engine.status()), embedder=engine.embedder_name)
+    return engine.status()
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +276,7 @@ OPERATIONS = (
     Operation(
         name="status",
         request=Status,
-        result=StatusResult,
+        result=StoreStatus,
         run=status,
         reply=lambda result: f"{sum(result.memories.values())} memories, {result.episodes} episodes.",
         permission="memory:read:user",

@@ -38,9 +38,6 @@ class WordMatches:
     spelled: dict[str, tuple[str, ...]] = field(default_factory=dict)
     substring: bool = False
 
-    def score(self, doc: int) -> float:
-        return sum(self.parts.get(doc, {}).values())
-
 
 def match_words(
     tx: Transaction, scope: Scope, source: str, question: Question, documents: int, *, exact: bool = False

@@ -31,14 +31,6 @@ class Origin(StrEnum):
         return self in (Origin.USER, Origin.AGENT)
 
 
-_TRUST = [Origin.USER, Origin.AGENT, Origin.TOOL, Origin.WEB, Origin.OTHER]
-
-
-def least_trusted(origins: list[Origin]) -> Origin:
-    """The origin of something made from several texts; of nothing, `other`."""
-    return max(origins, key=_TRUST.index, default=Origin.OTHER)
-
-
 class Source(StrEnum):
     """How a memory came to be stored."""
 

@@ -52,7 +52,7 @@ def insert(tx: Transaction, scope: Scope, episode: Episode) -> Episode:
     return replace(episode, doc=doc)
 
 
-def replace_preview(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> Episode:
+def renew(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> Episode:
     """Let an episode that was still growing, or whose transcript moved, stand for its span as it is now."""
     new = replace(new, id=old.id, doc=old.doc, created_at=old.created_at)
     tx.run("replace_episode", user=scope.user, content_hash=row_hash(new), **_values(new))
@@ -64,7 +64,7 @@ def replace_preview(tx: Transaction, scope: Scope, old: Episode, new: Episode) -
 
 
 def rewrite_preview(tx: Transaction, scope: Scope, episode: Episode) -> None:
-    """Store another preview for an episode, without touching full text (see `replace_preview`)."""
+    """Store another preview for an episode, without touching full text (see `renew`)."""
     tx.run(
         "rewrite_episode_preview",
         user=scope.user,

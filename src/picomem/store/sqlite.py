@@ -113,7 +113,7 @@ class SqliteConnector:
                 self._writer = None
             self.read_only = True
             with self.read() as tx:
-                if tx.one("application_id") is None:
+                if tx.one("meta", name="next_doc") is None:
                     raise errors.NotADatabase() from error
 
     def _create_missing_file(self) -> bool:

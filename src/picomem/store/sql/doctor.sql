@@ -23,15 +23,6 @@ INSERT INTO episode_words (episode_words) VALUES ('delete-all')
 UPDATE memories SET kind = :kind, tags = :tags, related = :related, content_hash = :content_hash
 WHERE user_id = :user AND id = :id AND version = :version
 
--- name: forget_index_pages
-DELETE FROM index_pages WHERE user_id = :user
-
--- name: rewrite_candidate
-UPDATE changes SET candidate = :candidate, content_hash = :content_hash WHERE user_id = :user AND id = :id
-
--- name: all_changes
-SELECT id, reason, candidate FROM changes WHERE user_id = :user ORDER BY id
-
 -- name: count_memory_orphans
 SELECT count(*) FROM vectors
 WHERE user_id = :user AND source = 'memory' AND NOT EXISTS (

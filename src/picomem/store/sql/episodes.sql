@@ -71,11 +71,6 @@ SELECT id FROM episodes WHERE user_id = :user AND id >= :from AND id < :to LIMIT
 SELECT {episode_columns} FROM episodes AS e
 WHERE e.user_id = :user AND e.doc IN (SELECT value FROM json_each(:docs))
 
--- name: episodes_of_transcript
-SELECT {episode_columns} FROM episodes AS e
-WHERE e.user_id = :user AND e.transcript_id = :transcript_id AND e.first_turn BETWEEN :first AND :last
-ORDER BY e.first_turn, e.part
-
 -- name: all_episodes
 SELECT {episode_columns} FROM episodes AS e WHERE e.user_id = :user ORDER BY e.id
 
@@ -108,10 +103,6 @@ DELETE FROM episodes WHERE user_id = :user AND id = :id
 -- name: rewrite_episode_preview
 UPDATE episodes SET preview = :preview, tokens = :tokens, content_hash = :content_hash
 WHERE user_id = :user AND id = :id
-
--- name: rewrite_memory_text
-UPDATE memories SET content = :content, context = :context, tokens = :tokens, content_hash = :content_hash
-WHERE user_id = :user AND id = :id AND version = :version
 
 -- name: like_episodes
 SELECT e.doc FROM episodes AS e

@@ -91,9 +91,6 @@ SELECT {change_columns} FROM changes WHERE user_id = :user AND memory_id = :memo
 -- name: latest_changes
 SELECT {change_columns} FROM changes WHERE user_id = :user ORDER BY at DESC, id DESC LIMIT :limit
 
--- name: last_memory_change
-SELECT id FROM changes WHERE user_id = :user AND decision <> 'refuse' ORDER BY id DESC LIMIT 1
-
 -- name: count_changes
 SELECT decision, count(*) FROM changes WHERE user_id = :user GROUP BY decision ORDER BY decision
 

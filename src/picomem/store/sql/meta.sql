@@ -1,6 +1,3 @@
--- name: application_id
-SELECT value FROM meta WHERE name = 'next_doc'
-
 -- name: take_docs
 UPDATE meta SET value = CAST(value AS INTEGER) + :count WHERE name = 'next_doc'
 RETURNING CAST(value AS INTEGER)
