@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 from picomem.clock import Clock, Micros, parse_iso
 from picomem.errors import InvalidInput, NotFound, Refused, StoreError
 from picomem.memory.arguments import chosen, future, importance_of, positive
+from picomem.memory.handed_out import HandedOut
 from picomem.recall.filters import Filters
 from picomem.recall.meaning import MeaningLeg
-from picomem.recall.recall import Recall, Wanted, episode_hit
+from picomem.recall.recall import Recall, Wanted
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Decision, Kind, Origin, Priority
 from picomem.records.memory import Change, Memory
@@ -68,6 +69,7 @@ class Engine:
         self._zone = zone
         self._actor = actor or f"user:{scope.user}"
         self._vectors = _Vectors(embedder, scope) if embedder is not None else None
+        self._handed_out = HandedOut()
         self._kept_cleaner: Cleaner | None = None
         self._kept_redactor: Redactor | None = None
         meaning = MeaningLeg(embedder) if embedder is not None else None
@@ -134,7 +136,7 @@ class Engine:
             tags=clean.names(tags, "tag"),
             related=clean.names(related, "related entry"),
             origin=source,
-            expires_at=future(self._time(expires), self._clock()),
+            expires_at=self._expiry(expires),
             valid_from=self._time(since),
         )
         with self._connector.write() as tx:
@@ -164,8 +166,9 @@ class Engine:
     ) -> Memory:
         """Replace what is believed of a memory (its key, its id, or the beginning of one) by a new version.
 
-        The new content holds from `since`, or from now; with `correct` it was always so. `origin` says where the new
-        text came from. Raises NotFound, Conflict, InvalidInput, or Refused where the gate says no.
+        The new content holds from `since`, or from now; with `correct` it was always so. `expires` "never" takes an
+        expiry away. `origin` says where the new text came from. Raises NotFound, Conflict, InvalidInput, or Refused
+        where the gate says no.
         """
         from picomem.memory.remember import resolve, revised
 
@@ -186,7 +189,7 @@ class Engine:
         if pinned is not None:
             fields["pinned"] = pinned
         if expires is not None:
-            fields["expires_at"] = self._time(expires)
+            fields["expires_at"] = self._expiry(expires)
         source = chosen(Origin, origin, "origin")
         at = self._time(since)
         with self._connector.write() as tx:
@@ -299,9 +302,11 @@ class Engine:
             ),
         )
         asked_at = self._time(now)
-        return self._recall.answer(
+        answer = self._recall.answer(
             self._owner(scope), question, wanted, self._clock() if asked_at is None else asked_at
         )
+        self._handed_out.note(answer.hits)
+        return answer
 
     def memories(
         self, *, archived: bool = False, as_of: Micros | str | None = None, valid_at: Micros | str | None = None
@@ -319,11 +324,12 @@ class Engine:
             return memories.at(tx, self.scope, known, known if true is None else true)
 
     def history(self, name: str, *, scope: Scope | None = None) -> list[Memory]:
-        """Every version of a memory, oldest first, archived ones too. Raises NotFound."""
-        from picomem.memory.remember import resolve
+        """Every version of a memory, oldest first, archived ones too; of a key all that was held under it. Raises
+        NotFound or Conflict."""
+        from picomem.memory.remember import lives
 
         with self._connector.read() as tx:
-            versions = memories.versions(tx, self.scope, resolve(tx, self._owner(scope), name, archived=True).id)
+            versions = lives(tx, self._owner(scope), name)
         return [self._cleaner().shown(version) for version in versions]
 
     def why(self, name: str, *, scope: Scope | None = None) -> Explanation:
@@ -364,13 +370,15 @@ class Engine:
         since: Micros | str | None = None,
         until: Micros | str | None = None,
         limit: int = 50,
+        damaged: list[str] | None = None,
         scope: Scope | None = None,
     ) -> list[Hit]:
-        """The episodes of a scope, latest first."""
+        """The episodes of a scope, latest first. Damaged rows are left out; their ids are put on `damaged`."""
+        from picomem.memory.timeline import timeline
+
+        lost = [] if damaged is None else damaged
         with self._connector.read() as tx:
-            found = episodes.timeline(tx, self._owner(scope), self._time(since), self._time(until), limit)
-            owners = {each.transcript_id: episodes.transcript(tx, self.scope, each.transcript_id) for each in found}
-        hits = [episode_hit(each, owners[each.transcript_id], 0.0, "") for each in found]
+            hits = timeline(tx, self._owner(scope), self._time(since), self._time(until), limit, lost)
         return [replace(hit, text=self._cleaner().shown_text(hit.text)) for hit in hits]
 
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
@@ -431,7 +439,13 @@ class Engine:
         from picomem.memory.remember import Writer
 
         store = self._vectors.store_memory if self._vectors else None
-        return Writer(actor=actor or self._actor, now=self._clock(), verb=verb, store_vector=store)
+        return Writer(
+            actor=actor or self._actor,
+            now=self._clock(),
+            verb=verb,
+            store_vector=store,
+            recalled=self._handed_out.texts(),
+        )
 
     def _propose(self, tx: Transaction, asked: Sequence[Asked]) -> None:
         from picomem.memory.proposals import propose
@@ -461,6 +475,9 @@ class Engine:
         if scope.user != self.scope.user:
             raise InvalidInput(f"This memory is of user {self.scope.user}; open another for user {scope.user}.")
         return self._cleaner().owner(scope)
+
+    def _expiry(self, given: Micros | str | None) -> Micros | None:
+        return None if given == "never" else future(self._time(given), self._clock())
 
     def _time(self, given: Micros | str | None) -> Micros | None:
         return parse_iso(given, self._zone) if isinstance(given, str) else given

@@ -12,6 +12,7 @@ import pytest
 
 from picomem.engine import Engine
 from picomem.errors import Corrupt, Locked, PicomemError
+from picomem.operations.table import operation
 from picomem.store import sqlite
 
 MEMORIES = {
@@ -119,8 +120,13 @@ def test_a_damaged_episode_is_left_out_told_and_read_again(filled, disagreements
     assert TURNS[0] not in " ".join(hit.text for hit in answer.hits)
     assert "villains" not in " ".join(hit.text for hit in answer.hits)
     assert any("damaged" in note for note in answer.notes)
-    with pytest.raises(Corrupt):
-        filled.timeline()
+    damaged: list[str] = []
+    assert [hit.text for hit in filled.timeline(damaged=damaged)] == [TURNS[1]]
+    assert len(damaged) == 1
+    timeline = operation("timeline")
+    assert timeline.call(filled, timeline.request()).notes == [
+        "1 row is damaged and was left out; run `picomem doctor`."
+    ]
     assert any("does not match its hash" in problem for problem in _problems(filled))
     assert filled.doctor(repair=True).healthy
     assert _problems(filled) == []

@@ -200,9 +200,19 @@ class Store(RuleBasedStateMachine):
                 self.engine.history(key)
             return
         versions = self.engine.history(key)
-        assert [version.version for version in versions] == list(range(1, len(versions) + 1))
+        lives = [
+            [each.version for each in versions if each.id == life] for life in dict.fromkeys(v.id for v in versions)
+        ]
+        assert all(life == list(range(1, len(life) + 1)) for life in lives)
+        assert len(lives) == 1 + sum(
+            not event.text for event in self.events[: self._last_text(key)] if event.key == key
+        )
         open_now = {(each.valid_from, each.valid_to, each.content) for each in versions if each.known_to is None}
         assert open_now == {(span.start, span.end, span.text) for span in _line(self.events, key, self.now)}
+
+    def _last_text(self, key: str) -> int:
+        """Where the last event that stored something under a key stands: what was forgotten before it began anew."""
+        return max(place for place, event in enumerate(self.events) if event.key == key and event.text)
 
     @rule()
     def index(self) -> None:

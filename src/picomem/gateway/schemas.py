@@ -28,7 +28,8 @@ from picomem.operations.views import jsonable
 from picomem.records.kinds import Kind, Origin
 
 _NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
-_QUOTES = ("text", "content", "context")  # of a view with an origin: what its author wrote
+# Of a view with an origin: what its author wrote or chose, one text or several.
+_QUOTES = ("text", "content", "context", "key", "branch", "role", "tags", "related_to")
 _REFUSED = "candidate"  # of a change: a text that the gate refused, perhaps for what it told a model to do
 _SHOWN = 40  # characters of a wrong value that an error quotes
 
@@ -180,10 +181,14 @@ def _fenced(value: Any) -> Any:
         return value
     found = {name: _fenced(each) for name, each in value.items()}
     if "origin" in found:
-        found.update({name: fenced(found[name], found["origin"]) for name in _QUOTES if found.get(name)})
+        found.update({name: _quoted_by(found["origin"], found[name]) for name in _QUOTES if found.get(name)})
     if found.get(_REFUSED):
         found[_REFUSED] = fenced(found[_REFUSED], Origin.OTHER)
     return found
+
+
+def _quoted_by(origin: str, value: str | list[str]) -> str | list[str]:
+    return fenced(value, origin) if isinstance(value, str) else [fenced(each, origin) for each in value]
 
 
 def _parameters(operation: Operation) -> list[Parameter]:

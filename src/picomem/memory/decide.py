@@ -8,7 +8,8 @@ The rules, in order; the first that fits decides:
 2. Its owner has a memory under the same key:
      the same words, and nothing else new                                     → merge (nothing is written)
      anything else                                                            → supersede: the key's next version
-3. A known memory says the same, or more                                      → merge into it (only what is new)
+3. A known memory says the same, or more                                      → merge into it (only what is new,
+                                                                                 an earlier beginning included)
 4. A known memory says less than the offer, which holds all its words          → merge: its next version says more
 5. A known memory of the same owner and kind says otherwise about the same     → supersede: its next version
 6. Nothing known concerns it                                                   → add
@@ -66,16 +67,17 @@ class Outcome:
     offer: Offer | None = None
 
 
-def decide(offer: Offer, verdict: Verdict, same_key: Memory | None, known: Sequence[Memory]) -> Outcome:
-    """The first rule that fits. `known` are current memories that share words with the offer, best first."""
+def decide(offer: Offer, verdict: Verdict, same_key: Memory | None, known: Sequence[Memory], now: Micros) -> Outcome:
+    """The first rule that fits. `known` are memories that hold now or are to hold later and share words with the
+    offer, best first; `same_key` is the version under the offer's key that holds when the offer does."""
     if not verdict.keep:
         return Outcome(Decision.REFUSE, f"{verdict.reason} ({verdict.refusal})")
     if same_key is not None:
-        return _same_key(offer, same_key)
+        return _same_key(offer, same_key, now)
     likenesses = [(memory, compare(offer.content, memory.content)) for memory in known if _concerns(offer, memory)]
     for memory, likeness in likenesses:
         if likeness.relation in (Relation.SAME, Relation.CONTAINED):
-            return _says_the_same(offer, memory, likeness)
+            return _says_the_same(offer, memory, likeness, now)
     for memory, likeness in likenesses:
         if likeness.relation is Relation.EXTENDS and _trusts(offer, memory):
             merged = _merged(offer, memory, content=offer.content)
@@ -90,10 +92,10 @@ def decide(offer: Offer, verdict: Verdict, same_key: Memory | None, known: Seque
     return Outcome(Decision.ADD, "nothing like it is known", None, offer)
 
 
-def _same_key(offer: Offer, memory: Memory) -> Outcome:
+def _same_key(offer: Offer, memory: Memory, now: Micros) -> Outcome:
     likeness = compare(offer.content, memory.content)
     if likeness.relation is Relation.SAME and likeness.share == 1.0:
-        return _says_the_same(offer, memory, likeness)
+        return _says_the_same(offer, memory, likeness, now)
     if not _trusts(offer, memory):
         return Outcome(
             Decision.REFUSE,
@@ -101,22 +103,33 @@ def _same_key(offer: Offer, memory: Memory) -> Outcome:
             memory,
         )
     if not offer.key_given and likeness.relation is Relation.CONTAINED:
-        return _says_the_same(offer, memory, likeness)
+        return _says_the_same(offer, memory, likeness, now)
     return Outcome(
         Decision.SUPERSEDE, f"a new version under the same key “{memory.key}”", memory, _merged(offer, memory)
     )
 
 
-def _says_the_same(offer: Offer, memory: Memory, likeness: Likeness) -> Outcome:
+def _says_the_same(offer: Offer, memory: Memory, likeness: Likeness, now: Micros) -> Outcome:
     said = "word for word" if likeness.share == 1.0 else "in other words"
     reason = f"already known {said} as “{memory.key}”"
     if likeness.relation is Relation.CONTAINED:
         reason = f"“{memory.key}” already says this and more"
     vouches = _vouches(offer, memory)
     merged = _merged(offer, memory, content=offer.content if vouches else memory.content)
-    if not _trusts(offer, memory) or (not vouches and _adds_nothing(merged, memory)):
+    merged = replace(merged, valid_from=_earlier(offer, memory, now))
+    news = [] if not vouches and _adds_nothing(merged, memory) else ["its details were added"]
+    news += ["it was true earlier than was known"] if merged.valid_from is not None else []
+    if not _trusts(offer, memory) or not news:
         return Outcome(Decision.MERGE, reason, memory)
-    return Outcome(Decision.MERGE, f"{reason}; its details were added", memory, merged)
+    return Outcome(Decision.MERGE, "; ".join([reason, *news]), memory, merged)
+
+
+def _earlier(offer: Offer, memory: Memory, now: Micros) -> Micros | None:
+    """Since when it is true, if that is before the time that is known: the offer says so, or it is said to be so
+    now and was only to become so. None where nothing moves."""
+    planned = memory.valid_from > memory.known_from
+    since = now if offer.valid_from is None and planned else offer.valid_from
+    return since if since is not None and since < memory.valid_from else None
 
 
 def _merged(offer: Offer, memory: Memory, content: str | None = None) -> Offer:

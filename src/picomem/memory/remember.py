@@ -26,13 +26,13 @@ from picomem.clock import Micros
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.memory.decide import Offer, Outcome, decide
 from picomem.memory.likeness import Relation, compare
-from picomem.policy.gate import judge
+from picomem.policy.gate import Verdict, judge
 from picomem.recall.question import MOST_TERMS, Question
 from picomem.recall.rank import best_by_words
 from picomem.recall.when.reading import TimeReading
 from picomem.recall.words import match_words
 from picomem.records.ids import new_id
-from picomem.records.kinds import Decision, Origin
+from picomem.records.kinds import Decision, Kind, Origin
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.store import memories
@@ -68,25 +68,33 @@ class Writer:
     verb: str = "remember"
     run: str = field(default_factory=new_id)
     store_vector: StoreVector | None = None
+    recalled: tuple[str, ...] = ()  # what was handed out lately; see memory/handed_out.py
 
     def remember(self, tx: Transaction, offer: Offer, parents: Sequence[Parent] = ()) -> Remembered:
         """Put an offer through gate, match and decision, and apply what was decided."""
-        verdict = judge(offer.content, kind=offer.kind, origin=offer.origin, explicit=offer.explicit)
+        verdict = self.judged(offer.content, offer.kind, offer.origin, explicit=offer.explicit)
         if verdict.keep and offer.context:
             # Why a thing matters is read by models as well: what may not be content may not be context.
-            verdict = judge(offer.context, kind=offer.kind, origin=offer.origin, explicit=True)
+            verdict = self.judged(offer.context, offer.kind, offer.origin, explicit=True)
         same_key = memories.by_key(tx, offer.scope, offer.key) if verdict.keep else None
-        if same_key is not None and same_key.expires_at is not None and same_key.expires_at <= self.now:
+        if same_key is not None and same_key.expired(self.now):
             # Nobody has tidied yet: what has expired says nothing about the offer, and must not date it.
             self.forget(tx, same_key.scope, same_key.id, EXPIRED, "expire")
             same_key = None
+        if same_key is not None:
+            same_key = _holding(tx, same_key, max(self.now, offer.valid_from or self.now))
         if same_key is not None and not offer.key_given and _is_other(offer, same_key):
             # The key was only suggested, and what stands under it is about something else.
             offer = replace(offer, key=_free_key(tx, offer.scope, offer.key))
             same_key = None
         known = _known(tx, offer, self.now) if verdict.keep else []
-        outcome = decide(offer, verdict, same_key, known)
+        outcome = decide(offer, verdict, same_key, known, self.now)
         return self._apply(tx, offer, outcome, parents)
+
+    def judged(self, text: str, kind: Kind, origin: Origin, *, explicit: bool) -> Verdict:
+        """What the gate says. What a person repeats they mean; what anyone else repeats may be an echo of recall."""
+        recalled = () if origin is Origin.USER else self.recalled
+        return judge(text, kind=kind, origin=origin, explicit=explicit, recalled=recalled)
 
     def _apply(self, tx: Transaction, offer: Offer, outcome: Outcome, parents: Sequence[Parent]) -> Remembered:
         scope, old = offer.scope, outcome.memory
@@ -115,11 +123,14 @@ class Writer:
     def _next_version(self, tx: Transaction, old: Memory, outcome: Outcome, parents: Sequence[Parent]) -> Memory:
         offer = outcome.offer
         assert offer is not None
-        correction = outcome.decision is Decision.MERGE
-        since = old.valid_from if correction else offer.valid_from if offer.valid_from is not None else self.now
-        fields = _fields(offer)
+        since = self.now if offer.valid_from is None else offer.valid_from
+        until = old.valid_to if old.valid_to is None or since < old.valid_to else None
+        if outcome.decision is Decision.MERGE:  # it was always so, and perhaps from before on
+            since = old.valid_from if offer.valid_from is None else min(old.valid_from, offer.valid_from)
+        elif since < old.valid_from:  # about a time before the old version, which stays as it is
+            until = old.valid_from
         return self.replace_version(
-            tx, old, fields, since, outcome.decision, outcome.reason, parents, late=since < old.valid_from
+            tx, old, _fields(offer), since, outcome.decision, outcome.reason, parents, until=until
         )
 
     def replace_version(
@@ -132,20 +143,23 @@ class Writer:
         reason: str,
         parents: Sequence[Parent] = (),
         *,
-        late: bool = False,
+        until: Micros | None = None,
     ) -> Memory:
-        """Open the version that holds from `since` on, with some fields different from `old`; see the head.
-
-        `late`: it is about a time before `old`, which stays as it is.
-        """
-        end = old.valid_from if late else None
+        """Open the version that holds from `since` on, or to `until`, with some fields different from `old`; see the
+        head."""
         versions = memories.versions(tx, old.scope, old.id)
-        replaced = [version for version in versions if version.known_to is None and _overlaps(version, since, end)]
-        kept = [part for version in replaced for part in _outside(version, since, end)]
+        replaced = [version for version in versions if version.known_to is None and _overlaps(version, since, until)]
+        kept = [part for version in replaced for part in _outside(version, since, until)]
         latest = versions[-1].version
         opened = latest + len(kept) + 1
         change = self._record(
-            tx, old.scope, decision, reason, memory_id=old.id, before=None if late else old.version, after=opened
+            tx,
+            old.scope,
+            decision,
+            reason,
+            memory_id=old.id,
+            before=old.version if old in replaced else None,
+            after=opened,
         )
         memory = replace(
             old,
@@ -153,7 +167,7 @@ class Writer:
             known_from=self.now,
             known_to=None,
             valid_from=since,
-            valid_to=end,
+            valid_to=until,
             change_id=change.id,
             **fields,  # type: ignore[arg-type]
         )
@@ -258,13 +272,27 @@ def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False)
     believed = [memory for memory in found if memory.known_to is None and memory.valid_to is None]
     candidates = {memory.id: memory for memory in (believed or found if archived else believed)}
     if not candidates:
-        hint = f"it is archived; `picomem history {name}` shows it" if found else "`picomem recall` finds by words"
-        raise NotFound(f"There is no memory “{name[:80]}”; {hint}.")
+        if found:
+            raise NotFound(
+                f"“{name}” is archived; `picomem history {name}` shows it, and remembering under its key begins anew."
+            )
+        raise NotFound(f"There is no memory “{name[:80]}”; `picomem recall` finds by words.")
     exact = [memory for memory in candidates.values() if memory.scope == scope]
     if len(candidates) > 1 and len(exact) != 1:
         owners = ", ".join(f"{memory.id} ({memory.scope.project or 'user'})" for memory in candidates.values())
         raise Conflict(f"Several memories are called “{name}”: {owners}; give the id, or --project.")
     return exact[0] if exact else next(iter(candidates.values()))
+
+
+def lives(tx: Transaction, scope: Scope, name: str) -> list[Memory]:
+    """Every version of a memory, oldest first. A key that was forgotten and used again means all that its owner has
+    had under it; an id means that one memory. Raises NotFound or Conflict."""
+    found = resolve(tx, scope, name, archived=True)
+    named = {found.id}
+    if name == found.key:
+        named |= {memory.id for memory in memories.of_key(tx, scope, name) if memory.scope == found.scope}
+    versions = [version for memory_id in named for version in memories.versions(tx, scope, memory_id)]
+    return sorted(versions, key=lambda version: (version.created_at, version.id, version.version))
 
 
 def revised(
@@ -285,11 +313,14 @@ def revised(
     """
     if memory.origin.trusted and not origin.trusted:
         raise Refused(f"“{memory.key}” came from the {memory.origin}; text of origin {origin} cannot replace it.")
+    expires = fields.get("expires_at", memory.expires_at)
+    if memory.expired(writer.now) and expires == memory.expires_at:
+        raise InvalidInput(f"“{memory.key}” has expired; give it a new expiry, or “never”, to have it back.")
     news = {name: value for name, value in fields.items() if getattr(memory, name) != value}
     if not news:
         raise InvalidInput(f"“{memory.key}” is so already; say what shall be different.")
     if "content" in news:
-        verdict = judge(str(news["content"]), kind=memory.kind, origin=origin, explicit=True)
+        verdict = writer.judged(str(news["content"]), memory.kind, origin, explicit=True)
         if not verdict.keep:
             raise Refused(f"The new text cannot be kept: {verdict.reason}")
         news["origin"] = origin
@@ -302,7 +333,7 @@ def revised(
 
 
 def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:
-    """Current memories that share words with the offer, best first."""
+    """Memories that hold now, or are to hold later, and share words with the offer, best first."""
     total = int((tx.one("count_memory_docs", user=offer.scope.user) or (0,))[0])
     terms = tuple(query_terms(offer.content, MOST_TERMS))
     if not total or not terms:
@@ -310,15 +341,15 @@ def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:
     question = Question(offer.content, offer.content, terms, frozenset(), (), TimeReading(None, "", "", False))
     parts = match_words(tx, offer.scope, "memory", question, total, exact=True).parts
     found = {memory.doc: memory for memory in memories.by_docs(tx, offer.scope, best_by_words(parts, 64), [])}
-    current = [
-        found[doc]
-        for doc in best_by_words(parts, 64)
-        if doc in found
-        and found[doc].known_to is None
-        and found[doc].valid_to is None
-        and (found[doc].expires_at or now + 1) > now
-    ]
-    return current[:_MOST_KNOWN]
+    ranked = [found[doc] for doc in best_by_words(parts, 64) if doc in found]
+    return [memory for memory in ranked if not memory.archived and not memory.over(now)][:_MOST_KNOWN]
+
+
+def _holding(tx: Transaction, memory: Memory, at: Micros) -> Memory:
+    """The version of a memory that is believed to hold at a time; where none does, its open-ended one."""
+    believed = [version for version in memories.versions(tx, memory.scope, memory.id) if not version.archived]
+    holding = [each for each in believed if each.valid_from <= at and (each.valid_to is None or each.valid_to > at)]
+    return holding[0] if holding else memory
 
 
 def _is_other(offer: Offer, memory: Memory) -> bool:

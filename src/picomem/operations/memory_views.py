@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from picomem.clock import iso
+from picomem.clock import Micros, iso
 from picomem.operations.views import iso_or_none
 from picomem.records.memory import Change, Memory
 
@@ -29,6 +29,7 @@ class MemoryView:
     project: str
     agent: str
     session: str
+    current: bool
     valid_from: str
     valid_to: str | None
     known_from: str
@@ -40,7 +41,8 @@ class MemoryView:
     token_estimate: int
 
 
-def memory_view(memory: Memory) -> MemoryView:
+def memory_view(memory: Memory, now: Micros) -> MemoryView:
+    """A version, as it stands at `now`."""
     return MemoryView(
         id=memory.id,
         version=memory.version,
@@ -58,6 +60,7 @@ def memory_view(memory: Memory) -> MemoryView:
         project=memory.scope.project,
         agent=memory.scope.agent,
         session=memory.scope.session,
+        current=memory.current(now),
         valid_from=iso(memory.valid_from),
         valid_to=iso_or_none(memory.valid_to),
         known_from=iso(memory.known_from),

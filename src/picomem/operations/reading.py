@@ -93,7 +93,7 @@ def why(engine: Engine, request: Why) -> WhyResult:
     return WhyResult(
         id=found.id,
         what=found.what,
-        memory=memory_view(found.memory) if found.memory else None,
+        memory=memory_view(found.memory, engine.now()) if found.memory else None,
         changes=[change_view(change, found.memory.key if found.memory else "") for change in found.changes],
         sources=[
             SourceView(
@@ -139,7 +139,7 @@ def history(engine: Engine, request: History) -> HistoryResult:
         and (not believed or version.known_to is None)
         and (true is None or version.valid_from < true <= (version.valid_to or true))
     ]
-    return HistoryResult([memory_view(version) for version in versions])
+    return HistoryResult([memory_view(version, now) for version in versions])
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +153,10 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class TimelineResult:
-    """Latest first."""
+    """Latest first. `notes` says what was left out."""
 
     episodes: list[HitView]
+    notes: list[str]
 
 
 def timeline(engine: Engine, request: Timeline) -> TimelineResult:
@@ -163,13 +164,18 @@ def timeline(engine: Engine, request: Timeline) -> TimelineResult:
     if request.limit < 1:
         raise InvalidInput(f"limit is {request.limit}; it must be at least 1.")
     now = engine.now()
+    damaged: list[str] = []
     found = engine.timeline(
         since=moment(request.since, now, engine.zone),
         until=moment(request.until, now, engine.zone, end=True),
         limit=request.limit,
+        damaged=damaged,
         scope=engine.scope.narrowed(project=request.project, session=request.session),
     )
-    return TimelineResult([hit_view(hit, engine.settings.memory.citations) for hit in found])
+    lost = len(set(damaged))
+    told = "1 row is damaged and was" if lost == 1 else f"{lost} rows are damaged and were"
+    notes = [f"{told} left out; run `picomem doctor`."] if lost else []
+    return TimelineResult([hit_view(hit, engine.settings.memory.citations) for hit in found], notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +252,9 @@ OPERATIONS = (
         request=Timeline,
         result=TimelineResult,
         run=timeline,
-        reply=lambda result: "\n".join(f"{each.at} {each.citation}: {each.text}" for each in result.episodes),
+        reply=lambda result: "\n".join(
+            [*result.notes, *(f"{each.at} {each.citation}: {each.text}" for each in result.episodes)]
+        ),
         permission="memory:read:session",
         example="picomem timeline --project harbor --since 30d",
         read_only=True,

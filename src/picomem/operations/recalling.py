@@ -88,12 +88,12 @@ def _recalled(answer: AnswerView) -> str:
     for hit in answer.hits:
         text = fenced(hit.text, hit.origin)
         if hit.source == "memory":
-            lines.append(f"- {hit.key} [{hit.kind}] [importance: {hit.importance:.1f}]: {text}")
+            lines.append(f"- {fenced(hit.key, hit.origin)} [{hit.kind}] [importance: {hit.importance:.1f}]: {text}")
             if hit.context:
                 lines.append(f"  ({fenced(hit.context, hit.origin)})")
         else:
             place = f"; {hit.citation}" if hit.citation else ""
-            lines.append(f"- episode {hit.id} [{hit.role[:40]}{place}]: {text}")
+            lines.append(f"- episode {hit.id} [{fenced(hit.role[:40], hit.origin)}{place}]: {text}")
     return f"Found {len(lines)} memories:\n" + "\n".join(lines)
 
 

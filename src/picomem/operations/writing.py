@@ -79,7 +79,7 @@ def remember(engine: Engine, request: Remember) -> RememberResult:
         change_id=done.change_id,
         merged_with=done.merged_with,
         token_estimate=done.memory.tokens,
-        memory=memory_view(done.memory),
+        memory=memory_view(done.memory, engine.now()),
     )
 
 
@@ -97,7 +97,7 @@ class Revise:
     tags: tuple[str, ...] = option("a tag; repeatable, replaces the tags it has", many=True)
     pin: bool = option("keep it in the index page", False)
     unpin: bool = option("do not keep it in the index page", False)
-    expires_at: str | None = option("when it stops to matter, as 2026-05-03", None)
+    expires_at: str | None = option("when it stops to matter, as 2026-05-03; “never” takes an expiry away", None)
     project: str = option("the project whose memory it is, where several have the key", "")
     origin: str = option("where the new text came from", "user", choices=tuple(Origin))
 
@@ -127,7 +127,7 @@ def revise(engine: Engine, request: Revise) -> ReviseResult:
         origin=request.origin,
         scope=engine.scope.narrowed(project=request.project),
     )
-    return ReviseResult(memory_view(memory))
+    return ReviseResult(memory_view(memory, engine.now()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from picomem.policy.injection import is_hijack, looks_like_instruction
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.policy.shapes import any_of, matches, table, visible
 from picomem.records.kinds import Kind, Origin
+from picomem.text.terms import terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +122,38 @@ _PRINTED = table(
 
 
 def _is_coming_back(content: str, recalled: Collection[str]) -> bool:
-    """The same words as something recalled, a long part of it, or hardly more than it."""
+    """The same words as something recalled, a long part of it, hardly more than it, or it in fewer words."""
     said = _canonical(content) if recalled else ""
     for known in map(_canonical, recalled):
         if known and (said == known or (len(said) >= 24 and f" {said} " in f" {known} ")):
             return True
         if len(known) >= 24 and f" {known} " in f" {said} " and len(known) >= 0.8 * len(said):
             return True
-    return False
+    return bool(recalled) and _is_retold(content, recalled)
+
+
+_FEWEST_TERMS = 3  # a sentence of fewer says too little to be known again
+_NEGATION = r"(?i)\b(not|no|never|without|cannot)\b|n't\b|[不没別别勿]"
+
+
+def _is_retold(content: str, recalled: Collection[str]) -> bool:
+    """Each sentence says no more than one that was recalled: its terms, in their order, and as often negated."""
+    said = [each for each in _told(content) if each[0]]
+    known = [each for text in recalled for each in _told(text)]
+    return bool(said) and all(
+        any(negations == others and _in_order(wanted, of) for of, others in known) for wanted, negations in said
+    )
+
+
+def _told(text: str) -> list[tuple[list[str], int]]:
+    """Each sentence's terms, and how often it negates."""
+    sentences = re.split(r"(?<=[.!?])\s+|[\n。！？]", visible(text))
+    return [(terms(sentence), len(re.findall(_NEGATION, sentence))) for sentence in sentences]
+
+
+def _in_order(wanted: list[str], of: list[str]) -> bool:
+    rest = iter(of)
+    return len(wanted) >= _FEWEST_TERMS and all(term in rest for term in wanted)
 
 
 def _canonical(text: str) -> str:

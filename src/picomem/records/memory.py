@@ -52,6 +52,20 @@ class Memory:
     def archived(self) -> bool:
         return self.known_to is not None
 
+    def expired(self, now: Micros) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
+
+    def over(self, now: Micros) -> bool:
+        """Whether it is not true any more. What had ended by the moment at which it was learned has done so, even if
+        the clock was set back since."""
+        ended = self.valid_to is not None and (self.valid_to <= now or self.valid_to <= self.known_from)
+        return ended or self.expired(now)
+
+    def current(self, now: Micros) -> bool:
+        """Whether it is believed and true now; `current_memories` says the same in SQL."""
+        begun = self.valid_from <= now or self.valid_from <= self.known_from
+        return not self.archived and begun and not self.over(now)
+
     @property
     def content_hash(self) -> str:
         """What the row's stored hash must be: over all that a person wrote in it, and over who wrote it."""

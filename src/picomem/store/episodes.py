@@ -101,10 +101,7 @@ def by_identity(tx: Transaction, scope: Scope, identity: str) -> Episode | None:
 
 def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[str]) -> list[Episode]:
     """Those of the episodes that match their hash; the ids of the others are put on `damaged`."""
-    rows = tx.all("episodes_by_doc", user=scope.user, docs=json.dumps(list(docs)))
-    whole = [row for row in rows if row_hash(unchecked(row)) == row[21]]
-    damaged += [row[0] for row in rows if row not in whole]
-    return [unchecked(row) for row in whole]
+    return _whole(tx.all("episodes_by_doc", user=scope.user, docs=json.dumps(list(docs))), damaged)
 
 
 def episode(tx: Transaction, scope: Scope, episode_id: str) -> Episode | None:
@@ -116,8 +113,10 @@ def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
     return unique_id(tx.all("episode_ids_like", user=scope.user, **id_range(prefix)), prefix, "episode")
 
 
-def timeline(tx: Transaction, scope: Scope, since: Micros | None, until: Micros | None, limit: int) -> list[Episode]:
-    """The scope's episodes, latest first."""
+def timeline(
+    tx: Transaction, scope: Scope, since: Micros | None, until: Micros | None, limit: int, damaged: list[str]
+) -> list[Episode]:
+    """The scope's episodes that match their hash, latest first; the ids of the others are put on `damaged`."""
     rows = tx.all(
         "timeline",
         user=scope.user,
@@ -128,12 +127,18 @@ def timeline(tx: Transaction, scope: Scope, since: Micros | None, until: Micros 
         until=until,
         limit=limit,
     )
-    return [from_row(row) for row in rows]
+    return _whole(rows, damaged)
 
 
 def text_of(episode: Episode) -> str:
     """What full text and vectors are made from."""
     return f"{episode.preview}\n{episode.summary}" if episode.summary else episode.preview
+
+
+def _whole(rows: list[Row], damaged: list[str]) -> list[Episode]:
+    """The rows that match their hash, as records; the ids of the others are put on `damaged`."""
+    damaged += [row[0] for row in rows if row_hash(unchecked(row)) != row[21]]
+    return [found for row in rows if row_hash(found := unchecked(row)) == row[21]]
 
 
 def from_row(row: Row) -> Episode:

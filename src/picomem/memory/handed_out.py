@@ -1,0 +1,36 @@
+"""What recall handed out lately in this process, to know it when it comes back as something to remember (X6, X7).
+
+Kept are the texts of episodes and of memories that nobody trusted wrote: stored again by an agent they would be there
+twice, or pass for the agent's own words. A trusted memory that comes back is known by the match with the store itself,
+which names it (see `decide`). Another process's recall is not known here; what it printed has a shape that the gate
+knows.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from threading import Lock
+
+from picomem.records.hit import Hit
+
+_MOST = 64  # texts; an answer has ten or so, and what was recalled long ago may be said again
+
+
+class HandedOut:
+    """The latest texts, each once. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._texts: deque[str] = deque(maxlen=_MOST)
+        self._lock = Lock()
+
+    def note(self, hits: Iterable[Hit]) -> None:
+        """Hits go out to whoever asked."""
+        fresh = [hit.text for hit in hits if hit.source == "episode" or not hit.origin.trusted]
+        with self._lock:
+            self._texts.extend(text for text in fresh if text not in self._texts)
+
+    def texts(self) -> tuple[str, ...]:
+        """What went out lately."""
+        with self._lock:
+            return tuple(self._texts)
