@@ -46,8 +46,9 @@ class Connector(Protocol):
         """A consistent snapshot."""
         ...
 
-    def write(self) -> AbstractContextManager[Transaction]:
-        """The one write transaction at a time; nested calls join the outer one."""
+    def write(self, *, rebuilding: bool = False) -> AbstractContextManager[Transaction]:
+        """The one write transaction at a time; nested calls join the outer one. `rebuilding` says that full text is
+        made anew, so that it may be of another version."""
         ...
 
     def integrity(self) -> list[str]:

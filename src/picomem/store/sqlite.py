@@ -92,8 +92,13 @@ class SqliteConnector:
         try:
             with translated(path):
                 self._open()
-        except BaseException:
+        except BaseException as error:
             self.close()  # an open connection would leave its -wal and -shm beside a file that was refused
+            if isinstance(error, errors.Corrupt):
+                # The doctor opens the file as everybody does, so it is of no help here.
+                raise errors.Corrupt(
+                    f"{path} is too damaged to be opened; put a copy in its place, or move it away and begin anew."
+                ) from error
             raise
 
     def _open(self) -> None:
@@ -163,6 +168,7 @@ class SqliteConnector:
         connection.execute("BEGIN IMMEDIATE")
         try:
             # Another process may have been faster: the version counts from inside the lock.
+            check_version(connection, self.path)
             for number in range(int(connection.pragma("user_version")), SCHEMA_VERSION):  # type: ignore[arg-type]
                 connection.execute(schema(MIGRATIONS[number]))
                 if number == 0:
@@ -206,8 +212,12 @@ class SqliteConnector:
                     connection.execute("COMMIT")
 
     @contextmanager
-    def write(self) -> Iterator[SqliteTransaction]:
-        """One transaction: all of it or nothing. Raises ReadOnly, Locked, DiskFull or StoreError."""
+    def write(self, *, rebuilding: bool = False) -> Iterator[SqliteTransaction]:
+        """One transaction: all of it or nothing. Raises ReadOnly, Locked, DiskFull or StoreError.
+
+        Where full text was made by another version of the analyser, only a caller that is `rebuilding` it may write:
+        what the old version put in could not be taken out again.
+        """
         if self._writer is None:
             raise errors.ReadOnly(
                 f"{self.path} cannot be written here; recall works, changes do not. Check the rights of the folder."
@@ -219,6 +229,8 @@ class SqliteConnector:
             self._writer.execute("BEGIN IMMEDIATE")
             self._depth, self._owner = 1, threading.get_ident()
             try:
+                if not rebuilding:
+                    self._refuse_other_terms()
                 yield SqliteTransaction(self._writer, self.path)
                 self._writer.execute(statement("raise_version"))
                 self._writer.execute("COMMIT")
@@ -226,6 +238,14 @@ class SqliteConnector:
                 self._depth = 0
                 if not self._writer.get_autocommit():
                     self._writer.execute("ROLLBACK")
+
+    def _refuse_other_terms(self) -> None:
+        (made_by,) = next(self._writer.execute(statement("meta"), {"name": "terms_version"}), ("",))  # type: ignore[union-attr]
+        if made_by != TERMS_VERSION:
+            raise errors.StoreError(
+                f"The full text in {self.path} was made by another version of picomem; nothing can be stored until "
+                "`picomem doctor --repair` has made it anew."
+            )
 
     def _owns_lock(self) -> bool:
         return self._owner == threading.get_ident()
