@@ -2,7 +2,9 @@
 
 Rows are the truth. Full text and vectors are derived and can always be rebuilt from them; an episode is derived
 from its transcript and is read again from there if the transcript is still the same. A memory that does not match
-its hash cannot be rebuilt from anything: it is kept as it reads now, its hash is made anew, and a change says so.
+its hash cannot be rebuilt from anything: it is kept as it reads now, its hash is made anew, and a change says so. A
+change or a transcript's record that does not match is told and left as it is. (A cursor beyond the end of a file is no
+damage: the file was cut, and the next ingest sees it.)
 """
 
 from __future__ import annotations
@@ -11,10 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from picomem.errors import Corrupt, DiskFull, Locked, ReadOnly, StoreError
 from picomem.ingest.pointer import open_episode
 from picomem.memory.remember import Writer
 from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode
+from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
 from picomem.store import episodes, memories
 from picomem.store.connector import Connector, Transaction
@@ -51,6 +55,13 @@ class Diagnosis:
     def healthy(self) -> bool:
         return all(finding.repaired for finding in self.findings)
 
+    def unreadable(self, error: StoreError) -> None:
+        """Nothing more can be read than was found until now, and a repair was rolled back."""
+        for finding in self.findings:
+            finding.repaired = False
+        said = error.__cause__ or error
+        self.add("file", f"not all rows can be read ({said}), and no repair brings them back; put a copy in its place")
+
     def add(self, check: str, problem: str, repaired: bool = False) -> None:
         self.findings.append(Finding(check, problem, repaired))
 
@@ -65,21 +76,43 @@ def examine(
 ) -> Diagnosis:
     """Examine the whole file. With `repair` it writes, in one transaction; without, it only reads."""
     result = Diagnosis()
-    for problem in connector.integrity():
-        result.add("file", problem)
-    with connector.write() if repair else connector.read() as tx:
-        users = [Scope(user) for (user,) in tx.all("users")]
-        for user in users:
-            _check_memories(tx, user, writer, result, repair)
-            _check_episodes(tx, user, redactor, result, repair)
-            if vectors is not None:
-                _check_vectors(tx, user, vectors, result, repair)
-        _check_words(tx, connector, users, result, repair)
-    if repair and result.findings:
-        left = set(connector.integrity())  # what was wrong with an index is mended with it
-        for finding in result.findings:
+    try:
+        for problem in connector.integrity():
+            result.add("file", problem)
+        with connector.write(rebuilding=True) if repair else connector.read() as tx:
+            _examine_rows(tx, connector, vectors, redactor, writer, result, repair)
+        left = set(connector.integrity()) if repair and result.findings else set()
+    except (Locked, ReadOnly, DiskFull):
+        raise
+    except StoreError as error:
+        result.unreadable(error)
+        return result
+    if repair:
+        for finding in result.findings:  # what was wrong with an index is mended with it
             finding.repaired = finding.repaired or (finding.check == "file" and finding.problem not in left)
     return result
+
+
+def _examine_rows(
+    tx: Transaction,
+    connector: Connector,
+    vectors: VectorMaker | None,
+    redactor: Callable[[], Redactor],
+    writer: Writer,
+    result: Diagnosis,
+    repair: bool,
+) -> None:
+    users = [Scope(user) for (user,) in tx.all("users")]
+    for user in users:
+        _check_memories(tx, user, writer, result, repair)
+        _check_changes(tx, user, result)
+        _check_transcripts(tx, user, result)
+        _check_episodes(tx, user, redactor, result, repair)
+        _check_references(tx, user, result)
+        _check_pages(tx, user, result, repair)
+        if vectors is not None:
+            _check_vectors(tx, user, vectors, result, repair)
+    _check_words(tx, connector, users, result, repair)
 
 
 def _check_memories(tx: Transaction, scope: Scope, writer: Writer, result: Diagnosis, repair: bool) -> None:
@@ -101,6 +134,61 @@ def _check_memories(tx: Transaction, scope: Scope, writer: Writer, result: Diagn
             tx.run("delete_vector", user=scope.user, source="memory", doc=memory.doc)
 
 
+def _check_changes(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
+    """The audit trail is what happened: a damaged row of it is told, and never made to fit."""
+    for change_id, reason, candidate, stored in tx.all("all_changes", user=scope.user):
+        _count(result, "changes")
+        if content_hash(reason, candidate) != stored:
+            result.add("row", f"change {change_id} does not match its hash: its reason or its text reads otherwise now")
+
+
+def _check_transcripts(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
+    for row in tx.all("transcripts", user=scope.user):
+        _count(result, "transcripts")
+        found = episodes.unchecked_transcript(row)
+        wrong = [
+            said
+            for said, is_so in (
+                ("does not match its hash", episodes.transcript_hash(found) != row[21]),
+                ("has a place to read on from that lies before its beginning", found.cursor < 0),
+                ("counts fewer than no turns or bytes", found.turns < 0 or found.size < 0 or found.generation < 1),
+                (
+                    "ends before it begins",
+                    found.started_at is not None and (found.ended_at or found.started_at) < found.started_at,
+                ),
+            )
+            if is_so
+        ]
+        result.findings += [Finding("row", f"transcript {found.id} ({found.path}) {said}") for said in wrong]
+
+
+def _check_references(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
+    """Rows that point at a row that is not there, and values that cannot be."""
+    for name, said in _REFERENCES.items():
+        for (found,) in tx.all(name, user=scope.user):
+            result.add("reference", said.format(found))
+
+
+_REFERENCES = {
+    "memories_without_change": "memory {} has a version that no change tells of",
+    "closed_without_change": "memory {} has a version that was closed by a change that is not there",
+    "changes_without_memory": "change {} is about a memory that is not there",
+    "lineage_without_child": "a record of what memory {} was made from belongs to no version of it",
+    "memories_with_impossible_times": "memory {} has a version that ends before it begins",
+    "episodes_with_impossible_place": "episode {} lies at an impossible place of its transcript",
+}
+
+
+def _check_pages(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
+    """A damaged page is never shown (it is made anew), so a repair only takes it away."""
+    damaged = [page for page, stored in tx.all("all_index_pages", user=scope.user) if content_hash(page) != stored]
+    if not damaged:
+        return
+    result.add("index page", f"{len(damaged)} kept index pages of {scope.user} do not match their hash", repair)
+    if repair:
+        tx.run("forget_index_pages", user=scope.user)
+
+
 def _check_episodes(
     tx: Transaction, scope: Scope, redactor: Callable[[], Redactor], result: Diagnosis, repair: bool
 ) -> None:
@@ -119,7 +207,10 @@ def _check_episodes(
 
 def _read_again(tx: Transaction, scope: Scope, episode: Episode, redactor: Callable[[], Redactor]) -> Episode | None:
     """The episode with its preview made again from the transcript, where that gives the same span."""
-    transcript = episodes.transcript(tx, scope, episode.transcript_id)
+    try:
+        transcript = episodes.transcript(tx, scope, episode.transcript_id)
+    except Corrupt:
+        return None  # the pointer itself may be what is damaged
     # What is asked is whether the messages are there, so the damaged preview must not decide it.
     opened = open_episode(replace(episode, preview=""), transcript, redactor())
     if opened.state != "open" or not opened.turns or episode.part:

@@ -1,94 +1,167 @@
 """Scrub: redact what is stored already, with the rules of today. Safe to run again and again.
 
 A rule that is added later finds what it did not find when the text came in. This is the one place besides purge that
-changes stored text: a secret must not survive in an old version. What it changed is recorded without the secret.
+changes stored text: a secret must not survive in an old version, in a tag, in what a summary or a reason says. What it
+changed is recorded without the secret.
+
+A row that does not match its hash is scrubbed like any other, since a secret in it is no less a secret; it still does
+not match afterwards, so the doctor still tells of it.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from picomem.memory.doctor import rebuild_words
 from picomem.policy.redact import Redactor
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
 from picomem.store import episodes, memories
-from picomem.store.connector import Connector
+from picomem.store.connector import Connector, Row, Transaction
 from picomem.text.tokens import count_tokens
+
+_LEFT_DAMAGED = ""  # no text has this hash, so a row that did not match its own goes on not matching
 
 
 @dataclass(slots=True)
 class Scrubbed:
-    """What a scrub found: rows looked at, rows with a secret in them, and the secrets by rule."""
+    """What a scrub found: rows looked at, rows with a secret in them, those that do not match their hash, and the
+    secrets by rule."""
 
-    rows: int
-    changed: int
-    findings: dict[str, int]
+    rows: int = 0
+    changed: int = 0
+    damaged: int = 0
+    findings: dict[str, int] = field(default_factory=dict)
 
 
 def scrub(
     connector: Connector, scope: Scope, redactor: Redactor, *, dry_run: bool, store_vector: Callable | None
 ) -> Scrubbed:
-    """Redact every memory version and every episode of a user; in one transaction."""
-    result = Scrubbed(0, 0, {})
+    """Redact every memory version, episode, title of a transcript and change of a user; in one transaction."""
     with connector.write() if not dry_run else connector.read() as tx:
+        scrubbing = _Scrubbing(tx, scope, redactor, dry_run, store_vector)
         for row in tx.all("all_memories", user=scope.user):
-            old = memories.unchecked(row)
-            new = replace(
-                old,
-                content=_redacted(old.content, redactor, result),
-                context=_redacted(old.context, redactor, result),
-            )
-            result.rows += 1
-            if new == old:
-                continue
-            result.changed += 1
-            if dry_run:
-                continue
-            tx.run(
-                "rewrite_memory_text",
-                user=scope.user,
-                id=new.id,
-                version=new.version,
-                content=new.content,
-                context=new.context,
-                tokens=count_tokens(new.content),
-                content_hash=new.content_hash,
-            )
-            tx.run("memory_words_remove", doc=old.doc, **memories.words(old))
-            tx.run("memory_words_add", doc=old.doc, **memories.words(new))
-            if store_vector:
-                store_vector(tx, scope, "memory", old.doc, new.content)
+            scrubbing.memory(row)
         for row in tx.all("all_episodes", user=scope.user):
-            episode = episodes.unchecked(row)
-            preview = _redacted(episode.preview, redactor, result)
-            result.rows += 1
-            if preview == episode.preview:
-                continue
-            result.changed += 1
-            if dry_run:
-                continue
-            fresh = replace(episode, preview=preview, tokens=count_tokens(preview))
-            episodes.rewrite_preview(tx, scope, fresh)
-            episodes.reindex(tx, scope, episode, fresh)
-            if store_vector:
-                store_vector(tx, scope, "episode", episode.doc, preview)
-        for change_id, reason, candidate in tx.all("all_changes", user=scope.user):
-            safe = _redacted(candidate, redactor, result)
-            result.rows += 1
-            if safe == candidate:
-                continue
-            result.changed += 1
-            if not dry_run:
-                digest = content_hash(reason, safe)
-                tx.run("rewrite_candidate", user=scope.user, id=change_id, candidate=safe, content_hash=digest)
-        if not dry_run and result.changed:
+            scrubbing.episode(row)
+        for row in tx.all("transcripts", user=scope.user):
+            scrubbing.transcript(row)
+        for row in tx.all("all_changes", user=scope.user):
+            scrubbing.change(row)
+        for source in sorted(scrubbing.to_rebuild):
+            rebuild_words(tx, [Scope(user) for (user,) in tx.all("users")], source)
+        if not dry_run and scrubbing.result.changed:
             tx.run("forget_index_pages", user=scope.user)
-    return result
+    return scrubbing.result
 
 
-def _redacted(text: str, redactor: Redactor, result: Scrubbed) -> str:
-    found = redactor.redact(text)
-    for finding in found.findings:
-        result.findings[finding.rule] = result.findings.get(finding.rule, 0) + 1
-    return found.text
+@dataclass(slots=True)
+class _Scrubbing:
+    """One scrub on its way through the rows."""
+
+    tx: Transaction
+    scope: Scope
+    redactor: Redactor
+    dry_run: bool
+    store_vector: Callable | None
+    result: Scrubbed = field(default_factory=Scrubbed)
+    to_rebuild: set[str] = field(default_factory=set)  # sources with a row whose full text was made from other words
+
+    def memory(self, row: Row) -> None:
+        old = memories.unchecked(row)
+        new = replace(
+            old,
+            content=self._redacted(old.content),
+            context=self._redacted(old.context),
+            tags=tuple(map(self._redacted, old.tags)),
+            related=tuple(map(self._redacted, old.related)),
+        )
+        whole = memories.row_hash(row) == row[25]
+        if not self._to_write(new != old, whole):
+            return
+        self.tx.run(
+            "rewrite_memory_text",
+            user=self.scope.user,
+            id=new.id,
+            version=new.version,
+            content=new.content,
+            context=new.context,
+            tags=_as_stored(old.tags, new.tags, row[12]),
+            related=_as_stored(old.related, new.related, row[13]),
+            tokens=count_tokens(new.content),
+            content_hash=new.content_hash if whole else _LEFT_DAMAGED,
+        )
+        if whole:
+            self.tx.run("memory_words_remove", doc=old.doc, **memories.words(old))
+            self.tx.run("memory_words_add", doc=old.doc, **memories.words(new))
+        else:
+            self.to_rebuild.add("memory")
+        if self.store_vector and new.content != old.content:
+            self.tx.run("delete_vector", user=self.scope.user, source="memory", doc=old.doc)
+            self.store_vector(self.tx, self.scope, "memory", old.doc, new.content)
+
+    def episode(self, row: Row) -> None:
+        old = episodes.unchecked(row)
+        preview, summary = self._redacted(old.preview), self._redacted(old.summary)
+        new = replace(old, preview=preview, summary=summary, tokens=count_tokens(preview))
+        whole = episodes.row_hash(old) == row[21]
+        if not self._to_write((preview, summary) != (old.preview, old.summary), whole):
+            return
+        self.tx.run(
+            "rewrite_episode_text",
+            user=self.scope.user,
+            id=old.id,
+            preview=preview,
+            summary=summary,
+            tokens=new.tokens,
+            content_hash=episodes.row_hash(new) if whole else _LEFT_DAMAGED,
+        )
+        if whole:
+            episodes.reindex(self.tx, self.scope, old, new)
+        else:
+            self.to_rebuild.add("episode")
+        if self.store_vector:
+            self.tx.run("delete_vector", user=self.scope.user, source="episode", doc=old.doc)
+            self.store_vector(self.tx, self.scope, "episode", old.doc, episodes.text_of(new))
+
+    def transcript(self, row: Row) -> None:
+        old = episodes.unchecked_transcript(row)
+        new = replace(old, title=self._redacted(old.title))
+        whole = episodes.transcript_hash(old) == row[21]
+        if self._to_write(new != old, whole):
+            digest = episodes.transcript_hash(new) if whole else _LEFT_DAMAGED
+            self.tx.run("retitle_transcript", user=self.scope.user, id=old.id, title=new.title, content_hash=digest)
+
+    def change(self, row: Row) -> None:
+        change_id, reason, candidate, stored = row
+        safe = self._redacted(reason), self._redacted(candidate)
+        whole = content_hash(reason, candidate) == stored
+        if self._to_write(safe != (reason, candidate), whole):
+            self.tx.run(
+                "rewrite_change_text",
+                user=self.scope.user,
+                id=change_id,
+                reason=safe[0],
+                candidate=safe[1],
+                content_hash=content_hash(*safe) if whole else _LEFT_DAMAGED,
+            )
+
+    def _to_write(self, differs: bool, whole: bool) -> bool:
+        """Count a row; whether it is to be written anew."""
+        self.result.rows += 1
+        self.result.changed += differs
+        self.result.damaged += not whole
+        return differs and not self.dry_run
+
+    def _redacted(self, text: str) -> str:
+        found = self.redactor.redact(text)
+        for finding in found.findings:
+            self.result.findings[finding.rule] = self.result.findings.get(finding.rule, 0) + 1
+        return found.text
+
+
+def _as_stored(old: tuple[str, ...], new: tuple[str, ...], stored: str) -> str:
+    """Names as a column; what could not be read as names stays what it is."""
+    return stored if new == old else json.dumps(new, ensure_ascii=False)

@@ -19,7 +19,7 @@ from picomem.text.terms import indexed, owner_token
 
 def put_transcript(tx: Transaction, scope: Scope, transcript: Transcript) -> None:
     values = {name: getattr(transcript, name) for name in Transcript.__slots__}
-    tx.run("put_transcript", user=scope.user, content_hash=_transcript_hash(transcript), **values)
+    tx.run("put_transcript", user=scope.user, content_hash=transcript_hash(transcript), **values)
 
 
 def transcripts_at(tx: Transaction, scope: Scope, path: str) -> list[Transcript]:
@@ -189,12 +189,12 @@ def row_hash(episode: Episode) -> str:
     return content_hash(episode.role, episode.origin, episode.key, episode.preview, episode.summary)
 
 
-def _transcript_hash(transcript: Transcript) -> str:
+def transcript_hash(transcript: Transcript) -> str:
     return content_hash(transcript.path, transcript.session, transcript.title, transcript.cwd, transcript.state)
 
 
-def _transcript(row: Row) -> Transcript:
-    found = Transcript(
+def unchecked_transcript(row: Row) -> Transcript:
+    return Transcript(
         id=row[0],
         host=row[1],
         path=row[2],
@@ -217,6 +217,11 @@ def _transcript(row: Row) -> Transcript:
         skipped=row[19],
         updated_at=row[20],
     )
-    if _transcript_hash(found) != row[21]:
+
+
+def _transcript(row: Row) -> Transcript:
+    """A row as a record. Raises Corrupt where it does not match its hash."""
+    found = unchecked_transcript(row)
+    if transcript_hash(found) != row[21]:
         raise Corrupt(f"The record of transcript {found.path} is damaged; run `picomem doctor`.", id=found.id)
     return found

@@ -42,3 +42,35 @@ WHERE user_id = :user AND source = 'episode' AND NOT EXISTS (
 DELETE FROM vectors
 WHERE user_id = :user AND source = 'episode' AND NOT EXISTS (
     SELECT 1 FROM episodes AS r WHERE r.user_id = :user AND r.doc = vectors.doc)
+
+-- name: all_index_pages
+SELECT page, content_hash FROM index_pages WHERE user_id = :user ORDER BY agent, project, budget
+
+-- name: memories_without_change
+SELECT DISTINCT m.id FROM memories AS m
+WHERE m.user_id = :user AND NOT EXISTS (
+    SELECT 1 FROM changes AS c WHERE c.user_id = :user AND c.id = m.change_id)
+
+-- name: closed_without_change
+SELECT DISTINCT m.id FROM memories AS m
+WHERE m.user_id = :user AND m.known_to IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM changes AS c WHERE c.user_id = :user AND c.id = m.closed_by)
+
+-- name: changes_without_memory
+SELECT c.id FROM changes AS c
+WHERE c.user_id = :user AND c.memory_id <> '' AND NOT EXISTS (
+    SELECT 1 FROM memories AS m WHERE m.user_id = :user AND m.id = c.memory_id)
+
+-- name: lineage_without_child
+SELECT DISTINCT l.child_id FROM lineage AS l
+WHERE l.user_id = :user AND l.child_kind = 'memory' AND NOT EXISTS (
+    SELECT 1 FROM memories AS m WHERE m.user_id = :user AND m.id = l.child_id AND m.version = l.child_version)
+
+-- name: memories_with_impossible_times
+SELECT DISTINCT id FROM memories
+WHERE user_id = :user AND (valid_to < valid_from OR known_to < known_from OR version < 1)
+
+-- name: episodes_with_impossible_place
+SELECT id FROM episodes
+WHERE user_id = :user
+  AND (first_turn < 0 OR last_turn < first_turn OR start_offset < 0 OR end_offset < start_offset OR part < 0)
