@@ -384,11 +384,10 @@ class Engine:
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
         """An episode and the messages behind it, read from the transcript itself. Raises NotFound."""
         from picomem.ingest.pointer import open_episode
+        from picomem.memory.explain import find_episode
 
         with self._connector.read() as tx:
-            found = episodes.episode(tx, self.scope, episodes.find_id(tx, self.scope, episode_id))
-            if found is None:
-                raise NotFound(f"There is no episode “{episode_id}”.")
+            found = find_episode(tx, self.scope, episode_id)
             transcript = episodes.transcript(tx, self.scope, found.transcript_id)
         if transcript is not None and transcript.send_policy == "deny":
             raise Refused("That session is withheld: it is kept, and not handed out (see `picomem withhold --help`).")

@@ -106,6 +106,38 @@ def test_every_command_prints_one_json_document_on_stdout(picomem: Picomem, home
     assert isinstance(done.json, dict)
 
 
+def test_what_a_memory_has_besides_its_text_is_printed(picomem: Picomem) -> None:
+    details = ("--tag", "ops", "--context", "the runbook needs it", "--expires-at", "2999-01-01", "--pinned")
+    said = ("#ops", "the runbook needs it", "expires 2999-01-01", "pinned", "related to crane")
+    stored = picomem("remember", PORT, "--key", "port", *details, "--related-to", "crane").out
+    for printed in (stored, picomem("history", "port").out, picomem("why", "port").out):
+        assert all(each in printed for each in said)
+    assert "#ops" in picomem("recall", "staging").out
+    assert "expires" not in picomem("revise", "port", "--expires-at", "never").out
+
+
+def test_a_forgotten_and_renewed_key_shows_both_lives_and_what_is_current(picomem: Picomem) -> None:
+    picomem("remember", "The crane is yellow", "--key", "crane", "--since", "last year")
+    picomem("forget", "crane")
+    picomem("remember", "The crane is red", "--key", "crane")
+    printed = picomem("history", "crane").out
+    assert printed.index("yellow") < printed.index("(current)") < printed.index("red")
+    assert printed.count("1. true from") == 2
+
+
+def test_the_timeline_is_latest_first(picomem: Picomem, home: Path) -> None:
+    picomem("ingest", str(transcript(home)))
+    printed = picomem("timeline").out
+    assert printed.index("never lose a job") < printed.index("polls Redis") < printed.index("so slow")
+
+
+def test_showing_a_memory_and_explaining_nothing_say_where_to_look(picomem: Picomem) -> None:
+    picomem("remember", PORT, "--key", "port")
+    assert "picomem history port" in picomem("show", "port").err
+    assert "no memory, change or episode" in picomem("why", "nothing_there").err
+    assert "what shall be different" in picomem("revise", "port").err
+
+
 def test_show_prints_json_too(picomem: Picomem, home: Path) -> None:
     picomem("ingest", str(transcript(home)))
     hit = picomem("recall", "slow queue", "--json").json["hits"][0]
@@ -131,6 +163,8 @@ def test_the_version_is_printed(picomem: Picomem) -> None:
         (("remember", PORT, "--since", "2026-02-31"), 2, "2026-02-31"),
         (("remember", PORT, "--importance", "7"), 2, "between 0 and 1"),
         (("remember", ""), 4, "empty"),
+        (("remember", PORT, "--expires-at", "2020-01-01"), 2, "passed already"),
+        (("revise", "port", "--pin", "--unpin"), 2, "not both"),
         (("recall", "x", "--since", "blah"), 2, "blah"),
         (("recall", "x", "--limit", "0"), 2, "at least 1"),
         (("forget", "nothing_there"), 3, "no memory"),

@@ -70,8 +70,20 @@ def _day(at: str | None) -> str:
     return at[:16].replace("T", " ") if at else "no date"
 
 
-def _span(since: str, until: str | None) -> str:
-    return f"{_day(since)} – {_day(until) if until else 'now'}"
+def _step(change: Any) -> str:
+    """What was done and what came of it: `remember → merge`, `revise`."""
+    return change.verb if change.verb == change.decision else f"{change.verb} → {change.decision}"
+
+
+def _details(memory: Any) -> list[str]:
+    """What a memory has besides its text, where it has it."""
+    about = [f"#{tag}" for tag in memory.tags]
+    about += [memory.priority] if memory.priority != "medium" else []
+    about += ["pinned"] if memory.pinned else []
+    about += [f"expires {_day(memory.expires_at)}"] if memory.expires_at else []
+    about += [f"related to {', '.join(memory.related_to)}"] if memory.related_to else []
+    lines = [_wrapped(f"why it matters: {memory.context}")] if memory.context else []
+    return [*lines, _wrapped(" · ".join(about))] if about else lines
 
 
 def _plural(count: int, one: str, many: str = "") -> str:
@@ -83,6 +95,7 @@ def _recall(answer: Any) -> str:
     for number, hit in enumerate(answer.hits, 1):
         if hit.source == "memory":
             title = f"{hit.key}  ({hit.kind}, {_day(hit.at)[:10]})" + (f"  {hit.citation}" if hit.citation else "")
+            title += "".join(f"  #{tag}" for tag in hit.tags)
         else:
             speaker = "" if hit.role in ("user", "assistant") else f"{hit.role}: "
             title = f"{speaker}{hit.citation or 'said ' + _day(hit.at)[:10]}"
@@ -120,10 +133,10 @@ def _why(result: Any) -> str:
     lines = []
     if result.memory:
         state = "archived" if result.memory.archived else f"{result.memory.kind}, {result.memory.priority}"
-        lines += [f"{result.memory.key}  ({state})", _wrapped(result.memory.content), ""]
+        lines += [f"{result.memory.key}  ({state})", _wrapped(result.memory.content), *_details(result.memory), ""]
     for change in result.changes:
         step = f" version {change.after}" if change.after else ""
-        lines.append(f"{_day(change.at)}  {change.verb} → {change.decision}{step}  by {change.actor}")
+        lines.append(f"{_day(change.at)}  {_step(change)}{step}  by {change.actor}")
         lines.append(_wrapped(f"because {change.reason}"))
         if change.candidate:
             lines.append(_wrapped(f"offered: {change.candidate}"))
@@ -138,42 +151,49 @@ def _why(result: Any) -> str:
 def _history(result: Any) -> str:
     if not result.versions:
         return "Nothing was believed of it then."
-    lines = [f"{result.versions[0].key}  {result.versions[0].id}"]
+    lines: list[str] = []
+    life = ""
     for version in result.versions:
-        lines.append(f"{version.version}. true {_span(version.valid_from, version.valid_to)}")
-        lines.append(f"   believed {_span(version.known_from, version.known_to)}")
-        lines.append(_wrapped(version.content))
-    return "\n".join(lines)
+        if version.id != life:  # a key that was forgotten and used again had another memory under it
+            life = version.id
+            lines += ["", f"{version.key}  {life}"]
+        until = f" – {_day(version.valid_to)}" if version.valid_to else " on"
+        current = "  (current)" if version.current else ""
+        lines.append(f"{version.version}. true from {_day(version.valid_from)}{until}{current}")
+        known_to = _day(version.known_to) if version.known_to else "now"
+        lines.append(f"   believed {_day(version.known_from)} – {known_to}")
+        lines += [_wrapped(version.content), *_details(version)]
+    return "\n".join(lines[1:])
 
 
 def _timeline(result: Any) -> str:
     if not result.episodes:
-        return "Nothing was said then; `picomem ingest` reads past sessions."
+        return "\n".join(result.notes) or "Nothing was said then; `picomem ingest` reads past sessions."
     lines: list[str] = []
     session = None
-    for hit in reversed(result.episodes):
+    for hit in result.episodes:
         if hit.session != session:
             session = hit.session
             lines += ["", f"── {hit.citation.split(' turn')[0]}" + (f"  [{hit.project}]" if hit.project else "")]
         lines.append(f"{_day(hit.at)}  {hit.role}  ({hit.id})")
         lines.append(_wrapped(hit.text, "   ", 2))
-    return "\n".join(lines[1:])
+    return "\n".join([*lines[1:], *(["", *result.notes] if result.notes else [])])
 
 
 def _remember(result: Any) -> str:
     memory = result.memory
     owner = f" for {memory.project}" if memory.project else ""
     lines = [f"{memory.key}  ({memory.kind}{owner}, version {memory.version})", _wrapped(memory.content)]
+    lines += _details(memory)
     lines.append(f"   {result.decision}: {result.reason} · {result.token_estimate} tokens · change {result.change_id}")
     return "\n".join(lines)
 
 
 def _revise(result: Any) -> str:
     memory = result.memory
-    return (
-        f"{memory.key}  (version {memory.version}, true from {_day(memory.valid_from)})\n{_wrapped(memory.content)}\n"
-        f"   `picomem history {memory.key}` shows what was believed before."
-    )
+    lines = [f"{memory.key}  (version {memory.version}, true from {_day(memory.valid_from)})"]
+    lines += [_wrapped(memory.content), *_details(memory)]
+    return "\n".join([*lines, f"   `picomem history {memory.key}` shows what was believed before."])
 
 
 def _forget(result: Any) -> str:
@@ -232,7 +252,10 @@ def _migrate(result: Any) -> str:
 def _scrub(result: Any) -> str:
     found = ", ".join(f"{rule} {count}" for rule, count in sorted(result.findings.items())) or "none"
     verb = "would be" if result.dry_run else "were"
-    return f"{_plural(result.rows, 'row')} looked at; {result.changed:,} {verb} redacted. Secrets: {found}."
+    damaged = (
+        f" {_plural(result.damaged, 'row is', 'rows are')} damaged; run `picomem doctor`." if result.damaged else ""
+    )
+    return f"{_plural(result.rows, 'row')} looked at; {result.changed:,} {verb} redacted. Secrets: {found}.{damaged}"
 
 
 def _status(result: Any) -> str:
@@ -259,13 +282,14 @@ def _status(result: Any) -> str:
 
 
 def _doctor(result: Any) -> str:
-    checked = ", ".join(f"{count:,} {table}" for table, count in result.checked.items()) or "no rows"
+    named = {"memories": "versions of memories"}
+    checked = ", ".join(f"{count:,} {named.get(table, table)}" for table, count in result.checked.items()) or "no rows"
     if not result.findings:
         return f"Healthy: the file, {checked}, full text and vectors."
     lines = [f"Checked the file and {checked}."]
     for finding in result.findings:
         lines.append(f"{'repaired' if finding.repaired else 'problem '}  {finding.check}: {finding.problem}")
-    if not result.healthy:
+    if not result.healthy and not result.repair:
         lines.append("`picomem doctor --repair` rebuilds what is derived.")
     return "\n".join(lines)
 
@@ -274,8 +298,7 @@ def _audit(result: Any) -> str:
     lines = []
     for change in result.changes:
         lines.append(
-            f"{_day(change.at)}  {change.verb} → {change.decision}  by {change.actor}"
-            + (f"  {change.key}" if change.key else "")
+            f"{_day(change.at)}  {_step(change)}  by {change.actor}" + (f"  {change.key}" if change.key else "")
         )
         lines.append(_wrapped(change.reason, "   ", 2))
     return "\n".join(lines) or "Nothing has been decided yet."

@@ -62,9 +62,23 @@ def explain(tx: Transaction, scope: Scope, name: str) -> Explanation:
     )
 
 
-def _episode(tx: Transaction, scope: Scope, name: str) -> Explanation:
+def find_episode(tx: Transaction, scope: Scope, name: str) -> Episode:
+    """The episode with this id, or the beginning of one. Raises NotFound, with a hint where it names a memory."""
+    if memories.of_key(tx, scope, name):
+        raise NotFound(f"“{name}” is a memory and no episode; `picomem history {name}` and `why` show it.")
     found = episodes.episode(tx, scope, episodes.find_id(tx, scope, name))
-    assert found is not None
+    if found is None:
+        raise NotFound(f"There is no episode “{name[:80]}”.")
+    return found
+
+
+def _episode(tx: Transaction, scope: Scope, name: str) -> Explanation:
+    try:
+        found = find_episode(tx, scope, name)
+    except NotFound as error:
+        raise NotFound(
+            f"There is no memory, change or episode “{name[:80]}”; `picomem audit` lists changes."
+        ) from error
     transcript = episodes.transcript(tx, scope, found.transcript_id)
     return Explanation(found.id, "episode", None, (), (), (), found, transcript)
 

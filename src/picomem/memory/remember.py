@@ -43,6 +43,7 @@ from picomem.text.tokens import count_tokens
 
 EXPIRED = "its expiry date has passed"
 _MOST_KNOWN = 8
+_NAMES = {"content": "text", "expires_at": "expiry"}  # of fields, where a person calls them otherwise
 _EXCERPT = 200  # characters of a refused text that its change keeps, so that `why` can say what was refused
 
 StoreVector = Callable[[Transaction, Memory], None]
@@ -316,9 +317,11 @@ def revised(
     expires = fields.get("expires_at", memory.expires_at)
     if memory.expired(writer.now) and expires == memory.expires_at:
         raise InvalidInput(f"“{memory.key}” has expired; give it a new expiry, or “never”, to have it back.")
+    if not fields:
+        raise InvalidInput(f"Say what shall be different of “{memory.key}”: the new text, or an option.")
     news = {name: value for name, value in fields.items() if getattr(memory, name) != value}
     if not news:
-        raise InvalidInput(f"“{memory.key}” is so already; say what shall be different.")
+        raise InvalidInput(f"“{memory.key}” is so already; nothing was changed.")
     if "content" in news:
         verdict = writer.judged(str(news["content"]), memory.kind, origin, explicit=True)
         if not verdict.keep:
@@ -328,7 +331,8 @@ def revised(
         since = memory.valid_from
     elif since is None:
         since = writer.now
-    said = reason or ("corrected" if correct else "revised")
+    named = [_NAMES.get(name, name) for name in news if name != "origin"]
+    said = reason or f"{'corrected' if correct else 'changed'}: {', '.join(named)}"
     return writer.replace_version(tx, memory, news, since, "revise", said)
 
 

@@ -132,8 +132,11 @@ class Scrub:
 
 @dataclass(frozen=True, slots=True)
 class ScrubResult:
+    """Rows looked at, rows that held secrets, rows that do not match their hash, and the secrets by rule."""
+
     rows: int
     changed: int
+    damaged: int
     findings: dict[str, int]
     dry_run: bool
 
@@ -141,7 +144,7 @@ class ScrubResult:
 def scrub(engine: Engine, request: Scrub) -> ScrubResult:
     """Redact secrets in what is stored already, with the rules of today."""
     done = engine.scrub(dry_run=request.dry_run)
-    return ScrubResult(done.rows, done.changed, done.findings, request.dry_run)
+    return ScrubResult(done.rows, done.changed, done.damaged, done.findings, request.dry_run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +171,10 @@ class FindingView:
 
 @dataclass(frozen=True, slots=True)
 class DoctorResult:
+    """`repair` says whether a repair was asked for; what is not `repaired` then cannot be."""
+
     healthy: bool
+    repair: bool
     checked: dict[str, int]
     findings: list[FindingView]
 
@@ -177,7 +183,7 @@ def doctor(engine: Engine, request: Doctor) -> DoctorResult:
     """Check the file, every row and what is derived from them; with --repair, rebuild what is derived."""
     found = engine.doctor(repair=request.repair)
     findings = [FindingView(each.check, each.problem, each.repaired) for each in found.findings]
-    return DoctorResult(found.healthy, found.checked, findings)
+    return DoctorResult(found.healthy, request.repair, found.checked, findings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from picomem.errors import StoreError
+from picomem.errors import InvalidInput, StoreError
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import Operation, option
+from picomem.operations.times import moment
 from picomem.records.kinds import Kind, Origin, Priority
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Remember:
     related_to: tuple[str, ...] = option("the key or id of a related memory; repeatable", many=True)
     pinned: bool = option("keep it in the index page", False)
     expires_at: str | None = option("when it stops to matter, as 2026-05-03", None)
-    since: str | None = option("since when it is true, as 2026-05-03 (default now)", None)
+    since: str | None = option("since when it is true, as 2026-05-03 or “last week” (default now)", None)
     project: str = option("the project that it belongs to (default: all of the user's)", "")
     origin: str = option("where the text came from", "user", choices=tuple(Origin))
 
@@ -65,8 +66,8 @@ def remember(engine: Engine, request: Remember) -> RememberResult:
         tags=request.tags,
         related=request.related_to,
         pinned=request.pinned,
-        expires=request.expires_at,
-        since=request.since,
+        expires=request.expires_at or None,
+        since=moment(request.since, engine.now(), engine.zone),
         origin=request.origin,
         scope=engine.scope.narrowed(project=request.project),
     )
@@ -87,7 +88,7 @@ def remember(engine: Engine, request: Remember) -> RememberResult:
 class Revise:
     name: str = option("the memory's key or id", positional=True, tool="key")
     content: str | None = option("what it shall say", None, positional=True)
-    since: str | None = option("since when it is so, as 2026-05-03 (default now)", None)
+    since: str | None = option("since when it is so, as 2026-05-03 or “last week” (default now)", None)
     correct: bool = option("it was always so: the old text was wrong", False)
     reason: str = option("why", "", short="-m")
     kind: str | None = option("what it is", None, choices=_KINDS, short="-t", tool="category")
@@ -111,6 +112,8 @@ class ReviseResult:
 
 def revise(engine: Engine, request: Revise) -> ReviseResult:
     """Replace what is believed of a memory by a new version; the old one is kept, and can be asked for by date."""
+    if request.pin and request.unpin:
+        raise InvalidInput("Give pin or unpin, not both.")
     memory = engine.revise(
         request.name,
         request.content,
@@ -120,8 +123,8 @@ def revise(engine: Engine, request: Revise) -> ReviseResult:
         priority=request.priority,
         tags=request.tags or None,
         pinned=True if request.pin else False if request.unpin else None,
-        expires=request.expires_at,
-        since=request.since,
+        expires=request.expires_at or None,
+        since=moment(request.since, engine.now(), engine.zone),
         correct=request.correct,
         reason=request.reason,
         origin=request.origin,

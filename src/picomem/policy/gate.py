@@ -114,7 +114,7 @@ _PRINTED = table(
     \(session [\w-]{{6,64}}, messages? \d|\w (?=\D{{0,7}}\d)[\w-]{{8}} turns? \d{{1,9}}(–\d{{1,9}})?, {_DAY}\b
     ^(\d{{1,4}}\. )?\w{{1,64}}  \((version \d|archived\)|({_KINDS})[, ])|^ {{3}}[01]\.\d\d · .{{1,300}} · [\w-]{{1,64}}$
     ^confidence [01]\.\d\d · |^ {{3}}believed {_DAY} \d\d:\d\d – |\(true {_DAY}T\S{{1,24}} – \S{{1,32}}, believed {_DAY}
-    ^{_DAY} \d\d:\d\d  (\w+ → \w+\b.{{0,40}}  by |\w+  \([0-9a-f-]{{36}}\)$)
+    ^{_DAY} \d\d:\d\d  (\w+( → \w+)?\b.{{0,40}}  by |\w+  \([0-9a-f-]{{36}}\)$)
     \A\s*[-*] [a-z][a-z0-9]{{0,63}}_[a-z0-9_]{{1,63}}{_NOTE}: [^\n]+(\n{_INDEX_LINE})*\s*\Z
     \A{_INDEX_LINE}(\n{_INDEX_LINE}){{2,}}\s*\Z
     """
