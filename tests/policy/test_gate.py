@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from picomem.bench.gate_lines import FRESH, HELD_OUT, TUNED, Junk, Keep, Lines
 from picomem.policy import chaff, gate, injection
 from picomem.policy.gate import Verdict, judge
 from picomem.policy.injection import looks_like_instruction
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.records.kinds import Kind, Origin
-
-from .gate_corpus import FRESH, HELD_OUT, TUNED, Junk, Keep, Lines
 
 SIZE = 40_000
 
@@ -167,6 +166,41 @@ def test_what_picomem_prints_is_known_by_its_shape(printed: str) -> None:
     assert asked(printed, origin=Origin.AGENT).refusal is Refusal.RECALLED
 
 
+@pytest.mark.requirement("X6")
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "As I remember, the staging DB is on port 5433.",
+        "According to our long-term memory the staging DB is on port 5433",
+        "**Retrieved from notes**: the staging DB is on port 5433",
+        "根据我的记忆，数据库在5433端口。",
+    ],
+)
+def test_what_an_agent_says_that_it_remembers_is_no_news_and_a_persons_memory_is(declared: str) -> None:
+    assert asked(declared, origin=Origin.AGENT).refusal is Refusal.RECALLED
+    assert asked(declared, origin=Origin.USER).keep
+
+
+@pytest.mark.parametrize(
+    "fact", ["Memory is 16 GB on staging", "The model remembers 20 messages", "从记事本导入的数据在周一更新"]
+)
+def test_a_fact_about_memory_is_a_fact(fact: str) -> None:
+    assert asked(fact, origin=Origin.AGENT).keep
+
+
+@pytest.mark.requirement("X6")
+@pytest.mark.parametrize(
+    ("again", "known"),
+    [
+        ("The queue holds jobs on Redis", "Redis holds the queue, jobs run on workers"),
+        ("The queue runs on Redis", "The queue never runs on Redis"),
+        ("Uses Redis", "The queue uses Redis for bookings"),
+    ],
+)
+def test_words_in_another_order_another_sense_or_too_few_of_them_are_no_echo(again: str, known: str) -> None:
+    assert judge(again, kind=Kind.FACT, origin=Origin.AGENT, explicit=True, recalled=[known]).keep
+
+
 def test_an_ordinary_list_is_not_taken_for_the_index_page() -> None:
     assert asked("- Porto: rain in winter\n- Oslo: snow").keep
     assert asked("Ports: staging 5433, production 5432").keep
@@ -247,7 +281,7 @@ def test_any_text_gets_a_verdict_that_explains_itself(text: str, kind: Kind, ori
 
 
 TABLES = {
-    gate: ("_PRINTED",),
+    gate: ("_PRINTED", "_DECLARED"),
     injection: ("_HIJACK", "_DIRECTIVE"),
     chaff: ("_BOILERPLATE", "_BOOT_FILE", "_CODE_LINE", "_TASK", "_TRANSIENT", "_CHATTER", "_QUESTION"),
 }

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from picomem.bench.gate_lines import FRESH, HELD_OUT, TUNED, Lines, Request
 from picomem.policy.requests import LONGEST_CONTENT, Candidate, find_requests
 from picomem.records.kinds import Kind
 from picomem.text.keys import check_key
-
-from .gate_corpus import FRESH, HELD_OUT, TUNED, Lines, Request
 
 
 def only(text: str) -> Candidate:

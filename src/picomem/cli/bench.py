@@ -1,4 +1,4 @@
-"""`picomem bench`: quality and speed."""
+"""`picomem bench`: quality, speed, and the write gate."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from picomem.errors import InvalidInput
 
 
 def add_bench(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the two benchmarks."""
-    parser.add_argument("what", choices=("quality", "speed"), help="what to measure")
+    """The arguments of the benchmarks."""
+    parser.add_argument("what", choices=("quality", "speed", "gate"), help="what to measure")
     parser.add_argument("files", nargs="*", metavar="FILE", help="quality: question sets (*.jsonl or *.jsonl.gz)")
     parser.add_argument("--k", default="5,10", help="quality: cut-offs (default 5,10)")
     parser.add_argument("--jobs", type=int, default=1, help="quality: processes")
@@ -37,6 +37,11 @@ def run_bench(chosen: argparse.Namespace) -> int:
             progress=lambda state: _progress(f"{state.name}: {state.cases} cases, {state.questions} questions"),
         )
         rendered = quality.render(report)
+    elif chosen.what == "gate":
+        from picomem.bench import gate
+
+        report = gate.run(_progress)
+        rendered = gate.render(report)
     else:
         from picomem.bench import speed
 

@@ -63,6 +63,8 @@ def _forbidden(content: str, kind: Kind, origin: Origin, recalled: Collection[st
         return Refusal.SECRET
     if matches(_PRINTED, content) or _is_coming_back(content, recalled):
         return Refusal.RECALLED
+    if origin is not Origin.USER and matches(_DECLARED, content):
+        return Refusal.RECALLED
     return Refusal.UNTRUSTED_INSTRUCTION if _is_foreign_order(content, kind, origin) else None
 
 
@@ -117,6 +119,17 @@ _PRINTED = table(
     ^{_DAY} \d\d:\d\d  (\w+( → \w+)?\b.{{0,40}}  by |\w+  \([0-9a-f-]{{36}}\)$)
     \A\s*[-*] [a-z][a-z0-9]{{0,63}}_[a-z0-9_]{{1,63}}{_NOTE}: [^\n]+(\n{_INDEX_LINE})*\s*\Z
     \A{_INDEX_LINE}(\n{_INDEX_LINE}){{2,}}\s*\Z
+    """
+)
+
+
+# What says of itself that it was recalled. A person may say so of their own head; an agent has no other memory.
+_DECLARED = table(
+    r"""
+    \A\W{0,4}(as |what )?i (recall|remember)(ed)?\b
+    \A\W{0,4}(from|in|per|according to) (my |our |the |your )?((long-term|stored|persistent) )?memor(y|ies)\b
+    \A\W{0,4}(recalled|retrieved|remembered) (from|in)\b
+    \A\W{0,4}(根据|按照|从)(我的?|你的?)?记忆
     """
 )
 
