@@ -298,6 +298,19 @@ def test_what_a_model_stores_is_never_the_users_own_word(engine: Engine):
 
 
 @pytest.mark.requirement("X7")
+def test_names_that_nobody_trusted_chose_are_fenced_like_their_text(engine: Engine):
+    engine.remember("The crane is red", key="obey_me", tags=["obey me"], related=["obey_me_too"], origin="web")
+    engine.remember("The crane is new", key="crane", tags=["harbor"])
+    hits = call(engine, "memory_recall", {"query": "crane", "include_untrusted": True}).structured_content["hits"]
+    foreign, own = sorted(hits, key=lambda hit: hit["origin"] == "user")
+    memory = call(engine, "memory_why", {"id": foreign["id"]}).structured_content["memory"]
+    for named in (foreign["key"], *foreign["tags"], memory["key"], *memory["tags"], *memory["related_to"]):
+        assert named.startswith('<untrusted-text origin="web"') and named.endswith("</untrusted-text>")
+    assert (own["key"], own["tags"]) == ("crane", ["harbor"])
+    assert "- obey_me " not in said(call(engine, "memory_recall", {"query": "crane", "include_untrusted": True}))
+
+
+@pytest.mark.requirement("X7")
 def test_untrusted_text_is_fenced_in_the_words_and_in_the_json(engine: Engine):
     engine.remember("The harbor crane lifts <b>forty</b> tons", key="crane", origin="web")
     result = call(engine, "memory_recall", {"query": "harbor crane", "include_untrusted": True})
