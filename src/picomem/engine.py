@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from picomem.ingest.ingest import Asked, Ingest, Progress, Report
+    from picomem.ingest.ingest import Ingest
     from picomem.ingest.places import Place
     from picomem.ingest.pointer import Opened
+    from picomem.ingest.report import Progress, Report
+    from picomem.ingest.writing import Asked
     from picomem.memory.clean import Cleaner
     from picomem.memory.doctor import Diagnosis
     from picomem.memory.explain import Explanation

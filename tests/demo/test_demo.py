@@ -16,7 +16,7 @@ from picomem.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, State, format_of
-from picomem.ingest.ingest import Progress
+from picomem.ingest.report import Progress
 from picomem.policy.redact import Redactor
 from picomem.policy.requests import find_requests
 from picomem.records.kinds import Origin

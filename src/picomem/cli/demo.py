@@ -9,7 +9,7 @@ from pathlib import Path
 
 from picomem.cli.run import progress_bar
 from picomem.demo.demo import run
-from picomem.ingest.ingest import Progress
+from picomem.ingest.report import Progress
 from picomem.paths import private_umask
 
 

@@ -21,7 +21,7 @@ from picomem.app import open_engine
 from picomem.clock import MINUTE, Micros, parse_iso, to_datetime
 from picomem.engine import Engine
 from picomem.errors import InvalidInput, Refused
-from picomem.ingest.ingest import Progress, Report
+from picomem.ingest.report import Progress, Report
 from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
 from picomem.settings import RecallSettings, Settings

@@ -1,0 +1,90 @@
+"""From turns to what is stored of them, outside any transaction: redacted, packed, counted, with vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Protocol
+
+from picomem.clock import Micros
+from picomem.ingest.noise import visible
+from picomem.ingest.pieces import Packer, Piece
+from picomem.policy.redact import Redactor
+from picomem.policy.requests import Candidate, find_requests
+from picomem.records.kinds import Origin
+from picomem.records.transcript import TranscriptInfo, Turn
+from picomem.store.connector import Transaction
+from picomem.text.tokens import count_tokens
+
+
+class Vectors(Protocol):
+    """What ingest needs of the embedder: to prepare vectors outside a transaction, and to store them inside it."""
+
+    def prepare(self, texts: Sequence[str]) -> list[tuple[float, bytes]]: ...
+
+    def store(self, tx: Transaction, source: str, doc: int, prepared: tuple[float, bytes]) -> None: ...
+
+
+@dataclass(slots=True)
+class Batch:
+    """One stretch of a transcript, ready to be stored. `asked` holds, with each request, its piece's identity."""
+
+    pieces: dict[str, Piece] = field(default_factory=dict)
+    asked: list[tuple[str, Candidate, Micros | None]] = field(default_factory=list)
+    turns: int = 0
+    redacted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What is made of a piece's text outside the transaction."""
+
+    tokens: int
+    vector: tuple[float, bytes] | None
+
+
+class Maker:
+    """Makes what is stored of a turn."""
+
+    def __init__(self, redactor: Redactor, vectors: Vectors | None) -> None:
+        self._redactor = redactor
+        self._vectors = vectors
+        self._label = lru_cache(maxsize=256)(lambda text: redactor.redact(visible(text)).text)
+
+    def pack(self, packer: Packer, turn: Turn, batch: Batch) -> None:
+        """Add a turn to the batch: its pieces, and what is asked for in it."""
+        safe = self._redactor.redact(turn.text)
+        batch.turns += 1
+        batch.redacted += len(safe.findings)
+        turn = replace(turn, text=safe.text, role=self._label(turn.role), branch=self._label(turn.branch))
+        made = list(packer.add(turn))
+        batch.pieces |= {piece.identity: piece for piece in made}
+        # A speaker in somebody's log is a person, but not the user: what they want is no wish of the user's.
+        if turn.origin is Origin.USER and turn.role == "user":
+            for candidate in find_requests(turn.text):
+                said = turn.text[candidate.start : candidate.end]
+                holder = next((piece for piece in made if said in piece.text), made[0])
+                batch.asked.append((holder.identity, candidate, turn.at))
+
+    def safe(self, info: TranscriptInfo) -> TranscriptInfo:
+        """What a transcript says of itself, fit to be stored: valid text, and without secrets."""
+        return replace(
+            info,
+            session=visible(info.session),
+            parent_session=visible(info.parent_session),
+            title=self._label(info.title),
+            cwd=self._label(info.cwd),
+            branch=self._label(info.branch),
+            agent=self._label(info.agent),
+        )
+
+    def prepared(self, batch: Batch) -> dict[str, Ready]:
+        """What each piece needs besides its text, by identity."""
+        if not batch.pieces:
+            return {}
+        texts = [piece.text for piece in batch.pieces.values()]
+        tokens = [count_tokens(text) for text in texts]
+        vectors = self._vectors.prepare(texts) if self._vectors else [None] * len(texts)
+        ready = (Ready(count, vector) for count, vector in zip(tokens, vectors, strict=True))
+        return dict(zip(batch.pieces, ready, strict=True))

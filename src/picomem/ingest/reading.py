@@ -1,0 +1,172 @@
+"""Where the reading of a transcript stands, and where to go on.
+
+A file can change under us. Its fingerprint (over what was read) tells whether it was only appended to; one of the old
+size that was written since was edited in place. Such a file is read again from the start: what is in the store
+already is known by its identity and only gets its new place; what was cut from the file stays in the store, and its
+pointer says that it is gone. Where another session lies under the name of an old one, that one keeps its own record.
+A file that was moved is known by its session and its fingerprint.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from picomem.errors import InvalidInput, NotFound
+from picomem.ingest import reader
+from picomem.ingest.format import Record, State, TranscriptFormat
+from picomem.ingest.noise import visible
+from picomem.ingest.pieces import Packer, apart
+from picomem.ingest.report import Report
+from picomem.records.episode import Episode, Transcript
+from picomem.records.ids import new_id
+from picomem.records.scope import Scope
+from picomem.store import episodes
+from picomem.store.connector import Connector, Transaction
+
+_MOST_OWNERS = 64  # transcripts that one copy repeats and whose fate it watches
+
+
+class Look(NamedTuple):
+    """What a file system says of a file: which it is, its bytes, and when it was written."""
+
+    file: int
+    size: int
+    written: int
+
+
+@dataclass(slots=True)
+class Reading:
+    """A transcript and where its reading stands; `owners` are the transcripts that have some of its turns."""
+
+    transcript: Transcript
+    state: State
+    packer: Packer
+    look: Look  # taken before we began
+    owners: set[str] = field(default_factory=set)
+
+    def stored(self) -> str:
+        """What `Resumer.resume` needs to go on from here. (ASCII: it may quote a half of a surrogate pair.)"""
+        stored = {"reader": self.state.to_json(), "packer": self.packer.to_json(), "written": self.look.written}
+        return json.dumps({**stored, "owners": sorted(self.owners)[:_MOST_OWNERS]})
+
+
+class Resumer:
+    """Finds where to go on in a transcript of one user."""
+
+    def __init__(self, connector: Connector, scope: Scope) -> None:
+        self._connector = connector
+        self._scope = scope
+
+    def resume(self, form: TranscriptFormat, path: Path, look: Look, report: Report) -> Reading | None:
+        """The reading at the transcript's cursor; from the start for a file that is new, or is no longer what was
+        read, or repeats turns of a transcript that is gone. None where there is nothing new."""
+        with self._connector.read() as tx:
+            known, session = self._known(tx, form, path)
+            if known is None:
+                known = Transcript(id=new_id(), host=form.name, path=str(path), session=session)
+                return self._start(form, path, known, look)
+            stored = json.loads(known.state)
+            same_size = bool(known.cursor) and known.size == look.size
+            holds = _holds(path, known) and not (same_size and stored.get("written") != look.written)
+            report.rewritten += not holds and known.path == str(path)
+            if holds and not any(is_gone(tx, self._scope, owner) for owner in stored.get("owners", ())):
+                if same_size and known.path == str(path):
+                    return None
+                try:
+                    return self._at_cursor(tx, form, replace(known, path=str(path)), stored, look)
+                except InvalidInput:
+                    holds = False  # an older picomem's state: read again, the rows are known by their identity
+        generation = known.generation + (not holds)
+        again = replace(known, path=str(path), generation=generation, cursor=0, size=0, state="{}", turns=0)
+        return self._start(form, path, again, look)
+
+    def _known(self, tx: Transaction, form: TranscriptFormat, path: Path) -> tuple[Transcript | None, str]:
+        """The record of this file, if there is one, and the session that a new record would be of."""
+        there = [each for each in episodes.transcripts_at(tx, self._scope, str(path)) if each.host == form.name]
+        there.sort(key=lambda each: -each.cursor)
+        if same := next((each for each in there if _holds(path, each)), None):
+            return same, same.session
+        session = _session_of(form, path)
+        rewritten = next((each for each in there if session in ("", each.session)), None)
+        return rewritten or self._moved(tx, form, path, session), session
+
+    def _moved(self, tx: Transaction, form: TranscriptFormat, path: Path, session: str) -> Transcript | None:
+        """The record of a file that lay elsewhere and is there no longer: the same bytes, or the same compressed."""
+        for known in episodes.transcripts_of_session(tx, self._scope, form.name, session) if session else []:
+            old = Path(known.path)
+            compressed = path.name == f"{old.name}.zst"
+            if known.cursor and not old.exists() and (compressed or _holds(path, known)):
+                return known
+        return None
+
+    def _start(self, form: TranscriptFormat, path: Path, transcript: Transcript, look: Look) -> Reading:
+        state = form.start(path)
+        session = state.info.session or transcript.session
+        return Reading(transcript, state, Packer(form.name, session), look)
+
+    def _at_cursor(
+        self, tx: Transaction, form: TranscriptFormat, known: Transcript, stored: Record, look: Look
+    ) -> Reading:
+        """The reading as `stored` has it. Raises InvalidInput where that cannot be read."""
+        if not known.cursor:
+            return self._start(form, Path(known.path), known, look)
+        state = State.from_json(stored.get("reader", {}))
+        packed = stored.get("packer", {})
+        first = (packed.get("open") or {}).get("identity", "")
+        session = state.info.session or known.session
+        previews = (row.preview for _, row in rows_of(tx, self._scope, first, session) if row is not None)
+        packer = Packer.resumed(form.name, session, packed, previews)
+        return Reading(known, state, packer, look, set(stored.get("owners", ())))
+
+
+def is_gone(tx: Transaction, scope: Scope, transcript_id: str) -> bool:
+    """Whether the file of a transcript is no longer there."""
+    owner = episodes.transcript(tx, scope, transcript_id)
+    return owner is None or not Path(owner.path).exists()
+
+
+def rows_of(tx: Transaction, scope: Scope, name: str, session: str) -> Iterator[tuple[str, Episode | None]]:
+    """The rows that begin with the same turn: the one that was read first, then those of this session that went
+    on differently; None after the last."""
+    row = episodes.by_identity(tx, scope, name)
+    while row is not None:
+        yield name, row
+        name = apart(name, session)
+        row = episodes.by_identity(tx, scope, name)
+    yield name, None
+
+
+def _session_of(form: TranscriptFormat, path: Path) -> str:
+    """The session that a file's first lines name."""
+    reading = form.start(path)
+    for number, line in enumerate(reader.lines(path)):
+        form.feed(reading, line)
+        if reading.info.session or number >= 20:
+            break
+    return visible(reading.info.session)
+
+
+def _holds(path: Path, known: Transcript) -> bool:
+    """Whether what was read of a transcript is still there."""
+    return not known.cursor or reader.fingerprint(path, known.cursor) == known.fingerprint
+
+
+def print_of(path: Path, upto: int) -> str:
+    """The file's fingerprint; none for one that is gone by now, so that it is read again should it come back."""
+    try:
+        return reader.fingerprint(path, upto) if upto else ""
+    except NotFound:
+        return ""
+
+
+def look_at(path: Path) -> Look:
+    """Zeros where there is no file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return Look(0, 0, 0)
+    return Look(status.st_ino, status.st_size, status.st_mtime_ns)

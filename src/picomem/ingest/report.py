@@ -1,0 +1,42 @@
+"""What an ingest tells of itself: while it runs, and in the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far an ingest is; `bytes_done` of `bytes_total` over all files."""
+
+    files_total: int = 0
+    files_done: int = 0
+    bytes_total: int = 0
+    bytes_done: int = 0
+    path: str = ""
+    episodes: int = 0
+
+
+@dataclass(slots=True)
+class Report:
+    """What an ingest did. `skipped` counts what was passed over, by reason; `problems` are files and why."""
+
+    files: int = 0
+    unchanged: int = 0
+    turns: int = 0
+    episodes: int = 0
+    updated: int = 0
+    repeated: int = 0
+    rewritten: int = 0
+    bytes: int = 0
+    redacted: int = 0
+    requests: int = 0
+    hosts: dict[str, int] = field(default_factory=dict)
+    skipped: dict[str, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    def passed_over(self, counts: dict[str, int], before: dict[str, int]) -> None:
+        """Add what a reader counted since `before`."""
+        for reason, count in counts.items():
+            if count > before.get(reason, 0):
+                self.skipped[reason] = self.skipped.get(reason, 0) + count - before.get(reason, 0)

@@ -1,0 +1,153 @@
+"""The transaction of an ingest: the pieces of a stretch of a transcript, what was asked for in them, and the cursor.
+
+Copies give their turns once: the episodes point into the transcript that was read first, and the record of the copy
+remembers whose they are. When that file is gone, the copy is read again, and the pointers move to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from picomem.clock import Micros
+from picomem.errors import InvalidInput
+from picomem.ingest.batch import Batch, Ready, Vectors
+from picomem.ingest.pieces import Fate, episode_of, fate
+from picomem.ingest.reading import Reading, is_gone, rows_of
+from picomem.ingest.report import Report
+from picomem.policy.requests import Candidate, find_requests
+from picomem.records.episode import Episode, Transcript
+from picomem.records.scope import Scope
+from picomem.store import episodes
+from picomem.store.connector import Connector, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A memory that a person asked for in a transcript, and the episode in which they did."""
+
+    candidate: Candidate
+    episode_id: str
+    at: Micros | None
+    project: str
+
+
+Propose = Callable[[Transaction, Sequence[Asked]], None]
+
+
+class Overtaken(Exception):
+    """Another process has read on in this transcript since we looked."""
+
+
+class Writing:
+    """Stores what was read, one transaction a batch."""
+
+    def __init__(
+        self,
+        connector: Connector,
+        scope: Scope,
+        vectors: Vectors | None,
+        propose: Propose,
+        clock: Callable[[], Micros],
+    ) -> None:
+        self._connector = connector
+        self._scope = scope
+        self._vectors = vectors
+        self._propose = propose
+        self._clock = clock
+
+    def commit(
+        self, reading: Reading, after: Transcript, batch: Batch, prepared: dict[str, Ready], report: Report
+    ) -> None:
+        """Store a batch and the transcript's record as it is `after` it. Raises Overtaken."""
+        after = replace(after, state=reading.stored(), updated_at=self._clock())
+        with self._connector.write() as tx:
+            self._check_not_overtaken(tx, reading.transcript, after)
+            episodes.put_transcript(tx, self._scope, after)
+            owners = self._write(tx, after, reading.packer.session, batch, prepared, report)
+            if not owners <= reading.owners:
+                reading.owners |= owners
+                after = replace(after, state=reading.stored())
+                episodes.put_transcript(tx, self._scope, after)
+        reading.transcript = after
+        report.turns += batch.turns
+        report.redacted += batch.redacted
+
+    def _check_not_overtaken(self, tx: Transaction, before: Transcript, after: Transcript) -> None:
+        now = episodes.transcript(tx, self._scope, before.id)
+        if now is not None:
+            if now.updated_at != before.updated_at:
+                raise Overtaken
+            return
+        for other in episodes.transcripts_at(tx, self._scope, after.path):
+            if other.session == after.session:
+                if other.host == after.host:
+                    raise Overtaken
+                raise InvalidInput(f"It was read as a transcript of {other.host} before; give it another name.")
+
+    def _write(
+        self,
+        tx: Transaction,
+        transcript: Transcript,
+        session: str,
+        batch: Batch,
+        prepared: dict[str, Ready],
+        report: Report,
+    ) -> set[str]:
+        """Store the pieces, and propose what is asked for in those that are new; the other transcripts that have
+        some of them."""
+        owners: set[str] = set()
+        gone = lru_cache(maxsize=None)(lambda owner: is_gone(tx, self._scope, owner))
+        news: dict[str, tuple[str, str]] = {}  # identity → the episode, and its text before
+        for name, piece in batch.pieces.items():
+            ready = prepared[name]
+            fresh = episode_of(piece, transcript.id, ready.tokens, self._clock())
+            decided, fresh, old = self._decided(tx, fresh, session, transcript.id, gone)
+            if decided is Fate.KEPT and old is not None:
+                report.repeated += 1
+                if old.transcript_id != transcript.id and not gone(old.transcript_id):
+                    owners.add(old.transcript_id)
+                continue
+            if old is None:
+                stored = episodes.insert(tx, self._scope, fresh)
+                report.episodes += 1
+            else:
+                stored = episodes.renew(tx, self._scope, old, fresh)
+                report.updated += 1
+            if old is None or old.preview != fresh.preview:
+                news[name] = stored.id, old.preview if old else ""
+                if self._vectors is not None and ready.vector is not None:
+                    self._vectors.store(tx, "episode", stored.doc, ready.vector)
+        self._ask(tx, transcript, batch, news, report)
+        return owners
+
+    def _decided(
+        self, tx: Transaction, fresh: Episode, session: str, transcript_id: str, gone: Callable[[str], bool]
+    ) -> tuple[Fate, Episode, Episode | None]:
+        """A piece's fate, the episode as it is to be stored, and the row that it replaces or that stands for it."""
+        for name, old in rows_of(tx, self._scope, fresh.identity, session):
+            ours = old is not None and (old.transcript_id == transcript_id or gone(old.transcript_id))
+            decided = fate(fresh, old, ours)
+            if old is None:
+                return decided, replace(fresh, identity=name), None
+            if decided is not Fate.APART:
+                # What a row is, and who said it, was decided when it was made.
+                kept = replace(fresh, identity=name, role=old.role, origin=old.origin, key=old.key, summary=old.summary)
+                return decided, kept, old
+        raise AssertionError("the rows of an identity end with None")
+
+    def _ask(
+        self, tx: Transaction, transcript: Transcript, batch: Batch, news: dict[str, tuple[str, str]], report: Report
+    ) -> None:
+        """Propose what is asked for in pieces that are new; in one that changed, what it did not ask for before."""
+        asked: list[Asked] = []
+        now = self._clock()
+        for name, candidate, at in batch.asked:
+            episode_id, before = news.get(name, ("", ""))
+            if episode_id and candidate.content not in {each.content for each in find_requests(before)}:
+                said_at = at if at is None else min(at, now)  # a machine's clock may have been ahead of ours
+                asked.append(Asked(candidate, episode_id, said_at, transcript.project))
+        report.requests += len(asked)
+        if asked:
+            self._propose(tx, asked)
