@@ -94,12 +94,12 @@ def test_a_value_that_changes_does_not_change_the_key() -> None:
 
 
 def test_text_in_another_script_gets_a_stable_key_that_tells_texts_apart() -> None:
-    assert re.fullmatch(r"note_[0-9a-f]{8}", suggest_key("我喜欢喝茶"))
-    assert re.fullmatch(r"preference_[0-9a-f]{8}", suggest_key("我喜欢喝茶", "preference"))
+    assert re.fullmatch(r"note_[0-9a-f]{4}", suggest_key("我喜欢喝茶"))
+    assert re.fullmatch(r"preference_[0-9a-f]{4}", suggest_key("我喜欢喝茶", "preference"))
     assert suggest_key("我喜欢喝茶") == suggest_key(" 我喜欢喝茶\n")
     assert suggest_key("我喜欢喝茶") != suggest_key("我喜欢咖啡")
-    assert re.fullmatch(r"postgresql_[0-9a-f]{8}", suggest_key("生产环境用 PostgreSQL"))
-    assert re.fullmatch(r"note_[0-9a-f]{8}", suggest_key("Привет"))
+    assert re.fullmatch(r"postgresql_[0-9a-f]{4}", suggest_key("生产环境用 PostgreSQL"))
+    assert re.fullmatch(r"note_[0-9a-f]{4}", suggest_key("Привет"))
 
 
 def test_at_most_six_words_make_a_key() -> None:

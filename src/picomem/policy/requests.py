@@ -11,7 +11,8 @@ How it is found:
 3. The shadow is cut into sentences. A cue counts at a sentence's start, after words of politeness ("ok, and
    please"); a strong cue also within one, unless what stands before it makes it a condition, a report or a
    denial. A sentence gives at most one candidate, by the first cue of the table (`request_cues`) that fits.
-4. What follows must stand alone ("let's go with that" does not) and must last ("remember that this line
+4. The sentence ends where it turns to something else that is wanted ("…, by the way, could you").
+5. What follows must stand alone ("let's go with that" does not) and must last ("remember that this line
    is wrong" does not). The cue is dropped where it is only a cue, and kept where it is part of the meaning.
 
 A candidate still passes redaction and the write gate like anything else that is offered to memory. Patterns
@@ -25,7 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
-from picomem.policy.request_cues import CUES, FILLER, SPOILER, Cue, Keep
+from picomem.policy.request_cues import ASIDE, CUES, FILLER, SPOILER, Cue, Keep
 from picomem.records.kinds import Kind
 from picomem.text.keys import suggest_key
 
@@ -57,13 +58,16 @@ class Candidate:
 def find_requests(text: str) -> list[Candidate]:
     """The requests in one message of the user's, in order and without overlap; at most one a sentence."""
     found: list[Candidate] = []
+    cues = _possible(text)
+    if not cues:
+        return found
     said = _without_fences(text)
     for start, end in _ends(text):
         part = _Part(text[start:end], _shadow(said[start:end]))
         before: tuple[int, int] | None = None
         free = 0
         for first, last in _sentences(part.shadow):
-            candidate = _candidate(part, first, last, before)
+            candidate = _candidate(part, first, last, before, cues)
             if candidate and candidate.start >= free:
                 free = candidate.end
                 found.append(replace(candidate, start=start + candidate.start, end=start + candidate.end))
@@ -162,11 +166,21 @@ def _inner(within: str, pattern: str) -> re.Pattern[str]:
     return re.compile(f"{within}(?P<cue>{pattern})", re.IGNORECASE)
 
 
-def _cue_in(sentence: str) -> tuple[Cue, re.Match[str]] | None:
-    """The first cue of the table that counts in this sentence."""
+_GATES = tuple(dict.fromkeys(gate for cue in CUES for gate in cue.gates))
+
+
+def _possible(text: str) -> list[Cue]:
+    """The cues of the table that may stand in this text: of most texts none, which is all that is read of them."""
+    folded = text.lower() if text.isascii() else text.translate(_FOLD).lower()
+    seen = {gate for gate in _GATES if gate in folded}
+    return [cue for cue in CUES if not seen.isdisjoint(cue.gates)] if seen else []
+
+
+def _cue_in(sentence: str, cues: list[Cue]) -> tuple[Cue, re.Match[str]] | None:
+    """The first of these cues that counts in this sentence."""
     lead = _lead(sentence)
     question = _asks(sentence)
-    for cue in CUES:
+    for cue in cues:
         for at in _places(cue, sentence, lead):
             match = _compiled(cue.pattern).match(sentence, at)
             if match is None or (cue.never and _compiled(cue.never).match(sentence[match.end() :])):
@@ -202,10 +216,13 @@ def _asks(sentence: str) -> bool:
 # ----------------------------------------------------------------------------------------------- the content
 
 
-def _candidate(part: _Part, first: int, last: int, before: tuple[int, int] | None) -> Candidate | None:
+def _candidate(part: _Part, first: int, last: int, before: tuple[int, int] | None, cues: list[Cue]) -> Candidate | None:
     """The request that the sentence at `first`…`last` makes, if it makes one."""
     sentence = part.shadow[first:last]
-    found = _cue_in(sentence)
+    if aside := _compiled(ASIDE).search(sentence, _lead(sentence)):
+        last = first + aside.start()
+        sentence = part.shadow[first:last]
+    found = _cue_in(sentence, cues)
     if found is None:
         return None
     cue, match = found

@@ -6,7 +6,8 @@ is likely to change: numbers are dropped while words remain, so that "the stagin
 next month, "… on port 6000" both come to `staging_db_port`.
 
 Text that is not written in Latin letters is not transliterated, which would need a dictionary and would still
-merge different words: its key ends in a hash of the text.
+merge different words: its key is its kind, or the Latin words in it, and four digits of a hash, `preference_3f9a`,
+which can be typed. (Where two texts meet in it, the later one gets a number behind its key.)
 """
 
 from __future__ import annotations
@@ -70,7 +71,8 @@ def suggest_key(text: str, kind: str = "") -> str:
     words = _informative(_words(text))
     if _has_foreign_letters(text):
         digest = _digest(text)
-        return f"{_joined(words or [lead], room=LONGEST_KEY - len(digest) - 1)}_{digest}"
+        telling = [word for word in words if not word.isdigit()]
+        return f"{_joined(telling or [lead], lead, room=LONGEST_KEY - len(digest) - 1)}_{digest}"
     if len(words) == 1 and kind:
         words = [lead, *words]
     return _joined(words, lead) if words else lead
@@ -112,7 +114,7 @@ def _has_foreign_letters(text: str) -> bool:
 
 def _digest(text: str) -> str:
     canonical = " ".join(text.split()).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(canonical, digest_size=4).hexdigest()
+    return hashlib.blake2b(canonical, digest_size=2).hexdigest()
 
 
 def _joined(words: list[str], lead: str = "note", room: int = LONGEST_KEY) -> str:
