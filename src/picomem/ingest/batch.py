@@ -28,10 +28,11 @@ class Vectors(Protocol):
 
 @dataclass(slots=True)
 class Batch:
-    """One stretch of a transcript, ready to be stored. `asked` holds, with each request, its piece's identity."""
+    """One stretch of a transcript, ready to be stored. `asked` holds a piece's identity, what is asked for in it,
+    and the whole turn's text and time."""
 
     pieces: dict[str, Piece] = field(default_factory=dict)
-    asked: list[tuple[str, Candidate, Micros | None]] = field(default_factory=list)
+    asked: list[tuple[str, Candidate, str, Micros | None]] = field(default_factory=list)
     turns: int = 0
     redacted: int = 0
 
@@ -65,7 +66,7 @@ class Maker:
             for candidate in find_requests(turn.text):
                 said = turn.text[candidate.start : candidate.end]
                 holder = next((piece for piece in made if said in piece.text), made[0])
-                batch.asked.append((holder.identity, candidate, turn.at))
+                batch.asked.append((holder.identity, candidate, turn.text, turn.at))
 
     def safe(self, info: TranscriptInfo) -> TranscriptInfo:
         """What a transcript says of itself, fit to be stored: valid text, and without secrets."""

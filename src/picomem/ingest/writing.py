@@ -25,9 +25,11 @@ from picomem.store.connector import Connector, Transaction
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A memory that a person asked for in a transcript, and the episode in which they did."""
+    """A memory that a person asked for in a transcript, all that they said with it, and the episode in which they
+    did."""
 
     candidate: Candidate
+    said: str
     episode_id: str
     at: Micros | None
     project: str
@@ -143,11 +145,11 @@ class Writing:
         """Propose what is asked for in pieces that are new; in one that changed, what it did not ask for before."""
         asked: list[Asked] = []
         now = self._clock()
-        for name, candidate, at in batch.asked:
+        for name, candidate, said, at in batch.asked:
             episode_id, before = news.get(name, ("", ""))
             if episode_id and candidate.content not in {each.content for each in find_requests(before)}:
                 said_at = at if at is None else min(at, now)  # a machine's clock may have been ahead of ours
-                asked.append(Asked(candidate, episode_id, said_at, transcript.project))
+                asked.append(Asked(candidate, said, episode_id, said_at, transcript.project))
         report.requests += len(asked)
         if asked:
             self._propose(tx, asked)

@@ -35,6 +35,7 @@ from picomem.records.scope import Scope
 class Offer:
     """Something that may become a memory; its text is redacted already.
 
+    `around` is all that was said when it was asked for: it is judged with the content, and not stored.
     `key_given`, `kind_given`, `importance_given`: someone chose them; what nobody chose gives way to what is known.
     """
 
@@ -43,6 +44,7 @@ class Offer:
     kind: Kind
     key: str
     key_given: bool
+    around: str = ""
     kind_given: bool = False
     importance_given: bool = False
     context: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from picomem.ingest.ingest import Asked
+from picomem.ingest.writing import Asked
 from picomem.memory.decide import Offer
 from picomem.memory.remember import Writer
 from picomem.records.kinds import Kind, Origin, Source
@@ -28,6 +28,7 @@ def offer_of(asked: Asked, scope: Scope) -> Offer:
         content=wish.content,
         kind=wish.kind,
         key=wish.key,
+        around=asked.said,
         key_given=False,
         kind_given=True,
         importance=wish.importance,

@@ -73,7 +73,9 @@ class Writer:
 
     def remember(self, tx: Transaction, offer: Offer, parents: Sequence[Parent] = ()) -> Remembered:
         """Put an offer through gate, match and decision, and apply what was decided."""
-        verdict = self.judged(offer.content, offer.kind, offer.origin, explicit=offer.explicit)
+        verdict = self.judged(
+            offer.content, offer.kind, offer.origin, explicit=offer.explicit, around=offer.around
+        )
         if verdict.keep and offer.context:
             # Why a thing matters is read by models as well: what may not be content may not be context.
             verdict = self.judged(offer.context, offer.kind, offer.origin, explicit=True)
@@ -92,10 +94,10 @@ class Writer:
         outcome = decide(offer, verdict, same_key, known, self.now)
         return self._apply(tx, offer, outcome, parents)
 
-    def judged(self, text: str, kind: Kind, origin: Origin, *, explicit: bool) -> Verdict:
+    def judged(self, text: str, kind: Kind, origin: Origin, *, explicit: bool, around: str = "") -> Verdict:
         """What the gate says. What a person repeats they mean; what anyone else repeats may be an echo of recall."""
         recalled = () if origin is Origin.USER else self.recalled
-        return judge(text, kind=kind, origin=origin, explicit=explicit, recalled=recalled)
+        return judge(text, kind=kind, origin=origin, explicit=explicit, recalled=recalled, around=around)
 
     def _apply(self, tx: Transaction, offer: Offer, outcome: Outcome, parents: Sequence[Parent]) -> Remembered:
         scope, old = offer.scope, outcome.memory

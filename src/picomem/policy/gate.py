@@ -40,13 +40,25 @@ class Verdict:
     reason: str
 
 
-def judge(content: str, *, kind: Kind, origin: Origin, explicit: bool, recalled: Collection[str] = ()) -> Verdict:
+def judge(
+    content: str,
+    *,
+    kind: Kind,
+    origin: Origin,
+    explicit: bool,
+    recalled: Collection[str] = (),
+    around: str = "",
+) -> Verdict:
     """Whether `content`, already redacted, may become a memory of that kind.
 
     `explicit` says that a person or an agent asked for it by a command or a tool; then only the first ring of
     checks applies. `recalled` holds contents that were handed out lately, to know them when they come back.
+    `around` is the message that the content was cut from: a person pastes what others wrote, and what stands beside
+    an attempt to take the reader over is part of it, however clean it looks alone.
     """
     refusal = _forbidden(content, kind, origin, recalled)
+    if refusal is None and around and is_hijack(around):
+        refusal = Refusal.UNTRUSTED_INSTRUCTION
     if refusal is None and not explicit:
         refusal = chaff(content, kind)
     if refusal is not None:
