@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Protocol
 
-from picomem.clock import Micros
 from picomem.ingest.noise import visible
 from picomem.ingest.pieces import Packer, Piece
 from picomem.policy.redact import Redactor
@@ -29,10 +28,10 @@ class Vectors(Protocol):
 @dataclass(slots=True)
 class Batch:
     """One stretch of a transcript, ready to be stored. `asked` holds a piece's identity, what is asked for in it,
-    and the whole turn's text and time."""
+    and the whole turn."""
 
     pieces: dict[str, Piece] = field(default_factory=dict)
-    asked: list[tuple[str, Candidate, str, Micros | None]] = field(default_factory=list)
+    asked: list[tuple[str, Candidate, Turn]] = field(default_factory=list)
     turns: int = 0
     redacted: int = 0
 
@@ -66,7 +65,7 @@ class Maker:
             for candidate in find_requests(turn.text):
                 said = turn.text[candidate.start : candidate.end]
                 holder = next((piece for piece in made if said in piece.text), made[0])
-                batch.asked.append((holder.identity, candidate, turn.text, turn.at))
+                batch.asked.append((holder.identity, candidate, turn))
 
     def safe(self, info: TranscriptInfo) -> TranscriptInfo:
         """What a transcript says of itself, fit to be stored: valid text, and without secrets."""

@@ -23,6 +23,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from picomem.clock import Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime
+from picomem.ingest.branches import Branches
 from picomem.ingest.noise import clean
 from picomem.ingest.reader import Line
 from picomem.records.kinds import Origin
@@ -71,7 +72,8 @@ class Recent:
 class State:
     """Where a parser stands in a transcript.
 
-    `turns` counts the turns given so far, `marks` are the format's own few notes.
+    `turns` counts the turns given so far, `branches` is the tree that they make in a host that writes one, `marks`
+    are the format's own few notes.
     """
 
     info: TranscriptInfo = field(default_factory=TranscriptInfo)
@@ -79,6 +81,7 @@ class State:
     turns: int = 0
     seen: Recent = field(default_factory=Recent)
     marks: dict[str, str] = field(default_factory=dict)
+    branches: Branches = field(default_factory=Branches)
 
     def to_json(self) -> Record:
         """A JSON object from which `from_json` makes an equal state."""
@@ -88,6 +91,7 @@ class State:
             "turns": self.turns,
             "seen": self.seen.packed(),
             "marks": dict(self.marks),
+            "branches": self.branches.to_json(),
         }
 
     @classmethod
@@ -100,6 +104,7 @@ class State:
                 int(stored["turns"]),
                 Recent(stored["seen"]),
                 dict(stored["marks"]),
+                Branches.from_json(stored["branches"]),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput("The stored state of a transcript cannot be read; read it from the start.") from error
@@ -127,6 +132,19 @@ class State:
         known = reason in self.skipped.counts or names < _UNKNOWN_KINDS
         self.skipped.add(reason if known else "unknown")
 
+    def place(
+        self, turns: Sequence[Turn], record: object, parent: object, *, person: bool, aside: bool = False
+    ) -> Sequence[Turn]:
+        """Put what a record gave (a turn, or nothing) into the tree; `parent` is the id that it goes on from."""
+        name, above = short(record), short(parent)
+        if not turns:
+            if not aside:
+                self.branches.passed(name, above)
+            return turns
+        (turn,) = turns
+        forks = self.branches.said(turn.index, name, above, person=person, aside=aside)
+        return (replace(turn, forks=True),) if forks else turns
+
     def say(
         self,
         line: Line,
@@ -151,7 +169,8 @@ class State:
             return ()
         if at is not None:
             self.note(started_at=at)
-        turn = Turn(self.turns, role, text, at, origin, line.offset, line.end, *map(short, ids))
+        ids_of = (short(ids[0]), short(ids[1]), short(ids[2]))
+        turn = Turn(self.turns, role, text, at, origin, line.offset, line.end, *ids_of)
         self.turns += 1
         return (turn,)
 

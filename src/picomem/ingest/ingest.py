@@ -147,6 +147,7 @@ class Ingest:
             fingerprint=print_of(path, cursor) if look_at(path).file == reading.look.file else "",
             cursor=cursor,
             turns=reading.state.turns,
+            abandoned=json.dumps(reading.state.branches.abandoned()),
             skipped=json.dumps(reading.state.skipped.counts),
         )
         self._writing.commit(reading, after, batch, self._maker.prepared(batch), report)

@@ -122,7 +122,7 @@ class Packer:
 
     def _grown(self, turn: Turn) -> Piece | None:
         last = self.open
-        if last is None or not _packs(turn) or last.role != _role(turn) or last.branch != turn.branch:
+        if last is None or turn.forks or not _packs(turn) or last.role != _role(turn) or last.branch != turn.branch:
             return None
         text = f"{last.text}\n{turn.text}"
         if len(text) > LONGEST_PREVIEW:

@@ -1,5 +1,9 @@
 """The transaction of an ingest: the pieces of a stretch of a transcript, what was asked for in them, and the cursor.
 
+What was asked for on a branch that the user went back from is not proposed. Where the rewind is met only later, in
+another reading, the memory is there already, and a person may have built on it: it stays, and its source is shown as
+being on an abandoned branch. (What is taken up again later was read before, and is not proposed again.)
+
 Copies give their turns once: the episodes point into the transcript that was read first, and the record of the copy
 remembers whose they are. When that file is gone, the copy is read again, and the pointers move to it.
 """
@@ -145,11 +149,16 @@ class Writing:
         """Propose what is asked for in pieces that are new; in one that changed, what it did not ask for before."""
         asked: list[Asked] = []
         now = self._clock()
-        for name, candidate, said, at in batch.asked:
+        for name, candidate, turn in batch.asked:
             episode_id, before = news.get(name, ("", ""))
             if episode_id and candidate.content not in {each.content for each in find_requests(before)}:
-                said_at = at if at is None else min(at, now)  # a machine's clock may have been ahead of ours
-                asked.append(Asked(candidate, said, episode_id, said_at, transcript.project))
+                if transcript.took_back(turn.index):
+                    report.passed_over({"request taken back": 1}, {})
+                    continue
+                said_at = (
+                    None if turn.at is None else min(turn.at, now)
+                )  # a machine's clock may have been ahead of ours
+                asked.append(Asked(candidate, turn.text, episode_id, said_at, transcript.project))
         report.requests += len(asked)
         if asked:
             self._propose(tx, asked)

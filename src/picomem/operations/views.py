@@ -34,6 +34,7 @@ class HitView:
     transcript: str
     turns: list[int]
     citation: str
+    abandoned: bool
 
 
 def hit_view(hit: Hit, citations: str = "auto") -> HitView:

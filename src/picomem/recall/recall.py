@@ -384,11 +384,12 @@ def episode_hit(episode: Episode, transcript: Transcript | None, score: float, w
         transcript=transcript.path if transcript else "",
         turns=(episode.first_turn, episode.last_turn),
         citation=citation(episode, transcript),
+        abandoned=transcript is not None and transcript.took_back(episode.first_turn),
     )
 
 
 def citation(episode: Episode, transcript: Transcript | None) -> str:
-    """Where an episode stands, for a person: `claude-code 8463c716 turn 12, 2026-02-10`."""
+    """Where an episode stands, for a person: `claude-code 8463c716 turn 12, 2026-02-10`; and if it was taken back."""
     if transcript is None:
         return "transcript gone"
     turns = (
@@ -397,7 +398,8 @@ def citation(episode: Episode, transcript: Transcript | None) -> str:
         else f"turns {episode.first_turn + 1}–{episode.last_turn + 1}"
     )
     day = f", {to_datetime(episode.started_at):%Y-%m-%d}" if episode.started_at is not None else ""
-    return f"{transcript.host} {transcript.session[:8] or transcript.id[:8]} {turns}{day}"
+    left = ", on an abandoned branch" if transcript.took_back(episode.first_turn) else ""
+    return f"{transcript.host} {transcript.session[:8] or transcript.id[:8]} {turns}{day}{left}"
 
 
 def _redacted(hit: Hit, redactor: Redactor) -> Hit:

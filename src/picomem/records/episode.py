@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 from picomem.clock import Micros
@@ -33,6 +34,11 @@ class Transcript:
     turns: int = 0
     skipped: str = "{}"
     updated_at: Micros = 0
+    abandoned: str = "[]"  # ranges of turns (first and last) that its user went back from, JSON
+
+    def took_back(self, turn: int) -> bool:
+        """Whether a turn stands on a branch that the user went back from."""
+        return self.abandoned != "[]" and any(first <= turn <= last for first, last in json.loads(self.abandoned))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,7 @@ class Hit:
     transcript: str = ""
     turns: tuple[int, int] | None = None
     citation: str = ""
+    abandoned: bool = False  # its user went back to before it was said, and took another way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ class Turn:
     id: str = ""
     parent: str = ""
     branch: str = ""
+    forks: bool = False  # it goes on from another turn than the one before
 
 
 @dataclass(frozen=True, slots=True)

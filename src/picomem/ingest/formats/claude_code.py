@@ -7,7 +7,7 @@ relies on:
   lines of one assistant message repeat its `message.id`. Tool results are lines of type user.
 - Every other type is the program's own record: progress, snapshots, queue, titles. Only titles are read.
 - Records form a tree by `parentUuid`; branches that the user went back from stay in the file. They were
-  said, so they are turns, and `Turn.parent` tells the branch.
+  said, so they are turns; `branches` tells which they are.
 - What a person typed while the agent worked is an `attachment` of type `queued_command` and stands nowhere
   else.
 - A sub-agent writes a file of its own, with `isSidechain` and `agentId` in each line and the parent's
@@ -79,8 +79,10 @@ class ClaudeCode:
 
     def start(self, path: Path | None = None) -> State:
         state = State()
-        if path is not None and path.parent.name == "subagents":
-            state.note(parent_session=path.parent.parent.name)
+        if path is not None and "subagents" in path.parts[:-1]:
+            # `<session>/subagents/agent-….jsonl`, or `<session>/subagents/workflows/<id>/agent-….jsonl`
+            above = path.parts[: path.parts.index("subagents")]
+            state.note(parent_session=above[-1] if above else "")
         return state
 
     def feed(self, state: State, line: Line) -> Sequence[Turn]:
@@ -92,12 +94,10 @@ class ClaudeCode:
         kind = record.get("type")
         if kind in ("user", "assistant", "attachment"):
             _describe(state, record)
-        if kind == "assistant":
-            return _assistant(state, line, record)
-        if kind == "user":
-            return _user(state, line, record, inner(record, "message").get("content"))
-        if kind == "attachment":
-            return _attachment(state, line, record)
+            turns = _said(state, line, record)
+            person = bool(turns) and turns[0].role == "user"
+            aside = record.get("isSidechain") is True
+            return state.place(turns, record.get("uuid"), record.get("parentUuid"), person=person, aside=aside)
         if isinstance(kind, str) and kind in _TITLES:
             _entitle(state, record, *_TITLES[kind])
         elif isinstance(kind, str) and kind in _QUIET:
@@ -127,6 +127,14 @@ def _passed(state: State, data: bytes) -> str:
     if kind == "user" and state.info.session and _RESULT.match(data, found.end()):
         return "tool"
     return _QUIET.get(kind, "")
+
+
+def _said(state: State, line: Line, record: Record) -> Sequence[Turn]:
+    if record["type"] == "assistant":
+        return _assistant(state, line, record)
+    if record["type"] == "user":
+        return _user(state, line, record, inner(record, "message").get("content"))
+    return _attachment(state, line, record)
 
 
 def _describe(state: State, record: Record) -> None:

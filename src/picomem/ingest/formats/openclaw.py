@@ -3,7 +3,7 @@
 No specification exists. The first line is {"type": "session", version, id, timestamp, cwd}; the others form
 a tree by `parentId` (version 1 has no ids). `message` is what was said; compactions, branch summaries,
 custom entries and tool results are the program's own. Branches that were left stay in the file: they were
-said, and `Turn.parent` tells.
+said, and `branches` tells which they are.
 
 A user message may come from another session or from the program: `provenance` says so. The program also
 asks its own agent things ("flush your memory"), and an agent with nothing to say answers with a token;
@@ -68,10 +68,14 @@ class OpenClaw:
             return ()
         kind = record.get("type")
         if kind == "message":
-            return _message(state, line, record)
+            turns = _message(state, line, record)
+            person = bool(turns) and turns[0].role == "user"
+            return state.place(turns, record.get("id"), record.get("parentId"), person=person)
         if kind == "session":
             _describe(state, record)
-        elif kind == "session_info":
+            return ()
+        state.place((), record.get("id"), record.get("parentId"), person=False)
+        if kind == "session_info":
             state.renote(title=record.get("name") or state.info.title)
             state.skipped.add("title")
         elif isinstance(kind, str) and kind in _QUIET:

@@ -1,20 +1,20 @@
 -- part: transcript_columns
 id, host, path, session, agent, project, branch, cwd, title, parent_session, send_policy, started_at, ended_at,
-    generation, size, fingerprint, cursor, state, turns, skipped, updated_at, content_hash
+    generation, size, fingerprint, cursor, state, turns, skipped, updated_at, content_hash, abandoned
 
 -- name: put_transcript
 INSERT INTO transcripts (user_id, id, host, path, session, agent, project, branch, cwd, title, parent_session,
     send_policy, started_at, ended_at, generation, size, fingerprint, cursor, state, turns, skipped, updated_at,
-    content_hash)
+    content_hash, abandoned)
 VALUES (:user, :id, :host, :path, :session, :agent, :project, :branch, :cwd, :title, :parent_session,
     :send_policy, :started_at, :ended_at, :generation, :size, :fingerprint, :cursor, :state, :turns, :skipped,
-    :updated_at, :content_hash)
+    :updated_at, :content_hash, :abandoned)
 ON CONFLICT (user_id, id) DO UPDATE SET path = excluded.path, session = excluded.session, agent = excluded.agent,
     project = excluded.project, branch = excluded.branch, cwd = excluded.cwd, title = excluded.title,
     parent_session = excluded.parent_session, started_at = excluded.started_at, ended_at = excluded.ended_at,
     generation = excluded.generation, size = excluded.size, fingerprint = excluded.fingerprint,
     cursor = excluded.cursor, state = excluded.state, turns = excluded.turns, skipped = excluded.skipped,
-    updated_at = excluded.updated_at, content_hash = excluded.content_hash
+    updated_at = excluded.updated_at, content_hash = excluded.content_hash, abandoned = excluded.abandoned
 
 -- name: transcripts_at_path
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND path = :path ORDER BY id

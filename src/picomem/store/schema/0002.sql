@@ -1,0 +1,3 @@
+-- Which turns of a transcript its user went back from: ranges [[first, last], …] of turns, both inclusive, as JSON. They
+-- stand beside the episodes, not in them: one rewind can take back hundreds, and a later one can bring them back.
+ALTER TABLE transcripts ADD COLUMN abandoned TEXT NOT NULL DEFAULT '[]';
