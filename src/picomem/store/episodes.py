@@ -216,7 +216,7 @@ def unchecked_transcript(row: Row) -> Transcript:
         turns=row[18],
         skipped=row[19],
         updated_at=row[20],
-        abandoned=row[22],
+        abandoned=row[22] or "[]",
     )
 
 
