@@ -345,9 +345,9 @@ def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:
     if not total or not terms:
         return []
     question = Question(offer.content, offer.content, terms, frozenset(), (), TimeReading(None, "", "", False))
-    parts = match_words(tx, offer.scope, "memory", question, total, exact=True).parts
-    found = {memory.doc: memory for memory in memories.by_docs(tx, offer.scope, best_by_words(parts, 64), [])}
-    ranked = [found[doc] for doc in best_by_words(parts, 64) if doc in found]
+    best = best_by_words(match_words(tx, offer.scope, "memory", question, total, exact=True).totals, 64)
+    found = {memory.doc: memory for memory in memories.by_docs(tx, offer.scope, best, [])}
+    ranked = [found[doc] for doc in best if doc in found]
     return [memory for memory in ranked if not memory.archived and not memory.over(now)][:_MOST_KNOWN]
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from heapq import nlargest
 
 from picomem.store.search import SATURATION, Place
 
@@ -50,9 +51,11 @@ class Evidence:
     score: float = 0.0
 
 
-def best_by_words(parts: Mapping[int, Mapping[str, float]], count: int = CANDIDATES) -> list[int]:
+def best_by_words(totals: Mapping[int, float], count: int = CANDIDATES) -> list[int]:
     """The documents that the words like best; a tie goes to the later one."""
-    return sorted(parts, key=lambda doc: (-sum(parts[doc].values()), -doc))[:count]
+    least = nlargest(count, totals.values())[-1] if len(totals) > count else 0.0
+    best = [(-total, -doc) for doc, total in totals.items() if total >= least]
+    return [-doc for _, doc in sorted(best)[:count]]
 
 
 def session_scores(

@@ -112,11 +112,12 @@ class _Looking:
         near = self._near("memory", total)
         evidence: dict[int, Evidence] = {}
         records: dict[int, Memory] = {}
-        docs = [*words.parts, *(doc for doc in near.nearest if doc not in words.parts)]
+        docs = list(dict.fromkeys([*words.totals, *near.nearest]))
+        parts = words.parts(docs)
         for memory in memories.by_docs(self.tx, self.scope, docs, self.damaged) if docs else []:
             if self.wanted.filters.admits_memory(memory, self.scope, self.now):
                 records[memory.doc] = memory
-                evidence[memory.doc] = Evidence(words=words.parts.get(memory.doc, {}))
+                evidence[memory.doc] = Evidence(words=parts.get(memory.doc, {}))
         self._add_meaning(evidence, near, {doc: memory.tokens for doc, memory in records.items()})
         order = rank.fuse(evidence, words.idf)
         for doc in order:
@@ -175,17 +176,12 @@ class _Looking:
         near = self._near("episode", total)
         allowed = self._allowed_transcripts()
         window = self._window()
-        candidates = rank.best_by_words(words.parts) if allowed is None and window is None else list(words.parts)
-        docs = list(dict.fromkeys([*candidates, *near.nearest]))
-        places = {place.doc: place for place in search.places(self.tx, self.scope, docs)} if docs else {}
-        spots = [
-            (place.transcript, turn)
-            for doc in candidates[: rank.CANDIDATES]
-            if (place := places.get(doc))
-            for turn in (place.first_turn - 1, place.first_turn, place.last_turn + 1)
-        ]
-        for place in search.around(self.tx, self.scope, spots) if spots else []:
-            places.setdefault(place.doc, place)
+        candidates = rank.best_by_words(words.totals) if allowed is None and window is None else list(words.totals)
+        closer = candidates[: rank.CANDIDATES]
+        places = {place.doc: place for place in search.around(self.tx, self.scope, closer)} if closer else {}
+        others = [doc for doc in dict.fromkeys([*candidates, *near.nearest]) if doc not in places]
+        for place in search.places(self.tx, self.scope, others) if others else []:
+            places[place.doc] = place
         inside = self._inside(window)
         for place in inside.values() if window and window.weight == 1.0 else ():
             places.setdefault(place.doc, place)
@@ -193,11 +189,12 @@ class _Looking:
             places = {doc: place for doc, place in places.items() if place.transcript in allowed}
         if window is not None and window.hard:
             places = {doc: place for doc, place in places.items() if doc in inside}
-        context = rank.context_scores(places.values(), words.parts)
-        sessions = rank.session_scores(places.values(), words.parts, words.idf)
+        parts = words.parts(places)
+        context = rank.context_scores(places.values(), parts)
+        sessions = rank.session_scores(places.values(), parts, words.idf)
         evidence = {
             doc: Evidence(
-                words=words.parts.get(doc, {}),
+                words=parts.get(doc, {}),
                 context=context.get(doc, 0.0),
                 session=sessions.get(place.transcript, 0.0),
                 # A limit is no evidence; but with nothing else asked for, what lies within it is the answer.
@@ -241,7 +238,7 @@ class _Looking:
         except StoreError as error:
             self.legs[leg] = f"failed: {error}"
             return WordMatches()
-        self.legs[leg] = f"{len(found.parts)}" + (" by substring" if found.substring else "")
+        self.legs[leg] = f"{len(found.totals)}" + (" by substring" if found.substring else "")
         for term, spellings in found.spelled.items():
             note = f"“{term}” was not found; looked for {', '.join(spellings)} as well."
             if note not in self.notes:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from math import log
+from typing import NamedTuple
 
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
@@ -62,9 +63,8 @@ def containing(tx: Transaction, scope: Scope, source: str, text: str, limit: int
     return [doc for (doc,) in tx.all(name, user=scope.user, pattern=f"%{escaped}%", limit=limit)]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an episode stands in its transcript."""
+class Place(NamedTuple):
+    """Where an episode stands in its transcript. A tuple, for a question makes a thousand of them."""
 
     doc: int
     transcript: str
@@ -75,17 +75,22 @@ class Place:
 
 
 def places(tx: Transaction, scope: Scope, docs: list[int]) -> list[Place]:
-    return [Place(*row) for row in tx.all("episode_places", user=scope.user, docs=json.dumps(docs))]
+    """Where those episodes stand."""
+    return list(map(Place._make, tx.all("episode_places", user=scope.user, docs=json.dumps(docs))))
 
 
-def around(tx: Transaction, scope: Scope, spots: list[tuple[str, int]]) -> list[Place]:
-    """The episodes that hold those turns of those transcripts."""
-    return [Place(*row) for row in tx.all("episodes_around", user=scope.user, spots=json.dumps(spots))]
+def around(tx: Transaction, scope: Scope, docs: list[int]) -> list[Place]:
+    """Those episodes, those before and after them in the transcript, and the other parts of the same turn.
+
+    One may be in it several times.
+    """
+    return list(map(Place._make, tx.all("episodes_around", user=scope.user, docs=json.dumps(docs))))
 
 
 def in_window(tx: Transaction, scope: Scope, since: int, until: int, limit: int) -> list[Place]:
     """The episodes that began in [since, until), latest first."""
-    return [Place(*row) for row in tx.all("episodes_in_window", user=scope.user, since=since, until=until, limit=limit)]
+    rows = tx.all("episodes_in_window", user=scope.user, since=since, until=until, limit=limit)
+    return list(map(Place._make, rows))
 
 
 def _table_rows(tx: Transaction, source: str) -> int:

@@ -59,9 +59,14 @@ SELECT source, model, count(*) FROM vectors WHERE user_id = :user GROUP BY sourc
 DELETE FROM vectors WHERE user_id = :user AND source = :source AND doc = :doc
 
 -- name: episodes_around
-SELECT DISTINCT e.doc, e.transcript_id, e.first_turn, e.last_turn, e.part, e.tokens
-FROM json_each(:spots) AS spot
--- CROSS JOIN fixes the order: a few seeks for each spot, and not a scan of the user's episodes with a look at every spot.
-CROSS JOIN episodes AS e ON e.user_id = :user AND e.transcript_id = json_extract(spot.value, '$[0]')
-    AND e.first_turn BETWEEN json_extract(spot.value, '$[1]') - 64 AND json_extract(spot.value, '$[1]')
-    AND e.last_turn >= json_extract(spot.value, '$[1]')
+-- From each episode back to the beginning of the one before it, and on to the turn after it. CROSS JOIN fixes the order:
+-- a few seeks for each episode, and no scan.
+SELECT n.doc, n.transcript_id, n.first_turn, n.last_turn, n.part, n.tokens
+FROM json_each(:docs) AS asked
+CROSS JOIN episodes AS e ON e.user_id = :user AND e.doc = asked.value
+CROSS JOIN episodes AS n ON n.user_id = :user AND n.transcript_id = e.transcript_id
+    AND n.first_turn BETWEEN coalesce((
+        SELECT max(b.first_turn) FROM episodes AS b
+        WHERE b.user_id = :user AND b.transcript_id = e.transcript_id AND b.first_turn < e.first_turn), e.first_turn)
+    AND e.last_turn + 1
+    AND n.last_turn >= e.first_turn - 1
