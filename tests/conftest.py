@@ -94,7 +94,7 @@ def derived_disagreements(path: Path) -> list[str]:
         found = _words_disagreements(stored)
         for source, table in (("memory", "memories"), ("episode", "episodes")):
             orphans = (
-                f"SELECT count(*) FROM vectors AS v WHERE source = ? AND NOT EXISTS "
+                f"SELECT count(*) FROM vectors AS v JOIN vector_spaces AS s USING (user_id, space) WHERE source = ? AND NOT EXISTS "
                 f"(SELECT 1 FROM {table} AS r WHERE r.user_id = v.user_id AND r.doc = v.doc)"
             )
             ((count,),) = stored.execute(orphans, (source,)).fetchall()

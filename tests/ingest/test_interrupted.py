@@ -125,7 +125,9 @@ def _rows(db: Path, order: str = "e.doc") -> dict[str, list[tuple[Any, ...]]]:
                 "JOIN lineage ON child_id = m.id AND parent_kind = 'episode' GROUP BY m.id, m.version ORDER BY 1, 2"
             ),
             "changes": select("SELECT decision, count(*) FROM changes GROUP BY decision ORDER BY decision"),
-            "vectors": select("SELECT count(*), count(DISTINCT doc) FROM vectors WHERE source = 'episode'"),
+            "vectors": select(
+                "SELECT count(*), count(DISTINCT doc) FROM vectors JOIN vector_spaces USING (user_id, space) WHERE source = 'episode'"
+            ),
         }
 
 

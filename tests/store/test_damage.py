@@ -202,7 +202,7 @@ def test_recall_goes_on_by_vector_while_full_text_is_broken(what, tmp_path, db, 
 
 def test_vectors_of_rows_that_are_gone_are_found_and_removed(tmp_path, db, open_engine, static, disagreements):
     engine = _fill(open_engine(db, embedder=static), tmp_path)
-    _sql(engine, "INSERT INTO vectors SELECT user_id, source, model, 999, scale, vector FROM vectors LIMIT 1")
+    _sql(engine, "INSERT INTO vectors SELECT user_id, space, 999, scale, vector FROM vectors LIMIT 1")
     assert _problems(engine)
     assert engine.doctor(repair=True).healthy
     engine.close()

@@ -22,6 +22,7 @@ from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
 from picomem.store import episodes, memories
 from picomem.store.connector import Connector, Transaction
+from picomem.store.vectors import remove as remove_vector
 from picomem.text.terms import VERSION, indexed, owner_token
 
 
@@ -108,6 +109,7 @@ def _examine_rows(
         _check_changes(tx, user, result)
         _check_transcripts(tx, user, result)
         _check_episodes(tx, user, redactor, result, repair)
+        _check_holdings(tx, user, result, repair)
         _check_references(tx, user, result)
         _check_pages(tx, user, result, repair)
         if vectors is not None:
@@ -131,7 +133,7 @@ def _check_memories(tx: Transaction, scope: Scope, writer: Writer, result: Diagn
             # Full text and the vector were made from the text before it was damaged; they follow the row.
             writer.vouch(tx, memory)
             result.reworded.add("memory")
-            tx.run("delete_vector", user=scope.user, source="memory", doc=memory.doc)
+            remove_vector(tx, scope, "memory", memory.doc)
 
 
 def _check_changes(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
@@ -202,7 +204,16 @@ def _check_episodes(
         if fresh is not None:
             episodes.rewrite_preview(tx, scope, fresh)
             result.reworded.add("episode")
-            tx.run("delete_vector", user=scope.user, source="episode", doc=episode.doc)
+            remove_vector(tx, scope, "episode", episode.doc)
+
+
+def _check_holdings(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
+    kept, counted = ((tx.one(name, user=scope.user) or (0,))[0] for name in ("count_episodes", "counted_episodes"))
+    if kept == counted:
+        return
+    if repair:
+        tx.run("recount_episodes", user=scope.user, episodes=counted)
+    result.add("count", f"{kept} episodes of {scope.user} are on the books, and {counted} are there", repair)
 
 
 def _read_again(tx: Transaction, scope: Scope, episode: Episode, redactor: Callable[[], Redactor]) -> Episode | None:

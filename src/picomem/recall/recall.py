@@ -254,9 +254,7 @@ class _Looking:
             self.legs[leg] = "0"
             return _NOTHING
         try:
-            near = self.meaning.nearest(
-                self.tx, self.scope, source, self.question.text, self.tx.version(), rank.CANDIDATES
-            )
+            near = self.meaning.nearest(self.tx, self.scope, source, self.question.text, rank.CANDIDATES)
         except (StoreError, ModuleNotFoundError) as error:
             self.legs[leg] = f"failed: {error}"
             return _NOTHING

@@ -12,6 +12,7 @@ from picomem.records.episode import Episode, Transcript
 from picomem.records.ids import content_hash
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
+from picomem.store import vectors
 from picomem.store.connector import Row, Transaction
 from picomem.store.memories import id_range, unique_id
 from picomem.text.terms import indexed, owner_token
@@ -49,6 +50,7 @@ def insert(tx: Transaction, scope: Scope, episode: Episode) -> Episode:
     doc = tx.next_docs()
     tx.run("insert_episode", user=scope.user, doc=doc, content_hash=row_hash(episode), **_values(episode))
     tx.run("episode_words_add", doc=doc, body=indexed(text_of(episode), owner_token(scope.user)))
+    tx.run("add_to_holdings", user=scope.user, episodes=1)
     return replace(episode, doc=doc)
 
 
@@ -59,7 +61,7 @@ def renew(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> Episode:
     if text_of(old) != text_of(new):
         reindex(tx, scope, old, new)
         # Of every model: the caller stores its own anew, and another's would stand for words that are gone.
-        tx.run("delete_vector", user=scope.user, source="episode", doc=old.doc)
+        vectors.remove(tx, scope, "episode", old.doc)
     return new
 
 
@@ -85,8 +87,9 @@ def reindex(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> None:
 def delete(tx: Transaction, scope: Scope, episode: Episode) -> None:
     """Remove an episode with what was derived from it."""
     tx.run("episode_words_remove", doc=episode.doc, body=indexed(text_of(episode), owner_token(scope.user)))
-    tx.run("delete_vector", user=scope.user, source="episode", doc=episode.doc)
-    tx.run("delete_episode", user=scope.user, id=episode.id)
+    vectors.remove(tx, scope, "episode", episode.doc)
+    if tx.run("delete_episode", user=scope.user, id=episode.id):
+        tx.run("add_to_holdings", user=scope.user, episodes=-1)
 
 
 def old_timeline_entries(tx: Transaction, scope: Scope, before: Micros) -> list[Episode]:

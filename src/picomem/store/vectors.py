@@ -1,28 +1,74 @@
-"""Vectors: one narrow row each, scanned exactly. Every call takes a scope."""
+"""Vectors: one narrow row each, in numbered spaces, one for each source and model. Every call takes a scope.
+
+Who keeps vectors in memory asks for the space, and reads on: what came after the last document that it has seen, and
+again what was rewritten since. A vector is stored and taken out here alone, or nobody would be told.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 
-if TYPE_CHECKING:
-    import numpy as np
+REWRITES_KEPT = 1_000  # who has missed more of them reads everything again
+
+VectorRow = tuple[int, float, bytes]  # document, scale, one byte a dimension
+
+
+class Space(NamedTuple):
+    """The number of a space, the highest document that ever had a vector in it, and how often one was rewritten."""
+
+    number: int
+    last_doc: int
+    rewrites: int
+
+
+def space(tx: Transaction, scope: Scope, source: str, model: str) -> Space | None:
+    """The user's vectors of a source ("memory" or "episode") by a model; None where there never was one."""
+    row = tx.one("vector_space", user=scope.user, source=source, model=model)
+    return None if row is None else Space(*row)
 
 
 def put(tx: Transaction, scope: Scope, source: str, model: str, doc: int, scale: float, vector: bytes) -> None:
-    tx.run("put_vector", user=scope.user, source=source, model=model, doc=doc, scale=scale, vector=vector)
+    """Store the vector of a document; one that it had is replaced."""
+    found = space(tx, scope, source, model)
+    if found is None:
+        (last,) = tx.one("last_vector_space", user=scope.user) or (None,)
+        found = Space((last or 0) + 1, doc, 0)
+        tx.run("add_vector_space", user=scope.user, source=source, model=model, space=found.number, doc=doc)
+    elif doc > found.last_doc:
+        tx.run("raise_last_doc", user=scope.user, source=source, model=model, doc=doc)
+    else:
+        _log(tx, scope, found.number, doc)
+    tx.run("put_vector", user=scope.user, space=found.number, doc=doc, scale=scale, vector=vector)
 
 
-def load(tx: Transaction, scope: Scope, source: str, model: str) -> tuple[np.ndarray, np.ndarray]:
-    """All of a user's vectors of one model: documents (int64) and unit rows (float32)."""
-    import numpy as np
+def remove(tx: Transaction, scope: Scope, source: str, doc: int) -> None:
+    """Take out a document's vectors, of whichever model."""
+    for (number,) in tx.all("vector_spaces_of", user=scope.user, source=source):
+        if tx.run("delete_vector", user=scope.user, space=number, doc=doc):
+            _log(tx, scope, number, doc)
 
-    rows = tx.all("vectors", user=scope.user, source=source, model=model)
-    docs = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-    if not rows:
-        return docs, np.zeros((0, 0), np.float32)
-    scales = np.fromiter((row[1] for row in rows), np.float32, len(rows))
-    matrix = np.frombuffer(b"".join(row[2] for row in rows), np.int8).reshape(len(rows), -1)
-    return docs, matrix * scales[:, None]
+
+def after(tx: Transaction, scope: Scope, number: int, doc: int, limit: int) -> list[VectorRow]:
+    """The first `limit` vectors of the documents above `doc`, in order."""
+    return tx.all("vectors_after", user=scope.user, space=number, doc=doc, limit=limit)  # type: ignore[return-value]
+
+
+def of(tx: Transaction, scope: Scope, number: int, docs: Sequence[int]) -> list[VectorRow]:
+    """The vectors of those documents that have one."""
+    return tx.all("vectors_of", user=scope.user, space=number, docs=json.dumps(docs))  # type: ignore[return-value]
+
+
+def rewritten(tx: Transaction, scope: Scope, number: int, since: int) -> list[int]:
+    """The documents of the rewrites after the first `since`, as far as they are kept."""
+    return [doc for (doc,) in tx.all("rewritten_vectors", user=scope.user, space=number, since=since)]
+
+
+def _log(tx: Transaction, scope: Scope, number: int, doc: int) -> None:
+    (rewrites,) = tx.one("count_rewrite", user=scope.user, space=number) or (0,)
+    tx.run("log_rewrite", user=scope.user, space=number, number=rewrites, doc=doc)
+    tx.run("forget_rewrites", user=scope.user, space=number, last=rewrites - REWRITES_KEPT)

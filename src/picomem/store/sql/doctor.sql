@@ -4,14 +4,14 @@ SELECT user_id FROM memories UNION SELECT user_id FROM transcripts ORDER BY 1
 -- name: memory_without_vector
 SELECT m.doc, m.content FROM memories AS m
 WHERE m.user_id = :user AND NOT EXISTS (
-    SELECT 1 FROM vectors AS v
-    WHERE v.user_id = :user AND v.source = 'memory' AND v.model = :model AND v.doc = m.doc)
+    SELECT 1 FROM vector_spaces AS s JOIN vectors AS v ON v.user_id = s.user_id AND v.space = s.space
+    WHERE s.user_id = :user AND s.source = 'memory' AND s.model = :model AND v.doc = m.doc)
 
 -- name: episode_without_vector
 SELECT e.doc, e.preview FROM episodes AS e
 WHERE e.user_id = :user AND NOT EXISTS (
-    SELECT 1 FROM vectors AS v
-    WHERE v.user_id = :user AND v.source = 'episode' AND v.model = :model AND v.doc = e.doc)
+    SELECT 1 FROM vector_spaces AS s JOIN vectors AS v ON v.user_id = s.user_id AND v.space = s.space
+    WHERE s.user_id = :user AND s.source = 'episode' AND s.model = :model AND v.doc = e.doc)
 
 -- name: memory_words_clear
 INSERT INTO memory_words (memory_words) VALUES ('delete-all')
@@ -25,23 +25,30 @@ WHERE user_id = :user AND id = :id AND version = :version
 
 -- name: count_memory_orphans
 SELECT count(*) FROM vectors
-WHERE user_id = :user AND source = 'memory' AND NOT EXISTS (
-    SELECT 1 FROM memories AS r WHERE r.user_id = :user AND r.doc = vectors.doc)
+WHERE user_id = :user AND space IN (SELECT s.space FROM vector_spaces AS s WHERE s.user_id = :user AND s.source = 'memory')
+  AND NOT EXISTS (SELECT 1 FROM memories AS r WHERE r.user_id = :user AND r.doc = vectors.doc)
 
 -- name: delete_memory_orphans
 DELETE FROM vectors
-WHERE user_id = :user AND source = 'memory' AND NOT EXISTS (
-    SELECT 1 FROM memories AS r WHERE r.user_id = :user AND r.doc = vectors.doc)
+WHERE user_id = :user AND space IN (SELECT s.space FROM vector_spaces AS s WHERE s.user_id = :user AND s.source = 'memory')
+  AND NOT EXISTS (SELECT 1 FROM memories AS r WHERE r.user_id = :user AND r.doc = vectors.doc)
 
 -- name: count_episode_orphans
 SELECT count(*) FROM vectors
-WHERE user_id = :user AND source = 'episode' AND NOT EXISTS (
-    SELECT 1 FROM episodes AS r WHERE r.user_id = :user AND r.doc = vectors.doc)
+WHERE user_id = :user AND space IN (SELECT s.space FROM vector_spaces AS s WHERE s.user_id = :user AND s.source = 'episode')
+  AND NOT EXISTS (SELECT 1 FROM episodes AS r WHERE r.user_id = :user AND r.doc = vectors.doc)
 
 -- name: delete_episode_orphans
 DELETE FROM vectors
-WHERE user_id = :user AND source = 'episode' AND NOT EXISTS (
-    SELECT 1 FROM episodes AS r WHERE r.user_id = :user AND r.doc = vectors.doc)
+WHERE user_id = :user AND space IN (SELECT s.space FROM vector_spaces AS s WHERE s.user_id = :user AND s.source = 'episode')
+  AND NOT EXISTS (SELECT 1 FROM episodes AS r WHERE r.user_id = :user AND r.doc = vectors.doc)
+
+-- name: counted_episodes
+SELECT count(*) FROM episodes WHERE user_id = :user
+
+-- name: recount_episodes
+INSERT INTO holdings (user_id, episodes) VALUES (:user, :episodes)
+ON CONFLICT (user_id) DO UPDATE SET episodes = excluded.episodes
 
 -- name: all_index_pages
 SELECT page, content_hash FROM index_pages WHERE user_id = :user ORDER BY agent, project, budget

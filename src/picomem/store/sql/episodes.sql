@@ -91,7 +91,11 @@ WHERE e.user_id = :user AND (:project = '' OR t.project = :project) AND (:agent 
 ORDER BY e.started_at DESC, e.first_turn DESC, e.part DESC LIMIT :limit
 
 -- name: count_episodes
-SELECT count(*) FROM episodes WHERE user_id = :user
+SELECT episodes FROM holdings WHERE user_id = :user
+
+-- name: add_to_holdings
+INSERT INTO holdings (user_id, episodes) VALUES (:user, :episodes)
+ON CONFLICT (user_id) DO UPDATE SET episodes = holdings.episodes + excluded.episodes
 
 -- name: old_timeline_entries
 SELECT {episode_columns} FROM episodes AS e

@@ -43,21 +43,6 @@ SELECT block FROM episode_words_data WHERE id = 1
 -- name: count_memory_docs
 SELECT count(*) FROM memories WHERE user_id = :user
 
--- name: put_vector
-INSERT INTO vectors (user_id, source, model, doc, scale, vector) VALUES (:user, :source, :model, :doc, :scale, :vector)
-ON CONFLICT (user_id, source, model, doc) DO UPDATE SET scale = excluded.scale, vector = excluded.vector
-
--- name: vectors
-SELECT doc, scale, vector FROM vectors
-WHERE user_id = :user AND source = :source AND model = :model
-ORDER BY doc
-
--- name: count_vectors
-SELECT source, model, count(*) FROM vectors WHERE user_id = :user GROUP BY source, model ORDER BY source, model
-
--- name: delete_vector
-DELETE FROM vectors WHERE user_id = :user AND source = :source AND doc = :doc
-
 -- name: episodes_around
 -- From each episode back to the beginning of the one before it, and on to the turn after it. CROSS JOIN fixes the order:
 -- a few seeks for each episode, and no scan.
