@@ -29,10 +29,12 @@ def test_a_store_holds_what_was_asked_for(filled):
 
 def test_every_episode_has_a_unit_vector(filled):
     with closing(SqliteConnector(filled.store)) as connector, connector.read() as tx:
-        docs, rows = vectors.load(tx, Scope(ASKER), "episode", MODEL.name)
-    assert rows.shape == (45, 256)
-    assert len(set(docs)) == 45
-    assert (rows**2).sum(axis=1) == pytest.approx(1, abs=0.01)
+        space = vectors.space(tx, Scope(ASKER), "episode", MODEL.name)
+        rows = vectors.after(tx, Scope(ASKER), space.number, 0, 1_000)
+    assert len({doc for doc, _, _ in rows}) == 45
+    for _, scale, vector in rows:
+        assert len(vector) == 256
+        assert sum((scale * (byte - 256 if byte > 127 else byte)) ** 2 for byte in vector) == pytest.approx(1, abs=0.01)
 
 
 def test_the_plain_table_holds_the_same_texts(filled):

@@ -21,7 +21,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from picomem.errors import Locked, NotADatabase, PicomemError, StoreError
+from picomem.errors import Locked, NotADatabase, PicomemError, ReadOnly, StoreError
 from picomem.store import sqlite
 
 NOBODY = 65534
@@ -164,6 +164,22 @@ def test_a_read_only_file_in_a_folder_that_can_be_written_is_read_and_not_writte
     before = path.read_bytes()
     assert _as_another(lambda: _use(open_engine, path)) == _readable(TEXT)
     assert path.read_bytes() == before
+
+
+def test_an_older_store_that_cannot_be_written_is_refused_with_what_to_do(shared, open_engine, monkeypatch):
+    with monkeypatch.context() as then:
+        then.setattr(sqlite, "MIGRATIONS", sqlite.MIGRATIONS[:1])
+        then.setattr(sqlite, "SCHEMA_VERSION", 1)
+        open_engine(shared / "data" / "memory.db").close()
+    (shared / "data" / "memory.db").chmod(0o444)
+    (shared / "data").chmod(0o555)
+
+    def refusal() -> str:
+        with pytest.raises(ReadOnly) as refused:
+            open_engine(shared / "data" / "memory.db")
+        return str(refused.value)
+
+    assert "older picomem" in str(_as_another(refusal))
 
 
 def _crashed(open_engine, folder: Path, *suffixes: str) -> Path:

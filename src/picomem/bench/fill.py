@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,6 +57,7 @@ class Filled:
     users: int
     own: int
     questions: tuple[str, ...]
+    model: Model
 
     @property
     def episodes(self) -> int:
@@ -76,7 +77,9 @@ def fill(
 ) -> Filled:
     """A store of `users` with `own` episodes each. The same arguments give the same texts, vectors and questions."""
     folder.mkdir(parents=True, exist_ok=True)
-    filled = Filled(store=folder / "memory.db", plain=folder / "plain.db", users=users, own=own, questions=())
+    filled = Filled(
+        store=folder / "memory.db", plain=folder / "plain.db", users=users, own=own, questions=(), model=model
+    )
     prose = Prose(_SEED)
     asked = {number * own // questions for number in range(questions)}
     told: dict[int, str] = {}
@@ -97,7 +100,15 @@ def fill(
             if progress:
                 progress(f"filling: {done:,} of {filled.episodes:,} episodes, {users} users")
     made = tuple(prose.question(told[number * own // questions]) for number in range(questions))
-    return Filled(store=filled.store, plain=filled.plain, users=users, own=own, questions=made)
+    return replace(filled, questions=made)
+
+
+def tell(connector: SqliteConnector, model: Model, text: str) -> None:
+    """One more episode of the asker's, in a transcript of its own."""
+    path = f"/made-up/{ASKER}/{new_id()}.jsonl"
+    talk = _Talk(ASKER, Transcript(id=new_id(), host="plain", path=path, session=path), [text], 0)
+    with connector.write() as tx:
+        _put(tx, talk, model, _directions(model.dimensions))
 
 
 def _talks(prose: Prose, own: int, users: int) -> Iterator[_Talk]:

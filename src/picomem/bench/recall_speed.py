@@ -16,7 +16,7 @@ from time import perf_counter, process_time
 
 from picomem.app import open_engine
 from picomem.bench.baseline import Fts5
-from picomem.bench.fill import ASKER, Filled
+from picomem.bench.fill import ASKER, Filled, tell
 from picomem.bench.metrics import median
 from picomem.clock import parse_iso
 from picomem.settings import RecallSettings, Settings
@@ -125,7 +125,7 @@ def _times(found: Sequence[tuple[float, float]]) -> Times:
 
 
 def _after_change(filled: Filled, ask: Callable[[str], object], question: str) -> float:
-    """Milliseconds of an answer when another connection has written something since the last one."""
-    with closing(SqliteConnector(filled.store)) as connector, connector.write():
-        pass  # a transaction raises the store's version, whatever it holds
+    """Milliseconds of an answer when another connection has stored an episode of the asker since the last one."""
+    with closing(SqliteConnector(filled.store)) as connector:
+        tell(connector, filled.model, question)
     return _timed(ask, question)[0]

@@ -31,10 +31,6 @@ class Transaction(Protocol):
         """Take `count` consecutive numbers for the search index; the first of them. Never given out twice."""
         ...
 
-    def version(self) -> object:
-        """A value that differs once anything was written, by whomever."""
-        ...
-
 
 class Connector(Protocol):
     """One database."""

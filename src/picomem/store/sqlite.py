@@ -69,9 +69,6 @@ class SqliteTransaction:
         (last,) = self.one("take_docs", count=count) or (0,)
         return int(last) - count + 1
 
-    def version(self) -> object:
-        return self.one("meta", name="version")
-
 
 class SqliteConnector:
     """One SQLite file. Raises NotADatabase, NewerSchema, ReadOnly, Locked, DiskFull or StoreError on opening."""
@@ -120,6 +117,11 @@ class SqliteConnector:
             with self.read() as tx:
                 if tx.one("meta", name="next_doc") is None:
                     raise errors.NotADatabase() from error
+            if self._reader().pragma("user_version") != SCHEMA_VERSION:
+                raise errors.ReadOnly(
+                    f"{self.path} was written by an older picomem and cannot be brought up to date here, for it cannot "
+                    "be written; open it once where it can."
+                ) from error
 
     def _create_missing_file(self) -> bool:
         """Make the file, private, where there is none; whether it was made."""
@@ -232,7 +234,6 @@ class SqliteConnector:
                 if not rebuilding:
                     self._refuse_other_terms()
                 yield SqliteTransaction(self._writer, self.path)
-                self._writer.execute(statement("raise_version"))
                 self._writer.execute("COMMIT")
             finally:
                 self._depth = 0

@@ -9,9 +9,6 @@ SELECT value FROM meta WHERE name = :name
 INSERT INTO meta (name, value) VALUES (:name, :value)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
--- name: raise_version
-UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'version'
-
 -- name: first_meta
 INSERT INTO meta (name, value)
-VALUES ('next_doc', '0'), ('version', '0'), ('redaction_key', :key), ('terms_version', :terms)
+VALUES ('next_doc', '0'), ('redaction_key', :key), ('terms_version', :terms)
