@@ -98,6 +98,13 @@ def test_what_is_no_rewind_abandons_nothing(engine, tmp_path):
     assert taken_back(engine) == set()
 
 
+@pytest.mark.parametrize("parent", [{"parentUuid": None}, {}])
+def test_a_file_that_names_no_parents_has_no_branches(engine, tmp_path, parent):
+    lines = [{name: value for name, value in each.items() if name != "parentUuid"} | parent for each in TALK + REWIND]
+    engine.ingest([written(tmp_path / "s1.jsonl", lines)])
+    assert taken_back(engine) == set()
+
+
 def test_what_was_asked_for_on_an_abandoned_branch_is_no_memory(engine, tmp_path):
     wish = [*TALK[:2], line("u2", "a1", "user", WISH), *REWIND]
     report = engine.ingest([written(tmp_path / "s1.jsonl", wish)])

@@ -10,6 +10,7 @@ back. Turns are what is asked about, so the tree is kept of turns alone.
   used several tools at once), they are taken as one after the other.
 - A person goes back to where they said something, so these places are remembered: what they said, what it went on
   from, and the turn before it. Any other parent counts as what was said last: in doubt nothing was taken back.
+- No parent (None) is a new beginning, but only in a file that told a parent before; one that tells nothing is no tree.
 
 What is kept from one reading to the next is small: the places of the last hundred prompts or so, and the tree by its
 segments, each a run of turns of which every one goes on from the one before.
@@ -42,20 +43,23 @@ class Branches:
         self._last = _NONE
         self._last_is_persons = False
         self._last_record = b""
+        self._is_tree = False
 
-    def passed(self, record: str, parent: str) -> None:
+    def passed(self, record: str, parent: str | None) -> None:
         """A record of the conversation that is no turn: a branch can begin with it."""
+        self._is_tree = self._is_tree or bool(parent)
         above = self._above.get(_digest(parent))
         if record and above is not None and above != self._leaf():
             self._remember(_digest(record), above)
 
-    def said(self, turn: int, record: str, parent: str, *, person: bool, aside: bool = False) -> bool:
+    def said(self, turn: int, record: str, parent: str | None, *, person: bool, aside: bool = False) -> bool:
         """A turn, by its number; whether it begins a branch, that is: goes on from another than the last turn."""
         if aside:
             if not self._segments or self._segments[-1][1] != _ASIDE:
                 self._open(turn, _ASIDE)
             return False
         above = self._above_turn(record, parent, person)
+        self._is_tree = self._is_tree or bool(parent)
         forks = above != self._last and len(self._segments) < _MOST_SEGMENTS
         if not forks:
             above = self._last
@@ -81,7 +85,7 @@ class Branches:
             kept[number] = at
             at = self._segments[number][1]
         ranges: Ranges = []
-        ends = [*(first - 1 for first in firsts[1:]), self._last]
+        ends = [*(first - 1 for first in firsts[1:]), self._last][: len(firsts)]
         for number, ((first, parent), end) in enumerate(zip(self._segments, ends, strict=True)):
             begin = kept.get(number, first - 1) + 1
             if parent != _ASIDE and begin <= end:
@@ -96,6 +100,7 @@ class Branches:
             "above": b64encode(above).decode(),
             "leaf": self._leaf(),
             "record": self._last_record.hex(),
+            "tree": self._is_tree,
         }
 
     @classmethod
@@ -109,13 +114,14 @@ class Branches:
             made._above[data[at : at + _DIGEST]] = value
         made._last, made._last_is_persons = stored["leaf"] >> 1, bool(stored["leaf"] & 1)
         made._last_record = bytes.fromhex(stored["record"])
+        made._is_tree = bool(stored["tree"])
         return made
 
-    def _above_turn(self, record: str, parent: str, person: bool) -> int:
+    def _above_turn(self, record: str, parent: str | None, person: bool) -> int:
         if not record:
             return self._last
-        if not parent:
-            return _NONE if person else self._last
+        if parent is None:
+            return _NONE if person and self._is_tree else self._last
         above = self._above.get(_digest(parent))
         if above is None or not (person or above & 1):
             return self._last
@@ -136,5 +142,5 @@ class Branches:
             del self._above[next(iter(self._above))]
 
 
-def _digest(record: str) -> bytes:
+def _digest(record: str | None) -> bytes:
     return b"" if not record else blake2b(record.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()

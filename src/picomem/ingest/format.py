@@ -135,8 +135,9 @@ class State:
     def place(
         self, turns: Sequence[Turn], record: object, parent: object, *, person: bool, aside: bool = False
     ) -> Sequence[Turn]:
-        """Put what a record gave (a turn, or nothing) into the tree; `parent` is the id that it goes on from."""
-        name, above = short(record), short(parent)
+        """Put what a record gave (a turn, or nothing) into the tree; `parent` is the id that it goes on from, None
+        where the record says that there is none, empty where it says nothing."""
+        name, above = short(record), None if parent is None else short(parent)
         if not turns:
             if not aside:
                 self.branches.passed(name, above)

@@ -106,9 +106,15 @@ class Writing:
         owners: set[str] = set()
         gone = lru_cache(maxsize=None)(lambda owner: is_gone(tx, self._scope, owner))
         news: dict[str, tuple[str, str]] = {}  # identity → the episode, and its text before
+        unknown = episodes.unknown_identities(tx, self._scope, batch.pieces)
+        new: dict[str, Episode] = {}
+        now = self._clock()
         for name, piece in batch.pieces.items():
             ready = prepared[name]
-            fresh = episode_of(piece, transcript.id, ready.tokens, self._clock())
+            fresh = episode_of(piece, transcript.id, ready.tokens, now)
+            if name in unknown:
+                new[name] = fresh
+                continue
             decided, fresh, old = self._decided(tx, fresh, session, transcript.id, gone)
             if decided is Fate.KEPT and old is not None:
                 report.repeated += 1
@@ -116,17 +122,23 @@ class Writing:
                     owners.add(old.transcript_id)
                 continue
             if old is None:
-                stored = episodes.insert(tx, self._scope, fresh)
-                report.episodes += 1
-            else:
-                stored = episodes.renew(tx, self._scope, old, fresh)
-                report.updated += 1
-            if old is None or old.preview != fresh.preview:
-                news[name] = stored.id, old.preview if old else ""
-                if self._vectors is not None and ready.vector is not None:
-                    self._vectors.store(tx, "episode", stored.doc, ready.vector)
+                new[name] = fresh
+                continue
+            stored = episodes.renew(tx, self._scope, old, fresh)
+            report.updated += 1
+            if old.preview != fresh.preview:
+                news[name] = stored.id, old.preview
+                self._store_vector(tx, stored, ready)
+        for name, stored in zip(new, episodes.insert_all(tx, self._scope, list(new.values())), strict=True):
+            news[name] = stored.id, ""
+            self._store_vector(tx, stored, prepared[name])
+        report.episodes += len(new)
         self._ask(tx, transcript, batch, news, report)
         return owners
+
+    def _store_vector(self, tx: Transaction, episode: Episode, ready: Ready) -> None:
+        if self._vectors is not None and ready.vector is not None:
+            self._vectors.store(tx, "episode", episode.doc, ready.vector)
 
     def _decided(
         self, tx: Transaction, fresh: Episode, session: str, transcript_id: str, gone: Callable[[str], bool]
@@ -155,9 +167,8 @@ class Writing:
                 if transcript.took_back(turn.index):
                     report.passed_over({"request taken back": 1}, {})
                     continue
-                said_at = (
-                    None if turn.at is None else min(turn.at, now)
-                )  # a machine's clock may have been ahead of ours
+                # A machine's clock may have been ahead of ours.
+                said_at = None if turn.at is None else min(turn.at, now)
                 asked.append(Asked(candidate, turn.text, episode_id, said_at, transcript.project))
         report.requests += len(asked)
         if asked:

@@ -6,6 +6,7 @@ Two implementations are meant to exist, SQLite (`sqlite.py`) and PostgreSQL. Eve
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -25,6 +26,10 @@ class Transaction(Protocol):
 
     def run(self, name: str, /, **values: object) -> int:
         """Run a statement that writes; how many rows it changed."""
+        ...
+
+    def run_many(self, name: str, rows: Iterable[Mapping[str, object]], /) -> None:
+        """Run a statement that writes once for each row of values."""
         ...
 
     def next_docs(self, count: int = 1) -> int:

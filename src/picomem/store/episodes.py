@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from picomem.clock import Micros
@@ -47,11 +47,20 @@ def set_send_policy(tx: Transaction, scope: Scope, session: str, policy: str) ->
 
 def insert(tx: Transaction, scope: Scope, episode: Episode) -> Episode:
     """Store an episode and its full-text entry."""
-    doc = tx.next_docs()
-    tx.run("insert_episode", user=scope.user, doc=doc, content_hash=row_hash(episode), **_values(episode))
-    tx.run("episode_words_add", doc=doc, body=indexed(text_of(episode), owner_token(scope.user)))
-    tx.run("add_to_holdings", user=scope.user, episodes=1)
-    return replace(episode, doc=doc)
+    return insert_all(tx, scope, [episode])[0]
+
+
+def insert_all(tx: Transaction, scope: Scope, fresh: Sequence[Episode]) -> list[Episode]:
+    """Store episodes and their full-text entries, in order."""
+    if not fresh:
+        return []
+    stored = [replace(each, doc=doc) for doc, each in enumerate(fresh, tx.next_docs(len(fresh)))]
+    owner = owner_token(scope.user)
+    rows = ({"user": scope.user, "doc": each.doc, "content_hash": row_hash(each), **_values(each)} for each in stored)
+    tx.run_many("insert_episode", rows)
+    tx.run_many("episode_words_add", ({"doc": each.doc, "body": indexed(text_of(each), owner)} for each in stored))
+    tx.run("add_to_holdings", user=scope.user, episodes=len(stored))
+    return stored
 
 
 def renew(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> Episode:
@@ -100,6 +109,13 @@ def old_timeline_entries(tx: Transaction, scope: Scope, before: Micros) -> list[
 def by_identity(tx: Transaction, scope: Scope, identity: str) -> Episode | None:
     row = tx.one("episode_by_identity", user=scope.user, identity=identity)
     return None if row is None else unchecked(row)
+
+
+def unknown_identities(tx: Transaction, scope: Scope, identities: Iterable[str]) -> set[str]:
+    """Those of the identities that no episode has."""
+    asked = list(identities)
+    known = tx.all("known_identities", user=scope.user, identities=json.dumps(asked))
+    return set(asked).difference(row[0] for row in known)
 
 
 def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[str]) -> list[Episode]:

@@ -21,7 +21,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -64,6 +64,12 @@ class SqliteTransaction:
         except apsw.Error as error:
             raise translation(error, self._path) from error
         return self._connection.changes()
+
+    def run_many(self, name: str, rows: Iterable[Mapping[str, object]], /) -> None:
+        try:
+            self._connection.executemany(statement(name), rows)  # type: ignore[arg-type]
+        except apsw.Error as error:
+            raise translation(error, self._path) from error
 
     def next_docs(self, count: int = 1) -> int:
         (last,) = self.one("take_docs", count=count) or (0,)

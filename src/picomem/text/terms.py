@@ -54,6 +54,7 @@ _CJK_ALONE = f"(?<![{_CJK}])[{_CJK}](?![{_CJK}])"
 _LONGEST_TERM = 64  # a longer "word" is a hash or base64; its head identifies it as well
 
 
+@lru_cache(maxsize=64)
 def owner_token(user: str) -> str:
     """Twenty characters of [a-z2-7] that stand for a user in the index.
 

@@ -97,7 +97,7 @@ class ClaudeCode:
             turns = _said(state, line, record)
             person = bool(turns) and turns[0].role == "user"
             aside = record.get("isSidechain") is True
-            return state.place(turns, record.get("uuid"), record.get("parentUuid"), person=person, aside=aside)
+            return state.place(turns, record.get("uuid"), record.get("parentUuid", ""), person=person, aside=aside)
         if isinstance(kind, str) and kind in _TITLES:
             _entitle(state, record, *_TITLES[kind])
         elif isinstance(kind, str) and kind in _QUIET:

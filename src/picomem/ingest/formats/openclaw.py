@@ -70,11 +70,11 @@ class OpenClaw:
         if kind == "message":
             turns = _message(state, line, record)
             person = bool(turns) and turns[0].role == "user"
-            return state.place(turns, record.get("id"), record.get("parentId"), person=person)
+            return state.place(turns, record.get("id"), record.get("parentId", ""), person=person)
         if kind == "session":
             _describe(state, record)
             return ()
-        state.place((), record.get("id"), record.get("parentId"), person=False)
+        state.place((), record.get("id"), record.get("parentId", ""), person=False)
         if kind == "session_info":
             state.renote(title=record.get("name") or state.info.title)
             state.skipped.add("title")

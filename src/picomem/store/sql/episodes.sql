@@ -61,6 +61,10 @@ WHERE user_id = :user AND id = :id
 -- name: episode_by_identity
 SELECT {episode_columns} FROM episodes AS e WHERE e.user_id = :user AND e.identity = :identity
 
+-- name: known_identities
+SELECT e.identity FROM episodes AS e
+WHERE e.user_id = :user AND e.identity IN (SELECT value FROM json_each(:identities))
+
 -- name: episode
 SELECT {episode_columns} FROM episodes AS e WHERE e.user_id = :user AND e.id = :id
 
