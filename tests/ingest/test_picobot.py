@@ -72,3 +72,18 @@ def test_a_broken_file_is_one_sentence_and_gives_nothing(tmp_path, broken):
 def test_another_programs_sessions_json_is_not_claimed(tmp_path):
     path = tmp_path / "sessions.json"
     assert format_of(path, b'{"agent:main:main":{"sessionId":"x"}}') is None
+
+
+@pytest.mark.requirement("P4")
+def test_a_store_gets_its_own_users_sessions_and_their_dates(tmp_path, open_engine):
+    mine = {**_SESSION, "id": "t-1", "user_id": "tui:local", "conversation": [{"User": {"content": "at my desk"}}]}
+    path = tmp_path / "sessions.json"
+    path.write_text(json.dumps({"sessions": [_SESSION, mine]}), encoding="utf-8")
+    local, ann = open_engine(), open_engine(user="ann")
+    report = local.ingest([path])
+    assert report.skipped["session of another user"] == 1
+    assert [hit.text for hit in local.timeline()] == ["at my desk"]
+    ann.ingest([path])
+    assert [hit.text for hit in ann.timeline()] == ["tschüß", "hallo", "grüß dich"]
+    assert [hit.at - 1_770_112_800_123_456 for hit in ann.timeline()] == [2, 1, 0]
+    assert local.ingest([path]).unchanged == 1

@@ -23,12 +23,18 @@ def test_anyones_log_is_read(read):
     assert [(turn.role, turn.text, turn.origin) for turn in turns] == [
         ("user", "hello", Origin.USER),
         ("assistant", "hi", Origin.AGENT),
-        ("Ann", "me too", Origin.USER),
+        ("Ann", "me too", Origin.OTHER),
         ("assistant", "bye", Origin.AGENT),
     ]
     assert [turn.at for turn in turns] == [1_777_802_400_000_000, 1_777_802_401_000_000, None, None]
     assert state.info.session == "talk"
     assert state.skipped.counts == {"system": 1, "attachment": 1, "tool": 1, "unknown:": 1}
+
+
+@pytest.mark.requirement("X7")
+def test_in_a_log_of_names_alone_all_are_people(read):
+    turns, _ = read([{"role": "Ann", "content": "hello"}, {"role": "Bob", "content": "hi"}], expected="plain")
+    assert [(turn.role, turn.origin) for turn in turns] == [("Ann", Origin.USER), ("Bob", Origin.USER)]
 
 
 def test_nanobots_first_line_names_the_session(read):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Protocol
 
+from picomem.clock import Micros
 from picomem.ingest.noise import visible
 from picomem.ingest.pieces import Packer, Piece
 from picomem.policy.redact import Redactor
@@ -34,6 +35,13 @@ class Batch:
     asked: list[tuple[str, Candidate, Turn]] = field(default_factory=list)
     turns: int = 0
     redacted: int = 0
+
+    def date(self, begun: Micros | None) -> None:
+        """Give pieces without a time that of their session's beginning, a microsecond later for each turn."""
+        for name, piece in self.pieces.items():
+            if begun is not None and piece.started_at is None:
+                first, last = begun + piece.first_turn, begun + piece.last_turn
+                self.pieces[name] = replace(piece, started_at=first, ended_at=last)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,8 @@ class Ingest:
         self._connector = connector
         self._scope = scope
         self._clock = clock
+        # A host calls the person at this machine by the channel.
+        self._users = {scope.user, "tui:local"} if scope.user == "local" else {scope.user}
         self._resumer = Resumer(connector, scope)
         self._maker = Maker(redactor, vectors)
         self._writing = Writing(connector, scope, vectors, propose, clock)
@@ -168,11 +170,15 @@ class Ingest:
             info = self._maker.safe(info)
             nameless += not info.session
             session = info.session or f"#{nameless}"
+            if info.user and info.user not in self._users:
+                report.passed_over({"session of another user": 1}, {})
+                continue
             transcript = known.get(session) or Transcript(id=new_id(), host=form.name, path=str(path), session=session)
             state = State(info=info, skipped=skipped, turns=len(turns))
             reading, batch = Reading(transcript, state, Packer(form.name, session), look), Batch()
             for turn in turns:
                 self._maker.pack(reading.packer, turn, batch)
+            batch.date(info.started_at)
             self._store(path, reading, 0, 0, batch, report)
             known[session] = reading.transcript
             report.passed_over(skipped.counts, {})

@@ -40,6 +40,7 @@ class TranscriptInfo:
     agent: str = ""
     parent_session: str = ""
     started_at: Micros | None = None
+    user: str = ""  # whose it is, where a host serves several
 
 
 @dataclass(slots=True)

@@ -6,6 +6,10 @@
 Facts from the program's phase 2 (Rust, serde's outer tags). An entry is one of User, Assistant, System,
 Tool; the last two are not turns. Entries have no time of their own.
 
+The file holds every user's sessions. A store is one user's, so ingest reads those whose `user_id` is that user's
+(`picomem --user ID ingest …`), and of the user `local`, who sits at this machine, those of the terminal (`tui:local`)
+and those that name nobody. The others are passed over and counted.
+
 A turn's `start` and `end` are the byte range of its entry in the file: the document is walked value by
 value down to the entries, with the standard library's scanner for what is inside, which costs about as much
 as parsing it. Nothing is given before the whole document was read, so a broken file gives nothing.
@@ -169,7 +173,7 @@ def _fields(cursor: _Cursor) -> tuple[Record, list[Entry]]:
 
 def _session(fields: Record, entries: list[Entry], places: _Places) -> tuple[TranscriptInfo, list[Turn], Skipped]:
     state = State()
-    state.note(session=fields.get("id"), started_at=moment(fields.get("created_at")))
+    state.note(session=fields.get("id"), started_at=moment(fields.get("created_at")), user=fields.get("user_id"))
     turns: list[Turn] = []
     for start, end, entry in entries:
         line = Line(places.byte(start), places.byte(end), b"")

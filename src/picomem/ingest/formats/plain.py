@@ -6,6 +6,11 @@
 `message` may hold the content, as Cursor writes it; a first line `{"_type": "metadata", "key": …}` names
 the session, as nanobot writes it. Roles that are nobody's (system, tool) are passed over; a role that is
 not known is a speaker's name.
+
+Who is the user: `user` or `human`. A speaker by name, in a log in which a user or an agent spoke before, is another
+person, and their words are of origin `other`: kept, handed out on request, no instruction. In a log of names alone
+(people talking, kept by one of them) it cannot be told who of them is the user; they are people's words, and none of
+them is taken for a wish of the user's.
 """
 
 from __future__ import annotations
@@ -87,12 +92,15 @@ def _say(state: State, line: Line, record: Record) -> Sequence[Turn]:
     if not text.strip() and others:
         return ()
     state.note(session=state.marks.get("name"))
+    named = role not in _PEOPLE and role not in _AGENTS
+    if not named:
+        state.marks["roles"] = "1"
     at, record_id = moment(record.get("timestamp")), short(record.get("id"))
     return state.say(
         line,
         text,
         role="user" if role in _PEOPLE else "assistant" if role in _AGENTS else name,
-        origin=Origin.AGENT if role in _AGENTS else Origin.USER,
+        origin=Origin.AGENT if role in _AGENTS else Origin.OTHER if named and "roles" in state.marks else Origin.USER,
         at=at,
         key=f"{record_id}\n{at}\n{role}\n{text}" if record_id or at is not None else "",
         ids=(record_id, "", ""),
