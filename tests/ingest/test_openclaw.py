@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from picomem.ingest.format import format_of
 from picomem.records.kinds import Origin
@@ -93,3 +95,23 @@ def test_files_that_are_not_conversations_are_not_claimed():
     for name in ("s.trajectory.jsonl", "s.checkpoint.1.jsonl", "session-sqlite-import-archive/s.jsonl"):
         assert format_of(Path(name), head) is None
     assert format_of(Path("s.jsonl"), head) is not None
+
+
+@pytest.mark.parametrize("archive", ["s7.jsonl.reset.2026-04-03T09-00-00.000Z", "s7.jsonl.deleted.1775206800.zst"])
+def test_what_was_archived_is_found_and_its_pointers_move_to_it(engine, tmp_path, archive):
+    folder = tmp_path / "agents" / "main" / "sessions"
+    said = {"role": "user", "content": "Where does the crane log go?"}
+    lines = [
+        {"type": "session", "version": 3, "id": "s7", "timestamp": "2026-04-03T09:00:00Z", "cwd": "/home/ann"},
+        {"type": "message", "id": "m1", "parentId": None, "timestamp": "2026-04-03T09:00:01Z", "message": said},
+    ]
+    data = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    folder.mkdir(parents=True)
+    (folder / "s7.jsonl").write_bytes(data)
+    engine.ingest([folder])
+    (folder / "s7.jsonl").unlink()
+    (folder / archive).write_bytes(zstandard.compress(data) if archive.endswith(".zst") else data)
+    assert engine.ingest([folder]).files == 1
+    (hit,) = engine.timeline()
+    assert engine.show(hit.id)[2].state == "open"
+    assert hit.transcript.endswith(archive)

@@ -24,15 +24,18 @@ def test_the_hosts_own_folders_are_searched_and_missing_ones_are_no_problem(tmp_
     agent = _write(tmp_path / ".claude/projects/-p/s/subagents/agent-a.jsonl", _CLAUDE)
     codex = _write(tmp_path / ".codex/sessions/2026/05/03/rollout-a.jsonl", _CODEX)
     _write(tmp_path / ".claude/projects/-p/memory/MEMORY.md", b"# notes")
-    claw = _write(tmp_path / ".openclaw/agents/main/sessions/s.jsonl", b'{"type":"session","id":"s","cwd":"/"}\n')
+    header = b'{"type":"session","id":"s","cwd":"/"}\n'
+    claw = _write(tmp_path / ".openclaw/agents/main/sessions/s.jsonl", header)
     _write(tmp_path / ".openclaw/agents/main/sessions/sessions.json", b'{"agent:main:main":{"sessionId":"s"}}')
-    _write(tmp_path / ".openclaw/agents/main/sessions/s.jsonl.deleted.1.zst", b"x")
+    archive = tmp_path / ".openclaw/agents/main/sessions/r.jsonl.deleted.1.zst"
+    _write(archive, zstandard.ZstdCompressor().compress(header))
     found = find(default_places(tmp_path, {}))
     assert {(each.path, each.format) for each in found} == {
         (claude, "claude-code"),
         (agent, "claude-code"),
         (codex, "codex"),
         (claw, "openclaw"),
+        (archive, "openclaw"),
     }
     assert find(default_places(tmp_path / "nobody", {})) == []
 

@@ -9,6 +9,7 @@ alone.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -18,7 +19,8 @@ from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.format import format_of
 from picomem.ingest.reader import head
 
-_SUFFIXES = (".jsonl", ".jsonl.zst")
+# OpenClaw keeps what was reset or deleted: `<session>.jsonl.deleted.<time>.zst`.
+_TRANSCRIPT = re.compile(r"\.jsonl(\.(reset|deleted)\.[\w:.+-]{1,80}?)?(\.zst)?$")
 _NAMES = ("sessions.json",)
 _DEEPEST = 40
 
@@ -89,7 +91,7 @@ def _in_folder(folder: Path) -> Iterator[Found]:
     for path, problem in _walk(folder, _DEEPEST):
         if problem:
             yield Found(path, "", problem)
-        elif path.name.endswith(_SUFFIXES) or path.name in _NAMES:
+        elif _TRANSCRIPT.search(path.name) or path.name in _NAMES:
             judged = _judged(path)
             # In a folder such a file may well be something else: it is counted, and no problem. A `sessions.json`
             # of another format is a host's list of its sessions.
