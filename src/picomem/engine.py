@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,7 @@ from picomem.records.scope import Scope
 from picomem.settings import Settings
 from picomem.store import episodes, memories, vectors
 from picomem.store.connector import Connector, Transaction
+from picomem.values import replace
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from picomem import paths
 from picomem.errors import InvalidInput
+from picomem.values import dataclass, field, fields, replace
 
 
 @dataclass(frozen=True, slots=True)

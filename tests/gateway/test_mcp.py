@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from picomem.engine import Engine
 from picomem.gateway.mcp import build_server, described, due, project_of
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.table import operations
+from picomem.values import dataclass
 
 ERAS = {"legacy": "2025-11-25", "auto": "2026-07-28"}
 both_eras = pytest.mark.parametrize("mode", ERAS)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import MISSING
 from typing import Any, get_type_hints
 
 from picomem.operations.operation import options
+from picomem.values import MISSING
 
 
 def add_request(parser: argparse.ArgumentParser, request: type) -> None:

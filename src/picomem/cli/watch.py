@@ -14,7 +14,6 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from picomem.ingest.places import default_places
 from picomem.operations.keeping import Ingest
 from picomem.operations.operation import Operation
 from picomem.operations.views import jsonable
+from picomem.values import replace
 
 if TYPE_CHECKING:
     from picomem.engine import Engine

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field
 from difflib import get_close_matches
 from types import NoneType
 from typing import Any, Literal, Union, get_args, get_type_hints
@@ -26,6 +25,7 @@ from picomem.operations.fence import fenced
 from picomem.operations.operation import Operation, options
 from picomem.operations.views import jsonable
 from picomem.records.kinds import Kind, Origin
+from picomem.values import MISSING, dataclass, field
 
 _NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 # Of a view with an origin: what its author wrote or chose, one text or several.

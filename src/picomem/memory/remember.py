@@ -73,9 +73,7 @@ class Writer:
 
     def remember(self, tx: Transaction, offer: Offer, parents: Sequence[Parent] = ()) -> Remembered:
         """Put an offer through gate, match and decision, and apply what was decided."""
-        verdict = self.judged(
-            offer.content, offer.kind, offer.origin, explicit=offer.explicit, around=offer.around
-        )
+        verdict = self.judged(offer.content, offer.kind, offer.origin, explicit=offer.explicit, around=offer.around)
         if verdict.keep and offer.context:
             # Why a thing matters is read by models as well: what may not be content may not be context.
             verdict = self.judged(offer.context, offer.kind, offer.origin, explicit=True)

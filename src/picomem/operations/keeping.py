@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from picomem.errors import InvalidInput, NotFound
 from picomem.memory.status import Status as StoreStatus
 from picomem.operations.memory_views import ChangeView, change_view
 from picomem.operations.operation import Operation, Progressing, option
+from picomem.values import asdict, dataclass
 
 if TYPE_CHECKING:
     from picomem.engine import Engine

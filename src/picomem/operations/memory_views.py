@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-
 from picomem.clock import Micros, iso
 from picomem.operations.views import iso_or_none
 from picomem.records.memory import Change, Memory
+from picomem.values import asdict, dataclass
 
 
 @dataclass(frozen=True, slots=True)

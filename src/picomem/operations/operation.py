@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
+
+from picomem.values import MISSING, dataclass, field, fields
 
 if TYPE_CHECKING:
     from picomem.engine import Engine

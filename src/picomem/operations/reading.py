@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from picomem.operations.operation import Operation, option
 from picomem.operations.times import moment
 from picomem.operations.views import HitView, hit_view
 from picomem.paths import write_whole
+from picomem.values import dataclass
 
 if TYPE_CHECKING:
     from picomem.engine import Engine

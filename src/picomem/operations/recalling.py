@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
@@ -11,6 +10,7 @@ from picomem.operations.operation import Operation, option
 from picomem.operations.times import instant, moment, window
 from picomem.operations.views import AnswerView, answer_view
 from picomem.records.kinds import Kind, Priority
+from picomem.values import dataclass
 
 if TYPE_CHECKING:
     from picomem.engine import Engine

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from dataclasses import MISSING, fields
 from typing import Any, get_type_hints
 
 from picomem import errors, settings
 from picomem.operations.operation import Operation, options
 from picomem.operations.table import operations
+from picomem.values import MISSING, fields
 
 _HEAD = """# Reference
 

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from picomem.clock import Micros, iso
 from picomem.records.hit import Answer, Hit
+from picomem.values import asdict, dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, StoreError
@@ -11,6 +10,7 @@ from picomem.operations.memory_views import ChangeView, MemoryView, change_view,
 from picomem.operations.operation import Operation, option
 from picomem.operations.times import moment
 from picomem.records.kinds import Kind, Origin, Priority
+from picomem.values import dataclass
 
 if TYPE_CHECKING:
     from picomem.engine import Engine

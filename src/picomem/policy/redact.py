@@ -15,12 +15,12 @@ pattern is run by `secret_scanners`, and what matched is looked at by `secret_ch
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from picomem.errors import InvalidInput
 from picomem.policy.secret_checks import Span
 from picomem.policy.secret_rules import RULES
 from picomem.policy.secret_scanners import Scanner, default_scanner
+from picomem.values import dataclass
 
 _PLACEHOLDER = r"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{8}\]"
 _ECHO_MIN = 8  # a shorter secret may be an ordinary word elsewhere

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from picomem.clock import Micros
 from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.store.memories import visible
+from picomem.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

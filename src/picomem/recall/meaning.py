@@ -11,7 +11,6 @@ that asks once reads all of it once.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from picomem.records.scope import Scope
 from picomem.store import vectors
 from picomem.store.connector import Transaction
 from picomem.store.vectors import Space, VectorRow
+from picomem.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import tzinfo
 
 from picomem.clock import Micros
 from picomem.recall.when.reading import TimeReading, read_time
 from picomem.text.plain import plain
 from picomem.text.terms import is_cjk, query_terms
+from picomem.values import dataclass
 
 LONGEST = 8_000  # characters of a question that are looked at
 MOST_TERMS = 48

@@ -15,10 +15,10 @@ A sum of normalised scores keeps how much better one hit is than the next; ranks
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from heapq import nlargest
 
 from picomem.store.search import SATURATION, Place
+from picomem.values import dataclass, field
 
 # The four weights were chosen together, once, on seven public sets at a time (docs/benchmarks.md): a middle that
 # serves them all, and the best for none of them.

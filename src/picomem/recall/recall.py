@@ -8,7 +8,6 @@ Recall never fails because one leg failed: each leg is tried by itself, and the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
@@ -26,6 +25,7 @@ from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.store import episodes, memories, search
 from picomem.store.connector import Connector, Transaction
+from picomem.values import dataclass, field, replace
 
 if TYPE_CHECKING:
     from picomem.policy.redact import Redactor

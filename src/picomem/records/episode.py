@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 from picomem.clock import Micros
 from picomem.records.kinds import Origin
+from picomem.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from picomem.clock import Micros
 from picomem.records.ids import content_hash
 from picomem.records.kinds import Kind, Origin, Priority, Source
 from picomem.records.scope import Scope
+from picomem.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

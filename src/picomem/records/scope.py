@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from picomem.errors import InvalidInput
 from picomem.text.plain import plain
+from picomem.values import dataclass, replace
 
 LOCAL_USER = "local"
 _LONGEST = 256

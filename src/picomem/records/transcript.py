@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from picomem.clock import Micros
 from picomem.records.kinds import Origin
+from picomem.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

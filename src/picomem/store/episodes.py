@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt
@@ -16,6 +15,7 @@ from picomem.store import vectors
 from picomem.store.connector import Row, Transaction
 from picomem.store.memories import id_range, unique_id
 from picomem.text.terms import indexed, owner_token
+from picomem.values import replace
 
 
 def put_transcript(tx: Transaction, scope: Scope, transcript: Transcript) -> None:

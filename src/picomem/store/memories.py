@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt, NotFound
@@ -14,6 +13,7 @@ from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
 from picomem.text.terms import indexed, owner_token
+from picomem.values import replace
 
 
 def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> Memory:

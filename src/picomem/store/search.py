@@ -12,13 +12,13 @@ fixed in SQLite (ext/fts5/fts5_aux.c).
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from math import log
 from typing import NamedTuple
 
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 from picomem.text.terms import owner_token
+from picomem.values import dataclass
 
 SATURATION = 2.2  # k1 + 1: what a term's frequency tends to
 _LOWEST_IDF = 1e-6  # SQLite's own floor

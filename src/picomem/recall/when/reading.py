@@ -19,7 +19,6 @@ Chinese `chinese_words` and `chinese`; what is meant by it all in `intent`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
 from picomem.clock import Micros, parse_iso, to_datetime, to_micros
@@ -27,6 +26,7 @@ from picomem.errors import InvalidTime
 from picomem.recall.when import chinese, english
 from picomem.recall.when.intent import is_meant, is_told, unquoted, wanted_order
 from picomem.recall.when.spans import EARLIEST, LATEST, Phrase, Span, last_units
+from picomem.values import dataclass
 
 _LONGEST = 2_000
 _MINUTE = timedelta(minutes=1)

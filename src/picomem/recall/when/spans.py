@@ -14,8 +14,9 @@ the readers of phrases turn that into “nothing was named”.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
+
+from picomem.values import dataclass, replace
 
 EARLIEST = datetime(1970, 1, 1)  # where “before X” begins
 LATEST = datetime(9999, 1, 1)  # where a range without an end does

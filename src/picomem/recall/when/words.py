@@ -7,9 +7,10 @@ a path), so that no rule can read the “3.11” of a version or the “8” of 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
+
+from picomem.values import dataclass
 
 MONTHS = {
     name: number
