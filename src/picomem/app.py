@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import tzinfo
+from datetime import UTC, tzinfo
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from picomem import paths
 from picomem.clock import Clock, local_zone, system_clock
@@ -67,6 +66,10 @@ def zone_of(settings: Settings) -> tzinfo:
     name = settings.recall.timezone
     if not name:
         return local_zone()
+    if name == "UTC":
+        return UTC
+    from zoneinfo import ZoneInfo
+
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +132,8 @@ def _with_tables(settings: Settings, tables: dict[str, Any], where: str) -> Sett
 
 def _check_known(name: str, known: list[str], where: str, what: str) -> None:
     if name not in known:
+        from difflib import get_close_matches
+
         near = get_close_matches(name, known, 1, 0.5)
         hint = f"did you mean “{near[0]}”?" if near else f"there are {', '.join(known)}."
         raise InvalidInput(f"“{name}” in {where} is no {what}; {hint}")

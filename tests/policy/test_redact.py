@@ -16,7 +16,14 @@ from hypothesis import strategies as st
 from picomem.errors import InvalidInput
 from picomem.policy.redact import Redactor
 from picomem.policy.secret_rules import RULES, Rule
-from picomem.policy.secret_scanners import LinearScanner, Scanner, WindowScanner, secrets_of
+from picomem.policy.secret_scanners import (
+    LinearScanner,
+    PatientScanner,
+    Scanner,
+    WindowScanner,
+    best_engine,
+    secrets_of,
+)
 
 from .secrets_corpus import B62, HELD_OUT, TUNED
 
@@ -213,3 +220,27 @@ def test_hostile_text_costs_a_rule_at_most_50_ms(rule: Rule, engine: str) -> Non
     texts = list(_hostile(rule))
     assert len(texts) == 10
     assert max(_cpu(SCANNERS[engine], rule, text, 0.05) for text in texts) <= 0.05
+
+
+ENGINE = best_engine()
+
+
+@given(TEXTS)
+def test_the_first_text_is_redacted_as_every_later_one(text: str) -> None:
+    fresh = Redactor(KEY, scanner=PatientScanner(lambda: ENGINE))
+    assert fresh.redact(text) == Redactor(KEY, scanner=ENGINE).redact(text)
+
+
+def test_no_engine_is_made_for_a_text_without_the_literal_of_a_rule() -> None:
+    made: list[Scanner] = []
+
+    def engine() -> Scanner:
+        made.append(ENGINE)
+        return ENGINE
+
+    redactor = Redactor(KEY, scanner=PatientScanner(engine))
+    assert redactor.redact("The harbor crane is blue").findings == ()
+    assert made == []
+    redactor.redact("The password is hunter2hunter2")
+    redactor.redact("AKIA is how a key begins")
+    assert len(made) == 1

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from picomem.cli.options import add_request, request_of
+from picomem.cli.width import width
 from picomem.errors import InvalidInput, PicomemError
 from picomem.operations.table import NAMES, operation
 from picomem.version import __version__
@@ -35,11 +36,19 @@ Begin with:
 """
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal. argparse asks shutil how wide that is, for each option and without being asked for
+    help; shutil loads three compressors."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=width() - 2)
+
+
 class Parser(argparse.ArgumentParser):
     """An argparse parser whose errors are one sentence, and whose help keeps its examples' line breaks."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
+        super().__init__(formatter_class=_Help, **settings)
 
     def error(self, message: str) -> NoReturn:
         raise InvalidInput(f"{message}; `{self.prog} --help` shows what there is.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, get_type_hints
+from typing import Any
 
 from picomem.operations.operation import options
 from picomem.values import MISSING
@@ -11,7 +11,7 @@ from picomem.values import MISSING
 
 def add_request(parser: argparse.ArgumentParser, request: type) -> None:
     """Add an argument for each field of a request."""
-    hints = get_type_hints(request)
+    hints = request.__annotations__  # as they are written: names are enough here
     for name, default, about in options(request):
         settings: dict[str, Any] = {"help": about["help"], "dest": name}
         if about["choices"]:
@@ -26,9 +26,9 @@ def add_request(parser: argparse.ArgumentParser, request: type) -> None:
                 settings.update(nargs="?", default=default)
             parser.add_argument(name, **{**settings, "metavar": name.upper()})
             continue
-        flag = "--" + name.replace("_", "-").removesuffix("s" if about["many"] and name != "kinds" else "\0")
+        flag = "--" + name.replace("_", "-").removesuffix("s" if about["many"] else "\0")
         flags = [flag, about["short"]] if about["short"] else [flag]
-        if hints[name] is bool:
+        if hints[name] == "bool":
             settings.update(action=argparse.BooleanOptionalAction if default else "store_true", default=default)
             settings.pop("choices", None)
         elif about["many"]:
@@ -49,9 +49,8 @@ def request_of(request: type, chosen: argparse.Namespace) -> Any:
     return request(**values)
 
 
-def _type_of(hint: Any) -> Any:
+def _type_of(hint: str) -> Any:
     """What argparse calls on the text: a number where nothing else is allowed."""
-    names = str(hint)
-    if "str" in names:
+    if "str" in hint:
         return str
-    return float if "float" in names else int
+    return float if "float" in hint else int

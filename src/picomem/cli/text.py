@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import textwrap
 from collections.abc import Callable
 from typing import Any
 from unicodedata import east_asian_width
+
+from picomem.cli.width import width
 
 
 def text_of(name: str, result: Any) -> str:
@@ -15,17 +14,9 @@ def text_of(name: str, result: Any) -> str:
     return _TEXTS[name](result)
 
 
-def _width() -> int:
-    try:
-        columns = os.get_terminal_size(sys.stdout.fileno()).columns
-    except (OSError, ValueError):
-        columns = 88  # no terminal
-    return min(100, max(60, columns))
-
-
 def _wrapped(text: str, indent: str = "   ", most: int = 6) -> str:
     """A text in lines of the terminal, at most so many of them."""
-    room = _width() - len(indent)
+    room = width() - len(indent)
     lines: list[str] = []
     for line in text.strip().splitlines():
         lines += _broken(line, room) or [""]
@@ -120,6 +111,8 @@ def _recall(answer: Any) -> str:
 
 
 def _show(result: Any) -> str:
+    import textwrap
+
     lines = [result.episode.citation + (f"  [{result.episode.project}]" if result.episode.project else "")]
     lines.append(result.episode.transcript)
     if result.state != "open":

@@ -20,6 +20,7 @@ from picomem.policy.secret_rules import RULES, Rule
 
 _WINDOW_BEFORE, _WINDOW_AFTER = 160, 4096  # characters around a literal that Python's `re` looks at
 _ABSENT: Span = (-1, -1)
+_SHORT = 20_000  # characters: in a longer text RE2 is faster at finding literals, the making of it included
 
 
 class Scanner(Protocol):
@@ -173,9 +174,40 @@ class _PlainView:
             yield {"": match.span(), **groups}
 
 
+class PatientScanner:
+    """Makes an engine when a text needs one: what a recall hands out seldom holds the literal of a rule, and making
+    the engine takes as long as all else that a recall loads."""
+
+    def __init__(self, engine: Callable[[], Scanner]) -> None:
+        self._make = engine
+        self._engine: Scanner | None = None
+        self._gates = tuple(_ranks_by_gate())
+
+    def scan(self, text: str) -> list[tuple[int, int, int]]:
+        # Beyond ASCII a literal may be written in more ways than one; that is for the engine to know.
+        if self._engine is None and len(text) <= _SHORT and text.isascii():
+            lowered = text.lower()
+            if not any(gate in lowered for gate in self._gates):
+                return []
+        return self._made().scan(text)
+
+    def view(self, text: str) -> View:
+        return self._made().view(text)
+
+    def _made(self) -> Scanner:
+        if self._engine is None:
+            self._engine = self._make()
+        return self._engine
+
+
 @functools.cache
 def default_scanner() -> Scanner:
-    """One scanner a process, made when it is first needed."""
+    """One scanner a process."""
+    return PatientScanner(best_engine)
+
+
+def best_engine() -> Scanner:
+    """RE2 where it is installed."""
     try:
         return LinearScanner()
     except ImportError:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 from functools import cached_property
 from math import log
 
@@ -111,8 +110,10 @@ def _add_slips(tx: Transaction, scope: Scope, source: str, term: str, documents:
 
 def near_spellings(term: str, vocabulary: list[tuple[str, int]]) -> list[tuple[str, int]]:
     """The terms of a vocabulary that `term` may be a slip for or the beginning of, the likeliest first."""
-    if len(term) < 4 or not term.isalnum():
+    if len(term) < 4 or not term.isalnum() or not vocabulary:
         return []
+    from difflib import SequenceMatcher  # most questions are spelled well
+
     likely: list[tuple[float, str, int]] = []
     letters = Counter(term)
     comparable = len(term) >= 5 and not any(c.isdigit() for c in term)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 import time
+
+from picomem.digest import blake2b
 
 _lock = threading.Lock()
 _last = 0
@@ -26,7 +27,7 @@ def new_id() -> str:
 
 def content_hash(*parts: str) -> str:
     """A short BLAKE2b over the parts, in order; stored beside a row's text so that a flipped bit is seen."""
-    digest = hashlib.blake2b(digest_size=12)
+    digest = blake2b(digest_size=12)
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(4, "big"))

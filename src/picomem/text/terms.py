@@ -22,10 +22,11 @@ postings of a word to weigh it.)
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from functools import lru_cache
+
+from picomem.digest import blake2b
 
 VERSION = "2"
 
@@ -61,7 +62,7 @@ def owner_token(user: str) -> str:
     100 bits: who may choose an id must not find one whose token is another user's, or they would be told that user's
     words as near spellings. FTS5 stores what neighbouring terms have in common once, so the length costs little.
     """
-    digest = int.from_bytes(hashlib.blake2b(user.encode("utf-8", "surrogatepass"), digest_size=13).digest(), "big")
+    digest = int.from_bytes(blake2b(user.encode("utf-8", "surrogatepass"), digest_size=13).digest(), "big")
     return "".join("abcdefghijklmnopqrstuvwxyz234567"[digest >> shift & 31] for shift in range(0, 100, 5))
 
 
