@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+import picomem
+
 FOREIGN = (
     "mcp rich pydantic pydantic_settings typer click starlette fastapi uvicorn textual psycopg httpx httpx2 requests "
     "urllib3 huggingface_hub wordllama safetensors pydantic_ai openai anthropic watchfiles zstandard"
@@ -53,6 +55,36 @@ def test_remembering_and_recalling_loads_no_foreign_library_and_connects_to_noth
     assert {name.partition(".")[0] for name in found["modules"]} & set(FOREIGN) == set()
     assert "asyncio" not in found["modules"]
     assert ("numpy" in found["modules"]) == (embedder == "static")
+
+
+SLOW = ("_hashlib dataclasses difflib inspect numpy platformdirs re2 shutil tokenizers tomllib zoneinfo").split()
+
+_COMMAND = """
+import sys
+from picomem.cli.main import main
+code = main()
+print(*sorted(sys.modules), file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def test_a_recall_by_words_at_the_terminal_loads_nothing_slow_that_it_does_not_need(db):
+    with picomem.open(db, embedder="none") as memory:
+        memory.remember("The harbor crane is blue", key="crane")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("PICOMEM_", "COV_"))}
+    env |= {"PYTHONPATH": os.pathsep.join(sys.path), "PICOMEM_RECALL_EMBEDDER": "none", "TZ": "UTC"}
+    env["PICOMEM_DATA_DIR"] = str(db.parent)
+    done = subprocess.run(
+        [sys.executable, "-c", _COMMAND, "--db", str(db), "recall", "which crane is blue?"],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "The harbor crane is blue" in done.stdout
+    loaded = set(done.stderr.split())
+    assert loaded & set(SLOW) == set()
+    assert {name.partition(".")[0] for name in loaded} & set(FOREIGN) == set()
 
 
 def test_importing_picomem_loads_nothing_that_it_does_not_need():

@@ -8,7 +8,7 @@ from pathlib import Path
 from picomem import paths
 from picomem.clock import Clock, local_zone, system_clock
 from picomem.engine import Engine
-from picomem.errors import InvalidInput
+from picomem.errors import InvalidInput, NotFound
 from picomem.models.embedder import Embedder
 from picomem.records.scope import Scope
 from picomem.settings import Settings, load
@@ -26,27 +26,48 @@ def open_engine(
     embedder: str | Embedder | None = None,
     clock: Clock = system_clock,
     actor: str = "",
+    create: bool = True,
 ) -> Engine:
-    """Open, or create, a memory.
+    """Open a memory, or create one unless `create` is false.
 
-    `path` is the database file (default: the data directory's). `embedder` is "static", "none", or an Embedder;
-    by default what the settings say. Raises InvalidInput for bad settings and StoreError for a bad file.
+    `path` is the database file (default: `$PICOMEM_DB`, or the data directory's). `embedder` is "static", "none", or
+    an Embedder; by default what the settings say. Raises InvalidInput for bad settings, StoreError for a bad file, and
+    NotFound where there is none and none is to be created.
     """
     if user is not None and not user.strip():
         # An empty variable in a script must not open the memory of somebody else.
         raise InvalidInput("The user id is empty; name a user, or leave it out for the one of the settings.")
     chosen = settings or load()
     scope = Scope(user or chosen.data.user, agent, project, session)
-    connector = SqliteConnector(_database(path, chosen))
+    database = Path(path).expanduser() if path is not None else paths.database_path(chosen.data.dir)
+    if not create:
+        _check_exists(database, named=path is not None or bool(paths.named_database()))
     return Engine(
-        connector, scope, _embedder(embedder or chosen.recall.embedder), clock, zone_of(chosen), chosen, actor
+        SqliteConnector(database),
+        scope,
+        _embedder(embedder or chosen.recall.embedder),
+        clock,
+        zone_of(chosen),
+        chosen,
+        actor,
     )
 
 
-def _database(path: str | Path | None, settings: Settings) -> Path:
-    if path is not None:
-        return Path(path).expanduser()
-    return Path(settings.data.dir).expanduser() / "picomem.db" if settings.data.dir else paths.database_path()
+def _check_exists(database: Path, named: bool) -> None:
+    try:
+        database.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        if named:
+            raise NotFound(
+                f"There is no store at {database}; check the path, or make one there with `picomem remember` or "
+                "`picomem ingest`."
+            ) from None
+        raise NotFound(
+            f"Nothing is stored yet (there is no {database}); `picomem ingest` reads your past sessions, and "
+            "`picomem remember TEXT` stores a statement."
+        ) from None
+    except OSError:
+        return  # whoever opens it will say it better
 
 
 def _embedder(chosen: str | Embedder) -> Embedder | None:

@@ -22,10 +22,17 @@ def data_dir() -> Path:
     return Path(platformdirs.user_data_dir("picomem", appauthor=False))
 
 
-def database_path() -> Path:
-    """The database: `$PICOMEM_DB`, or `picomem.db` in the data directory."""
-    chosen = os.environ.get("PICOMEM_DB")
-    return Path(chosen).expanduser() if chosen else data_dir() / "picomem.db"
+def named_database() -> str:
+    """The database that the environment names (`$PICOMEM_DB`); empty where it names none."""
+    return os.environ.get("PICOMEM_DB", "")
+
+
+def database_path(folder: str = "") -> Path:
+    """The database: `$PICOMEM_DB`; or `picomem.db` in `folder`, or where none is given in the data directory."""
+    named = named_database()
+    if named:
+        return Path(named).expanduser()
+    return (Path(folder).expanduser() if folder else data_dir()) / "picomem.db"
 
 
 def make_private_dir(folder: Path) -> None:

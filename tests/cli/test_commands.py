@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -155,6 +157,81 @@ def test_the_version_is_printed(picomem: Picomem) -> None:
     assert picomem("--version").out.strip() == f"picomem {__version__}"
 
 
+def test_python_can_run_the_package_as_a_module(home: Path) -> None:
+    done = subprocess.run([sys.executable, "-m", "picomem", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"picomem {__version__}"
+
+
+def test_the_more_specific_way_to_name_the_database_wins(picomem: Picomem, home: Path) -> None:
+    config = home / "config.toml"
+    config.write_text(f"[data]\ndir = '{home / 'by_file'}'\n")
+    by_option, by_name = home / "by_option.db", home / "by_name.db"
+    # From the least specific to the most: each must win over all before it.
+    ways: list[tuple[Path, dict[str, str], tuple[str, ...]]] = [
+        (home / "by_file" / "picomem.db", {"PICOMEM_CONFIG": str(config)}, ()),
+        (home / "by_dir" / "picomem.db", {"PICOMEM_DATA_DIR": str(home / "by_dir")}, ()),
+        (by_name, {"PICOMEM_DB": str(by_name)}, ()),
+        (by_option, {}, ("--db", str(by_option))),
+    ]
+    picomem("remember", PORT)
+    for index, (expected, env, option) in enumerate(ways):
+        for _, weaker, _ in [(Path(), {}, ()), *ways[:index]]:
+            done = picomem("remember", PORT, *option, env={**weaker, **env})
+            assert done.code == 0, done.err
+            assert picomem("status", "--json", *option, env={**weaker, **env}).json["database"] == str(expected)
+
+
+READING = (
+    ("recall", "queue"), ("show", "01a2"), ("why", "port"), ("history", "port"), ("timeline",), ("index",), ("status",),
+    ("doctor",), ("audit",), ("index-status",), ("forget", "port"), ("revise", "port", "It is 6432"), ("scrub",),
+    ("withhold", "8463c716"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", READING, ids=lambda arguments: arguments[0])
+def test_what_needs_a_store_makes_none_where_a_path_was_mistyped(
+    picomem: Picomem, home: Path, arguments: tuple[str, ...]
+) -> None:
+    missing = home / "folder" / "mistyped.db"
+    done = picomem(*arguments, "--db", str(missing))
+    assert done.code == 3
+    assert f"There is no store at {missing}" in done.err
+    assert done.err.count("\n") == 1
+    assert not missing.parent.exists()
+
+
+def test_every_command_either_makes_a_store_or_is_known_to_need_one() -> None:
+    assert {name for name in NAMES if not operation(name).creates} == {arguments[0] for arguments in READING}
+
+
+def test_before_anything_is_stored_a_question_is_answered_with_how_to_begin(picomem: Picomem, home: Path) -> None:
+    done = picomem("recall", "staging port", "--json")
+    assert done.code == 3
+    assert done.json["error"]["code"] == "not_found"
+    assert "Nothing is stored yet" in done.err
+    assert "picomem ingest" in done.err
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize("order", ["files first", "options first"])
+def test_the_files_of_a_benchmark_may_stand_before_or_after_its_options(
+    picomem: Picomem, home: Path, order: str
+) -> None:
+    case = {"id": "c1", "sessions": []}
+    (home / "set.jsonl").write_text(json.dumps(case))
+    options, files = ["--k", "3", "--embedder", "none", "--json"], ["set.jsonl"]
+    done = picomem("bench", "quality", *(files + options if order == "files first" else options + files))
+    assert "unrecognized" not in done.err
+    assert "Name at least one" not in done.err
+    assert "set.jsonl" in done.err + done.out
+
+
+def test_the_speed_benchmark_measures_with_and_without_vectors_and_takes_no_choice(picomem: Picomem) -> None:
+    done = picomem("bench", "speed", "--embedder", "none")
+    assert done.code == 2
+    assert "--embedder" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -178,6 +255,7 @@ def test_the_version_is_printed(picomem: Picomem) -> None:
     ],
 )
 def test_bad_input_is_one_sentence_and_an_exit_code(picomem: Picomem, arguments: tuple, code: int, said: str) -> None:
+    picomem("remember", "Deploys go out on Tuesdays", "--key", "deploys")
     done = picomem(*arguments)
     assert done.code == code
     assert said in done.err
@@ -186,6 +264,7 @@ def test_bad_input_is_one_sentence_and_an_exit_code(picomem: Picomem, arguments:
 
 
 def test_an_error_with_json_is_a_document_too(picomem: Picomem) -> None:
+    picomem("remember", PORT)
     done = picomem("forget", "nothing_there", "--json")
     assert done.code == 3
     assert done.json["error"]["code"] == "not_found"
@@ -234,6 +313,7 @@ def test_a_setting_that_does_not_exist_is_named_with_the_nearest_one(picomem: Pi
 def test_settings_come_from_the_file_and_the_environment_over_it(picomem: Picomem, home: Path) -> None:
     config = home / "config.toml"
     config.write_text("[recall]\nembedder = 'none'\n[index]\nbudget = 300\n")
+    picomem("remember", PORT)
     env = {"PICOMEM_CONFIG": str(config)}
     assert picomem("status", "--json", env=env).json["embedder"] == "none"
     assert picomem("index", "--json", env=env).json["budget"] == 300

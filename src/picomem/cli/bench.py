@@ -11,15 +11,19 @@ from pathlib import Path
 from picomem.errors import InvalidInput
 
 
-def add_bench(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the benchmarks."""
-    parser.add_argument("what", choices=("quality", "speed", "gate"), help="what to measure")
-    parser.add_argument("files", nargs="*", metavar="FILE", help="quality: question sets (*.jsonl or *.jsonl.gz)")
-    parser.add_argument("--k", default="5,10", help="quality: cut-offs (default 5,10)")
-    parser.add_argument("--jobs", type=int, default=1, help="quality: processes")
-    parser.add_argument("--embedder", choices=("static", "none"), default="static", help="with or without vectors")
-    parser.add_argument("--sizes", default="10000,100000", help="speed: numbers of episodes")
-    parser.add_argument("--transcripts", metavar="FOLDER", help="speed: transcripts to ingest besides the made-up ones")
+def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) -> None:
+    """The benchmarks, each with its own arguments; `late` has those of every command."""
+    parts = parser.add_subparsers(title="what to measure", metavar="quality|speed|gate", dest="what", required=True)
+    quality = parts.add_parser("quality", help="of recall, on question sets, beside full text alone", parents=[late])
+    # None is told in a sentence of our own; argparse would only say that something is required.
+    quality.add_argument("files", nargs="*", metavar="FILE", help="question sets (*.jsonl or *.jsonl.gz)")
+    quality.add_argument("--k", default="5,10", help="cut-offs (default 5,10)")
+    quality.add_argument("--jobs", type=int, default=1, help="processes")
+    quality.add_argument("--embedder", choices=("static", "none"), default="static", help="with or without vectors")
+    speed = parts.add_parser("speed", help="of recall, ingest and a process, with and without vectors", parents=[late])
+    speed.add_argument("--sizes", default="10000,100000", help="numbers of episodes (default 10000,100000)")
+    speed.add_argument("--transcripts", metavar="FOLDER", help="transcripts to ingest besides the made-up ones")
+    parts.add_parser("gate", help="of the write gate: junk, duplicates, news, and what recall handed out", parents=[late])
 
 
 def run_bench(chosen: argparse.Namespace) -> int:

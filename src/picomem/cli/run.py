@@ -17,7 +17,7 @@ from picomem.paths import private_umask
 def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace) -> int:
     """Do it, and print the result as text or as one JSON document."""
     private_umask()
-    with open_engine(chosen.db, user=chosen.user) as engine:
+    with open_engine(chosen.db, user=chosen.user, create=operation.creates) as engine:
         if getattr(chosen, "watch", False):
             from picomem.cli.watch import watch
 

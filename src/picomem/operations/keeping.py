@@ -247,6 +247,7 @@ OPERATIONS = (
         tool="memory_ingest",
         idempotent=True,
         long=True,
+        creates=True,
     ),
     Operation(
         name="withhold",
@@ -267,6 +268,7 @@ OPERATIONS = (
         permission="memory:write:user",
         example="picomem migrate ~/.openclaw/workspace/MEMORY.md",
         idempotent=True,
+        creates=True,
     ),
     Operation(
         name="scrub",

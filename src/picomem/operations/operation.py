@@ -20,7 +20,8 @@ class Operation:
     `request` is a frozen dataclass whose fields were made by `option`; `result` a dataclass of JSON-able values.
     `run(engine, request)` does it, or `run(engine, request, progress)` where `long` says so. `reply` says the
     result in words, for a model or a log. `tool` is its name as an MCP tool; an operation without one is not
-    offered to models.
+    offered to models. `creates` says that it makes a store where there is none: what only reads or changes what is
+    stored must not leave an empty one where a path was mistyped.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Operation:
     destructive: bool = False
     idempotent: bool = False
     long: bool = False
+    creates: bool = False
 
     @property
     def doc(self) -> str:

@@ -171,6 +171,7 @@ OPERATIONS = (
         permission="memory:write:user",
         example='picomem remember "The staging database listens on port 5433" --key staging_db_port',
         tool="memory_store",
+        creates=True,
     ),
     Operation(
         name="revise",
