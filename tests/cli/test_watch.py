@@ -70,6 +70,11 @@ class Watched:
         self._process.send_signal(signal.SIGINT)
         return self.ended()
 
+    def terminate(self) -> int:
+        """What a service manager does; the exit code."""
+        self._process.send_signal(signal.SIGTERM)
+        return self.ended()
+
     def ended(self) -> int:
         """Wait until it has ended by itself; the exit code."""
         out, err = self._process.communicate(timeout=_PATIENCE)
@@ -124,6 +129,23 @@ def test_what_is_appended_appears_and_an_interrupt_stops_it_with_a_sentence(watc
     assert "Traceback" not in process.said["stderr"]
     assert "stopped" in process.said["stderr"]
     assert process.previews() == ["First words", *(f"Burst {number}" for number in range(20)), "In a new folder"]
+
+
+def test_a_service_manager_stops_it_as_calmly(watch, tmp_path):
+    path = tmp_path / "logs" / "chat.jsonl"
+    _say(path, "First words")
+    process = watch(tmp_path / "logs")
+    process.reads(process.is_watching)
+    for number in range(200):
+        _say(path, f"Burst {number}")
+    assert process.terminate() == 0  # whether or not it has begun to read them
+    assert "told to stop" in process.said["stderr"]
+    assert "Traceback" not in process.said["stderr"]
+    kept = process.previews()
+    assert kept == ["First words", *(f"Burst {number}" for number in range(200))][: len(kept)]
+    again = watch(tmp_path / "logs")
+    again.reads(lambda: len(again.previews()) == 201)
+    assert again.terminate() == 0
 
 
 def test_with_json_every_reading_that_found_something_is_one_line(watch, tmp_path):

@@ -4,18 +4,20 @@
 
 A reading that fails is said once and tried again, as nobody stands by: the store may be locked by another process, or
 the disk full for a while. Folders that appear, or are replaced, while we watch are noticed within a few seconds.
-Ctrl-C ends it like every command, with what was read until then.
+Ctrl-C ends it like every command, with what was read until then. So does SIGTERM, as a service manager sends it, but
+with exit code 0: to be stopped is how this command ends, and systemd counts 143 among the failures.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from picomem.errors import InvalidInput, PicomemError
 from picomem.ingest.places import default_places
@@ -36,9 +38,30 @@ _ENDINGS = (".jsonl", ".jsonl.zst", "sessions.json")
 def watch(engine: Engine, operation: Operation, request: Ingest, *, as_json: bool) -> int:
     """Read what is there, then whatever changes; one line (or one JSON line) for each time something was new.
 
-    Ends with KeyboardInterrupt. Raises InvalidInput where there is nothing to watch, and what `ingest` raises the
-    first time.
+    Returns 0 after SIGTERM, and ends with KeyboardInterrupt otherwise. Raises InvalidInput where there is nothing to
+    watch, and what `ingest` raises the first time.
     """
+    terminated = False
+
+    def terminate(number: int, _frame: object) -> None:
+        nonlocal terminated
+        terminated = True
+        signal.signal(number, signal.SIG_DFL)  # a second one ends it at once, which harms no transaction either
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        _follow(engine, operation, request, as_json=as_json)
+    except KeyboardInterrupt:
+        if not terminated:
+            raise
+        print("picomem: told to stop; what was read until now is kept.", file=sys.stderr)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return 0
+
+
+def _follow(engine: Engine, operation: Operation, request: Ingest, *, as_json: bool) -> NoReturn:
     given = [Path(path).expanduser() for path in request.paths]
     folders = [path if path.is_dir() else path.parent for path in given]
     folders = folders or [place.folder for place in default_places(Path.home(), os.environ)]
