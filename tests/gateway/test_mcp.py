@@ -644,3 +644,9 @@ def test_nothing_of_it_is_loaded_before_it_is_asked_for():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment(), timeout=60)
     assert done.stdout.strip() == b"[]"
+
+
+def test_an_error_names_tools_and_not_commands_of_a_terminal(engine: Engine):
+    told = refusal(call(engine, "memory_forget", {"key": "nothing_there"}))
+    assert "`memory_recall`" in told
+    assert "picomem" not in told

@@ -10,8 +10,9 @@ the middle, gets no result, as the protocol wants it, but its write is whole. On
 can stop halfway; it does so where it reports, and its transaction rolls back.
 
 Errors. Everything that picomem raises on purpose is a tool result with `isError` and the error's one sentence,
-because a model can read that and mend its call. What has no tool to answer for it (an unknown tool or resource) is an
-error of the protocol. A fault of ours is left to the SDK, which logs it to stderr.
+because a model can read that and mend its call; where the sentence names a command, it names the tool (advice.py).
+What has no tool to answer for it (an unknown tool or resource) is an error of the protocol. A fault of ours is left
+to the SDK, which logs it to stderr.
 
 stdout belongs to the protocol. The SDK takes file descriptor 1 for itself and points it at stderr while it serves;
 `sys.stdout` is redirected too, so that what a stray `print` leaves in a buffer cannot follow when the descriptor is
@@ -23,7 +24,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import redirect_stdout
 from difflib import get_close_matches
 from typing import Any
@@ -39,6 +40,7 @@ from mcp.shared.exceptions import MCPError
 
 from picomem.engine import Engine
 from picomem.errors import InvalidInput, PicomemError
+from picomem.gateway.advice import for_agents, with_notes_for_agents
 from picomem.gateway.schemas import Parameters, result_json, result_schema
 from picomem.operations import table
 from picomem.operations.operation import Operation, Progressing
@@ -66,8 +68,9 @@ Send = Callable[[float, float | None, str | None], Coroutine[Any, Any, None]]
 class Tool:
     """An operation as a tool."""
 
-    def __init__(self, operation: Operation) -> None:
+    def __init__(self, operation: Operation, tools: Mapping[str, str]) -> None:
         self._operation = operation
+        self._tools = tools
         self._parameters = Parameters(operation)
 
     def listed(self) -> types.Tool:
@@ -94,7 +97,9 @@ class Tool:
         try:
             result = self._operation.call(engine, self._parameters.request(arguments), progress)
         except PicomemError as error:
-            return types.CallToolResult(content=[types.TextContent(text=str(error))], is_error=True)
+            said = for_agents(str(error), self._tools)
+            return types.CallToolResult(content=[types.TextContent(text=said)], is_error=True)
+        result = with_notes_for_agents(result, self._tools)
         return types.CallToolResult(
             content=[types.TextContent(text=self._operation.reply(result))],
             structured_content=result_json(result),
@@ -145,8 +150,9 @@ def build_server(engine: Engine, operations: Iterable[Operation] | None = None) 
 
     `operations` are the table's where they are not given; one without a tool name is not offered.
     """
-    given = table.operations() if operations is None else operations
-    tools = {operation.tool: Tool(operation) for operation in given if operation.tool}
+    given = tuple(table.operations() if operations is None else operations)
+    named = {operation.name: operation.tool for operation in given if operation.tool}
+    tools = {operation.tool: Tool(operation, named) for operation in given if operation.tool}
     listed = [tool.listed() for tool in tools.values()]
     limiter = CapacityLimiter(_CALLS_AT_ONCE)
 
@@ -169,7 +175,7 @@ def build_server(engine: Engine, operations: Iterable[Operation] | None = None) 
         return types.ListResourceTemplatesResult(resource_templates=[_index_template()])
 
     async def read_resource(_context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        return await to_thread.run_sync(_read_index, engine, params.uri, limiter=limiter)
+        return await to_thread.run_sync(_read_index, engine, params.uri, named, limiter=limiter)
 
     return Server(
         "picomem",
@@ -237,7 +243,7 @@ def _index_template() -> types.ResourceTemplate:
     )
 
 
-def _read_index(engine: Engine, uri: str) -> types.ReadResourceResult:
+def _read_index(engine: Engine, uri: str, tools: Mapping[str, str]) -> types.ReadResourceResult:
     project = project_of(uri)
     if project is None:
         raise MCPError(types.INVALID_PARAMS, f"There is no resource “{uri[:64]}”; there is {INDEX_URI}.", {"uri": uri})
@@ -245,6 +251,6 @@ def _read_index(engine: Engine, uri: str) -> types.ReadResourceResult:
         page = engine.index(scope=engine.scope.narrowed(project=project))
     except PicomemError as error:
         code = types.INVALID_PARAMS if isinstance(error, InvalidInput) else types.INTERNAL_ERROR
-        raise MCPError(code, str(error), {"uri": uri}) from error
+        raise MCPError(code, for_agents(str(error), tools), {"uri": uri}) from error
     contents = types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=page.text)
     return types.ReadResourceResult(contents=[contents])

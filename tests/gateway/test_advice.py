@@ -1,0 +1,35 @@
+"""What an agent is told where a person would be told a command."""
+
+from __future__ import annotations
+
+from picomem.gateway.advice import for_agents, with_notes_for_agents
+from picomem.values import dataclass
+
+TOOLS = {"recall": "memory_recall", "show": "memory_show"}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    text: str
+    note: str = ""
+
+
+def test_a_command_with_a_tool_is_named_as_the_tool() -> None:
+    said = for_agents("There is no memory “x”; `picomem recall` finds by words, `picomem show 01a2` opens it.", TOOLS)
+    assert said == "There is no memory “x”; `memory_recall` finds by words, `memory_show 01a2` opens it."
+
+
+def test_a_command_without_a_tool_or_with_options_is_for_the_person() -> None:
+    for command in ("`picomem doctor --repair`", "`picomem recall --help`"):
+        said = for_agents(f"The file is damaged; run {command}.", TOOLS)
+        assert command in said
+        assert "tell them" in said
+
+
+def test_a_sentence_without_a_command_stays_as_it_is() -> None:
+    assert for_agents("The importance is 7; it lies between 0 and 1.", TOOLS).endswith("between 0 and 1.")
+
+
+def test_notes_are_changed_and_what_was_stored_is_not() -> None:
+    told = "run `picomem recall`"
+    assert with_notes_for_agents(Found(told, told), TOOLS) == Found(told, "run `memory_recall`")
