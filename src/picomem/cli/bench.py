@@ -23,7 +23,9 @@ def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) ->
     speed = parts.add_parser("speed", help="of recall, ingest and a process, with and without vectors", parents=[late])
     speed.add_argument("--sizes", default="10000,100000", help="numbers of episodes (default 10000,100000)")
     speed.add_argument("--transcripts", metavar="FOLDER", help="transcripts to ingest besides the made-up ones")
-    parts.add_parser("gate", help="of the write gate: junk, duplicates, news, and what recall handed out", parents=[late])
+    parts.add_parser(
+        "gate", help="of the write gate: junk, duplicates, news, and what recall handed out", parents=[late]
+    )
 
 
 def run_bench(chosen: argparse.Namespace) -> int:
