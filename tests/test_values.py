@@ -129,6 +129,11 @@ def test_the_standard_library_takes_them_for_its_own() -> None:
     assert dataclasses.asdict(Standard(Key("a"))) == {"key": {"user": "a", "part": 0}, "size": 1}
 
 
+def test_what_the_standard_library_asks_for_is_made_once() -> None:
+    assert dataclasses.fields(Key)[0] is dataclasses.fields(Key)[0]
+    assert dataclasses.fields(Key)[0] is not dataclasses.fields(Named)[0]
+
+
 def test_fields_tell_their_defaults_and_what_was_said_about_them() -> None:
     name, point, more = fields(Named)
     assert (name.name, name.default) == ("name", "")

@@ -177,7 +177,9 @@ else:
             ]
             frozen = cls.__setattr__ is _refuse_setting
             twin = dataclasses.make_dataclass(cls.__name__, specified, kw_only=True, frozen=frozen)
-            return getattr(twin, self._name)
+            made = getattr(twin, self._name)
+            setattr(cls, self._name, made)  # from now on it is there, as in any dataclass
+            return made
 
     _METHODS = {
         "__repr__": _repr,
