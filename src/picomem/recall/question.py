@@ -6,6 +6,7 @@ import re
 from datetime import tzinfo
 
 from picomem.clock import Micros
+from picomem.recall.speaker import is_of_asker, is_telling
 from picomem.recall.when.reading import TimeReading, read_time
 from picomem.text.plain import plain
 from picomem.text.terms import is_cjk, query_terms
@@ -26,6 +27,8 @@ class Question:
     single: frozenset[str]
     phrases: tuple[str, ...]
     time: TimeReading
+    of_asker: bool = False  # what the asker said is asked for
+    telling: bool = False  # it goes on with something, rather than asking about it
 
 
 def parse(text: str, asked_at: Micros, zone: tzinfo) -> Question:
@@ -35,6 +38,7 @@ def parse(text: str, asked_at: Micros, zone: tzinfo) -> Question:
     # The words of a date say when, not what: the text itself seldom repeats them.
     about = text.replace(time.phrase, " ", 1) if time.window and time.certain and time.phrase else text
     terms = query_terms(about, MOST_TERMS)
+    telling = is_telling(text)
     return Question(
         text=text,
         about=about,
@@ -42,4 +46,6 @@ def parse(text: str, asked_at: Micros, zone: tzinfo) -> Question:
         single=frozenset(term for term in terms if len(term) == 1 and is_cjk(term)),
         phrases=tuple(phrase.strip().casefold() for phrase in _QUOTED.findall(text)),
         time=time,
+        of_asker=not telling and is_of_asker(text),
+        telling=telling,
     )

@@ -18,6 +18,7 @@ from picomem.recall.filters import Filters
 from picomem.recall.meaning import Likeness, MeaningLeg
 from picomem.recall.question import Question, parse
 from picomem.recall.rank import Evidence
+from picomem.recall.speaker import meant
 from picomem.recall.words import WordMatches, match_words
 from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Answer, Hit
@@ -192,11 +193,14 @@ class _Looking:
         parts = words.parts(places)
         context = rank.context_scores(places.values(), parts)
         sessions = rank.session_scores(places.values(), parts, words.idf)
+        own = meant({place.role for place in places.values()}, self.question.of_asker, self.question.terms)
         evidence = {
             doc: Evidence(
                 words=parts.get(doc, {}),
                 context=context.get(doc, 0.0),
                 session=sessions.get(place.transcript, 0.0),
+                own=place.role in own,
+                recent=rank.recency(place.started_at, self.now) if self.question.telling else 0.0,
                 # A limit is no evidence; but with nothing else asked for, what lies within it is the answer.
                 in_window=window.weight
                 if window and doc in inside and not (window.hard and self.question.terms)

@@ -72,6 +72,8 @@ class Place(NamedTuple):
     last_turn: int
     part: int
     tokens: int
+    role: str
+    started_at: int | None  # UTC microseconds
 
 
 def places(tx: Transaction, scope: Scope, docs: list[int]) -> list[Place]:

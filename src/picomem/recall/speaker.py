@@ -1,0 +1,51 @@
+"""Whose words a question asks for, and whether it asks at all. Pure.
+
+Who says “I” asks about themselves, and what is known of them is mostly what they said: an agent's answers repeat it at
+length and would come first. Who asks what the agent said, or what “we” decided, may mean either side. Who names
+a speaker asks for what that one said; others mostly say the name to call them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from picomem.text.terms import terms
+
+_ASKER = r"(?i)\b(?:i|my|me|mine|myself)\b|我(?!们)"
+_SAYING = (
+    r"(?:said|say|told|tell|mention|recommend|suggest|provid|g[ai]ve|list|describ|explain|advi[sc]|wrote|shar|nam|creat"
+    r"|generat|call|propos|answer|show|point|refer|sent|help|use|made|came|tr(?:y|ied)|discuss|talk)"
+)
+# “what you recommended”, “did you”, “remind me”: the agent's part is asked for, or may be.
+_AGENT = (
+    rf"(?i)\byou(?:'ve|'d|\s+have|\s+had)?\s+(?:\w+\s+){{0,2}}?{_SAYING}|\bdid\s+you\b|\bremind\s+me\b"
+    r"|\byour\s+(?:\w+\s+)?(?:answer|advice|suggestion|recommendation|explanation|list|respons|repl)"
+    r"|你(?:说|推荐|建议|提到|告诉|给)"
+)
+_SENTENCE = r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+"
+_ROLES = frozenset(("user", "assistant", "agent"))  # what a host calls the two sides; names are called otherwise
+
+
+def is_of_asker(text: str) -> bool:
+    """Whether a question is about the one who asks it, and not about what they were told."""
+    return bool(re.search(_ASKER, text)) and not re.search(_AGENT, text)
+
+
+def is_telling(text: str) -> bool:
+    """Whether most of the sentences are statements: the next turn of work that goes on, not a question about
+    something past. A sentence without a mark at its end is a search, or a question in a hurry, and no statement."""
+    sentences = [found for each in re.split(_SENTENCE, text) if (found := each.strip(" \t\"'”’)*`"))]
+    told = sum(sentence.endswith((".", "!", "。", "！")) for sentence in sentences)
+    return len(sentences) < 2 * told
+
+
+def meant(roles: Iterable[str], of_asker: bool, asked: Iterable[str]) -> frozenset[str]:
+    """Those of the speakers whose words a question with the terms `asked` asks for."""
+    known = frozenset(asked)
+    return frozenset(role for role in roles if (of_asker and role == "user") or _is_named(role, known))
+
+
+def _is_named(role: str, asked: frozenset[str]) -> bool:
+    name = frozenset() if role in _ROLES else frozenset(terms(role))
+    return bool(name) and name <= asked
