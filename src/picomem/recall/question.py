@@ -8,6 +8,7 @@ from datetime import tzinfo
 from picomem.clock import Micros
 from picomem.recall.speaker import is_of_asker, is_telling
 from picomem.recall.when.reading import TimeReading, read_time
+from picomem.recall.when.sessions import SessionReading, read_sessions
 from picomem.text.plain import plain
 from picomem.text.terms import is_cjk, query_terms
 from picomem.values import dataclass
@@ -27,6 +28,7 @@ class Question:
     single: frozenset[str]
     phrases: tuple[str, ...]
     time: TimeReading
+    sessions: SessionReading | None = None  # sessions that are asked for by their place, where no time is
     of_asker: bool = False  # what the asker said is asked for
     telling: bool = False  # it goes on with something, rather than asking about it
 
@@ -37,6 +39,9 @@ def parse(text: str, asked_at: Micros, zone: tzinfo) -> Question:
     time = read_time(text, asked_at, zone)
     # The words of a date say when, not what: the text itself seldom repeats them.
     about = text.replace(time.phrase, " ", 1) if time.window and time.certain and time.phrase else text
+    sessions = None if time.window and time.certain else read_sessions(text)
+    if sessions and sessions.certain:
+        about = about.replace(sessions.phrase, " ", 1)
     terms = query_terms(about, MOST_TERMS)
     telling = is_telling(text)
     return Question(
@@ -46,6 +51,7 @@ def parse(text: str, asked_at: Micros, zone: tzinfo) -> Question:
         single=frozenset(term for term in terms if len(term) == 1 and is_cjk(term)),
         phrases=tuple(phrase.strip().casefold() for phrase in _QUOTED.findall(text)),
         time=time,
+        sessions=sessions,
         of_asker=not telling and is_of_asker(text),
         telling=telling,
     )

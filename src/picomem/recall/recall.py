@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
-from picomem.clock import Micros, to_datetime
+from picomem.clock import MINUTE, Micros, to_datetime
 from picomem.errors import Corrupt, StoreError
 from picomem.recall import rank
 from picomem.recall.filters import Filters
@@ -19,6 +19,7 @@ from picomem.recall.meaning import Likeness, MeaningLeg
 from picomem.recall.question import Question, parse
 from picomem.recall.rank import Evidence
 from picomem.recall.speaker import meant
+from picomem.recall.when.sessions import SessionReading, chosen
 from picomem.recall.words import WordMatches, match_words
 from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Answer, Hit
@@ -38,6 +39,7 @@ _DURABLE = 1.1  # the weight of a memory beside an episode that fits as well: it
 _WINDOW_DOCUMENTS = 2_000  # episodes of a named time that are looked at even though no word fits
 _SUBSTRING_CONFIDENCE = 0.4  # a string that occurs somewhere inside other words says little
 _WINDOW_CONFIDENCE = 0.3  # something was said at that time, whether or not it is what was meant
+_QUIET = 30 * MINUTE  # after so long without a word a session is over: who asks then begins another
 _NOTHING = Likeness({}, 0.0, 0)
 
 
@@ -293,19 +295,45 @@ class _Looking:
         if filters.known_at is not None:
             until = min(until or filters.known_at, filters.known_at)
         if filters.since is not None or until is not None:
-            return _Window(filters.since or -(1 << 62), until or 1 << 62, hard=True, weight=1.0)
+            return _Window(filters.since or -(1 << 62), until or 1 << 62, hard=True)
+        if self.question.sessions and (named := self._named_sessions(self.question.sessions)):
+            weight = 1.0 if self.question.sessions.certain else rank.PERHAPS
+            return _Window(0, self.now, self.question.sessions.phrase, weight=weight, transcripts=tuple(named))
         time = self.question.time
         if time.window is None:
             return None
-        return _Window(time.window.since, time.window.until, weight=1.0 if time.certain else rank.PERHAPS)
+        weight = 1.0 if time.certain else rank.PERHAPS
+        return _Window(time.window.since, time.window.until, time.phrase, weight=weight)
+
+    def _named_sessions(self, reading: SessionReading) -> list[str]:
+        """The transcripts that a question names by their place among those that it may know of.
+
+        Counted from the end, one whose last word was said just now is this conversation itself, and is not counted.
+        """
+        rows = self.tx.all(
+            "sessions_in_order",
+            user=self.scope.user,
+            project=self.scope.project,
+            agent=self.scope.agent,
+            session=self.scope.session,
+            now=self.now,
+            quiet=self.now - _QUIET if reading.from_end else self.now,
+        )
+        named = chosen(reading, [row[0] for row in rows])
+        if not named and reading.certain:
+            self.notes.append(f"There is no “{reading.phrase}”: {len(rows)} sessions are known; looked at all of them.")
+        return named
 
     def _inside(self, window: _Window | None) -> dict[int, search.Place]:
         if window is None:
             return {}
         limit = 1 << 40 if window.hard else _WINDOW_DOCUMENTS
-        found = search.in_window(self.tx, self.scope, window.since, window.until, limit)
+        if window.transcripts:
+            found = search.of_transcripts(self.tx, self.scope, window.transcripts, limit)
+        else:
+            found = search.in_window(self.tx, self.scope, window.since, window.until, limit)
         if not found and not window.hard and window.weight == 1.0:
-            self.notes.append(f"Nothing is known from “{self.question.time.phrase}”; looked at all times.")
+            self.notes.append(f"Nothing is known from “{window.phrase}”; looked at all times.")
         return {place.doc: place for place in found}
 
 
@@ -313,8 +341,10 @@ class _Looking:
 class _Window:
     since: Micros
     until: Micros
-    weight: float  # how surely it is meant
+    phrase: str = ""  # the question's words for it
+    weight: float = 1.0  # how surely it is meant
     hard: bool = False  # nothing outside may answer
+    transcripts: tuple[str, ...] = ()  # if any, these are meant, and not a time
 
 
 _LEG_NAMES = {"memory": "memories", "episode": "episodes"}

@@ -12,6 +12,7 @@ fixed in SQLite (ext/fts5/fts5_aux.c).
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from math import log
 from typing import NamedTuple
 
@@ -93,6 +94,12 @@ def in_window(tx: Transaction, scope: Scope, since: int, until: int, limit: int)
     """The episodes that began in [since, until), latest first."""
     rows = tx.all("episodes_in_window", user=scope.user, since=since, until=until, limit=limit)
     return list(map(Place._make, rows))
+
+
+def of_transcripts(tx: Transaction, scope: Scope, transcripts: Sequence[str], limit: int) -> list[Place]:
+    """The episodes of those transcripts, latest first."""
+    rows = tx.all("episodes_of_transcripts", user=scope.user, transcripts=json.dumps(transcripts), limit=limit)
+    return [Place(*row) for row in rows]
 
 
 def _table_rows(tx: Transaction, source: str) -> int:

@@ -36,6 +36,13 @@ SELECT id FROM transcripts
 WHERE user_id = :user AND send_policy <> 'deny' AND (:project = '' OR project = :project)
   AND (:agent = '' OR agent = :agent) AND (:session = '' OR session = :session)
 
+-- name: sessions_in_order
+SELECT id FROM transcripts
+WHERE user_id = :user AND send_policy <> 'deny' AND parent_session = '' AND started_at <= :now
+  AND NOT coalesce(ended_at > :quiet AND ended_at <= :now, FALSE) AND (:project = '' OR project = :project)
+  AND (:agent = '' OR agent = :agent) AND (:session = '' OR session = :session)
+ORDER BY started_at, id
+
 -- name: count_transcripts
 SELECT host, count(*), sum(turns), sum(size) FROM transcripts WHERE user_id = :user GROUP BY host ORDER BY host
 
@@ -85,6 +92,11 @@ WHERE e.user_id = :user AND e.doc IN (SELECT value FROM json_each(:docs))
 -- name: episodes_in_window
 SELECT e.doc, e.transcript_id, e.first_turn, e.last_turn, e.part, e.tokens, e.role, e.started_at FROM episodes AS e
 WHERE e.user_id = :user AND e.started_at >= :since AND e.started_at < :until
+ORDER BY e.started_at DESC LIMIT :limit
+
+-- name: episodes_of_transcripts
+SELECT e.doc, e.transcript_id, e.first_turn, e.last_turn, e.part, e.tokens, e.role, e.started_at FROM episodes AS e
+WHERE e.user_id = :user AND e.transcript_id IN (SELECT value FROM json_each(:transcripts))
 ORDER BY e.started_at DESC LIMIT :limit
 
 -- name: timeline
