@@ -14,7 +14,7 @@ from picomem.clock import SECOND, Micros
 from picomem.engine import Engine
 from picomem.records.scope import Scope
 from picomem.settings import RecallSettings, Settings
-from picomem.store import episodes, memories
+from picomem.store import episodes, memories, notes
 from picomem.store.sqlite import SqliteConnector
 from picomem.store.statements import schema, statement
 from picomem.text.terms import indexed, owner_token
@@ -104,7 +104,7 @@ def derived_disagreements(path: Path) -> list[str]:
 
 def _words_disagreements(stored: apsw.Connection) -> list[str]:
     with closing(apsw.Connection(":memory:")) as made:
-        made.execute(schema("search_sqlite"))
+        made.execute(schema("search_sqlite") + schema("search_sqlite_0003"))
         for (user,) in stored.execute(statement("users")).fetchall():
             for row in stored.execute(statement("all_memories"), {"user": user}):
                 memory = memories.unchecked(row)
@@ -113,8 +113,12 @@ def _words_disagreements(stored: apsw.Connection) -> list[str]:
                 episode = episodes.unchecked(row)
                 body = indexed(episodes.text_of(episode), owner_token(user))
                 made.execute(statement("episode_words_add"), {"doc": episode.doc, "body": body})
+            for row in stored.execute(statement("all_note_sections"), {"user": user}):
+                placed = notes.unchecked(row)
+                words = notes.words(Scope(user), placed.path, placed.section)
+                made.execute(statement("note_words_add"), {"doc": placed.doc, **words})
         found = []
-        for table in ("memory_words", "episode_words"):
+        for table in ("memory_words", "episode_words", "note_words"):
             missing = _postings(made, table) - _postings(stored, table)
             extra = _postings(stored, table) - _postings(made, table)
             if missing or extra:

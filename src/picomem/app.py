@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, tzinfo
 from pathlib import Path
 
 from picomem import paths
 from picomem.clock import Clock, local_zone, system_clock
 from picomem.engine import Engine
-from picomem.errors import InvalidInput, NotFound
+from picomem.errors import InvalidInput, NoStore, StoreError
 from picomem.models.embedder import Embedder
 from picomem.records.scope import Scope
 from picomem.settings import Settings, load
+from picomem.store.connector import Connector
 from picomem.store.sqlite import SqliteConnector
 
 
@@ -27,12 +29,14 @@ def open_engine(
     clock: Clock = system_clock,
     actor: str = "",
     create: bool = True,
+    without_store: bool = False,
 ) -> Engine:
     """Open a memory, or create one unless `create` is false.
 
     `path` is the database file (default: `$PICOMEM_DB`, or the data directory's). `embedder` is "static", "none", or
     an Embedder; by default what the settings say. Raises InvalidInput for bad settings, StoreError for a bad file, and
-    NotFound where there is none and none is to be created.
+    NoStore where there is none and none is to be created. With `without_store`, where notes are configured, only what
+    needs the store raises that, and recall asks the notes.
     """
     if user is not None and not user.strip():
         # An empty variable in a script must not open the memory of somebody else.
@@ -40,10 +44,15 @@ def open_engine(
     chosen = settings or load()
     scope = Scope(user or chosen.data.user, agent, project, session)
     database = Path(path).expanduser() if path is not None else paths.database_path(chosen.data.dir)
-    if not create:
-        _check_exists(database, named=path is not None or bool(paths.named_database()))
+    named = path is not None or bool(paths.named_database())
+
+    def opened() -> Connector:
+        if not create:
+            _check_exists(database, named)
+        return SqliteConnector(database)
+
     return Engine(
-        SqliteConnector(database),
+        _connector(database, opened, without_store and bool(chosen.notes.paths or chosen.notes.extra_paths)),
         scope,
         _embedder(embedder or chosen.recall.embedder),
         clock,
@@ -58,16 +67,27 @@ def _check_exists(database: Path, named: bool) -> None:
         database.stat()
     except (FileNotFoundError, NotADirectoryError):
         if named:
-            raise NotFound(
+            raise NoStore(
                 f"There is no store at {database}; check the path, or make one there with `picomem remember` or "
                 "`picomem ingest`."
             ) from None
-        raise NotFound(
+        raise NoStore(
             f"Nothing is stored yet (there is no {database}); `picomem ingest` reads your past sessions, and "
             "`picomem remember TEXT` stores a statement."
         ) from None
     except OSError:
         return  # whoever opens it will say it better
+
+
+def _connector(database: Path, opened: Callable[[], Connector], without_store: bool) -> Connector:
+    try:
+        return opened()
+    except StoreError:
+        if not without_store:
+            raise
+    from picomem.store.late import LateConnector
+
+    return LateConnector(database, opened)
 
 
 def _embedder(chosen: str | Embedder) -> Embedder | None:

@@ -19,6 +19,7 @@ from picomem.memory.arguments import chosen, future, importance_of, positive
 from picomem.memory.handed_out import HandedOut
 from picomem.recall.filters import Filters
 from picomem.recall.meaning import MeaningLeg
+from picomem.recall.question import parse
 from picomem.recall.recall import Recall, Wanted
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Decision, Kind, Origin, Priority
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from picomem.memory.scrub import Scrubbed
     from picomem.memory.status import Status
     from picomem.models.embedder import Embedder
+    from picomem.notes.notes import Excerpt, Found, Notes
     from picomem.policy.redact import Redactor
     from picomem.records.episode import Episode, Transcript
 
@@ -277,6 +279,7 @@ class Engine:
         include_context: bool = False,
         include_memories: bool = True,
         include_transcripts: bool = True,
+        include_notes: bool = True,
         include_untrusted: bool = False,
         scope: Scope | None = None,
         now: Micros | str | None = None,
@@ -284,7 +287,8 @@ class Engine:
         """Answer a question within a budget of tokens.
 
         `as_of` is when it was believed, `valid_at` when it was true, `now` when the question is asked (for "last
-        Tuesday"). Any text is a question; only a bad option raises InvalidInput.
+        Tuesday"). Where nothing is found, or nothing surely, or the store is down, the notes are searched as well, if
+        any are configured. Any text is a question; only a bad option raises InvalidInput.
         """
         wanted = Wanted(
             limit=positive(limit, self.settings.recall.limit, "limit"),
@@ -304,11 +308,39 @@ class Engine:
             ),
         )
         asked_at = self._time(now)
-        answer = self._recall.answer(
-            self._owner(scope), question, wanted, self._clock() if asked_at is None else asked_at
-        )
+        asked_at = self._clock() if asked_at is None else asked_at
+
+        def recall() -> Answer:
+            return self._recall.answer(self._owner(scope), question, wanted, asked_at)
+
+        notes = self._notes() if include_notes and not (scope or self.scope).session else None
+        if notes is None:
+            answer = recall()
+        else:
+            from picomem.notes.fallback import answered
+
+            answer = answered(recall, notes, parse(question, asked_at, self._zone), wanted)
         self._handed_out.note(answer.hits)
         return answer
+
+    def search_notes(self, query: str, *, limit: int = 6, min_score: float = 0.25) -> Found:
+        """The sections of the configured notes that answer a question, the best first; a score lies in 0–1."""
+        from picomem.notes.fallback import note_hit
+        from picomem.notes.notes import Found
+
+        notes = self._notes()
+        if notes is None:
+            return Found(warnings=[self._no_notes()])
+        found = notes.search(parse(query, self._clock(), self._zone), limit, min_score)
+        self._handed_out.note(map(note_hit, found.hits))
+        return found
+
+    def read_note(self, name: str, *, first_line: int = 1, lines: int | None = None) -> Excerpt:
+        """Lines of a note, from the file itself. Raises NotFound, or InvalidInput for what is no note's name."""
+        notes = self._notes()
+        if notes is None:
+            raise NotFound(self._no_notes())
+        return notes.read(name, first_line, lines)
 
     def memories(
         self, *, archived: bool = False, as_of: Micros | str | None = None, valid_at: Micros | str | None = None
@@ -452,6 +484,21 @@ class Engine:
         from picomem.memory.proposals import propose
 
         propose(tx, self._writer("remember", "ingest"), self.scope, asked)
+
+    def _notes(self) -> Notes | None:
+        """The configured notes, which are the notes of the settings' own user and of nobody else."""
+        chosen = self.settings.notes
+        if not (chosen.paths or chosen.extra_paths) or self.scope.user != self.settings.data.user:
+            return None
+        from picomem.notes.notes import Notes
+
+        return Notes(self._connector, Scope(self.scope.user), self._redactor, chosen)
+
+    def _no_notes(self) -> str:
+        chosen = self.settings.notes
+        if chosen.paths or chosen.extra_paths:
+            return f"The notes belong to user {self.settings.data.user}, and this memory is of {self.scope.user}."
+        return "No notes are configured; the setting notes.paths names the folders that MEMORY.md and memory/ lie in."
 
     def _redactor(self) -> Redactor:
         from picomem.policy.redact import Redactor

@@ -8,6 +8,7 @@
     ├── Refused               the write gate said no, with a named reason           exit 4, HTTP 422
     ├── Conflict              the thing changed since it was read                   exit 5, HTTP 409
     └── StoreError            the database could not do it                          exit 6, HTTP 503
+        ├── NoStore           there is no file, and none is to be made            exit 3, HTTP 404
         ├── NotADatabase      the file is something else, or is damaged
         ├── NewerSchema       the file was written by a newer picomem
         ├── ReadOnly          the file or its folder cannot be written
@@ -84,6 +85,14 @@ class StoreError(PicomemError):
     code = "store_error"
     exit_code = 6
     status = 503
+
+
+class NoStore(StoreError):
+    """There is no store yet."""
+
+    code = "no_store"
+    exit_code = NotFound.exit_code
+    status = NotFound.status
 
 
 class NotADatabase(StoreError):

@@ -1,7 +1,8 @@
 """Settings: one TOML file, environment variables over it, and an option of a command over both.
 
 The file is `$PICOMEM_CONFIG`, or `config.toml` in the data directory. A key `budget` in the table `[index]` is the
-variable `PICOMEM_INDEX_BUDGET`. An unknown key or a value of the wrong kind is an error that says what was meant.
+variable `PICOMEM_INDEX_BUDGET`; several paths in a variable are written as in `PATH`. An unknown key or a value of the
+wrong kind is an error that says what was meant.
 
 Standard dataclasses and `tomllib` do it: pydantic-settings would cost each command, a hook's among them, 170 ms.
 """
@@ -59,6 +60,14 @@ class RetentionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class NotesSettings:
+    """`[notes]`: Markdown that people and agents keep, searched beside memory. By default none is read."""
+
+    paths: tuple[str, ...] = ()  # workspaces: `MEMORY.md` and `memory/**/*.md` of each; absolute, or from `~`
+    extra_paths: tuple[str, ...] = ()  # further Markdown files, and folders of them; absolute, or from `~`
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set, with its default."""
 
@@ -67,6 +76,7 @@ class Settings:
     index: IndexSettings = field(default_factory=IndexSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
+    notes: NotesSettings = field(default_factory=NotesSettings)
 
     def __post_init__(self) -> None:
         if self.recall.embedder not in ("static", "none"):
@@ -81,6 +91,10 @@ class Settings:
         ):
             if value < 1:
                 raise InvalidInput(f"{name} is {value}; it must be at least 1.")
+        for path in (*self.notes.paths, *self.notes.extra_paths):
+            # A relative one would mean another folder wherever picomem is started, a stranger's repository among them.
+            if not (path.startswith("~") or Path(path).is_absolute()):
+                raise InvalidInput(f"“{path}” in [notes] is relative; write it as an absolute path, or from ~.")
 
 
 def load(env: Mapping[str, str] = os.environ, path: Path | None = None) -> Settings:
@@ -145,7 +159,11 @@ def _parsed(value: object, kind: type, name: str, where: str) -> object:
             return int(value)
         except ValueError:
             raise InvalidInput(f"{name} in {where} is “{value}”; it must be a whole number.") from None
+    if kind is tuple:
+        several = [each for each in value.split(os.pathsep) if each] if isinstance(value, str) else value
+        if isinstance(several, list) and all(isinstance(each, str) for each in several):
+            return tuple(several)
     if type(value) is not kind:
-        wanted = {int: "a whole number", str: "a text in quotes"}.get(kind, kind.__name__)
+        wanted = {int: "a whole number", str: "a text in quotes", tuple: "a list of texts"}.get(kind, kind.__name__)
         raise InvalidInput(f"{name} in {where} is {value!r}; it must be {wanted}.")
     return value

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from picomem.app import open_engine
+from picomem.errors import InvalidInput, NotFound
 from picomem.operations.operation import Operation, Progressing
 from picomem.paths import private_umask
 
@@ -17,7 +18,7 @@ from picomem.paths import private_umask
 def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace) -> int:
     """Do it, and print the result as text or as one JSON document."""
     private_umask()
-    with open_engine(chosen.db, user=chosen.user, create=operation.creates) as engine:
+    with open_engine(chosen.db, user=chosen.user, create=operation.creates, without_store=True) as engine:
         if getattr(chosen, "watch", False):
             from picomem.cli.watch import watch
 
@@ -30,7 +31,16 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
             from picomem.cli.text import text_of
 
             print(text_of(operation.name, result))
-    return 1 if operation.name == "doctor" and not result.healthy else 0
+    return _exit_code(operation, result)
+
+
+def _exit_code(operation: Operation, result: Any) -> int:
+    """Of a result that says itself that something is wrong."""
+    if operation.name == "doctor" and not result.healthy:
+        return 1
+    if operation.name == "read-note":
+        return {"not_found": NotFound.exit_code, "error": InvalidInput.exit_code}.get(result.status, 0)
+    return 0
 
 
 def print_json(result: Any) -> None:

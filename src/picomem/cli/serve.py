@@ -12,5 +12,5 @@ from picomem.paths import private_umask
 def run_mcp(chosen: argparse.Namespace) -> int:
     """Serve until the agent closes stdin."""
     private_umask()
-    run_stdio(lambda: open_engine(chosen.db, user=chosen.user, actor="agent:mcp"))
+    run_stdio(lambda: open_engine(chosen.db, user=chosen.user, actor="agent:mcp", without_store=True))
     return 0

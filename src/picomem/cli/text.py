@@ -87,6 +87,8 @@ def _recall(answer: Any) -> str:
         if hit.source == "memory":
             title = f"{hit.key}  ({hit.kind}, {_day(hit.at)[:10]})" + (f"  {hit.citation}" if hit.citation else "")
             title += "".join(f"  #{tag}" for tag in hit.tags)
+        elif hit.source == "note":
+            title = f"note {hit.id}"
         else:
             speaker = "" if hit.role in ("user", "assistant") else f"{hit.role}: "
             title = f"{speaker}{hit.citation or 'said ' + _day(hit.at)[:10]}"
@@ -95,7 +97,8 @@ def _recall(answer: Any) -> str:
         lines.append(_wrapped(hit.text if hit.origin in ("user", "agent") else f"(from {hit.origin}) {hit.text}"))
         if hit.context:
             lines.append(_wrapped(f"why it matters: {hit.context}"))
-        lines.append(_wrapped(f"{hit.score:.2f} · {hit.why} · {hit.id if hit.source == 'episode' else hit.key}"))
+        name = {"memory": hit.key, "note": _day(hit.at)}.get(hit.source, hit.id)
+        lines.append(_wrapped(f"{hit.score:.2f} · {hit.why} · {name}"))
         lines.append("")
     if not answer.hits and not answer.left_out:
         lines += ["Nothing was found.", ""]
@@ -108,6 +111,23 @@ def _recall(answer: Any) -> str:
     if answer.left_out > 0:
         lines.append(f"{_plural(answer.left_out, 'more hit')} did not fit the budget; --token-budget raises it.")
     return "\n".join(lines)
+
+
+def _search_notes(result: Any) -> str:
+    lines = []
+    for number, each in enumerate(result.results, 1):
+        lines.append(f"{number}. {each.path}  line {each.startLine}" + (f"  ({each.heading})" if each.heading else ""))
+        lines += [_wrapped(each.snippet), f"   {each.score:.2f}", ""]
+    if not result.results:
+        lines.append("Nothing was found.")
+    return "\n".join([*lines, *([_wrapped(result.warning, "")] if result.warning else [])]).rstrip("\n")
+
+
+def _read_note(result: Any) -> str:
+    if result.status != "ok":
+        return result.message
+    more = f"\n(--first-line {result.nextFrom} goes on)" if result.truncated else ""
+    return result.text + more
 
 
 def _show(result: Any) -> str:
@@ -306,6 +326,8 @@ def _index_status(result: Any) -> str:
 
 _TEXTS: dict[str, Callable[[Any], str]] = {
     "recall": _recall,
+    "search-notes": _search_notes,
+    "read-note": _read_note,
     "show": _show,
     "why": _why,
     "history": _history,

@@ -29,7 +29,7 @@ from picomem.values import MISSING, dataclass, field
 
 _NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 # Of a view with an origin: what its author wrote or chose, one text or several.
-_QUOTES = ("text", "content", "context", "key", "branch", "role", "tags", "related_to")
+_QUOTES = ("text", "content", "context", "key", "branch", "role", "tags", "related_to", "snippet", "heading")
 _REFUSED = "candidate"  # of a change: a text that the gate refused, perhaps for what it told a model to do
 _SHOWN = 40  # characters of a wrong value that an error quotes
 

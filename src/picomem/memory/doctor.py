@@ -20,7 +20,7 @@ from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
-from picomem.store import episodes, memories
+from picomem.store import episodes, memories, notes
 from picomem.store.connector import Connector, Transaction
 from picomem.store.vectors import remove as remove_vector
 from picomem.text.terms import VERSION, indexed, owner_token
@@ -114,6 +114,7 @@ def _examine_rows(
         _check_pages(tx, user, result, repair)
         if vectors is not None:
             _check_vectors(tx, user, vectors, result, repair)
+    _check_notes(tx, connector, users, result, repair)
     _check_words(tx, connector, users, result, repair)
 
 
@@ -244,6 +245,28 @@ def _check_vectors(tx: Transaction, scope: Scope, vectors: VectorMaker, result: 
         result.add(
             "vectors", f"{len(missing)} rows ({source}) of {scope.user} have no vector of {vectors.model}", repair
         )
+
+
+def _check_notes(tx: Transaction, connector: Connector, users: list[Scope], result: Diagnosis, repair: bool) -> None:
+    """Notes are files, and all that is kept of them is derived: a repair lets them be read again when next searched."""
+    rows = [row for user in users for row in tx.all("all_note_sections", user=user.user)]
+    result.checked["notes"] = len(rows)
+    damaged = sum(not notes.is_whole(row) for row in rows)
+    held = int((tx.one("note_words_size") or (0,))[0])
+    version = tx.one("meta", name="terms_version")
+    problem = connector.words_integrity("note") or (
+        f"{damaged} sections of notes do not match their hash"
+        if damaged
+        else f"the index of notes holds {held} sections, the table {len(rows)}"
+        if held != len(rows)
+        else "the index of notes was made by another version of the analyser"
+        if rows and (version is None or version[0] != VERSION)
+        else ""
+    )
+    if problem and repair:
+        notes.clear(tx, users)
+    if problem:
+        result.add("notes", problem, repair)
 
 
 def _check_words(tx: Transaction, connector: Connector, users: list[Scope], result: Diagnosis, repair: bool) -> None:

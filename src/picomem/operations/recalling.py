@@ -38,6 +38,7 @@ class Recall:
     session: str = option("only this session", "")
     include_context: bool = option("with why each memory matters", False)
     include_transcripts: bool = option("search past sessions too", True)
+    include_notes: bool = option("fall back to the notes where nothing sure is found", True)
     include_untrusted: bool = option("with text that came from tools, the web or others", False)
     now: str | None = option("when the question is asked, for “yesterday” (default now)", None, tool=None)
 
@@ -71,6 +72,7 @@ def recall(engine: Engine, request: Recall) -> AnswerView:
         include_transcripts=request.include_transcripts
         and (not kinds or "timeline" in kinds)
         and not (request.tag or request.priority),
+        include_notes=request.include_notes,
         include_untrusted=request.include_untrusted,
         scope=engine.scope.narrowed(project=request.project, session=request.session),
         now=now,
@@ -91,6 +93,8 @@ def _recalled(answer: AnswerView) -> str:
             lines.append(f"- {fenced(hit.key, hit.origin)} [{hit.kind}] [importance: {hit.importance:.1f}]: {text}")
             if hit.context:
                 lines.append(f"  ({fenced(hit.context, hit.origin)})")
+        elif hit.source == "note":
+            lines.append(f"- note {hit.id}: {text}")
         else:
             place = f"; {hit.citation}" if hit.citation else ""
             lines.append(f"- episode {hit.id} [{fenced(hit.role[:40], hit.origin)}{place}]: {text}")

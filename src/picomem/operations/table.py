@@ -16,6 +16,7 @@ _PLACES = {
     "keeping": ("ingest", "withhold", "migrate", "scrub", "status", "doctor", "audit", "index-status"),
     "writing": ("remember", "revise", "forget"),
     "recalling": ("recall",),
+    "notes": ("search-notes", "read-note"),
     "reading": ("show", "why", "history", "timeline", "index"),
 }
 NAMES = tuple(name for names in _PLACES.values() for name in names)

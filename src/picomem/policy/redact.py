@@ -36,6 +36,11 @@ class Finding:
     end: int
     fingerprint: str
 
+    @property
+    def mark(self) -> str:
+        """What stands in its place."""
+        return f"[redacted:{self.rule}:{self.fingerprint}]"
+
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
@@ -64,9 +69,9 @@ class Redactor:
         findings: list[Finding] = []
         last = 0
         for start, end, rule in found:
-            mark = self._fingerprint(text[start:end])
-            pieces += (text[last:start], f"[redacted:{rule}:{mark}]")
-            findings.append(Finding(rule, start, end, mark))
+            finding = Finding(rule, start, end, self._fingerprint(text[start:end]))
+            pieces += (text[last:start], finding.mark)
+            findings.append(finding)
             last = end
         return Redacted("".join((*pieces, text[last:])), tuple(findings))
 

@@ -11,11 +11,12 @@ from picomem.values import dataclass, field
 class Hit:
     """One result.
 
-    `score` lies in 0–1 and falls along the list. `why` says in words what made it a hit. For an episode,
-    `transcript`, `turns` and `citation` are the pointer that opens it again.
+    `score` lies in 0–1 and falls along the list; notes come last, with scores of their own. `why` says in words what
+    made it a hit. For an episode, `transcript`, `turns` and `citation` are the pointer that opens it again; for a
+    note `citation` is, its path with the lines.
     """
 
-    source: str  # "memory" or "episode"
+    source: str  # "memory", "episode" or "note"
     id: str
     text: str
     score: float

@@ -34,7 +34,7 @@ from picomem.store.statements import schema, statement
 from picomem.text.terms import VERSION as TERMS_VERSION
 
 APPLICATION_ID = 0x5069636F  # "Pico": how `file` and we know the database
-MIGRATIONS = ("0001", "0002")
+MIGRATIONS = ("0001", "0002", "0003")
 SCHEMA_VERSION = len(MIGRATIONS)
 BUSY_MILLISECONDS = 30_000
 
@@ -183,6 +183,8 @@ class SqliteConnector:
                     connection.execute(schema("search_sqlite"))
                     connection.execute(statement("first_meta"), {"key": os.urandom(32).hex(), "terms": TERMS_VERSION})
                     connection.pragma("application_id", APPLICATION_ID)
+                if number == 2:
+                    connection.execute(schema("search_sqlite_0003"))
             connection.pragma("user_version", SCHEMA_VERSION)
             connection.execute("COMMIT")
         except BaseException:

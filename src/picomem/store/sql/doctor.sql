@@ -1,5 +1,5 @@
 -- name: users
-SELECT user_id FROM memories UNION SELECT user_id FROM transcripts ORDER BY 1
+SELECT user_id FROM memories UNION SELECT user_id FROM transcripts UNION SELECT user_id FROM note_files ORDER BY 1
 
 -- name: memory_without_vector
 SELECT m.doc, m.content FROM memories AS m

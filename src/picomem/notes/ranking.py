@@ -1,0 +1,94 @@
+"""Which sections answer a question, by words. Pure.
+
+A section's score is the share of the question that it holds, its words weighed by how rare they are among the notes
+(BM25's idf, as recall does it): 1 for a section that says all of it. Where no word is found, the question's own
+string is looked for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from picomem.recall.question import Question
+from picomem.recall.words import idf
+from picomem.records.note import PlacedSection
+from picomem.store.notes import named
+from picomem.store.search import SATURATION
+from picomem.text.terms import terms
+
+NAME_WEIGHT = 2.0  # of a word in a heading or a file's name, beside one in the text
+SUBSTRING_SCORE = 0.4  # a string that occurs somewhere inside other words says little
+_K1, _B = 1.2, 0.75  # as in SQLite (ext/fts5/fts5_aux.c)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One section by its number, with what made it a hit."""
+
+    doc: int
+    score: float
+    why: str
+
+
+def rank(question: Question, postings: Mapping[str, Mapping[int, float]], total: int) -> list[Ranked]:
+    """The sections that hold terms of the question, the best first. `postings` has, by term, how much of it each
+    section has (0–2.2)."""
+    weights = {term: idf(total, len(postings.get(term, {}))) for term in question.terms}
+    whole = sum(weights.values())
+    held: dict[int, dict[str, float]] = {}
+    for term, scores in postings.items():
+        for doc, score in scores.items():
+            held.setdefault(doc, {})[term] = score
+    order = []
+    for doc, parts in held.items():
+        covered = sum(weights[term] * min(1.0, score) for term, score in parts.items())
+        much = sum(weights[term] * score for term, score in parts.items())
+        heaviest = sorted(parts, key=lambda term: -weights[term])[:5]
+        order.append((covered, much, Ranked(doc, round(covered / whole, 4), "words: " + ", ".join(heaviest))))
+    order.sort(key=lambda each: (-each[2].score, -each[1], each[2].doc))
+    return [ranked for _, _, ranked in order]
+
+
+def by_substring(docs: Sequence[int]) -> list[Ranked]:
+    return [Ranked(doc, SUBSTRING_SCORE, "contains the question") for doc in docs]
+
+
+class Loose:
+    """Sections that are in no index: what full text would say of them, from their text."""
+
+    def __init__(self, sections: Sequence[PlacedSection]) -> None:
+        self._sections = sections
+
+    def postings(self, term: str, *, prefix: bool) -> dict[int, float]:
+        found: dict[int, float] = {}
+        for number, (name, body, length) in enumerate(self._counted):
+            frequency = NAME_WEIGHT * _frequency(name, term, prefix) + _frequency(body, term, prefix)
+            if frequency:
+                long = 1 - _B + _B * length / self._average
+                found[number] = frequency * SATURATION / (frequency + _K1 * long)
+        return found
+
+    def containing(self, text: str) -> list[int]:
+        folded = text.lower()
+        return [number for number, each in enumerate(self._sections) if folded in each.section.text.lower()]
+
+    @cached_property
+    def _counted(self) -> list[tuple[Counter[str], Counter[str], int]]:
+        counted = []
+        for each in self._sections:
+            name, body = terms(named(each.path, each.section)), terms(each.section.text)
+            counted.append((Counter(name), Counter(body), len(name) + len(body)))
+        return counted
+
+    @cached_property
+    def _average(self) -> float:
+        return sum(length for _, _, length in self._counted) / len(self._counted) or 1.0
+
+
+def _frequency(counts: Counter[str], term: str, prefix: bool) -> int:
+    if not prefix:
+        return counts[term]
+    return sum(count for each, count in counts.items() if each.startswith(term))

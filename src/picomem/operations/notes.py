@@ -1,0 +1,206 @@
+"""Two operations on notes, with the tool names, parameters and results that OpenClaw's agents know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from picomem.errors import InvalidInput, NotFound, StoreError
+from picomem.operations.fence import fenced
+from picomem.operations.operation import Operation, option
+from picomem.records.kinds import Origin
+
+if TYPE_CHECKING:
+    from picomem.engine import Engine
+    from picomem.notes.notes import NoteHit
+    from picomem.records.hit import Hit
+
+_MOST_RESULTS = 50
+_NO_WIKI = "There is no wiki here; the corpora are memory (the notes) and sessions."
+
+
+@dataclass(frozen=True, slots=True)
+class SearchNotes:
+    query: str = option("the question, in any words", positional=True)
+    max_results: int = option(f"results at most, up to {_MOST_RESULTS}", 6, short="-n", tool="maxResults")
+    min_score: float = option("leave out what scores less, 0–1", 0.25, tool="minScore")
+    corpus: str = option(
+        "where to look: notes (memory), past sessions, or all", "memory", choices=("memory", "wiki", "all", "sessions")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NoteView:
+    """One result. `path` and the lines open it with memory_get; of a past session they are its episode, which
+    memory_show opens, and its turns."""
+
+    path: str
+    startLine: int  # noqa: N815 - OpenClaw's names
+    endLine: int  # noqa: N815
+    score: float
+    snippet: str
+    source: str
+    citation: str
+    heading: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchNotesResult:
+    """Best first. `searchMode` is "fts-only" or, where a vector took part, "hybrid"; `warning` says what could not be
+    searched."""
+
+    provider: str
+    searchMode: str  # noqa: N815
+    results: list[NoteView]
+    warning: str
+
+
+def search_notes(engine: Engine, request: SearchNotes) -> SearchNotesResult:
+    """Search the Markdown notes of the configured workspaces: MEMORY.md, memory/**/*.md and extra paths.
+
+    Ask memory_recall first; this is for what is written in notes only. Changed files are read before it answers.
+    """
+    if not 1 <= request.max_results <= _MOST_RESULTS:
+        raise InvalidInput(f"maxResults is {request.max_results}; it lies between 1 and {_MOST_RESULTS}.")
+    if not 0 <= request.min_score <= 1:
+        raise InvalidInput(f"minScore is {request.min_score}; it lies between 0 and 1.")
+    results: list[NoteView] = []
+    warnings: list[str] = []
+    cited = engine.settings.memory.citations != "off"
+    if request.corpus in ("memory", "all"):
+        found = engine.search_notes(request.query, limit=request.max_results, min_score=request.min_score)
+        results += [_note_view(hit, cited) for hit in found.hits]
+        warnings += found.warnings
+    if request.corpus in ("sessions", "all"):
+        try:
+            said = engine.recall(
+                request.query, limit=request.max_results, include_memories=False, include_notes=False
+            ).hits
+            results += [_session_view(hit, cited) for hit in said if hit.score >= request.min_score]
+        except StoreError as error:
+            warnings.append(f"Past sessions were not searched: {error}")
+    if request.corpus == "wiki":
+        warnings.append(_NO_WIKI)
+    results.sort(key=lambda each: -each.score)
+    hybrid = request.corpus in ("sessions", "all") and engine.embedder_name != "none"
+    return SearchNotesResult(
+        engine.embedder_name,
+        "hybrid" if hybrid else "fts-only",
+        results[: request.max_results],
+        " ".join(warnings),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReadNote:
+    path: str = option("the note's path, as memory_search gives it", positional=True)
+    first_line: int = option("the line at which to begin, from 1", 1, tool="from")
+    lines: int | None = option("lines at most (default: as many as one call gives)", None)
+    corpus: str = option("where it lies", "memory", choices=("memory", "wiki", "all"))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadNoteResult:
+    """`status` is "ok"; or "not_found" or "error", with a `message`. Where it is `truncated`, `nextFrom` is the line
+    at which to go on."""
+
+    status: str
+    path: str
+    text: str
+    startLine: int  # noqa: N815
+    lines: int
+    truncated: bool
+    nextFrom: int | None  # noqa: N815
+    message: str
+    origin: str
+
+
+def read_note(engine: Engine, request: ReadNote) -> ReadNoteResult:
+    """Read lines of a note, from the file itself, by the path that memory_search gives."""
+    try:
+        if request.corpus == "wiki":
+            raise NotFound(_NO_WIKI)
+        found = engine.read_note(request.path, first_line=request.first_line, lines=request.lines)
+    except (InvalidInput, NotFound) as error:
+        status = "not_found" if isinstance(error, NotFound) else "error"
+        return ReadNoteResult(status, request.path, "", request.first_line, 0, False, None, str(error), Origin.OTHER)
+    more = found.more_from
+    return ReadNoteResult(
+        "ok", found.name, found.text, found.first_line, found.lines, more is not None, more, "", Origin.OTHER
+    )
+
+
+def _note_view(hit: NoteHit, cited: bool) -> NoteView:
+    section = hit.section
+    return NoteView(
+        path=hit.name,
+        startLine=section.first_line,
+        endLine=section.last_line,
+        score=hit.score,
+        snippet=section.text,
+        source="memory",
+        citation=hit.citation if cited else "",
+        heading=section.heading,
+        origin=Origin.OTHER.value,
+    )
+
+
+def _session_view(hit: Hit, cited: bool) -> NoteView:
+    first, last = hit.turns or (0, 0)
+    return NoteView(
+        path=f"episode:{hit.id}",
+        startLine=first + 1,
+        endLine=last + 1,
+        score=hit.score,
+        snippet=hit.text,
+        source="sessions",
+        citation=hit.citation if cited else "",
+        heading="",
+        origin=hit.origin.value,
+    )
+
+
+def _searched(result: SearchNotesResult) -> str:
+    lines = [
+        f"- {each.path}#L{each.startLine}-L{each.endLine} [score: {each.score:.2f}]: "
+        + fenced(each.snippet, each.origin)
+        for each in result.results
+    ]
+    head = f"Found {len(lines)} notes:" if lines else "No matching notes found."
+    return "\n".join([head, *lines, *([result.warning] if result.warning else [])])
+
+
+def _read(result: ReadNoteResult) -> str:
+    if result.status != "ok":
+        return f"{result.status}: {result.message}"
+    more = f"\n(more from line {result.nextFrom})" if result.truncated else ""
+    return fenced(result.text, result.origin) + more
+
+
+OPERATIONS = (
+    Operation(
+        name="search-notes",
+        request=SearchNotes,
+        result=SearchNotesResult,
+        run=search_notes,
+        reply=_searched,
+        permission="memory:read:user",
+        example='picomem search-notes "which port does staging use?"',
+        tool="memory_search",
+        read_only=True,
+        idempotent=True,
+    ),
+    Operation(
+        name="read-note",
+        request=ReadNote,
+        result=ReadNoteResult,
+        run=read_note,
+        reply=_read,
+        permission="memory:read:user",
+        example="picomem read-note memory/2026-05-03.md --first-line 10 --lines 20",
+        tool="memory_get",
+        read_only=True,
+        idempotent=True,
+    ),
+)

@@ -1,0 +1,126 @@
+"""Notes in the store: rows in, records out. Every call takes a scope.
+
+All of it is derived from the files, so whatever is doubtful is deleted and read again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from picomem.errors import Corrupt
+from picomem.records.ids import content_hash
+from picomem.records.note import NoteFile, PlacedSection, Section
+from picomem.records.scope import Scope
+from picomem.store.connector import Row, Transaction
+from picomem.text.terms import indexed, owner_token
+
+
+def files(tx: Transaction, scope: Scope) -> list[NoteFile]:
+    """Every file that was read."""
+    return [
+        NoteFile(root=root, path=path, stamp=stamp, modified_at=modified, content_hash=digest)
+        for root, path, stamp, modified, digest in tx.all("note_files", user=scope.user)
+    ]
+
+
+def put(tx: Transaction, scope: Scope, file: NoteFile, sections: Sequence[tuple[Section, int]]) -> None:
+    """Let a file's sections, each with its tokens, take the place of those that it had."""
+    delete(tx, scope, file.root, file.path)
+    tx.run(
+        "put_note_file",
+        user=scope.user,
+        root=file.root,
+        path=file.path,
+        stamp=file.stamp,
+        modified_at=file.modified_at,
+        content_hash=file.content_hash,
+    )
+    first = tx.next_docs(len(sections)) if sections else 0
+    for part, (section, tokens) in enumerate(sections):
+        doc = first + part
+        tx.run(
+            "insert_note_section",
+            user=scope.user,
+            doc=doc,
+            root=file.root,
+            path=file.path,
+            part=part,
+            heading=section.heading,
+            first_line=section.first_line,
+            last_line=section.last_line,
+            content=section.text,
+            tokens=tokens,
+            content_hash=_hash(file.path, section),
+        )
+        tx.run("note_words_add", doc=doc, **words(scope, file.path, section))
+
+
+def restamp(tx: Transaction, scope: Scope, file: NoteFile) -> None:
+    """A file was touched, and says what it said."""
+    tx.run(
+        "restamp_note_file",
+        user=scope.user,
+        root=file.root,
+        path=file.path,
+        stamp=file.stamp,
+        modified_at=file.modified_at,
+    )
+
+
+def delete(tx: Transaction, scope: Scope, root: str, path: str) -> None:
+    """Remove a file with its sections, if it is there."""
+    for row in tx.all("note_sections_of", user=scope.user, root=root, path=path):
+        placed = unchecked(row)
+        tx.run("note_words_remove", doc=placed.doc, **words(scope, path, placed.section))
+    tx.run("delete_note_file", user=scope.user, root=root, path=path)
+
+
+def clear(tx: Transaction, users: Iterable[Scope]) -> None:
+    """Remove every note of these users, who are all there are: they are read again when they are asked for."""
+    tx.run("note_words_clear")
+    for scope in users:
+        tx.run("delete_notes", user=scope.user)
+
+
+def count(tx: Transaction, scope: Scope) -> int:
+    """How many sections there are."""
+    return int((tx.one("count_note_sections", user=scope.user) or (0,))[0])
+
+
+def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int]) -> dict[int, PlacedSection]:
+    """Sections by their number. Raises Corrupt where one does not match its hash."""
+    rows = tx.all("note_sections_by_doc", user=scope.user, docs=json.dumps(list(docs)))
+    if any(not is_whole(row) for row in rows):
+        raise Corrupt("The index of notes is damaged; run `picomem doctor --repair`.")
+    return {placed.doc: placed for placed in map(unchecked, rows)}
+
+
+def containing(tx: Transaction, scope: Scope, text: str, limit: int) -> list[int]:
+    """Sections with that very string in them."""
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return [doc for (doc,) in tx.all("like_notes", user=scope.user, pattern=f"%{escaped}%", limit=limit)]
+
+
+def words(scope: Scope, path: str, section: Section) -> dict[str, str]:
+    """What full text is made from."""
+    owner = owner_token(scope.user)
+    return {"name": indexed(named(path, section), owner), "body": indexed(section.text, owner)}
+
+
+def named(path: str, section: Section) -> str:
+    """What a section is called: its file and its headings, which weigh more than its text."""
+    return f"{path.removesuffix('.md')} {section.heading}"
+
+
+def is_whole(row: Row) -> bool:
+    return _hash(row[2], unchecked(row).section) == row[8]
+
+
+def unchecked(row: Row) -> PlacedSection:
+    doc, root, path, heading, first, last, text, tokens = row[:8]
+    return PlacedSection(root=root, path=path, section=Section(heading, first, last, text), tokens=tokens, doc=doc)
+
+
+def _hash(path: str, section: Section) -> str:
+    return content_hash(path, section.heading, section.text)
