@@ -39,6 +39,18 @@ def test_headings_and_file_names_find_what_stands_under_them(open_notes, workspa
 
 
 @pytest.mark.requirement("O11")
+@pytest.mark.parametrize("question", ["what was decided on 2026-05-03?", "what did I do on 3 May 2026?", "May 2026"])
+def test_a_file_that_is_named_after_a_day_answers_a_question_about_it(question, open_notes, workspace, tmp_path):
+    workspace.write("memory/2026-06-03-1430.md", "# 3 June\n\n- Decided to sell the boat\n")
+    workspace.write("memory/2026-99-99.md", "No day\n")
+    broken = tmp_path / "broken.db"
+    broken.write_bytes(b"no database")
+    for engine in (open_notes(), open_notes(path=broken)):
+        assert engine.search_notes(question).hits[0].name == "memory/2026-05-03.md"
+    assert open_notes().recall(question, now="2026-07-01").hits[0].citation == "memory/2026-05-03.md#L1-L4"
+
+
+@pytest.mark.requirement("O11")
 def test_nothing_but_what_is_configured_is_read(open_notes, workspace, tmp_path):
     workspace.write("docs/heron.md", "A heron in another folder")
     workspace.write("memory/.hidden/heron.md", "A hidden heron")

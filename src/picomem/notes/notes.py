@@ -19,7 +19,7 @@ from picomem.clock import Micros
 from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.notes import opening
 from picomem.notes.places import Place, place_of, places
-from picomem.notes.ranking import Loose, Ranked, by_substring, rank
+from picomem.notes.ranking import Loose, Ranked, by_substring, of_the_time, rank
 from picomem.notes.sections import sections, text_of
 from picomem.policy.redact import Redactor
 from picomem.recall.question import Question
@@ -190,6 +190,8 @@ class Notes:
             term: search.postings(tx, self._scope, "note", term, prefix=term in question.single).scores
             for term in question.terms
         }
+        if question.time.window is not None:
+            postings |= of_the_time(question, rows.paths(tx, self._scope))
         if any(postings.values()):
             return rank(question, postings, total)
         wanted = question.about.strip()
@@ -210,6 +212,7 @@ class Notes:
             loose += [PlacedSection(root=file.root, path=file.path, section=each) for each in cut]
         index = Loose(loose)
         postings = {term: index.postings(term, prefix=term in question.single) for term in question.terms}
+        postings |= of_the_time(question, ((number, each.path) for number, each in enumerate(loose)))
         wanted = question.about.strip()
         if any(postings.values()):
             ranked = rank(question, postings, len(loose))

@@ -7,11 +7,14 @@ string is looked for.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from picomem.clock import Micros, parse_iso
+from picomem.errors import InvalidTime
 from picomem.recall.question import Question
 from picomem.recall.words import idf
 from picomem.records.note import PlacedSection
@@ -36,7 +39,7 @@ class Ranked:
 def rank(question: Question, postings: Mapping[str, Mapping[int, float]], total: int) -> list[Ranked]:
     """The sections that hold terms of the question, the best first. `postings` has, by term, how much of it each
     section has (0–2.2)."""
-    weights = {term: idf(total, len(postings.get(term, {}))) for term in question.terms}
+    weights = {term: idf(total, len(postings.get(term, {}))) for term in (*question.terms, *postings)}
     whole = sum(weights.values())
     held: dict[int, dict[str, float]] = {}
     for term, scores in postings.items():
@@ -50,6 +53,26 @@ def rank(question: Question, postings: Mapping[str, Mapping[int, float]], total:
         order.append((covered, much, Ranked(doc, round(covered / whole, 4), "words: " + ", ".join(heaviest))))
     order.sort(key=lambda each: (-each[2].score, -each[1], each[2].doc))
     return [ranked for _, _, ranked in order]
+
+
+def of_the_time(question: Question, paths: Iterable[tuple[int, str]]) -> dict[str, dict[int, float]]:
+    """Sections (number and path) of files that are named after a day in the time that the question asks for, as if
+    that time were a word in them: agents keep a file a day, and do not repeat the date in it."""
+    time = question.time
+    if time.window is None or not time.certain:
+        return {}
+    since, until = time.window.since, time.window.until
+    found = {doc: 1.0 for doc, path in paths if any(since <= noon < until for noon in _noons(path))}
+    return {time.phrase: found} if found else {}
+
+
+def _noons(path: str) -> Iterator[Micros]:
+    """The days in a file's name, each by its noon in UTC, which lies in that day almost everywhere."""
+    for day in re.findall(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)", path):
+        try:
+            yield parse_iso(f"{day}T12:00")
+        except InvalidTime:
+            continue
 
 
 def by_substring(docs: Sequence[int]) -> list[Ranked]:

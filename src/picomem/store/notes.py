@@ -96,6 +96,11 @@ def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int]) -> dict[int, Pla
     return {placed.doc: placed for placed in map(unchecked, rows)}
 
 
+def paths(tx: Transaction, scope: Scope) -> list[tuple[int, str]]:
+    """Every section's number, with its file's path."""
+    return [(doc, path) for doc, path in tx.all("note_paths", user=scope.user)]
+
+
 def containing(tx: Transaction, scope: Scope, text: str, limit: int) -> list[int]:
     """Sections with that very string in them."""
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -36,6 +36,9 @@ WHERE s.user_id = :user AND s.doc IN (SELECT value FROM json_each(:docs))
 SELECT doc FROM note_sections
 WHERE user_id = :user AND content LIKE :pattern ESCAPE '\' ORDER BY doc LIMIT :limit
 
+-- name: note_paths
+SELECT doc, path FROM note_sections WHERE user_id = :user
+
 -- name: count_note_sections
 SELECT count(*) FROM note_sections WHERE user_id = :user
 
