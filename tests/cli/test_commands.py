@@ -207,7 +207,7 @@ def test_every_command_either_makes_a_store_or_is_known_to_need_one() -> None:
 def test_before_anything_is_stored_a_question_is_answered_with_how_to_begin(picomem: Picomem, home: Path) -> None:
     done = picomem("recall", "staging port", "--json")
     assert done.code == 3
-    assert done.json["error"]["code"] == "not_found"
+    assert done.json["error"]["code"] == "no_store"
     assert "Nothing is stored yet" in done.err
     assert "picomem ingest" in done.err
     assert list(home.iterdir()) == []
