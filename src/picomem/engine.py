@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from picomem.notes.notes import Excerpt, Found, Notes
     from picomem.policy.redact import Redactor
     from picomem.records.episode import Episode, Transcript
+    from picomem.sessions.log import Sessions
 
 
 class Engine:
@@ -76,6 +77,7 @@ class Engine:
         self._handed_out = HandedOut()
         self._kept_cleaner: Cleaner | None = None
         self._kept_redactor: Redactor | None = None
+        self._kept_sessions: Sessions | None = None
         meaning = MeaningLeg(embedder) if embedder is not None else None
         self._recall = Recall(connector, self._redactor, meaning, zone)
 
@@ -224,6 +226,14 @@ class Engine:
         from picomem.ingest.ingest import Ingest
 
         return Ingest(self._connector, self.scope, self._redactor(), self._vectors, self._propose, self._clock)
+
+    def sessions(self) -> Sessions:
+        """The conversations of this user with PicoBot: create, append, load, fork, list; see sessions/log.py."""
+        from picomem.sessions.log import Sessions
+
+        if self._kept_sessions is None:
+            self._kept_sessions = Sessions(self._connector, self.scope, self._redactor, self._clock)
+        return self._kept_sessions
 
     def migrate(self, paths: Sequence[Path]) -> list[tuple[Path, Entry, Remembered]]:
         """Take the entries of Markdown memory over as typed memories, through the gate; what became of each.

@@ -1,0 +1,128 @@
+"""Sessions with PicoBot, the messages in them, and the summary of what was cut from the prompt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from picomem.clock import Micros
+from picomem.records.ids import content_hash
+from picomem.records.kinds import Origin
+from picomem.records.scope import Scope
+
+
+class Channel(StrEnum):
+    """Where a conversation comes from."""
+
+    TUI = "tui"
+    WEBSOCKET = "websocket"
+    API = "api"
+    WHATSAPP = "whatsapp"
+
+
+class Role(StrEnum):
+    """Who speaks in a message."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A conversation, and how much of it memory has taken up.
+
+    `last_consolidated_seq` is the number of the last message that a consolidation has read; the time beside it is for
+    people. `permissions` is JSON.
+    """
+
+    id: str
+    scope: Scope  # its user, agent and project
+    channel: Channel
+    channel_id: str = ""
+    title: str = ""
+    state: str = "active"
+    permissions: str = "[]"
+    forked_from: str = ""
+    created_at: Micros
+    last_active_at: Micros
+    archived_at: Micros | None = None
+    last_consolidated_seq: int = 0
+    last_consolidated_at: Micros | None = None
+    consolidation_failures: int = 0
+
+    @property
+    def content_hash(self) -> str:
+        """What the row's stored hash must be: over its names and texts."""
+        owner = (self.id, self.scope.agent, self.scope.project)
+        return content_hash(
+            *owner, self.channel, self.channel_id, self.title, self.state, self.permissions, self.forked_from
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that the assistant asked for. `arguments` is the JSON text that it wrote, whole or not."""
+
+    id: str
+    name: str
+    arguments: str = "{}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A message before it is stored. Without an `origin` it has its role's: a tool's answer is a tool's."""
+
+    role: Role
+    content: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""  # of a tool's answer: the call that it answers
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A stored message. `seq` numbers a session's messages from 1, without gaps, in the order they were stored."""
+
+    session_id: str
+    seq: int
+    id: str
+    role: Role
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    origin: Origin
+    tokens: int
+    created_at: Micros
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What stands in the prompt for a session's first messages, up to and with the number `covered_seq`."""
+
+    session_id: str
+    text: str
+    message_count: int
+    covered_seq: int
+    created_at: Micros
+    updated_at: Micros
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Messages in their order. `damaged` are the numbers of those that do not match their hash and were left out;
+    `before` is how many the session has before the first of these."""
+
+    messages: tuple[Message, ...] = ()
+    damaged: tuple[int, ...] = ()
+    before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some of a user's sessions, the latest first, each with the number of its messages; and where to go on."""
+
+    sessions: tuple[tuple[Session, int], ...]
+    cursor: str = ""  # of the next page; empty at the end
+    damaged: tuple[str, ...] = field(default=())  # ids of rows that do not match their hash

@@ -1,0 +1,277 @@
+"""The log of conversations with PicoBot: sessions, and the messages in them. The thin part: it reads and writes.
+
+A message gets its number in the transaction that stores it, which holds the write lock from its beginning, so that two
+processes on one session neither lose nor reorder one. Every text is redacted before it is stored, the arguments of
+tool calls too. What belongs together (an assistant's message with its calls, and their results) can be appended at
+once, and is then kept whole or not at all; results may also come later, and a call whose result never comes is met by
+`pairs.grouped` when messages are read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from enum import StrEnum
+from typing import TypeVar
+
+from picomem.clock import Clock
+from picomem.errors import InvalidInput, NotFound
+from picomem.policy.redact import Redactor
+from picomem.records.ids import new_id
+from picomem.records.kinds import Origin
+from picomem.records.scope import Scope
+from picomem.records.session import Channel, Loaded, Message, Page, Role, Said, Session, Summary, ToolCall
+from picomem.sessions.arguments import safe_arguments
+from picomem.sessions.pairs import Waiting, check_said, grouped, may_cut_behind, message_tokens
+from picomem.sessions.tails import Tails
+from picomem.store import sessions
+from picomem.store.connector import Connector, Transaction
+from picomem.text.plain import plain
+
+TAIL = 200  # messages of a session's end that are read at once, and cached
+_LONGEST_TITLE = 60
+_NAME = re.compile(r"[\w.:/|=+-]{1,256}")  # of a call or a tool: ids are kept as they are, so they must be ids
+_ORIGINS = {Role.USER: Origin.USER, Role.ASSISTANT: Origin.AGENT, Role.TOOL: Origin.TOOL, Role.SYSTEM: Origin.AGENT}
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+class Sessions:
+    """The sessions of one user. Ids may be given by their beginning where that is one session's alone."""
+
+    def __init__(self, connector: Connector, scope: Scope, redactor: Callable[[], Redactor], clock: Clock) -> None:
+        self._connector = connector
+        self._scope = scope
+        self._redactor = redactor
+        self._clock = clock
+        self._tails = Tails()
+
+    # Writing
+
+    def create(self, channel: Channel | str = Channel.TUI, *, channel_id: str = "", title: str = "") -> Session:
+        """Begin a conversation. Raises InvalidInput for an unknown channel."""
+        now = self._clock()
+        session = Session(
+            id=new_id(),
+            scope=self._scope,
+            channel=_one_of(Channel, channel, "channel"),
+            channel_id=self._safe(channel_id),
+            title=_one_line(self._safe(title)),
+            created_at=now,
+            last_active_at=now,
+        )
+        with self._connector.write() as tx:
+            sessions.put(tx, session)
+        return session
+
+    def append(self, session_id: str, *said: Said) -> list[Message]:
+        """Store messages at the end of a session, all or none; an archived session is taken out of the archive.
+
+        Raises NotFound, and InvalidInput for what no conversation can hold: a result without its call, among others.
+        """
+        safe = [self._safe_said(message) for message in said]
+        with self._connector.write() as tx:
+            session = self._found(tx, session_id)
+            answers = any(message.role is Role.TOOL for message in safe)
+            waiting = Waiting(sessions.tool_messages(tx, self._scope, session.id) if answers else ())
+            check_said(safe, waiting)
+            now = self._clock()
+            first = self._next_seq(tx, session)
+            stored = [_message(session.id, seq, message, now) for seq, message in enumerate(safe, first)]
+            for message in stored:
+                sessions.insert_message(tx, self._scope, message)
+            title = session.title or _title_of(stored)
+            sessions.put(tx, replace(session, title=title, last_active_at=now, archived_at=None))
+        return stored
+
+    def fork(self, session_id: str, at: int) -> Session:
+        """A new session with the messages up to and with the number `at`, and the summary if it covers no more.
+
+        What memory has taken up of the messages counts as taken up in the fork too. Damaged messages are not copied,
+        and the numbers close up. Raises NotFound, and InvalidInput where `at` is no message or would part a call from
+        its result.
+        """
+        with self._connector.write() as tx:
+            source = self._found(tx, session_id)
+            loaded = sessions.messages_after(tx, self._scope, source.id, 0)
+            kept = [message for message in loaded.messages if message.seq <= at]
+            if not kept or kept[-1].seq != at:
+                raise InvalidInput(f"There is no message {at} in that session; `picomem messages` shows the numbers.")
+            groups, _ = grouped(loaded.messages)
+            inside = [place for place, group in enumerate(groups) if group.first <= at]
+            if inside and (groups[inside[-1]].last > at or not may_cut_behind(groups, inside[-1])):
+                raise InvalidInput(
+                    f"Message {at} stands between a tool call and its result; fork before or behind them."
+                )
+            now = self._clock()
+            summary = sessions.summary(tx, self._scope, source.id)
+            fork = replace(
+                source,
+                id=new_id(),
+                forked_from=source.id,
+                created_at=now,
+                last_active_at=now,
+                archived_at=None,
+                last_consolidated_seq=sum(message.seq <= source.last_consolidated_seq for message in kept),
+                consolidation_failures=0,
+            )
+            sessions.put(tx, fork)
+            for seq, message in enumerate(kept, 1):
+                copy = replace(message, session_id=fork.id, seq=seq, id=new_id())
+                sessions.insert_message(tx, self._scope, copy)
+            if summary is not None and summary.covered_seq <= at:
+                covered = sum(message.seq <= summary.covered_seq for message in kept)
+                sessions.put_summary(tx, self._scope, replace(summary, session_id=fork.id, covered_seq=covered))
+        return fork
+
+    def rename(self, session_id: str, title: str) -> Session:
+        """Give a session a title. Raises NotFound, and InvalidInput for an empty one."""
+        line = _one_line(self._safe(title))
+        if not line:
+            raise InvalidInput("The title is empty; write a few words.")
+        return self._changed(session_id, title=line)
+
+    def archive(self, session_id: str) -> Session:
+        """Take a session out of the list; nothing of it is lost, and a new message brings it back. Raises NotFound."""
+        return self._changed(session_id, archived_at=self._clock())
+
+    # Reading
+
+    def get(self, session_id: str) -> Session:
+        """Raises NotFound, and Corrupt where its row is damaged."""
+        with self._connector.read() as tx:
+            return self._found(tx, session_id)
+
+    def page(self, *, channel: Channel | str = "", archived: bool = False, limit: int = 20, cursor: str = "") -> Page:
+        """Sessions, the one that was active last first; `cursor` is the one of the page before.
+
+        Raises InvalidInput for a cursor that no page gave.
+        """
+        chosen = _one_of(Channel, channel, "channel").value if channel else ""
+        after = None
+        if cursor:
+            at, _, last = cursor.partition(":")
+            if not (at.isascii() and at.isdigit() and last):
+                raise InvalidInput(f"“{cursor[:80]}” is no cursor; take the one that the page before gave.")
+            after = (int(at), last)
+        with self._connector.read() as tx:
+            return sessions.page(tx, self._scope, chosen, archived, after, limit)
+
+    def load(self, session_id: str, *, last: int | None = None, after: int = 0) -> Loaded:
+        """The messages of a session: all, the last ones, or those behind a number.
+
+        Rows that are damaged are left out and named. Raises NotFound.
+        """
+        with self._connector.read() as tx:
+            found = sessions.find_id(tx, self._scope, session_id)
+            if last is None or last > TAIL:
+                loaded = sessions.messages_after(tx, self._scope, found, after)
+            else:
+                version = tx.version()
+                kept = self._tails.get(found, version)
+                loaded = kept or sessions.last_messages(tx, self._scope, found, TAIL)
+                if kept is None:
+                    self._tails.put(found, version, loaded)
+        return _narrowed(loaded, last, after)
+
+    def summary(self, session_id: str) -> Summary | None:
+        """The summary of a session's first messages, if there is one."""
+        with self._connector.read() as tx:
+            return sessions.summary(tx, self._scope, session_id)
+
+    # Parts
+
+    def _found(self, tx: Transaction, session_id: str) -> Session:
+        found = sessions.session(tx, self._scope, sessions.find_id(tx, self._scope, session_id))
+        if found is None:
+            raise NotFound(f"There is no session “{session_id[:80]}”.")
+        return found
+
+    def _changed(self, session_id: str, **fields: object) -> Session:
+        with self._connector.write() as tx:
+            session = replace(self._found(tx, session_id), **fields)  # type: ignore[arg-type]
+            sessions.put(tx, session)
+        return session
+
+    def _next_seq(self, tx: Transaction, session: Session) -> int:
+        """The number after the last, and after those that memory or a summary stands for, deleted or not."""
+        summary = sessions.summary(tx, self._scope, session.id)
+        covered = summary.covered_seq if summary else 0
+        return max(sessions.last_seq(tx, self._scope, session.id), session.last_consolidated_seq, covered) + 1
+
+    def _safe(self, text: str) -> str:
+        """A text as it may be stored: valid, without secrets; its spaces are its own."""
+        return self._redactor().redact(plain(text)).text
+
+    def _safe_said(self, message: Said) -> Said:
+        calls = tuple(
+            ToolCall(_name(call.id), _name(call.name), safe_arguments(call.arguments, self._safe))
+            for call in message.tool_calls
+        )
+        return Said(
+            role=_one_of(Role, message.role, "role"),
+            content=self._safe(message.content),
+            tool_calls=calls,
+            tool_call_id=_name(message.tool_call_id) if message.tool_call_id else "",
+            origin=None if message.origin is None else _one_of(Origin, message.origin, "origin"),
+        )
+
+
+def _message(session_id: str, seq: int, said: Said, now: int) -> Message:
+    return Message(
+        session_id=session_id,
+        seq=seq,
+        id=new_id(),
+        role=said.role,
+        content=said.content,
+        tool_calls=said.tool_calls,
+        tool_call_id=said.tool_call_id,
+        origin=said.origin or _ORIGINS[said.role],
+        tokens=message_tokens(said.content, said.tool_calls),
+        created_at=now,
+    )
+
+
+def _narrowed(loaded: Loaded, last: int | None, after: int) -> Loaded:
+    """Of what was loaded, the last so many rows and those behind a number."""
+    seqs = sorted([message.seq for message in loaded.messages] + list(loaded.damaged))
+    kept = [seq for seq in seqs if seq > after]
+    kept = kept if last is None else kept[max(0, len(kept) - last) :]
+    if len(kept) == len(seqs):
+        return loaded
+    start = kept[0] if kept else (seqs[-1] + 1 if seqs else 1)
+    return Loaded(
+        messages=tuple(message for message in loaded.messages if message.seq >= start),
+        damaged=tuple(seq for seq in loaded.damaged if seq >= start),
+        before=loaded.before + len(seqs) - len(kept),
+    )
+
+
+def _title_of(messages: list[Message]) -> str:
+    """A title from the first thing that the user said."""
+    said = next((message.content for message in messages if message.role is Role.USER), "")
+    return _one_line(said)
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    if len(line) <= _LONGEST_TITLE:
+        return line
+    head = line[:_LONGEST_TITLE]
+    return (head.rpartition(" ")[0] or head[:-1]) + "…"
+
+
+def _name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        raise InvalidInput(
+            f"“{plain(text[:80])}” is no id or name of a tool call; it has letters, digits and . : / | = + -."
+        )
+    return text
+
+
+def _one_of(choices: type[_Choice], name: str, what: str) -> _Choice:
+    try:
+        return choices(name)
+    except ValueError:
+        raise InvalidInput(f"“{name}” is no {what}; it is one of {', '.join(choices)}.") from None

@@ -1,0 +1,142 @@
+"""Tool calls and their results, kept whole and in pairs. Pure.
+
+A model's provider refuses a call without its result and a result without its call, so wherever messages are cut or
+handed on they are taken in groups: an assistant's message with the results of its calls behind it, or any other message
+alone. What a crash or a damaged row leaves behind is met here, and nothing is stored for it:
+
+- a call whose result never came gets a result that says so (`NO_RESULT`), made when the messages are read;
+- a result whose call is not there belongs to no group and is told apart (`orphans`).
+
+A result may come late, after other messages (another process wrote meanwhile): it belongs to its call all the same. An
+id that comes again, as some models number their calls anew each time, means the latest call that still waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from picomem.errors import InvalidInput
+from picomem.records.kinds import Origin
+from picomem.records.session import Message, Role, Said, ToolCall
+from picomem.text.tokens import count_tokens
+
+NO_RESULT = "(no result: the program stopped before this call was answered)"
+_FRAME = 4  # what a provider adds to each message and each call: the role, and where it begins and ends
+
+
+def message_tokens(content: str, calls: Iterable[ToolCall] = ()) -> int:
+    """What a message costs in a prompt, in tokens."""
+    asked = sum(_FRAME + count_tokens(call.name) + count_tokens(call.arguments) for call in calls)
+    return _FRAME + count_tokens(content) + asked
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Messages that are only handed on together. `waits` is how many of its calls have no stored result."""
+
+    messages: tuple[Message, ...]
+    first: int  # the number of its first and of its last stored message
+    last: int
+    waits: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return sum(message.tokens for message in self.messages)
+
+    @property
+    def role(self) -> Role:
+        return self.messages[0].role
+
+
+def grouped(messages: Sequence[Message]) -> tuple[list[Group], list[Message]]:
+    """The messages (in order) as groups in the order of their first messages, and the results without a call."""
+    members: list[list[Message]] = []
+    waiting = Waiting()
+    orphans: list[Message] = []
+    for message in messages:
+        if message.role is Role.TOOL:
+            place = waiting.answer(message.tool_call_id)
+            if place is None:
+                orphans.append(message)
+            else:
+                members[place].append(message)
+            continue
+        waiting.call([call.id for call in message.tool_calls], len(members))
+        members.append([message])
+    return [_group(each) for each in members], orphans
+
+
+def may_cut_behind(groups: Sequence[Group], place: int) -> bool:
+    """Whether a cut behind that group separates no call from a result that came late."""
+    if place + 1 == len(groups):
+        return True
+    return max(group.last for group in groups[: place + 1]) < groups[place + 1].first
+
+
+def check_said(said: Sequence[Said], waiting: Waiting) -> None:
+    """Refuse messages that no conversation can hold. `waiting`, the calls without a result so far, is used up.
+
+    Raises InvalidInput that names the message by its place, from 1.
+    """
+    if not said:
+        raise InvalidInput("There is no message to append.")
+    for place, message in enumerate(said, 1):
+        calls = [call.id for call in message.tool_calls]
+        if calls and message.role is not Role.ASSISTANT:
+            raise InvalidInput(f"Message {place} calls a tool, and only the assistant's can.")
+        if len(set(calls)) < len(calls) or not all(call.id and call.name for call in message.tool_calls):
+            raise InvalidInput(f"Each tool call of message {place} needs a name and an id of its own.")
+        if (message.role is Role.TOOL) != bool(message.tool_call_id):
+            raise InvalidInput(f"Message {place} must name the call that it answers if it is a tool's, and only then.")
+        if message.role is Role.TOOL and waiting.answer(message.tool_call_id) is None:
+            raise InvalidInput(
+                f"Message {place} answers the call “{message.tool_call_id[:80]}”, and no such call waits for a result."
+            )
+        if message.role is not Role.TOOL and not message.content.strip() and not calls:
+            raise InvalidInput(f"Message {place} is empty.")
+        if message.role is Role.TOOL and message.origin in (Origin.USER, Origin.AGENT):
+            raise InvalidInput(f"Message {place} is a tool's result; its origin is tool, web or other.")
+        waiting.call(calls, 0)
+
+
+class Waiting:
+    """Calls that have no result yet: the place of each, by its id."""
+
+    def __init__(self, entries: Iterable[tuple[Sequence[str], str]] = ()) -> None:
+        """`entries`: of messages in order, the ids that one calls and the id that it answers."""
+        self._places: dict[str, list[int]] = {}
+        for place, (calls, answers) in enumerate(entries):
+            if answers:
+                self.answer(answers)
+            self.call(calls, place)
+
+    def call(self, ids: Iterable[str], place: int) -> None:
+        for call in ids:
+            self._places.setdefault(call, []).append(place)
+
+    def answer(self, call: str) -> int | None:
+        """Take the latest call of that id; its place, or None where none waits."""
+        places = self._places.get(call)
+        return places.pop() if places else None
+
+
+def _group(members: list[Message]) -> Group:
+    head = members[0]
+    answered = {member.tool_call_id for member in members[1:]}
+    absent = [
+        Message(
+            session_id=head.session_id,
+            seq=0,  # it is not stored
+            id="",
+            role=Role.TOOL,
+            content=NO_RESULT,
+            tool_call_id=call.id,
+            origin=Origin.TOOL,
+            tokens=message_tokens(NO_RESULT),
+            created_at=head.created_at,
+        )
+        for call in head.tool_calls
+        if call.id not in answered
+    ]
+    return Group((*members, *absent), head.seq, max(member.seq for member in members), len(absent))

@@ -1,0 +1,51 @@
+"""The ends of sessions that were read before: a cache, and only that.
+
+What it holds is believed only as long as nobody has written anything to the database since it was read, which each
+look says (`Transaction.version`). So another process's message is seen at once, and so is a purge. It is bounded by the
+characters in it; what was used longest ago goes first.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+from picomem.records.session import Loaded
+
+MOST_CHARACTERS = 8_000_000
+
+
+class Tails:
+    """The last messages of some sessions. Safe to share between threads."""
+
+    def __init__(self, most: int = MOST_CHARACTERS) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._held: OrderedDict[str, tuple[object, Loaded]] = OrderedDict()
+        self.characters = 0
+
+    def get(self, session: str, version: object) -> Loaded | None:
+        """What was read of a session at this version of the database, or None."""
+        with self._lock:
+            found = self._held.get(session)
+            if found is None or found[0] != version:
+                return None
+            self._held.move_to_end(session)
+            return found[1]
+
+    def put(self, session: str, version: object, loaded: Loaded) -> None:
+        """Keep it, in place of what was known before."""
+        with self._lock:
+            old = self._held.pop(session, None)
+            self.characters += _characters(loaded) - (_characters(old[1]) if old else 0)
+            self._held[session] = (version, loaded)
+            while self.characters > self._most:
+                _, (_, dropped) = self._held.popitem(last=False)
+                self.characters -= _characters(dropped)
+
+
+def _characters(loaded: Loaded) -> int:
+    return sum(
+        len(message.content) + sum(len(call.arguments) for call in message.tool_calls) + 1
+        for message in loaded.messages
+    )

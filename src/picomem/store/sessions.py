@@ -1,0 +1,236 @@
+"""Sessions, their messages and their summaries: rows in, records out. Every call takes a scope."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from picomem.clock import Micros
+from picomem.errors import Corrupt
+from picomem.records.ids import content_hash
+from picomem.records.kinds import Origin
+from picomem.records.scope import Scope
+from picomem.records.session import Channel, Loaded, Message, Page, Role, Session, Summary, ToolCall
+from picomem.store.connector import Row, Transaction
+from picomem.store.memories import id_range, unique_id
+
+
+def put(tx: Transaction, session: Session) -> None:
+    """Store a session; of one that is there, its title, state and times."""
+    values = {name: getattr(session, name) for name in Session.__slots__ if name != "scope"}
+    values["channel"] = session.channel.value
+    scope = session.scope
+    tx.run(
+        "put_session",
+        user=scope.user,
+        agent=scope.agent,
+        project=scope.project,
+        content_hash=session.content_hash,
+        **values,
+    )
+
+
+def session(tx: Transaction, scope: Scope, session_id: str) -> Session | None:
+    """The session of that very id. Raises Corrupt where its row does not match its hash."""
+    row = tx.one("session", user=scope.user, id=session_id)
+    if row is None:
+        return None
+    found = _session(scope, row)
+    if found is None:
+        raise Corrupt(
+            f"The record of session {session_id} does not match its own hash: the file was damaged or edited by hand. "
+            "Run `picomem doctor`.",
+            id=session_id,
+        )
+    return found
+
+
+def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
+    """The id of the session that is called so, or whose id alone begins so. Raises NotFound."""
+    if tx.one("session", user=scope.user, id=prefix) is not None:
+        return prefix  # an id from elsewhere may be the beginning of another, and have capitals
+    return unique_id(tx.all("session_ids_like", user=scope.user, **id_range(prefix)), prefix, "session")
+
+
+def page(
+    tx: Transaction, scope: Scope, channel: str, archived: bool, after: tuple[Micros, str] | None, limit: int
+) -> Page:
+    """The sessions of a scope, latest first, from the one behind `after` (its last activity and id)."""
+    at, last_id = after or (None, "")
+    rows = tx.all(
+        "sessions_page",
+        user=scope.user,
+        agent=scope.agent,
+        project=scope.project,
+        channel=channel,
+        archived=int(archived),
+        at=at,
+        id=last_id,
+        limit=limit + 1,
+    )
+    shown = [(row, _session(scope, row)) for row in rows[:limit]]
+    return Page(
+        sessions=tuple((found, count_messages(tx, scope, found.id)) for _, found in shown if found is not None),
+        cursor=f"{rows[limit - 1][10]}:{rows[limit - 1][0]}" if len(rows) > limit else "",
+        damaged=tuple(str(row[0]) for row, found in shown if found is None),
+    )
+
+
+def insert_message(tx: Transaction, scope: Scope, message: Message) -> None:
+    """Store a message; its text is redacted already."""
+    calls = _calls_json(message.tool_calls)
+    tx.run(
+        "insert_message",
+        user=scope.user,
+        session_id=message.session_id,
+        seq=message.seq,
+        id=message.id,
+        role=message.role.value,
+        content=message.content,
+        tool_calls=calls,
+        tool_call_id=message.tool_call_id,
+        origin=message.origin.value,
+        tokens=message.tokens,
+        created_at=message.created_at,
+        content_hash=_message_hash(
+            message.session_id,
+            message.seq,
+            message.id,
+            message.role,
+            message.content,
+            calls,
+            message.tool_call_id,
+            message.origin,
+            message.tokens,
+            message.created_at,
+        ),
+    )
+
+
+def count_messages(tx: Transaction, scope: Scope, session_id: str, before: int = 1 << 62) -> int:
+    """How many messages the session has, or has before the number `before`."""
+    (count,) = tx.one("count_messages", user=scope.user, session_id=session_id, before=before) or (0,)
+    return int(count)
+
+
+def last_seq(tx: Transaction, scope: Scope, session_id: str) -> int:
+    """The number of the last message; 0 where there is none."""
+    (last,) = tx.one("last_message_seq", user=scope.user, session_id=session_id) or (None,)
+    return int(last or 0)
+
+
+def messages_after(tx: Transaction, scope: Scope, session_id: str, seq: int) -> Loaded:
+    """Every message behind the number `seq`."""
+    rows = tx.all("messages_after", user=scope.user, session_id=session_id, seq=seq)
+    return _loaded(tx, scope, session_id, rows)
+
+
+def last_messages(tx: Transaction, scope: Scope, session_id: str, limit: int) -> Loaded:
+    """The last messages, `limit` at most."""
+    rows = tx.all("last_messages", user=scope.user, session_id=session_id, limit=limit)
+    return _loaded(tx, scope, session_id, rows[::-1])
+
+
+def tool_messages(tx: Transaction, scope: Scope, session_id: str) -> list[tuple[tuple[str, ...], str]]:
+    """Of each message that calls tools or answers a call, in order: the ids it calls, and the id it answers."""
+    rows = tx.all("tool_messages", user=scope.user, session_id=session_id)
+    return [(tuple(call.id for call in _calls(calls) or ()), str(answers)) for _, calls, answers in rows]
+
+
+def summary(tx: Transaction, scope: Scope, session_id: str) -> Summary | None:
+    """The session's summary; None too where its row is damaged, for it can be made again."""
+    row = tx.one("session_summary", user=scope.user, session_id=session_id)
+    if row is None or row[6] != _summary_hash(row[0], row[1], row[2], row[3]):
+        return None
+    return Summary(
+        session_id=row[0], text=row[1], message_count=row[2], covered_seq=row[3], created_at=row[4], updated_at=row[5]
+    )
+
+
+def put_summary(tx: Transaction, scope: Scope, summary: Summary) -> None:
+    """Store a session's one summary, in place of the one before."""
+    tx.run(
+        "put_session_summary",
+        user=scope.user,
+        session_id=summary.session_id,
+        summary=summary.text,
+        message_count=summary.message_count,
+        covered_seq=summary.covered_seq,
+        created_at=summary.created_at,
+        updated_at=summary.updated_at,
+        content_hash=_summary_hash(summary.session_id, summary.text, summary.message_count, summary.covered_seq),
+    )
+
+
+def _loaded(tx: Transaction, scope: Scope, session_id: str, rows: Sequence[Row]) -> Loaded:
+    if not rows:
+        return Loaded()
+    found = [(int(row[1]), _message(row)) for row in rows]
+    return Loaded(
+        messages=tuple(message for _, message in found if message is not None),
+        damaged=tuple(seq for seq, message in found if message is None),
+        before=count_messages(tx, scope, session_id, rows[0][1]),
+    )
+
+
+def _message(row: Row) -> Message | None:
+    """A row as a record, or None where it does not match its hash."""
+    calls = _calls(row[5])
+    if calls is None or _message_hash(*row[:10]) != row[10]:
+        return None
+    return Message(
+        session_id=row[0],
+        seq=row[1],
+        id=row[2],
+        role=Role(row[3]),
+        content=row[4],
+        tool_calls=calls,
+        tool_call_id=row[6],
+        origin=Origin(row[7]),
+        tokens=row[8],
+        created_at=row[9],
+    )
+
+
+def _session(scope: Scope, row: Row) -> Session | None:
+    """A row as a record, or None where it does not match its hash."""
+    names = (row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8])
+    if content_hash(*names) != row[15]:
+        return None
+    return Session(
+        id=row[0],
+        scope=Scope(scope.user, row[1], row[2]),
+        channel=Channel(row[3]),
+        channel_id=row[4],
+        title=row[5],
+        state=row[6],
+        permissions=row[7],
+        forked_from=row[8],
+        created_at=row[9],
+        last_active_at=row[10],
+        archived_at=row[11],
+        last_consolidated_seq=row[12],
+        last_consolidated_at=row[13],
+        consolidation_failures=row[14],
+    )
+
+
+def _calls_json(calls: Iterable[ToolCall]) -> str:
+    return json.dumps([[call.id, call.name, call.arguments] for call in calls], ensure_ascii=False)
+
+
+def _calls(stored: str) -> tuple[ToolCall, ...] | None:
+    """The calls as they were stored; None where that cannot be read."""
+    try:
+        return tuple(ToolCall(*map(str, call)) for call in json.loads(stored))
+    except (ValueError, TypeError):
+        return None
+
+
+def _message_hash(*fields: object) -> str:
+    """Over everything in the row: a message that was moved, or counted otherwise, is seen too."""
+    return content_hash(*map(str, fields))
+
+
+def _summary_hash(session_id: str, text: str, count: int, covered: int) -> str:
+    return content_hash(session_id, text, str(count), str(covered))

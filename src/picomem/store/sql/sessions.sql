@@ -1,0 +1,65 @@
+-- part: session_columns
+s.id, s.agent, s.project, s.channel, s.channel_id, s.title, s.state, s.permissions, s.forked_from, s.created_at,
+    s.last_active_at, s.archived_at, s.last_consolidated_seq, s.last_consolidated_at, s.consolidation_failures,
+    s.content_hash
+
+-- part: message_columns
+session_id, seq, id, role, content, tool_calls, tool_call_id, origin, tokens, created_at, content_hash
+
+-- name: put_session
+INSERT INTO sessions (user_id, id, channel, channel_id, agent, project, title, state, permissions, forked_from,
+    created_at, last_active_at, archived_at, last_consolidated_seq, last_consolidated_at, consolidation_failures,
+    content_hash)
+VALUES (:user, :id, :channel, :channel_id, :agent, :project, :title, :state, :permissions, :forked_from,
+    :created_at, :last_active_at, :archived_at, :last_consolidated_seq, :last_consolidated_at,
+    :consolidation_failures, :content_hash)
+ON CONFLICT (user_id, id) DO UPDATE SET title = excluded.title, state = excluded.state,
+    last_active_at = excluded.last_active_at, archived_at = excluded.archived_at, content_hash = excluded.content_hash
+
+-- name: session
+SELECT {session_columns} FROM sessions AS s WHERE s.user_id = :user AND s.id = :id
+
+-- name: session_ids_like
+SELECT id FROM sessions WHERE user_id = :user AND id >= :from AND id < :to LIMIT 3
+
+-- name: sessions_page
+SELECT {session_columns} FROM sessions AS s
+WHERE s.user_id = :user AND (:channel = '' OR s.channel = :channel) AND (:agent = '' OR s.agent = :agent)
+  AND (:project = '' OR s.project = :project) AND (s.archived_at IS NOT NULL) = :archived
+  AND (:at IS NULL OR s.last_active_at < :at OR (s.last_active_at = :at AND s.id < :id))
+ORDER BY s.last_active_at DESC, s.id DESC LIMIT :limit
+
+-- name: insert_message
+INSERT INTO messages (user_id, session_id, seq, id, role, content, tool_calls, tool_call_id, origin, tokens,
+    created_at, content_hash)
+VALUES (:user, :session_id, :seq, :id, :role, :content, :tool_calls, :tool_call_id, :origin, :tokens, :created_at,
+    :content_hash)
+
+-- name: last_message_seq
+SELECT max(seq) FROM messages WHERE user_id = :user AND session_id = :session_id
+
+-- name: count_messages
+SELECT count(*) FROM messages WHERE user_id = :user AND session_id = :session_id AND seq < :before
+
+-- name: messages_after
+SELECT {message_columns} FROM messages
+WHERE user_id = :user AND session_id = :session_id AND seq > :seq ORDER BY seq
+
+-- name: last_messages
+SELECT {message_columns} FROM messages
+WHERE user_id = :user AND session_id = :session_id ORDER BY seq DESC LIMIT :limit
+
+-- name: tool_messages
+SELECT seq, tool_calls, tool_call_id FROM messages
+WHERE user_id = :user AND session_id = :session_id AND (tool_calls <> '[]' OR tool_call_id <> '') ORDER BY seq
+
+-- name: session_summary
+SELECT session_id, summary, message_count, covered_seq, created_at, updated_at, content_hash FROM session_summaries
+WHERE user_id = :user AND session_id = :session_id
+
+-- name: put_session_summary
+INSERT INTO session_summaries (user_id, session_id, summary, message_count, covered_seq, created_at, updated_at,
+    content_hash)
+VALUES (:user, :session_id, :summary, :message_count, :covered_seq, :created_at, :updated_at, :content_hash)
+ON CONFLICT (user_id, session_id) DO UPDATE SET summary = excluded.summary, message_count = excluded.message_count,
+    covered_seq = excluded.covered_seq, updated_at = excluded.updated_at, content_hash = excluded.content_hash

@@ -1,0 +1,58 @@
+"""The cache of sessions' ends is only a cache, and bounded."""
+
+from __future__ import annotations
+
+import pytest
+from tests.sessions.conftest import user
+
+from picomem.records.kinds import Origin
+from picomem.records.session import Loaded, Message, Role
+from picomem.sessions.log import Sessions
+from picomem.sessions.tails import Tails
+from picomem.store import sessions as store
+
+
+def _loaded(characters: int) -> Loaded:
+    message = Message(
+        session_id="s",
+        seq=1,
+        id="m",
+        role=Role.USER,
+        content="x" * characters,
+        origin=Origin.USER,
+        tokens=1,
+        created_at=0,
+    )
+    return Loaded((message,))
+
+
+def test_what_was_used_longest_ago_goes_first_and_the_bound_holds() -> None:
+    tails = Tails(most=1000)
+    for name in "abc":
+        tails.put(name, 1, _loaded(300))
+    assert tails.get("a", 1) is not None
+    tails.put("d", 1, _loaded(300))
+    assert tails.get("b", 1) is None
+    assert all(tails.get(name, 1) for name in "acd")
+    tails.put("a", 2, _loaded(900))
+    assert tails.characters <= 1000
+    assert tails.get("a", 1) is None
+    tails.put("huge", 2, _loaded(5000))
+    assert (tails.characters, tails.get("huge", 2)) == (0, None)
+
+
+@pytest.mark.requirement("P3")
+def test_a_session_is_read_once_until_somebody_writes(open_engine, monkeypatch) -> None:
+    log: Sessions = open_engine().sessions()
+    other: Sessions = open_engine().sessions()
+    session = log.create()
+    log.append(session.id, user("one"))
+    read = []
+    real = store.last_messages
+    monkeypatch.setattr(store, "last_messages", lambda *given: read.append(given) or real(*given))
+    for last in (20, 3, 20):
+        assert len(log.load(session.id, last=last).messages) == 1
+    assert len(read) == 1
+    other.append(session.id, user("two"))
+    assert len(log.load(session.id, last=20).messages) == 2
+    assert len(read) == 2
