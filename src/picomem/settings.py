@@ -1,8 +1,8 @@
 """Settings: one TOML file, environment variables over it, and an option of a command over both.
 
 The file is `$PICOMEM_CONFIG`, or `config.toml` in the data directory. A key `budget` in the table `[index]` is the
-variable `PICOMEM_INDEX_BUDGET`; several paths in a variable are written as in `PATH`. An unknown key or a value of the
-wrong kind is an error that says what was meant.
+variable `PICOMEM_INDEX_BUDGET`, one in `[session.memory]` begins with `PICOMEM_SESSION_MEMORY_`; several paths in a
+variable are written as in `PATH`. An unknown key or a value of the wrong kind is an error that says what was meant.
 
 Standard dataclasses and `tomllib` do it: pydantic-settings would cost each command, a hook's among them, 170 ms.
 """
@@ -17,6 +17,9 @@ from typing import Any
 from picomem import paths
 from picomem.errors import InvalidInput
 from picomem.values import dataclass, field, fields, replace
+
+LEAST_CONTEXT = 400  # tokens: with fewer, an index page and a summary do not fit beside a message
+_SWITCHES = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +49,25 @@ class IndexSettings:
 
 @dataclass(frozen=True, slots=True)
 class MemorySettings:
-    """`[memory]`: what is kept, and for how long."""
+    """`[memory]`: what is kept, and for how long, and what PicoBot makes of its conversations."""
 
+    enabled: bool = False  # whether PicoBot uses memory; commands, MCP and the library always do
+    recall_limit: int = 5  # memories for the user's message in PicoBot's prompt, at most
+    context_heading: str = "## Memory Context"  # the line above them
+    consolidation_provider: str = ""  # whose model consolidates; empty: the extractive one, which needs none
+    consolidation_model: str = ""  # its name
+    consolidation_turn_threshold: int = 3  # turns after which a conversation is consolidated
+    idle_consolidation_minutes: int = 10  # minutes without a message after which it is consolidated
+    max_failures_before_degrade: int = 3  # failures in a row after which the raw messages are kept instead
     timeline_retention_days: int = 90  # timeline entries older than this are removed
     citations: str = "auto"  # whether a hit says where it was said: "on", "off"; "auto" is on for a private memory
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionSettings:
-    """`[retention]`: the task that archives what has expired and removes what is past its time."""
+    """`[session.retention]`: the task that archives what has expired and removes what is past its time."""
 
+    max_age_days: int = 90  # conversations with PicoBot are kept for so long after their last message
     cleanup_interval_secs: int = 3_600  # how often it runs at most, while anything writes
 
 
@@ -68,6 +80,20 @@ class NotesSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionSettings:
+    """`[session.memory]`: what stands in PicoBot's prompt, and when a conversation is summarised."""
+
+    enable_user_memories: bool = True  # whether memories and the index page stand in it
+    context_budget_tokens: int = 4_000  # tokens of all that memory puts in it; never over half of context_window
+    max_session_messages: int = 20  # messages at most
+    max_user_memories: int = 50  # memories for the user's message at most, whatever memory.recall_limit says
+    context_window: int = 16_000  # tokens that the chat's model takes; at half of it in new messages it is summarised
+    keep_messages: int = 10  # messages at the end that no summary takes the place of
+    enable_summarization: bool = True  # whether conversations are summarised
+    include_summary_on_truncation: bool = True  # whether the summary stands in it when messages were cut
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set, with its default."""
 
@@ -77,24 +103,32 @@ class Settings:
     memory: MemorySettings = field(default_factory=MemorySettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     notes: NotesSettings = field(default_factory=NotesSettings)
+    session: SessionSettings = field(default_factory=SessionSettings)
 
     def __post_init__(self) -> None:
         if self.recall.embedder not in ("static", "none"):
             raise InvalidInput(f"recall.embedder is “{self.recall.embedder}”; it is static or none.")
         if self.memory.citations not in ("auto", "on", "off"):
             raise InvalidInput(f"memory.citations is “{self.memory.citations}”; it is auto, on or off.")
-        for name, value in (
-            ("recall.limit", self.recall.limit),
-            ("recall.token_budget", self.recall.token_budget),
-            ("memory.timeline_retention_days", self.memory.timeline_retention_days),
-            ("retention.cleanup_interval_secs", self.retention.cleanup_interval_secs),
-        ):
-            if value < 1:
-                raise InvalidInput(f"{name} is {value}; it must be at least 1.")
+        for table, name in TABLES.items():
+            for key in fields(getattr(self, table)):
+                value = getattr(getattr(self, table), key.name)
+                if type(value) is int and value < 1:
+                    raise InvalidInput(f"{name}.{key.name} is {value}; it must be at least 1.")
+        for name, least in (("context_budget_tokens", LEAST_CONTEXT), ("context_window", 2 * LEAST_CONTEXT)):
+            if getattr(self.session, name) < least:
+                raise InvalidInput(f"session.memory.{name} is below {least}: nothing of use fits in that.")
         for path in (*self.notes.paths, *self.notes.extra_paths):
             # A relative one would mean another folder wherever picomem is started, a stranger's repository among them.
             if not (path.startswith("~") or Path(path).is_absolute()):
                 raise InvalidInput(f"“{path}” in [notes] is relative; write it as an absolute path, or from ~.")
+
+
+# What a table is called in the file, by its name here.
+TABLES = {each.name: each.name for each in fields(Settings)} | {
+    "retention": "session.retention",
+    "session": "session.memory",
+}
 
 
 def load(env: Mapping[str, str] = os.environ, path: Path | None = None) -> Settings:
@@ -121,27 +155,41 @@ def _read(file: Path) -> dict[str, Any]:
 def _tables_of(env: Mapping[str, str]) -> dict[str, Any]:
     """`PICOMEM_INDEX_BUDGET=900` as `{"index": {"budget": "900"}}`; other variables of ours are not settings."""
     tables: dict[str, Any] = {}
-    for table in fields(Settings):
-        prefix = f"PICOMEM_{table.name.upper()}_"
-        for key in fields(getattr(Settings(), table.name)):
+    for table, name in TABLES.items():
+        prefix = f"PICOMEM_{name.upper().replace('.', '_')}_"
+        for key in fields(getattr(Settings(), table)):
             value = env.get(prefix + key.name.upper())
             if value is not None:
-                tables.setdefault(table.name, {})[key.name] = value
+                tables.setdefault(name, {})[key.name] = value
     return tables
 
 
 def _with_tables(settings: Settings, tables: dict[str, Any], where: str) -> Settings:
-    for name, values in tables.items():
-        _check_known(name, [each.name for each in fields(Settings)], where, "table")
+    chosen: dict[str, Any] = {}
+    for name, values in _flat(tables).items():
+        _check_known(name, list(TABLES.values()), where, "table")
         if not isinstance(values, dict):
             raise InvalidInput(f"“{name}” in {where} is a table; write [{name}].")
-        table = getattr(settings, name)
+        field_name = next(each for each, called in TABLES.items() if called == name)
+        table = getattr(settings, field_name)
         known = {each.name: type(getattr(table, each.name)) for each in fields(table)}
         for key in values:
             _check_known(key, list(known), where, f"key of [{name}]")
         parsed = {key: _parsed(value, known[key], f"{name}.{key}", where) for key, value in values.items()}
-        settings = replace(settings, **{name: replace(table, **parsed)})
-    return settings
+        chosen[field_name] = replace(table, **parsed)
+    return replace(settings, **chosen)
+
+
+def _flat(tables: dict[str, Any]) -> dict[str, Any]:
+    """The tables by their whole names: what is in `[session]` are tables again."""
+    outer = {name.partition(".")[0] for name in TABLES.values() if "." in name}
+    flat: dict[str, Any] = {}
+    for name, values in tables.items():
+        if name in outer and isinstance(values, dict):
+            flat |= {f"{name}.{inner}": value for inner, value in values.items()}
+        else:
+            flat[name] = values
+    return flat
 
 
 def _check_known(name: str, known: list[str], where: str, what: str) -> None:
@@ -163,7 +211,10 @@ def _parsed(value: object, kind: type, name: str, where: str) -> object:
         several = [each for each in value.split(os.pathsep) if each] if isinstance(value, str) else value
         if isinstance(several, list) and all(isinstance(each, str) for each in several):
             return tuple(several)
+    if kind is bool and isinstance(value, str) and value.lower() in _SWITCHES:
+        return _SWITCHES[value.lower()]
     if type(value) is not kind:
-        wanted = {int: "a whole number", str: "a text in quotes", tuple: "a list of texts"}.get(kind, kind.__name__)
+        names = {int: "a whole number", bool: "true or false", str: "a text in quotes", tuple: "a list of texts"}
+        wanted = names.get(kind, kind.__name__)
         raise InvalidInput(f"{name} in {where} is {value!r}; it must be {wanted}.")
     return value

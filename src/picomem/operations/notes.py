@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.operations.fence import fenced
 from picomem.operations.operation import Operation, option
 from picomem.records.kinds import Origin
+from picomem.values import dataclass
 
 if TYPE_CHECKING:
     from picomem.engine import Engine

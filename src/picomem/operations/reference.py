@@ -91,7 +91,7 @@ def _settings() -> Iterator[str]:
     for table in fields(settings.Settings):
         values = getattr(settings.Settings(), table.name)
         source = inspect.getsource(type(values)).splitlines()
-        yield f"### [{table.name}]\n"
+        yield f"### [{settings.TABLES[table.name]}]\n"
         for key in fields(values):
             line = next(text for text in source if text.strip().startswith(f"{key.name}:"))
             yield f"- `{key.name}` (default `{getattr(values, key.name)!r}`): {line.partition('  # ')[2]}"

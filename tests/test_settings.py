@@ -1,0 +1,96 @@
+"""One settings file for all the designs: their names, their defaults, and a sentence for what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from picomem.errors import InvalidInput
+from picomem.settings import Settings, load
+
+A13 = {
+    "enabled": False,
+    "consolidation_provider": "",
+    "consolidation_model": "",
+    "recall_limit": 5,
+    "consolidation_turn_threshold": 3,
+    "idle_consolidation_minutes": 10,
+    "timeline_retention_days": 90,
+    "max_failures_before_degrade": 3,
+}
+P12 = """
+[session.retention]
+max_age_days = 30
+cleanup_interval_secs = 60
+
+[session.memory]
+enable_user_memories = false
+context_budget_tokens = 2000
+max_session_messages = 10
+max_user_memories = 5
+enable_summarization = false
+"""
+
+
+def _load(text: str, tmp_path: Path, **env: str) -> Settings:
+    file = tmp_path / "config.toml"
+    file.write_text(text, "utf-8")
+    return load(env, file)
+
+
+@pytest.mark.requirement("A13")
+def test_the_eight_settings_of_the_memory_design_have_its_defaults() -> None:
+    assert {name: getattr(Settings().memory, name) for name in A13} == A13
+
+
+@pytest.mark.requirement("P12")
+def test_the_settings_of_the_session_design_have_its_defaults_and_its_tables(tmp_path: Path) -> None:
+    plain = Settings()
+    assert (plain.retention.max_age_days, plain.retention.cleanup_interval_secs) == (90, 3600)
+    assert (plain.session.enable_user_memories, plain.session.enable_summarization) == (True, True)
+    assert plain.session.include_summary_on_truncation is True
+    assert plain.session.context_budget_tokens == 4000
+    assert (plain.session.max_session_messages, plain.session.max_user_memories) == (20, 50)
+    assert plain.session.context_window // 2 == 8000  # the two designs' one trigger
+    found = _load(P12, tmp_path)
+    assert (found.retention.max_age_days, found.retention.cleanup_interval_secs) == (30, 60)
+    assert (found.session.enable_user_memories, found.session.enable_summarization) == (False, False)
+    assert found.session.context_budget_tokens == 2000
+    assert (found.session.max_session_messages, found.session.max_user_memories) == (10, 5)
+
+
+def test_the_environment_stands_above_the_file(tmp_path: Path) -> None:
+    found = _load(
+        P12,
+        tmp_path,
+        PICOMEM_SESSION_MEMORY_MAX_USER_MEMORIES="7",
+        PICOMEM_SESSION_RETENTION_MAX_AGE_DAYS="9",
+        PICOMEM_MEMORY_ENABLED="on",
+    )
+    assert (found.session.max_user_memories, found.retention.max_age_days, found.memory.enabled) == (7, 9, True)
+    assert found.session.max_session_messages == 10
+
+
+@pytest.mark.requirement("P12")
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[session.memory]\ncontext_budget = 1", "did you mean “context_budget_tokens”"),
+        ("[session.memry]\n", "did you mean “session.memory”"),
+        ("[sesion.memory]\n", "is no table"),
+        ("[session]\nmax_age_days = 3", "“session.max_age_days” in .* is no table"),
+        ("session = 3", "“session” in .* is no table"),
+        ("[retention]\nmax_age_days = 3", "did you mean “session.retention”"),
+        ("[session]\nmemory = 3", r"write \[session.memory\]"),
+        ("[memory]\nconsolidation_modle = 'x'", "did you mean “consolidation_model”"),
+        ("[memory]\nenabled = 'perhaps'", "must be true or false"),
+        ("[memory]\nenabled = 1", "must be true or false"),
+        ("[memory]\nrecall_limit = 0", "memory.recall_limit is 0; it must be at least 1"),
+        ("[session.memory]\ncontext_budget_tokens = 100", "context_budget_tokens is below 400"),
+        ("[session.memory]\ncontext_window = 700", "context_window is below 800"),
+    ],
+)
+def test_what_is_wrong_in_the_file_is_said_with_what_was_meant(text: str, sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=sentence):
+        _load(text, tmp_path)
