@@ -84,7 +84,7 @@ class SessionSettings:
     """`[session.memory]`: what stands in PicoBot's prompt, and when a conversation is summarised."""
 
     enable_user_memories: bool = True  # whether memories and the index page stand in it
-    context_budget_tokens: int = 4_000  # tokens of all that memory puts in it; never over half of context_window
+    context_budget_tokens: int = 4_000  # tokens that memory puts in it at most, and at most half of context_window
     max_session_messages: int = 20  # messages at most
     max_user_memories: int = 50  # memories for the user's message at most, whatever memory.recall_limit says
     context_window: int = 16_000  # tokens that the chat's model takes; at half of it in new messages it is summarised

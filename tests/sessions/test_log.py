@@ -166,8 +166,12 @@ def test_a_fork_has_the_messages_up_to_one_and_goes_its_own_way(log: Sessions) -
     assert fork.forked_from == session.id
     with pytest.raises(InvalidInput, match="between a tool call and its result"):
         log.fork(session.id, 2)
-    with pytest.raises(InvalidInput, match="no message 9"):
-        log.fork(session.id, 9)
+    log.append(session.id, assistant("", call(id="late")), user("five"))
+    log.append(session.id, result("at last", "late"), user("six"))
+    with pytest.raises(InvalidInput, match="between a tool call and its result"):
+        log.fork(session.id, 7)
+    with pytest.raises(InvalidInput, match="no message 99"):
+        log.fork(session.id, 99)
     ids = [m.id for at in (fork, session) for m in log.load(at.id).messages]
     assert len(set(ids)) == len(ids)
 

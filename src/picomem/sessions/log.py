@@ -23,7 +23,7 @@ from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Loaded, Message, Page, Role, Said, Session, Summary, ToolCall
 from picomem.sessions.arguments import safe_arguments
-from picomem.sessions.pairs import Waiting, check_said, grouped, may_cut_behind, message_tokens
+from picomem.sessions.pairs import Waiting, check_said, grouped, last_of, message_tokens
 from picomem.sessions.tails import Tails
 from picomem.store import sessions
 from picomem.store.connector import Connector, Transaction
@@ -99,8 +99,7 @@ class Sessions:
             if not kept or kept[-1].seq != at:
                 raise InvalidInput(f"There is no message {at} in that session; `picomem messages` shows the numbers.")
             groups, _ = grouped(loaded.messages)
-            inside = [place for place, group in enumerate(groups) if group.first <= at]
-            if inside and (groups[inside[-1]].last > at or not may_cut_behind(groups, inside[-1])):
+            if last_of(groups, sum(group.first <= at for group in groups) - 1) > at:
                 raise InvalidInput(
                     f"Message {at} stands between a tool call and its result; fork before or behind them."
                 )

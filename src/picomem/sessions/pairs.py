@@ -67,11 +67,14 @@ def grouped(messages: Sequence[Message]) -> tuple[list[Group], list[Message]]:
     return [_group(each) for each in members], orphans
 
 
+def last_of(groups: Sequence[Group], place: int) -> int:
+    """The number of the last message of the groups up to and with that place; 0 for the place -1."""
+    return max((group.last for group in groups[: place + 1]), default=0)
+
+
 def may_cut_behind(groups: Sequence[Group], place: int) -> bool:
     """Whether a cut behind that group separates no call from a result that came late."""
-    if place + 1 == len(groups):
-        return True
-    return max(group.last for group in groups[: place + 1]) < groups[place + 1].first
+    return place + 1 == len(groups) or last_of(groups, place) < groups[place + 1].first
 
 
 def check_said(said: Sequence[Said], waiting: Waiting) -> None:

@@ -1,0 +1,108 @@
+"""When a conversation is consolidated, and up to where. Pure.
+
+What is counted is what came after the last consolidated message, by its number: a clock may jump. Any of three starts
+one (A6): its tokens pass half of the model's window, it has so many finished turns, or nobody has said anything for so
+long. The two designs say "half of the context window" and "about 8,000 tokens"; with the default window of 16,000 they
+are one.
+
+Two numbers come out, since two things are asked for. `last` is how far memory takes the conversation up: to its end,
+for what was said in a short talk is to be remembered too. `covers` is how far a summary may take its messages' place in
+the prompt: the last ones stay, word for word (P6). Neither cut stands between a call and its result, nor behind a call
+at the end whose result may yet come; and a question that waits for its answer goes with it, unless all are idle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from picomem.clock import MINUTE, Micros
+from picomem.records.session import Message, Role, Session
+from picomem.sessions.pairs import Group, grouped, last_of, may_cut_behind
+from picomem.settings import Settings
+
+
+class Trigger(StrEnum):
+    """Why a conversation is consolidated."""
+
+    SIZE = "size"
+    TURNS = "turns"
+    IDLE = "idle"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Triggers:
+    """More than so many tokens, so many turns, so long idle (microseconds); how many messages stay in the prompt."""
+
+    tokens: int
+    turns: int
+    idle: Micros
+    keep: int
+
+    @classmethod
+    def of(cls, settings: Settings) -> Triggers:
+        return cls(
+            tokens=settings.session.context_window // 2,
+            turns=settings.memory.consolidation_turn_threshold,
+            idle=settings.memory.idle_consolidation_minutes * MINUTE,
+            keep=settings.session.keep_messages,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Consolidate the messages `first` to `last`; a summary may stand for those up to `covers` (0: for none)."""
+
+    trigger: Trigger
+    first: int
+    last: int
+    covers: int
+
+
+def due(session: Session, messages: Sequence[Message], now: Micros, triggers: Triggers) -> Due | None:
+    """Whether a consolidation is due, of what. `messages` are the session's, or at least its last `keep` messages and
+    all that came after the last consolidated one."""
+    groups, _ = grouped(messages)
+    start = next((at for at, group in enumerate(groups) if group.first > session.last_consolidated_seq), len(groups))
+    fresh = groups[start:]
+    idle = now - session.last_active_at >= triggers.idle
+    end = _end(groups, with_questions=idle)
+    if end < start:
+        return None
+    turns = sum(group.role is Role.USER for group in groups[start : end + 1])
+    if sum(group.tokens for group in fresh) > triggers.tokens:
+        trigger = Trigger.SIZE
+    elif turns >= triggers.turns:
+        trigger = Trigger.TURNS
+    elif idle:
+        trigger = Trigger.IDLE
+    else:
+        return None
+    covered = min(_cover(groups, triggers.keep), end)
+    return Due(trigger, groups[start].first, last_of(groups, end), last_of(groups, covered))
+
+
+def _end(groups: Sequence[Group], with_questions: bool) -> int:
+    """The place of the last group that can be consolidated, or -1."""
+    end = len(groups) - 1
+    if end >= 0 and groups[end].waits:
+        end -= 1  # its results may yet come
+    while end >= 0 and groups[end].role is Role.USER and not with_questions:
+        end -= 1
+    return _cuttable(groups, end)
+
+
+def _cover(groups: Sequence[Group], keep: int) -> int:
+    """The place of the last group that has `keep` stored messages behind it, or -1."""
+    place = len(groups) - 1
+    while place >= 0 and keep > 0:
+        keep -= len(groups[place].messages) - groups[place].waits
+        place -= 1
+    return _cuttable(groups, place)
+
+
+def _cuttable(groups: Sequence[Group], place: int) -> int:
+    while place >= 0 and not may_cut_behind(groups, place):
+        place -= 1
+    return place
