@@ -9,7 +9,7 @@ from pathlib import Path
 from picomem import paths
 from picomem.clock import Clock, local_zone, system_clock
 from picomem.engine import Engine
-from picomem.errors import InvalidInput, NoStore, StoreError
+from picomem.errors import InvalidInput, NoStore, PicomemError, StoreError
 from picomem.models.embedder import Embedder
 from picomem.records.scope import Scope
 from picomem.settings import Settings, load
@@ -45,13 +45,15 @@ def open_engine(
     scope = Scope(user or chosen.data.user, agent, project, session)
     database = Path(path).expanduser() if path is not None else paths.database_path(chosen.data.dir)
     named = path is not None or bool(paths.named_database())
+    snapshot = database.parent / "sessions.json"
+    waiting = path is None and snapshot.exists()
 
     def opened() -> Connector:
-        if not create:
+        if not create and not waiting:
             _check_exists(database, named)
         return SqliteConnector(database)
 
-    return Engine(
+    engine = Engine(
         _connector(database, opened, without_store and bool(chosen.notes.paths or chosen.notes.extra_paths)),
         scope,
         _embedder(embedder or chosen.recall.embedder),
@@ -60,6 +62,25 @@ def open_engine(
         chosen,
         actor,
     )
+    if waiting:
+        _take_over_snapshot(engine, snapshot)
+    return engine
+
+
+def _take_over_snapshot(engine: Engine, snapshot: Path) -> None:
+    """Take over a PicoBot snapshot that lies in the data directory (P11). A broken one is reported, and no more."""
+    import logging
+
+    log = logging.getLogger("picomem")
+    try:
+        done = engine.import_sessions(snapshot, move=True)
+    except PicomemError as error:
+        log.warning("picomem: %s", error)
+    else:
+        if done.differing:
+            log.warning(
+                "picomem: %d sessions of %s went another way here and were left.", len(done.differing), snapshot
+            )
 
 
 def _check_exists(database: Path, named: bool) -> None:

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from picomem.policy.redact import Redactor
     from picomem.records.episode import Episode, Transcript
     from picomem.sessions.log import Sessions
+    from picomem.sessions.snapshot import TakenOver
+    from picomem.sessions.window import Window
 
 
 class Engine:
@@ -234,6 +236,34 @@ class Engine:
         if self._kept_sessions is None:
             self._kept_sessions = Sessions(self._connector, self.scope, self._redactor, self._clock)
         return self._kept_sessions
+
+    def window(self, session: str) -> Window:
+        """What goes into the prompt of a session now, within the budgets of the settings; see sessions/window.py.
+
+        With `memory.enabled` off it is the conversation alone.
+        """
+        from picomem.sessions.window import Budgets, Known, newest_question, window
+
+        budgets = Budgets.of(self.settings)
+        log = self.sessions()
+        loaded = log.end_of(session)
+        index, known = "", []
+        if self.settings.memory.enabled and self.settings.session.enable_user_memories:
+            index = self.index(budget=min(self.settings.index.budget, budgets.memory // 2)).text
+            question = newest_question(loaded)
+            found = self.recall(question, limit=budgets.memories, include_transcripts=False).hits if question else ()
+            known = [Known(hit.key, hit.text, hit.origin) for hit in found]
+        shown = self.settings.session.include_summary_on_truncation
+        return window(loaded, budgets, index=index, known=known, summary=log.summary(session) if shown else None)
+
+    def import_sessions(self, path: Path, *, move: bool = False) -> TakenOver:
+        """Take over the sessions of a PicoBot snapshot, each for its own user; see sessions/snapshot.py.
+
+        With `move` the file is renamed when all is stored. Raises NotFound, InvalidInput or StoreError.
+        """
+        from picomem.sessions.snapshot import take_over
+
+        return take_over(self._connector, self._redactor, self._clock, path, move=move)
 
     def migrate(self, paths: Sequence[Path]) -> list[tuple[Path, Entry, Remembered]]:
         """Take the entries of Markdown memory over as typed memories, through the gate; what became of each.

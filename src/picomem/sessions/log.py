@@ -9,32 +9,23 @@ once, and is then kept whole or not at all; results may also come later, and a c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
-from enum import StrEnum
-from typing import TypeVar
 
 from picomem.clock import Clock
 from picomem.errors import InvalidInput, NotFound
 from picomem.policy.redact import Redactor
 from picomem.records.ids import new_id
-from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.records.session import Channel, Loaded, Message, Page, Role, Said, Session, Summary, ToolCall
-from picomem.sessions.arguments import safe_arguments
-from picomem.sessions.pairs import Waiting, check_said, grouped, last_of, message_tokens
+from picomem.records.session import Channel, Loaded, Message, Page, Role, Said, Session, Summary
+from picomem.sessions.pairs import Waiting, check_said, grouped, last_of
+from picomem.sessions.said import one_line, one_of, safe_said, stored_message, title_of
 from picomem.sessions.tails import Tails
 from picomem.store import sessions
 from picomem.store.connector import Connector, Transaction
 from picomem.text.plain import plain
 
 TAIL = 200  # messages of a session's end that are read at once, and cached
-_LONGEST_TITLE = 60
-_NAME = re.compile(r"[\w.:/|=+-]{1,256}")  # of a call or a tool: ids are kept as they are, so they must be ids
-_ORIGINS = {Role.USER: Origin.USER, Role.ASSISTANT: Origin.AGENT, Role.TOOL: Origin.TOOL, Role.SYSTEM: Origin.AGENT}
-
-_Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 class Sessions:
@@ -55,9 +46,9 @@ class Sessions:
         session = Session(
             id=new_id(),
             scope=self._scope,
-            channel=_one_of(Channel, channel, "channel"),
+            channel=one_of(Channel, channel, "channel"),
             channel_id=self._safe(channel_id),
-            title=_one_line(self._safe(title)),
+            title=one_line(self._safe(title)),
             created_at=now,
             last_active_at=now,
         )
@@ -70,7 +61,7 @@ class Sessions:
 
         Raises NotFound, and InvalidInput for what no conversation can hold: a result without its call, among others.
         """
-        safe = [self._safe_said(message) for message in said]
+        safe = [safe_said(message, self._safe) for message in said]
         with self._connector.write() as tx:
             session = self._found(tx, session_id)
             answers = any(message.role is Role.TOOL for message in safe)
@@ -78,10 +69,10 @@ class Sessions:
             check_said(safe, waiting)
             now = self._clock()
             first = self._next_seq(tx, session)
-            stored = [_message(session.id, seq, message, now) for seq, message in enumerate(safe, first)]
+            stored = [stored_message(session.id, seq, message, now) for seq, message in enumerate(safe, first)]
             for message in stored:
                 sessions.insert_message(tx, self._scope, message)
-            title = session.title or _title_of(stored)
+            title = session.title or title_of(stored)
             sessions.put(tx, replace(session, title=title, last_active_at=now, archived_at=None))
         return stored
 
@@ -126,7 +117,7 @@ class Sessions:
 
     def rename(self, session_id: str, title: str) -> Session:
         """Give a session a title. Raises NotFound, and InvalidInput for an empty one."""
-        line = _one_line(self._safe(title))
+        line = one_line(self._safe(title))
         if not line:
             raise InvalidInput("The title is empty; write a few words.")
         return self._changed(session_id, title=line)
@@ -147,7 +138,7 @@ class Sessions:
 
         Raises InvalidInput for a cursor that no page gave.
         """
-        chosen = _one_of(Channel, channel, "channel").value if channel else ""
+        chosen = one_of(Channel, channel, "channel").value if channel else ""
         after = None
         if cursor:
             at, _, last = cursor.partition(":")
@@ -174,10 +165,19 @@ class Sessions:
                     self._tails.put(found, version, loaded)
         return _narrowed(loaded, last, after)
 
-    def summary(self, session_id: str) -> Summary | None:
-        """The summary of a session's first messages, if there is one."""
+    def end_of(self, session_id: str) -> Loaded:
+        """The end of a session: its last messages, and all since the user's newest. Raises NotFound."""
+        loaded = self.load(session_id, last=TAIL)
+        if not loaded.before or any(message.role is Role.USER for message in loaded.messages):
+            return loaded
         with self._connector.read() as tx:
-            return sessions.summary(tx, self._scope, session_id)
+            found = sessions.find_id(tx, self._scope, session_id)
+            return sessions.messages_after(tx, self._scope, found, sessions.last_user_seq(tx, self._scope, found) - 1)
+
+    def summary(self, session_id: str) -> Summary | None:
+        """The summary of a session's first messages, if there is one. Raises NotFound."""
+        with self._connector.read() as tx:
+            return sessions.summary(tx, self._scope, sessions.find_id(tx, self._scope, session_id))
 
     # Parts
 
@@ -203,34 +203,6 @@ class Sessions:
         """A text as it may be stored: valid, without secrets; its spaces are its own."""
         return self._redactor().redact(plain(text)).text
 
-    def _safe_said(self, message: Said) -> Said:
-        calls = tuple(
-            ToolCall(_name(call.id), _name(call.name), safe_arguments(call.arguments, self._safe))
-            for call in message.tool_calls
-        )
-        return Said(
-            role=_one_of(Role, message.role, "role"),
-            content=self._safe(message.content),
-            tool_calls=calls,
-            tool_call_id=_name(message.tool_call_id) if message.tool_call_id else "",
-            origin=None if message.origin is None else _one_of(Origin, message.origin, "origin"),
-        )
-
-
-def _message(session_id: str, seq: int, said: Said, now: int) -> Message:
-    return Message(
-        session_id=session_id,
-        seq=seq,
-        id=new_id(),
-        role=said.role,
-        content=said.content,
-        tool_calls=said.tool_calls,
-        tool_call_id=said.tool_call_id,
-        origin=said.origin or _ORIGINS[said.role],
-        tokens=message_tokens(said.content, said.tool_calls),
-        created_at=now,
-    )
-
 
 def _narrowed(loaded: Loaded, last: int | None, after: int) -> Loaded:
     """Of what was loaded, the last so many rows and those behind a number."""
@@ -245,32 +217,3 @@ def _narrowed(loaded: Loaded, last: int | None, after: int) -> Loaded:
         damaged=tuple(seq for seq in loaded.damaged if seq >= start),
         before=loaded.before + len(seqs) - len(kept),
     )
-
-
-def _title_of(messages: list[Message]) -> str:
-    """A title from the first thing that the user said."""
-    said = next((message.content for message in messages if message.role is Role.USER), "")
-    return _one_line(said)
-
-
-def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    if len(line) <= _LONGEST_TITLE:
-        return line
-    head = line[:_LONGEST_TITLE]
-    return (head.rpartition(" ")[0] or head[:-1]) + "…"
-
-
-def _name(text: str) -> str:
-    if not _NAME.fullmatch(text):
-        raise InvalidInput(
-            f"“{plain(text[:80])}” is no id or name of a tool call; it has letters, digits and . : / | = + -."
-        )
-    return text
-
-
-def _one_of(choices: type[_Choice], name: str, what: str) -> _Choice:
-    try:
-        return choices(name)
-    except ValueError:
-        raise InvalidInput(f"“{name}” is no {what}; it is one of {', '.join(choices)}.") from None

@@ -30,6 +30,7 @@ from picomem.text.tokens import count_tokens, cut_to_tokens
 
 SUMMARY_HEADING = "## Session Summary"
 _LONGEST_ENTRY = 100  # tokens of one memory; the rest of it is a recall away
+_LONGEST_QUESTION = 2_000  # characters that memories are looked up with
 _OLD_SYSTEM = "a system message of its time"
 _NO_CALL = "a result whose call is not there"
 _DAMAGED = "damaged; see `picomem doctor`"
@@ -154,6 +155,12 @@ def window(
         ),
         history_cut=cut,
     )
+
+
+def newest_question(loaded: Loaded) -> str:
+    """What the user said last; of a long paste its beginning."""
+    said = next((message.content for message in reversed(loaded.messages) if message.role is Role.USER), "")
+    return said[:_LONGEST_QUESTION]
 
 
 @dataclass(frozen=True, slots=True)

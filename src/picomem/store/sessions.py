@@ -119,6 +119,12 @@ def last_seq(tx: Transaction, scope: Scope, session_id: str) -> int:
     return int(last or 0)
 
 
+def last_user_seq(tx: Transaction, scope: Scope, session_id: str) -> int:
+    """The number of the user's newest message; 1 where there is none."""
+    (last,) = tx.one("last_user_seq", user=scope.user, session_id=session_id) or (None,)
+    return int(last or 1)
+
+
 def messages_after(tx: Transaction, scope: Scope, session_id: str, seq: int) -> Loaded:
     """Every message behind the number `seq`."""
     rows = tx.all("messages_after", user=scope.user, session_id=session_id, seq=seq)

@@ -38,6 +38,9 @@ VALUES (:user, :session_id, :seq, :id, :role, :content, :tool_calls, :tool_call_
 -- name: last_message_seq
 SELECT max(seq) FROM messages WHERE user_id = :user AND session_id = :session_id
 
+-- name: last_user_seq
+SELECT max(seq) FROM messages WHERE user_id = :user AND session_id = :session_id AND role = 'user'
+
 -- name: count_messages
 SELECT count(*) FROM messages WHERE user_id = :user AND session_id = :session_id AND seq < :before
 

@@ -1,0 +1,226 @@
+"""PicoBot's snapshot `sessions.json`, taken over as sessions and messages (P11).
+
+    {"sessions": [{"id", "channel_type", "channel_id", "user_id", "conversation": [{"User": {"content"}} | …],
+    "permissions": {"permissions": […]}, "created_at", "last_active", "state"}]}
+
+All of it is stored in one transaction, each session under the user that the snapshot names (P4), or not at all. Then
+the file is renamed `sessions.json.migrated`. So a run that was killed in between only renames; and a file that is read
+a second time adds nothing: of a session that is there already only the messages behind those that are there are taken,
+and one that went another way since is left as it is and counted. What is not understood is counted, and still there in
+the renamed file.
+
+A message has no time of its own in this format. It gets that of its session's last activity, so that retention deletes
+none of them early; the order is the file's. Results of tools whose calls an older PicoBot did not write down are kept,
+and stay out of the prompt (`pairs.grouped`).
+
+`ingest/formats/picobot.py` reads the same file for another end: as a transcript that stays where it is, turn by turn
+with byte offsets to point back with, and without tools. Here the whole record is wanted and no offset, so the standard
+parser does; the two have nothing to share but the names of the fields.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from picomem.clock import Clock, Micros, parse_iso
+from picomem.errors import InvalidInput, InvalidTime, NotFound
+from picomem.policy.redact import Redactor
+from picomem.records.scope import Scope
+from picomem.records.session import Channel, Message, Role, Said, Session, ToolCall
+from picomem.sessions.arguments import Redact, safe_arguments
+from picomem.sessions.people import user_of
+from picomem.sessions.said import id_like, safe_said, stored_message, title_of
+from picomem.store import sessions
+from picomem.store.connector import Connector, Transaction
+from picomem.text.plain import plain
+
+NAME = "sessions.json"
+_LARGEST = 256 * 1024 * 1024
+_ROLES = {"User": Role.USER, "Assistant": Role.ASSISTANT, "System": Role.SYSTEM, "Tool": Role.TOOL}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenOver:
+    """What came of a snapshot: new sessions and messages, and whose. `differing` are sessions that went another way
+    here and were left as they are; `skipped` counts what was not understood; `moved_to` is the file's new name."""
+
+    users: tuple[str, ...]
+    sessions: int
+    messages: int
+    differing: tuple[str, ...]
+    skipped: dict[str, int]
+    moved_to: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    session: Session
+    said: tuple[Said, ...]
+
+
+def take_over(
+    connector: Connector, redactor: Callable[[], Redactor], clock: Clock, path: Path, *, move: bool
+) -> TakenOver:
+    """Store what the snapshot holds and is not there yet; with `move`, rename it then.
+
+    Raises NotFound, InvalidInput for a broken snapshot, and StoreError; the file is then left alone, and the database.
+    """
+    skipped: Counter[str] = Counter()
+    found = _read(path, lambda text: redactor().redact(plain(text)).text, clock(), skipped)
+    new, messages, differing = 0, 0, []
+    with connector.write() as tx:
+        for each in found:
+            added = _store(tx, each)
+            new += added is not None and added[0]
+            messages += added[1] if added else 0
+            differing += [] if added else [each.session.id]
+    return TakenOver(
+        users=tuple(sorted({each.session.scope.user for each in found})),
+        sessions=new,
+        messages=messages,
+        differing=tuple(differing),
+        skipped=dict(sorted(skipped.items())),
+        moved_to=str(_moved(path)) if move else "",
+    )
+
+
+def _store(tx: Transaction, found: _Found) -> tuple[bool, int] | None:
+    """Whether the session is new, and how many messages were; None where the session went another way here."""
+    session, scope = found.session, found.session.scope
+    known = sessions.session(tx, scope, session.id)
+    here = sessions.messages_after(tx, scope, session.id, 0)
+    agreed = min(len(here.messages), len(found.said))
+    if here.damaged or any(not _same(message, said) for message, said in zip(here.messages, found.said)):
+        return None
+    last = sessions.last_seq(tx, scope, session.id)
+    news = [
+        stored_message(session.id, seq, said, session.last_active_at)
+        for seq, said in enumerate(found.said[agreed:], last + 1)
+    ]
+    if known is None:
+        sessions.put(tx, replace(session, title=title_of(news)))
+    for message in news:
+        sessions.insert_message(tx, scope, message)
+    return known is None, len(news)
+
+
+def _same(message: Message, said: Said) -> bool:
+    return (message.role, message.content, message.tool_calls, message.tool_call_id) == (
+        said.role,
+        said.content,
+        said.tool_calls,
+        said.tool_call_id,
+    )
+
+
+def _moved(path: Path) -> Path:
+    """Rename the file, beside one that was renamed before. Raises InvalidInput where that cannot be done."""
+    free = path.with_name(f"{path.name}.migrated")
+    number = 2
+    while free.exists():
+        free, number = path.with_name(f"{path.name}.migrated-{number}"), number + 1
+    try:
+        path.rename(free)
+    except FileNotFoundError:
+        pass  # another process was faster, with the same outcome
+    except OSError as error:
+        raise InvalidInput(f"{path} is taken over and cannot be renamed: {error.strerror}.") from error
+    return free
+
+
+def _read(path: Path, redact: Redact, now: Micros, skipped: Counter[str]) -> list[_Found]:
+    """The sessions of the file. Raises NotFound and InvalidInput."""
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise InvalidInput(f"{path} is larger than {_LARGEST // 1024 // 1024} MiB.")
+        document = json.loads(path.read_bytes(), strict=False)
+    except FileNotFoundError as error:
+        raise NotFound(f"There is no file {path}.") from error
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}.") from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{path} is not a whole PicoBot {NAME}; it was left alone.") from error
+    listed = document.get("sessions") if isinstance(document, dict) else None
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        raise InvalidInput(f"{path} is no PicoBot {NAME}: it has no list of sessions; it was left alone.")
+    found: dict[tuple[str, str], _Found] = {}
+    for place, fields in enumerate(listed, 1):
+        try:
+            one = _session(fields, redact, now, skipped)
+        except (InvalidInput, ValueError) as error:
+            raise InvalidInput(f"Session {place} of {path} cannot be read, so it was left alone: {error}") from error
+        if found.setdefault((one.session.scope.user, one.session.id), one) is not one:
+            raise InvalidInput(f"Session {place} of {path} has the id of another, so it was left alone.")
+    return list(found.values())
+
+
+def _session(fields: dict[str, Any], redact: Redact, now: Micros, skipped: Counter[str]) -> _Found:
+    id_, channel_id = _text(fields, "id"), _text(fields, "channel_id")
+    if not id_:
+        raise InvalidInput("it has no id.")
+    channel = Channel(_text(fields, "channel_type").lower())
+    user = _text(fields, "user_id") or user_of(channel, name=channel_id, key=channel_id, session=id_)
+    scope = Scope(user, session=id_)  # an id that could stand in no line is refused
+    conversation = fields.get("conversation", [])
+    if not isinstance(conversation, list):
+        raise InvalidInput("its conversation is no list.")
+    created = _moment(fields.get("created_at"), now)
+    permissions = fields.get("permissions")
+    granted = permissions.get("permissions", []) if isinstance(permissions, dict) else []
+    session = Session(
+        id=id_,
+        scope=replace(scope, session=""),
+        channel=channel,
+        channel_id=redact(channel_id),
+        state=redact(_kind(fields.get("state", "active")).lower()),
+        permissions=safe_arguments(json.dumps(granted, ensure_ascii=False), redact),
+        created_at=created,
+        last_active_at=max(created, _moment(fields.get("last_active"), created)),
+    )
+    said = [one for entry in conversation if (one := _said(entry, skipped)) is not None]
+    return _Found(session, tuple(safe_said(one, redact) for one in said))
+
+
+def _said(entry: object, skipped: Counter[str]) -> Said | None:
+    name = _kind(entry)
+    inner = entry[name] if isinstance(entry, dict) and name else None
+    if isinstance(inner, dict) and name in _ROLES and isinstance(inner.get("content"), str):
+        content = inner["content"]
+        if content.strip() or name == "Tool":
+            call = id_like(_text(inner, "tool_call_id")) if name == "Tool" else ""
+            return Said(role=_ROLES[name], content=content, tool_call_id=call)
+        skipped["empty"] += 1
+        return None
+    calls = inner.get("tool_calls") if isinstance(inner, dict) and name == "AssistantToolCalls" else None
+    if isinstance(calls, list) and calls and all(isinstance(call, dict) for call in calls):
+        return Said(role=Role.ASSISTANT, content=_text(inner or {}, "content"), tool_calls=tuple(map(_call, calls)))
+    skipped["unknown"] += 1
+    return None
+
+
+def _call(call: dict[str, Any]) -> ToolCall:
+    arguments = json.dumps(call.get("arguments", {}), ensure_ascii=False)
+    return ToolCall(id_like(_text(call, "id")) or "_", id_like(_text(call, "name")) or "_", arguments)
+
+
+def _kind(value: object) -> str:
+    """The name of one of Rust's enum values: the text, or the one member of the object."""
+    found = next(iter(value), "") if isinstance(value, dict) else value
+    return found if isinstance(found, str) else ""
+
+
+def _text(fields: dict[str, Any], name: str) -> str:
+    value = fields.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _moment(value: object, otherwise: Micros) -> Micros:
+    try:
+        return parse_iso(value) if isinstance(value, str) and len(value) <= 64 else otherwise
+    except InvalidTime:
+        return otherwise
