@@ -324,6 +324,47 @@ def _index_status(result: Any) -> str:
     )
 
 
+def _sessions(result: Any) -> str:
+    lines = []
+    for listed in result.sessions:
+        session = listed.session
+        about = [session.channel, _plural(listed.messages, "message"), _day(session.last_active_at), session.id]
+        lines += [session.title or "(nothing was said yet)", f"   {' · '.join(about)}"]
+    if not result.sessions:
+        lines.append("There are no such conversations; --user names another user.")
+    if result.damaged:
+        lines.append(f"! {_plural(len(result.damaged), 'damaged row')} skipped; see `picomem doctor`.")
+    if result.cursor:
+        lines.append(f"There are more: --cursor {result.cursor}")
+    return "\n".join(lines)
+
+
+def _messages(result: Any) -> str:
+    session = result.session
+    lines = [session.title, f"{session.channel}, begun {_day(session.created_at)}"]
+    if result.before:
+        lines.append(f"({_plural(result.before, 'message')} before these; -n shows more)")
+    for message in result.messages:
+        lines += ["", f"{message.number}. {message.role}, {_day(message.at)}"]
+        lines += [textwrap.indent(message.text, "   ")] if message.text else []
+        lines += [f"   → {call.name} {call.arguments}" for call in message.tool_calls]
+    if result.damaged:
+        numbers = ", ".join(map(str, result.damaged))
+        lines += ["", f"! damaged and skipped: {numbers}; see `picomem doctor`."]
+    return "\n".join(lines)
+
+
+def _import_sessions(result: Any) -> str:
+    lines = [f"{_plural(result.sessions, 'new session')}, {_plural(result.messages, 'new message')}."]
+    if result.users:
+        lines.append(f"Of {', '.join(result.users)}: `picomem sessions --user ID` lists them.")
+    if result.differing:
+        lines.append(f"Left as they are, since they went another way here: {', '.join(result.differing)}.")
+    if result.skipped:
+        lines.append("Passed over: " + ", ".join(f"{reason} {count:,}" for reason, count in result.skipped.items()))
+    return "\n".join(lines)
+
+
 _TEXTS: dict[str, Callable[[Any], str]] = {
     "recall": _recall,
     "search-notes": _search_notes,
@@ -344,4 +385,7 @@ _TEXTS: dict[str, Callable[[Any], str]] = {
     "doctor": _doctor,
     "audit": _audit,
     "index-status": _index_status,
+    "sessions": _sessions,
+    "messages": _messages,
+    "import-sessions": _import_sessions,
 }

@@ -18,6 +18,7 @@ _PLACES = {
     "recalling": ("recall",),
     "notes": ("search-notes", "read-note"),
     "reading": ("show", "why", "history", "timeline", "index"),
+    "sessions": ("sessions", "messages", "import-sessions"),
 }
 NAMES = tuple(name for names in _PLACES.values() for name in names)
 

@@ -165,6 +165,17 @@ class Sessions:
                     self._tails.put(found, version, loaded)
         return _narrowed(loaded, last, after)
 
+    def shown(self, session_id: str, *, last: int | None = None, after: int = 0) -> Loaded:
+        """Messages as they are handed out to people: what was stored before a rule existed is redacted now."""
+        loaded = self.load(session_id, last=last, after=after)
+        messages = []
+        for message in loaded.messages:
+            safe = safe_said(
+                Said(role=message.role, content=message.content, tool_calls=message.tool_calls), self._safe
+            )
+            messages.append(replace(message, content=safe.content, tool_calls=safe.tool_calls))
+        return replace(loaded, messages=tuple(messages))
+
     def end_of(self, session_id: str) -> Loaded:
         """The end of a session: its last messages, and all since the user's newest. Raises NotFound."""
         loaded = self.load(session_id, last=TAIL)

@@ -1,0 +1,64 @@
+"""Conversations with PicoBot at the terminal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Picomem
+from tests.sessions.test_snapshot import KEY, entry, snapshot
+
+
+def test_a_snapshot_is_imported_listed_and_read(picomem: Picomem, home: Path) -> None:
+    talk = [{"User": {"content": f"message {number}"}} for number in range(60)]
+    path = snapshot(home, entry(), entry("s-2", user_id="tui:local", channel_type="Tui", conversation=talk))
+    done = picomem("import-sessions", str(path))
+    assert done.out.splitlines() == [
+        "2 new sessions, 65 new messages.",
+        "Of tui:local, whatsapp:4917012345@s.whatsapp.net: `picomem sessions --user ID` lists them.",
+    ]
+    assert path.exists()
+    assert picomem("import-sessions", str(path), "--json").json["messages"] == 0
+    user = ("--user", "whatsapp:4917012345@s.whatsapp.net")
+    listed = picomem("sessions", *user).out
+    assert listed.startswith("Which boats are moored?\n   whatsapp · 5 messages · 2026-02-04 10:00 · s-1")
+    shown = picomem("messages", "s-1", *user).out
+    assert '   → look {"at": "pier"}' in shown
+    assert "4. tool, 2026-02-04 10:00\n   Swift, Hope" in shown
+    long = picomem("messages", "s-2", "--user", "tui:local", "--json", "-n", "3").json
+    assert ([each["number"] for each in long["messages"]], long["before"]) == ([58, 59, 60], 57)
+
+
+def test_pages_follow_one_another(picomem: Picomem, home: Path) -> None:
+    picomem("import-sessions", str(snapshot(home, *(entry(f"s-{n}", user_id="ann") for n in range(3)))))
+    first = picomem("sessions", "--user", "ann", "-n", "2", "--json").json
+    second = picomem("sessions", "--user", "ann", "-n", "2", "--json", "--cursor", first["cursor"]).json
+    assert [each["session"]["id"] for page in (first, second) for each in page["sessions"]] == ["s-2", "s-1", "s-0"]
+    assert second["cursor"] == ""
+    assert f"--cursor {first['cursor']}" in picomem("sessions", "--user", "ann", "-n", "2").out
+
+
+def test_what_is_wrong_is_said_in_a_sentence(picomem: Picomem, home: Path) -> None:
+    picomem("remember", "The Swift is moored at the north pier")
+    assert "There are no such conversations" in picomem("sessions").out
+    assert picomem("messages", "nobody").code == 3
+    assert picomem("import-sessions", str(home / "none.json")).code == 3
+    (home / "sessions.json").write_text(json.dumps({"sessions": 7}), "utf-8")
+    broken = picomem("import-sessions", str(home / "sessions.json"))
+    assert (broken.code, "no list of sessions" in broken.err) == (2, True)
+    assert picomem("sessions", "-n", "0").code == 2
+    assert picomem("sessions", "--cursor", "x").code == 2
+
+
+def test_a_broken_snapshot_in_the_data_directory_is_reported_and_the_command_works(
+    picomem: Picomem, home: Path
+) -> None:
+    assert picomem("remember", "The Swift is moored at the north pier").code == 0
+    broken = home / "data" / "picomem" / "sessions.json"
+    broken.write_text('{"sessions": [', "utf-8")
+    done = picomem("recall", "Swift")
+    assert (done.code, "north pier" in done.out) == (0, True)
+    assert done.err.startswith("picomem: ")
+    assert done.err.count("\n") == 1
+    assert KEY not in done.err
+    assert broken.exists()
