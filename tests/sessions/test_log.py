@@ -15,6 +15,8 @@ from picomem.records.kinds import Origin
 from picomem.records.session import Role, Said
 from picomem.sessions.log import Sessions
 from picomem.sessions.pairs import NO_RESULT, grouped
+from picomem.sessions.said import stored_message
+from picomem.store import sessions as store
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -273,3 +275,13 @@ def test_a_number_that_memory_stands_for_is_not_given_again(log: Sessions, db: P
     log.append(session.id, user("one"), assistant("two"))
     _damage(db, "UPDATE sessions SET last_consolidated_seq = 2; DELETE FROM messages")
     assert log.append(session.id, user("three"))[0].seq == 3
+
+
+def test_what_was_stored_before_a_rule_existed_is_redacted_when_it_is_shown(engine, log: Sessions) -> None:
+    session = log.create()
+    old = stored_message(session.id, 1, assistant(f"use {KEY}", call(arguments=json.dumps({"t": KEY}))), 0)
+    with engine._connector.write() as tx:
+        store.insert_message(tx, engine.scope, old)
+    (shown,) = log.shown(session.id).messages
+    assert KEY not in shown.content + shown.tool_calls[0].arguments
+    assert shown.content.startswith("use [redacted:")

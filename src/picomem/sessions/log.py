@@ -18,13 +18,14 @@ from picomem.policy.redact import Redactor
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Loaded, Message, Page, Role, Said, Session, Summary
-from picomem.sessions.pairs import Waiting, check_said, grouped, last_of
+from picomem.sessions.pairs import Waiting, answers_earlier, check_said, grouped, last_of
 from picomem.sessions.said import one_line, one_of, safe_said, stored_message, title_of
 from picomem.sessions.tails import Tails
 from picomem.store import sessions
 from picomem.store.connector import Connector, Transaction
 from picomem.text.plain import plain
 
+_LATEST_RESULT = 1_000  # messages after its call, or it is nobody's
 TAIL = 200  # messages of a session's end that are read at once, and cached
 
 
@@ -64,11 +65,12 @@ class Sessions:
         safe = [safe_said(message, self._safe) for message in said]
         with self._connector.write() as tx:
             session = self._found(tx, session_id)
-            answers = any(message.role is Role.TOOL for message in safe)
-            waiting = Waiting(sessions.tool_messages(tx, self._scope, session.id) if answers else ())
+            first = self._next_seq(tx, session)
+            waiting = Waiting()
+            if answers_earlier(safe):
+                waiting = Waiting(sessions.tool_messages(tx, self._scope, session.id, first - _LATEST_RESULT))
             check_said(safe, waiting)
             now = self._clock()
-            first = self._next_seq(tx, session)
             stored = [stored_message(session.id, seq, message, now) for seq, message in enumerate(safe, first)]
             for message in stored:
                 sessions.insert_message(tx, self._scope, message)

@@ -103,6 +103,16 @@ def check_said(said: Sequence[Said], waiting: Waiting) -> None:
         waiting.call(calls, 0)
 
 
+def answers_earlier(said: Sequence[Said]) -> bool:
+    """Whether one of the messages is the result of a call that is not among them."""
+    waiting = Waiting()
+    for message in said:
+        if message.role is Role.TOOL and waiting.answer(message.tool_call_id) is None:
+            return True
+        waiting.call([call.id for call in message.tool_calls], 0)
+    return False
+
+
 class Waiting:
     """Calls that have no result yet: the place of each, by its id."""
 

@@ -137,9 +137,9 @@ def last_messages(tx: Transaction, scope: Scope, session_id: str, limit: int) ->
     return _loaded(tx, scope, session_id, rows[::-1])
 
 
-def tool_messages(tx: Transaction, scope: Scope, session_id: str) -> list[tuple[tuple[str, ...], str]]:
-    """Of each message that calls tools or answers a call, in order: the ids it calls, and the id it answers."""
-    rows = tx.all("tool_messages", user=scope.user, session_id=session_id)
+def tool_messages(tx: Transaction, scope: Scope, session_id: str, after: int) -> list[tuple[tuple[str, ...], str]]:
+    """Of each message behind a number that calls tools or answers a call: the ids it calls, and the id it answers."""
+    rows = tx.all("tool_messages", user=scope.user, session_id=session_id, after=after)
     return [(tuple(call.id for call in _calls(calls) or ()), str(answers)) for _, calls, answers in rows]
 
 

@@ -54,7 +54,8 @@ WHERE user_id = :user AND session_id = :session_id ORDER BY seq DESC LIMIT :limi
 
 -- name: tool_messages
 SELECT seq, tool_calls, tool_call_id FROM messages
-WHERE user_id = :user AND session_id = :session_id AND (tool_calls <> '[]' OR tool_call_id <> '') ORDER BY seq
+WHERE user_id = :user AND session_id = :session_id AND seq > :after AND (tool_calls <> '[]' OR tool_call_id <> '')
+ORDER BY seq
 
 -- name: session_summary
 SELECT session_id, summary, message_count, covered_seq, created_at, updated_at, content_hash FROM session_summaries
