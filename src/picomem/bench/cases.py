@@ -17,12 +17,12 @@ import json
 import re
 from calendar import monthrange
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from picomem.clock import Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime, NotFound
+from picomem.values import dataclass
 
 TurnKey = tuple[str, str]  # a session's id, and a turn's id within it
 _MONTH = re.compile(r"(\d{4})-(\d\d)")

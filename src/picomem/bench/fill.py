@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +25,7 @@ from picomem.records.scope import Scope
 from picomem.store import episodes, vectors
 from picomem.store.connector import Transaction
 from picomem.store.sqlite import SqliteConnector
+from picomem.values import dataclass, replace
 
 if TYPE_CHECKING:
     import numpy as np

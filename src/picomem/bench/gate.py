@@ -17,7 +17,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -33,6 +32,7 @@ from picomem.records.scope import Scope
 from picomem.settings import Settings
 from picomem.store.sqlite import SqliteConnector
 from picomem.text.terms import is_stop_word
+from picomem.values import dataclass
 
 LINES = {"tuned": TUNED, "held out": HELD_OUT, "fresh": FRESH}
 SOURCES = ("memory", "episode")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
@@ -20,6 +19,7 @@ from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.ingest.places import find
 from picomem.settings import Settings
+from picomem.values import dataclass
 
 RUNS = 3
 _MEGABYTE = 1_000_000

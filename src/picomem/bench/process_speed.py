@@ -12,12 +12,12 @@ import resource
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
 from picomem.bench.fill import ASKER, Filled
 from picomem.errors import PicomemError
+from picomem.values import dataclass
 
 RUNS = 15
 _BARE = "import sqlite3"

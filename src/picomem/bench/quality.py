@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from picomem.bench import metrics
 from picomem.bench.cases import Case, read_cases, set_name
 from picomem.bench.trial import SYSTEMS, UNITS, Outcome, Trial, try_case
 from picomem.errors import InvalidInput
+from picomem.values import dataclass
 
 ALL_TYPES = "all"
 _AHEAD = 2  # cases that wait for each process: a case is a megabyte, and a set has hundreds

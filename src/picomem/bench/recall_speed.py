@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from math import ceil
 from time import perf_counter, process_time
 
@@ -21,6 +20,7 @@ from picomem.bench.metrics import median
 from picomem.clock import parse_iso
 from picomem.settings import RecallSettings, Settings
 from picomem.store.sqlite import SqliteConnector
+from picomem.values import dataclass
 
 ROUNDS = 5
 _LEAST_ROUNDS, _ENOUGH = 2, 60.0  # no round is begun after so many and so many seconds

@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -27,6 +26,7 @@ from picomem.bench.process_speed import MemoryUse, StartSpeed
 from picomem.bench.recall_speed import RecallSpeed
 from picomem.errors import InvalidInput
 from picomem.models.static import StaticEmbedder
+from picomem.values import dataclass
 
 EMBEDDERS = ("none", "static")
 Telling = Callable[[str], None]

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,6 +30,7 @@ from picomem.ingest.format import DocumentFormat, format_named
 from picomem.models.embedder import Embedder
 from picomem.records.hit import Hit
 from picomem.settings import RecallSettings, Settings
+from picomem.values import dataclass
 
 SYSTEMS = ("picomem", "fts5")
 UNITS = ("session", "turn")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 from picomem.errors import InvalidInput
+from picomem.values import asdict
 
 
 def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) -> None:

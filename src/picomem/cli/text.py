@@ -340,6 +340,8 @@ def _sessions(result: Any) -> str:
 
 
 def _messages(result: Any) -> str:
+    import textwrap
+
     session = result.session
     lines = [session.title, f"{session.channel}, begun {_day(session.created_at)}"]
     if result.before:

@@ -11,7 +11,6 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from unicodedata import east_asian_width
 from zoneinfo import ZoneInfo
@@ -25,6 +24,7 @@ from picomem.ingest.report import Progress, Report
 from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
 from picomem.settings import RecallSettings, Settings
+from picomem.values import dataclass
 
 SAMPLES = Path(__file__).parent / "sessions"
 DATABASE = "picomem-demo.db"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Protocol
 
@@ -16,6 +15,7 @@ from picomem.records.kinds import Origin
 from picomem.records.transcript import TranscriptInfo, Turn
 from picomem.store.connector import Transaction
 from picomem.text.tokens import count_tokens
+from picomem.values import dataclass, field, replace
 
 
 class Vectors(Protocol):

@@ -15,7 +15,6 @@ import json
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
@@ -28,6 +27,7 @@ from picomem.ingest.noise import clean
 from picomem.ingest.reader import Line
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Skipped, TranscriptInfo, Turn
+from picomem.values import asdict, dataclass, field, replace
 
 Record = dict[str, Any]  # a JSON object as a host wrote it: nothing in it can be relied on
 

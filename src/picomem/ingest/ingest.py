@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from picomem.clock import Micros
@@ -35,6 +34,7 @@ from picomem.records.scope import Scope
 from picomem.records.transcript import TranscriptInfo
 from picomem.store import episodes
 from picomem.store.connector import Connector, Transaction
+from picomem.values import replace
 
 BATCH_PIECES = 400  # a transaction: half a second of work, and the most that a kill makes us read again
 BATCH_BYTES = 16 << 20

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
 from enum import Enum, auto
 from typing import Any
 
@@ -29,6 +28,7 @@ from picomem.records.episode import Episode
 from picomem.records.ids import content_hash, new_id
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
+from picomem.values import dataclass, fields, replace
 
 LONGEST_PREVIEW = 1_500  # characters; the bound that the requirement sets
 _GLOBAL_ID = 32  # an id this long is a UUID or a hash: the same in a copy of the transcript

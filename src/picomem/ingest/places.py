@@ -12,12 +12,12 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.format import format_of
 from picomem.ingest.reader import head
+from picomem.values import dataclass, replace
 
 # OpenClaw keeps what was reset or deleted: `<session>.jsonl.deleted.<time>.zst`.
 _TRANSCRIPT = re.compile(r"\.jsonl(\.(reset|deleted)\.[\w:.+-]{1,80}?)?(\.zst)?$")

@@ -8,7 +8,6 @@ messages that were meant, or nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from picomem.ingest.format import DocumentFormat, format_named
 from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode, Transcript
 from picomem.records.transcript import Turn
+from picomem.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +25,7 @@ from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.store import episodes
 from picomem.store.connector import Connector, Transaction
+from picomem.values import dataclass, field, replace
 
 _MOST_OWNERS = 64  # transcripts that one copy repeats and whose fate it watches
 

@@ -11,7 +11,6 @@ remembers whose they are. When that file is gone, the copy is read again, and th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from picomem.clock import Micros
@@ -25,6 +24,7 @@ from picomem.records.episode import Episode, Transcript
 from picomem.records.scope import Scope
 from picomem.store import episodes
 from picomem.store.connector import Connector, Transaction
+from picomem.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

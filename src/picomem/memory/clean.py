@@ -4,13 +4,13 @@ before a rule existed loses them on the way out."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from picomem.errors import InvalidInput
 from picomem.policy.redact import Redactor
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.text.plain import plain
+from picomem.values import replace
 
 _LONGEST_NAME = 64
 _MOST_NAMES = 32

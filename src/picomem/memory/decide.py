@@ -21,7 +21,6 @@ makes offers; what becomes of them is decided here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from picomem.clock import Micros
 from picomem.memory.likeness import Likeness, Relation, compare
@@ -29,6 +28,7 @@ from picomem.policy.gate import Verdict
 from picomem.records.kinds import Decision, Kind, Origin, Source
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
+from picomem.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

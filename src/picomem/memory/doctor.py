@@ -10,7 +10,6 @@ damage: the file was cut, and the next ingest sees it.)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from picomem.errors import Corrupt, DiskFull, Locked, ReadOnly, StoreError
@@ -24,6 +23,7 @@ from picomem.store import episodes, memories, notes
 from picomem.store.connector import Connector, Transaction
 from picomem.store.vectors import remove as remove_vector
 from picomem.text.terms import VERSION, indexed, owner_token
+from picomem.values import dataclass, field, replace
 
 
 class VectorMaker(Protocol):

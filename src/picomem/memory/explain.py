@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from picomem.errors import NotFound
 from picomem.memory.remember import resolve
 from picomem.recall.recall import citation
@@ -13,6 +11,7 @@ from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.store import episodes, memories
 from picomem.store.connector import Transaction
+from picomem.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

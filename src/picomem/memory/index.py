@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from picomem.clock import to_datetime
 from picomem.errors import InvalidInput
 from picomem.records.kinds import Kind, Priority
 from picomem.records.memory import Memory
 from picomem.text.tokens import count_tokens, cut_to_tokens
+from picomem.values import dataclass
 
 BUDGET = 1_500
 LEAST_BUDGET, MOST_BUDGET = 200, 20_000

@@ -8,11 +8,11 @@ database" / "the production database") does not.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import Enum
 
 from picomem.text.terms import terms
+from picomem.values import dataclass
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+(?:[._\-/:'’@+][^\W_]+)*")
 _NEGATIONS = frozenset(

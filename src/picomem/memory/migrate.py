@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import tzinfo
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 from picomem.text.keys import suggest_key
+from picomem.values import dataclass, replace
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t#]*")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.+)")

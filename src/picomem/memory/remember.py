@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 
 from picomem.clock import Micros
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
@@ -40,6 +39,7 @@ from picomem.store.connector import Transaction
 from picomem.text.keys import LONGEST_KEY
 from picomem.text.terms import query_terms
 from picomem.text.tokens import count_tokens
+from picomem.values import dataclass, field, replace
 
 EXPIRED = "its expiry date has passed"
 _MOST_KNOWN = 8

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 
 from picomem.memory.doctor import rebuild_words
 from picomem.policy.redact import Redactor
@@ -21,6 +20,7 @@ from picomem.records.scope import Scope
 from picomem.store import episodes, memories
 from picomem.store.connector import Connector, Row, Transaction
 from picomem.text.tokens import count_tokens
+from picomem.values import dataclass, field, replace
 
 _LEFT_DAMAGED = ""  # no text has this hash, so a row that did not match its own goes on not matching
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from picomem.clock import Micros
 from picomem.records.scope import Scope
 from picomem.store.connector import Connector, Transaction
 from picomem.text.terms import VERSION
+from picomem.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ are held back (`include_transcripts` off, as in a group), notes are too.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from picomem.errors import StoreError
 from picomem.notes.notes import NoteHit, Notes
@@ -21,6 +20,7 @@ from picomem.recall.rank import within_budget
 from picomem.recall.recall import HIT_OVERHEAD, Wanted
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Origin
+from picomem.values import replace
 
 UNSURE = 0.5  # below this confidence an answer holds less than half of the question, by what its words weigh
 MIN_SCORE = 0.25  # a section that holds less than a quarter of the question is no answer to it

@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput, NotFound, StoreError
@@ -31,6 +30,7 @@ from picomem.store import notes as rows
 from picomem.store import search
 from picomem.store.connector import Connector, Transaction
 from picomem.text.tokens import count_tokens
+from picomem.values import dataclass, field
 from picomem.version import __version__
 
 MOST_FILES = 10_000  # in all folders together

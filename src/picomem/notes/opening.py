@@ -19,10 +19,10 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
+from picomem.values import dataclass
 
 LARGEST = 4 << 20  # bytes; a larger file is no note
 DEEPEST = 16  # folders within folders

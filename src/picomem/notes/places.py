@@ -10,11 +10,11 @@ those of another workspace or extra folder begin with that folder's name, and a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from picomem.errors import NotFound
 from picomem.notes.opening import DEEPEST, Parts, parts_of
+from picomem.values import dataclass
 
 MEMORY_FILE = "MEMORY.md"
 MEMORY_FOLDER = "memory"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from picomem.clock import Micros, parse_iso
@@ -21,6 +20,7 @@ from picomem.records.note import PlacedSection
 from picomem.store.notes import named
 from picomem.store.search import SATURATION
 from picomem.text.terms import terms
+from picomem.values import dataclass
 
 NAME_WEIGHT = 2.0  # of a word in a heading or a file's name, beside one in the text
 SUBSTRING_SCORE = 0.4  # a string that occurs somewhere inside other words says little

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from picomem.operations.fence import fenced
 from picomem.operations.operation import Operation, option
 from picomem.operations.views import iso_or_none
 from picomem.records.session import Channel, Message, Session
+from picomem.values import dataclass
 
 if TYPE_CHECKING:
     from picomem.engine import Engine

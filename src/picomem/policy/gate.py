@@ -21,7 +21,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from picomem.policy.chaff import chaff
 from picomem.policy.injection import is_hijack, looks_like_instruction
@@ -29,6 +28,7 @@ from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.policy.shapes import any_of, matches, table, visible
 from picomem.records.kinds import Kind, Origin
 from picomem.text.terms import terms
+from picomem.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ where they are used, so that an import costs next to nothing, and hold no nested
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from picomem.records.kinds import Kind
+from picomem.values import dataclass
 
 
 class Keep(Enum):

@@ -23,12 +23,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cache
 
 from picomem.policy.request_cues import ASIDE, CUES, FILLER, SPOILER, Cue, Keep
 from picomem.records.kinds import Kind
 from picomem.text.keys import suggest_key
+from picomem.values import dataclass, replace
 
 LONGEST_TEXT = 4_000  # characters; of a longer text only the ends are read
 LONGEST_CONTENT = 500

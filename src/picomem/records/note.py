@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from picomem.clock import Micros
+from picomem.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

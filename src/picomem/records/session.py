@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from picomem.clock import Micros
 from picomem.records.ids import content_hash
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
+from picomem.values import dataclass, field
 
 
 class Channel(StrEnum):

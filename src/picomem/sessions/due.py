@@ -14,13 +14,13 @@ at the end whose result may yet come; and a question that waits for its answer g
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from picomem.clock import MINUTE, Micros
 from picomem.records.session import Message, Role, Session
 from picomem.sessions.pairs import Group, grouped, last_of, may_cut_behind
 from picomem.settings import Settings
+from picomem.values import dataclass
 
 
 class Trigger(StrEnum):

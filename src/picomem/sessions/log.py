@@ -10,7 +10,6 @@ once, and is then kept whole or not at all; results may also come later, and a c
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from picomem.clock import Clock
 from picomem.errors import InvalidInput, NotFound
@@ -24,6 +23,7 @@ from picomem.sessions.tails import Tails
 from picomem.store import sessions
 from picomem.store.connector import Connector, Transaction
 from picomem.text.plain import plain
+from picomem.values import replace
 
 _LATEST_RESULT = 1_000  # messages after its call, or it is nobody's
 TAIL = 200  # messages of a session's end that are read at once, and cached
@@ -160,11 +160,11 @@ class Sessions:
             if last is None or last > TAIL:
                 loaded = sessions.messages_after(tx, self._scope, found, after)
             else:
-                version = tx.version()
-                kept = self._tails.get(found, version)
+                mark = sessions.end_mark(tx, self._scope, found, TAIL)
+                kept = self._tails.get(found, mark)
                 loaded = kept or sessions.last_messages(tx, self._scope, found, TAIL)
                 if kept is None:
-                    self._tails.put(found, version, loaded)
+                    self._tails.put(found, mark, loaded)
         return _narrowed(loaded, last, after)
 
     def shown(self, session_id: str, *, last: int | None = None, after: int = 0) -> Loaded:

@@ -14,12 +14,12 @@ id that comes again, as some models number their calls anew each time, means the
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from picomem.errors import InvalidInput
 from picomem.records.kinds import Origin
 from picomem.records.session import Message, Role, Said, ToolCall
 from picomem.text.tokens import count_tokens
+from picomem.values import dataclass
 
 NO_RESULT = "(no result: the program stopped before this call was answered)"
 _FRAME = 4  # what a provider adds to each message and each call: the role, and where it begins and ends

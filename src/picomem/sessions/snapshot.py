@@ -23,7 +23,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,7 @@ from picomem.sessions.said import id_like, safe_said, stored_message, title_of
 from picomem.store import sessions
 from picomem.store.connector import Connector, Transaction
 from picomem.text.plain import plain
+from picomem.values import dataclass, replace
 
 NAME = "sessions.json"
 _LARGEST = 256 * 1024 * 1024

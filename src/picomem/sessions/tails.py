@@ -1,8 +1,8 @@
 """The ends of sessions that were read before: a cache, and only that.
 
-What it holds is believed only as long as nobody has written anything to the database since it was read, which each
-look says (`Transaction.version`). So another process's message is seen at once, and so is a purge. It is bounded by the
-characters in it; what was used longest ago goes first.
+What it holds is believed only as long as the rows that it was read from have the same numbers and hashes, which each
+look asks for (`store.sessions.end_mark`). So another process's message is seen at once, and so is a purge. It is bounded
+by the characters in it; what was used longest ago goes first.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ class Tails:
         self._held: OrderedDict[str, tuple[object, Loaded]] = OrderedDict()
         self.characters = 0
 
-    def get(self, session: str, version: object) -> Loaded | None:
-        """What was read of a session at this version of the database, or None."""
+    def get(self, session: str, mark: object) -> Loaded | None:
+        """What was read of a session at this mark of its end, or None."""
         with self._lock:
             found = self._held.get(session)
-            if found is None or found[0] != version:
+            if found is None or found[0] != mark:
                 return None
             self._held.move_to_end(session)
             return found[1]
 
-    def put(self, session: str, version: object, loaded: Loaded) -> None:
+    def put(self, session: str, mark: object, loaded: Loaded) -> None:
         """Keep it, in place of what was known before."""
         with self._lock:
             old = self._held.pop(session, None)
             self.characters += _characters(loaded) - (_characters(old[1]) if old else 0)
-            self._held[session] = (version, loaded)
+            self._held[session] = (mark, loaded)
             while self.characters > self._most:
                 _, (_, dropped) = self._held.popitem(last=False)
                 self.characters -= _characters(dropped)

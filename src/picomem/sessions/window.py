@@ -20,13 +20,13 @@ Texts that no user or agent of theirs wrote do not stand in the system part, and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from picomem.records.kinds import Origin
 from picomem.records.session import Loaded, Message, Role, Summary
 from picomem.sessions.pairs import Group, grouped, message_tokens
 from picomem.settings import Settings
 from picomem.text.tokens import count_tokens, cut_to_tokens
+from picomem.values import dataclass, replace
 
 SUMMARY_HEADING = "## Session Summary"
 _LONGEST_ENTRY = 100  # tokens of one memory; the rest of it is a recall away

@@ -137,6 +137,12 @@ def last_messages(tx: Transaction, scope: Scope, session_id: str, limit: int) ->
     return _loaded(tx, scope, session_id, rows[::-1])
 
 
+def end_mark(tx: Transaction, scope: Scope, session_id: str, limit: int) -> tuple[str, ...]:
+    """What differs as soon as anything in `last_messages` does, or in how many there are: the rows' ends and hashes."""
+    rows = tx.all("session_end", user=scope.user, session_id=session_id, limit=limit)
+    return tuple(f"{seq} {stored}" for seq, stored in rows)
+
+
 def tool_messages(tx: Transaction, scope: Scope, session_id: str, after: int) -> list[tuple[tuple[str, ...], str]]:
     """Of each message behind a number that calls tools or answers a call: the ids it calls, and the id it answers."""
     rows = tx.all("tool_messages", user=scope.user, session_id=session_id, after=after)

@@ -52,6 +52,10 @@ WHERE user_id = :user AND session_id = :session_id AND seq > :seq ORDER BY seq
 SELECT {message_columns} FROM messages
 WHERE user_id = :user AND session_id = :session_id ORDER BY seq DESC LIMIT :limit
 
+-- name: session_end
+SELECT seq, content_hash FROM messages
+WHERE user_id = :user AND session_id = :session_id ORDER BY seq DESC LIMIT :limit
+
 -- name: tool_messages
 SELECT seq, tool_calls, tool_call_id FROM messages
 WHERE user_id = :user AND session_id = :session_id AND seq > :after AND (tool_calls <> '[]' OR tool_call_id <> '')
