@@ -185,6 +185,7 @@ def test_swapping_the_folder_or_the_file_while_it_is_opened_gains_nothing(tmp_pa
     (top / "memory" / "secret.md").write_bytes(b"inside")
     outside.mkdir()
     (outside / "secret.md").write_bytes(WORD)
+    assert _read(top, "memory/secret.md") == b"inside"
     with subprocess.Popen([sys.executable, "-c", _SWAPPER, top, outside], stdout=subprocess.PIPE) as swapper:
         try:
             assert swapper.stdout is not None
@@ -192,5 +193,4 @@ def test_swapping_the_folder_or_the_file_while_it_is_opened_gains_nothing(tmp_pa
             answers = [_read(top, "memory/secret.md") for _ in range(RACES)]
         finally:
             swapper.kill()
-    assert set(answers) <= {b"", b"inside"}
-    assert b"inside" in answers
+    assert set(answers) <= {b"", b"inside"}  # how often it is whole depends on who of the two is run
