@@ -33,10 +33,11 @@ def open_engine(
 ) -> Engine:
     """Open a memory, or create one unless `create` is false.
 
-    `path` is the database file (default: `$PICOMEM_DB`, or the data directory's). `embedder` is "static", "none", or
-    an Embedder; by default what the settings say. Raises InvalidInput for bad settings, StoreError for a bad file, and
-    NoStore where there is none and none is to be created. With `without_store`, where notes are configured, only what
-    needs the store raises that, and recall asks the notes.
+    `path` is the database file (default: `$PICOMEM_DB`, or the data directory's). `embedder` is an Embedder, or one as
+    `recall.embedder` names it ("static", "none", "onnx:FOLDER", …); by default what the settings say. Raises
+    InvalidInput for bad settings, StoreError for a bad file, and NoStore where there is none and none is to be
+    created. With `without_store`, where notes are configured, only what needs the store raises that, and recall asks
+    the notes.
     """
     if user is not None and not user.strip():
         # An empty variable in a script must not open the memory of somebody else.
@@ -44,6 +45,7 @@ def open_engine(
     chosen = settings or load()
     scope = Scope(user or chosen.data.user, agent, project, session)
     database = Path(path).expanduser() if path is not None else paths.database_path(chosen.data.dir)
+    zone, model = zone_of(chosen), _embedder(embedder or chosen.recall.embedder, chosen)  # before a file is made
     named = path is not None or bool(paths.named_database())
     snapshot = database.parent / "sessions.json"
     waiting = path is None and snapshot.exists()
@@ -56,9 +58,9 @@ def open_engine(
     engine = Engine(
         _connector(database, opened, without_store and bool(chosen.notes.paths or chosen.notes.extra_paths)),
         scope,
-        _embedder(embedder or chosen.recall.embedder),
+        model,
         clock,
-        zone_of(chosen),
+        zone,
         chosen,
         actor,
     )
@@ -111,16 +113,12 @@ def _connector(database: Path, opened: Callable[[], Connector], without_store: b
     return LateConnector(database, opened)
 
 
-def _embedder(chosen: str | Embedder) -> Embedder | None:
+def _embedder(chosen: str | Embedder, settings: Settings) -> Embedder | None:
     if not isinstance(chosen, str):
         return chosen
-    if chosen == "none":
-        return None
-    if chosen != "static":
-        raise InvalidInput(f"“{chosen}” is no embedder; it is static or none.")
-    from picomem.models.static import StaticEmbedder
+    from picomem.models.choice import embedder_of
 
-    return StaticEmbedder()
+    return embedder_of(chosen, settings.embedder)
 
 
 def zone_of(settings: Settings) -> tzinfo:

@@ -14,7 +14,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from picomem.clock import Clock, Micros, parse_iso
-from picomem.errors import InvalidInput, NotFound, Refused, StoreError
+from picomem.errors import Conflict, EmbedderFailed, InvalidInput, NotFound, Refused, StoreError
 from picomem.memory.arguments import chosen, future, importance_of, positive
 from picomem.memory.handed_out import HandedOut
 from picomem.recall.filters import Filters
@@ -26,12 +26,13 @@ from picomem.records.kinds import Decision, Kind, Origin, Priority
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
 from picomem.settings import Settings
-from picomem.store import episodes, memories, vectors
+from picomem.store import episodes, memories
 from picomem.store.connector import Connector, Transaction
 from picomem.values import replace
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from threading import Event
     from types import TracebackType
 
     from picomem.ingest.ingest import Ingest
@@ -41,12 +42,14 @@ if TYPE_CHECKING:
     from picomem.ingest.writing import Asked
     from picomem.memory.clean import Cleaner
     from picomem.memory.doctor import Diagnosis
+    from picomem.memory.embed import Embedded
     from picomem.memory.explain import Explanation
     from picomem.memory.index import IndexPage
     from picomem.memory.migrate import Entry
     from picomem.memory.remember import Remembered, Writer
     from picomem.memory.scrub import Scrubbed
     from picomem.memory.status import Status
+    from picomem.memory.vectors import Vectors
     from picomem.models.embedder import Embedder
     from picomem.notes.notes import Excerpt, Found, Notes
     from picomem.policy.redact import Redactor
@@ -75,10 +78,15 @@ class Engine:
         self._clock = clock
         self._zone = zone
         self._actor = actor or f"user:{scope.user}"
-        self._vectors = _Vectors(embedder, scope) if embedder is not None else None
         self._handed_out = HandedOut()
         self._kept_cleaner: Cleaner | None = None
         self._kept_redactor: Redactor | None = None
+        if embedder is not None and not embedder.local:
+            from picomem.policy.outgoing import RedactedEmbedder
+
+            embedder = RedactedEmbedder(embedder, self._redactor)
+        self._embedder = embedder
+        self._kept_vectors: Vectors | None = None
         self._kept_sessions: Sessions | None = None
         meaning = MeaningLeg(embedder) if embedder is not None else None
         self._recall = Recall(connector, self._redactor, meaning, zone)
@@ -91,7 +99,12 @@ class Engine:
     @property
     def embedder_name(self) -> str:
         """The name of the embedder, or "none"."""
-        return self._vectors.model if self._vectors else "none"
+        return self._embedder.name if self._embedder else "none"
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the store can only be read here."""
+        return self._connector.read_only
 
     def now(self) -> Micros:
         """What time it is for this engine, in UTC microseconds."""
@@ -149,6 +162,7 @@ class Engine:
         )
         with self._connector.write() as tx:
             result = self._writer("remember").remember(tx, offer)
+        self._settle()
         if result.decision is Decision.REFUSE:
             raise Refused(f"Not stored: {result.reason}", change_id=result.change_id, reason=result.reason)
         return result
@@ -202,7 +216,9 @@ class Engine:
         at = self._time(since)
         with self._connector.write() as tx:
             memory = resolve(tx, self._owner(scope), name)
-            return revised(tx, self._writer("revise"), memory, fields, source, at, correct, clean.text(reason))
+            made = revised(tx, self._writer("revise"), memory, fields, source, at, correct, clean.text(reason))
+        self._settle()
+        return made
 
     def forget(self, name: str, *, reason: str = "", scope: Scope | None = None) -> Change:
         """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict."""
@@ -221,13 +237,19 @@ class Engine:
         """Read what is new in these transcripts, files or folders; see ingest/ingest.py."""
         from picomem.ingest.places import find
 
-        return self.ingester().run(find(found), progress)
+        report = self.ingester().run(find(found), progress)
+        self._settle()
+        made_by = self._vectors()
+        report.without_vector = made_by.without() if made_by else 0
+        if made_by and report.without_vector:
+            report.problems.append(made_by.without_sentence(report.without_vector))
+        return report
 
     def ingester(self) -> Ingest:
         """What reads transcripts into this store, for callers that read again and again."""
         from picomem.ingest.ingest import Ingest
 
-        return Ingest(self._connector, self.scope, self._redactor(), self._vectors, self._propose, self._clock)
+        return Ingest(self._connector, self.scope, self._redactor(), self._vectors(), self._propose, self._clock)
 
     def sessions(self) -> Sessions:
         """The conversations of this user with PicoBot: create, append, load, fork, list; see sessions/log.py."""
@@ -276,6 +298,7 @@ class Engine:
         for path in markdown_files(list(paths)):
             with self._connector.write() as tx:
                 each = migrate_file(tx, self._writer("migrate"), self.scope, self._cleaner(), path, self._zone)
+            self._settle()
             done += [(path, entry, result) for entry, result in each]
         return done
 
@@ -298,8 +321,47 @@ class Engine:
         """Redact what is stored already, with the rules of today."""
         from picomem.memory.scrub import scrub
 
-        vectors_of = self._vectors.store_text if self._vectors else None
-        return scrub(self._connector, self.scope, self._redactor(), dry_run=dry_run, store_vector=vectors_of)
+        made_by = self._vectors()
+        vectors_of = made_by.store_text if made_by else None
+        done = scrub(self._connector, self.scope, self._redactor(), dry_run=dry_run, store_vector=vectors_of)
+        self._settle()
+        return done
+
+    def embed(
+        self,
+        *,
+        progress: Callable[[int, int, str], None] | None = None,
+        afresh: bool = False,
+        remove: bool = True,
+        wait: bool = True,
+        stop: Event | None = None,
+    ) -> Embedded:
+        """Make the vectors that are missing, then remove those of other models; see memory/embed.py.
+
+        Raises InvalidInput without an embedder, EmbedderFailed, and Conflict where another process is at it.
+        """
+        from picomem.memory.embed import Embed
+
+        made_by = self._vectors()
+        if made_by is None:
+            raise InvalidInput("recall.embedder is none, so there are no vectors to make; set it to static or another.")
+        return Embed(self._connector, self.scope, made_by, self._clock, stop).run(
+            progress, afresh=afresh, remove=remove, wait=wait
+        )
+
+    def missing_vectors(self) -> int:
+        """How many rows have no vector of the embedder."""
+        from picomem.memory.embed import missing
+
+        with self._connector.read() as tx:
+            return missing(tx, self.scope, self.embedder_name)
+
+    def reach(self) -> object:
+        """A value that differs once a row was stored, or a vector rewritten or taken out, by whatever process."""
+        from picomem.memory.embed import reach
+
+        with self._connector.read() as tx:
+            return reach(tx, self.scope, self.embedder_name)
 
     # Reading
 
@@ -493,7 +555,15 @@ class Engine:
         from picomem.memory.doctor import examine
 
         writer = self._writer("doctor")
-        return examine(self._connector, self._vectors, self._redactor, writer, repair=repair)
+        found = examine(self._connector, self.embedder_name, self._redactor, writer, repair=repair)
+        made_by = self._vectors()
+        if repair and made_by is not None:
+            from picomem.memory.embed import Embed
+
+            for scope, finding in found.waiting:
+                with suppress(EmbedderFailed, Conflict):
+                    finding.repaired = not Embed(self._connector, scope, made_by, self._clock).run(remove=False).waiting
+        return found
 
     def close(self) -> None:
         self._connector.close()
@@ -511,7 +581,8 @@ class Engine:
     def _writer(self, verb: str, actor: str = "") -> Writer:
         from picomem.memory.remember import Writer
 
-        store = self._vectors.store_memory if self._vectors else None
+        made_by = self._vectors()
+        store = made_by.store_memory if made_by else None
         return Writer(
             actor=actor or self._actor,
             now=self._clock(),
@@ -519,6 +590,18 @@ class Engine:
             store_vector=store,
             recalled=self._handed_out.texts(),
         )
+
+    def _vectors(self) -> Vectors | None:
+        from picomem.memory.vectors import Vectors
+
+        if self._kept_vectors is None and self._embedder is not None:
+            self._kept_vectors = Vectors(self._embedder, self.scope)
+        return self._kept_vectors
+
+    def _settle(self) -> None:
+        """After a transaction: what could not be done in it, for it would have made others wait."""
+        if self._kept_vectors is not None:
+            self._kept_vectors.store_waiting(self._connector)
 
     def _propose(self, tx: Transaction, asked: Sequence[Asked]) -> None:
         from picomem.memory.proposals import propose
@@ -569,29 +652,3 @@ class Engine:
 
     def _time(self, given: Micros | str | None) -> Micros | None:
         return parse_iso(given, self._zone) if isinstance(given, str) else given
-
-
-class _Vectors:
-    """Makes vectors, and stores them in the transaction of the row that they belong to."""
-
-    def __init__(self, embedder: Embedder, scope: Scope) -> None:
-        self.embedder = embedder
-        self._scope = scope
-
-    @property
-    def model(self) -> str:
-        return self.embedder.name
-
-    def prepare(self, texts: Sequence[str]) -> list[tuple[float, bytes]]:
-        from picomem.models.embedder import quantised
-
-        return [quantised(row) for row in self.embedder.embed(texts)]
-
-    def store(self, tx: Transaction, source: str, doc: int, prepared: tuple[float, bytes]) -> None:
-        vectors.put(tx, self._scope, source, self.embedder.name, doc, *prepared)
-
-    def store_text(self, tx: Transaction, scope: Scope, source: str, doc: int, text: str) -> None:
-        vectors.put(tx, scope, source, self.embedder.name, doc, *self.prepare([text])[0])
-
-    def store_memory(self, tx: Transaction, memory: Memory) -> None:
-        self.store_text(tx, memory.scope, "memory", memory.doc, memory.content)

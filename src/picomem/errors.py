@@ -7,6 +7,7 @@
     ├── NotFound              nothing under that id or key                          exit 3, HTTP 404
     ├── Refused               the write gate said no, with a named reason           exit 4, HTTP 422
     ├── Conflict              the thing changed since it was read                   exit 5, HTTP 409
+    ├── EmbedderFailed        texts could not be turned into vectors                exit 7, HTTP 502
     └── StoreError            the database could not do it                          exit 6, HTTP 503
         ├── NoStore           there is no file, and none is to be made            exit 3, HTTP 404
         ├── NotADatabase      the file is something else, or is damaged
@@ -77,6 +78,14 @@ class Conflict(PicomemError):
     code = "conflict"
     exit_code = 5
     status = 409
+
+
+class EmbedderFailed(PicomemError):
+    """The embedder could not turn text into vectors; recall works by words meanwhile."""
+
+    code = "embedder_failed"
+    exit_code = 7
+    status = 502
 
 
 class StoreError(PicomemError):

@@ -34,10 +34,29 @@ class DataSettings:
 class RecallSettings:
     """`[recall]`: how questions are answered."""
 
-    embedder: str = "static"  # "static" or "none"
+    embedder: str = "static"  # "static", "none", "onnx:FOLDER", "endpoint:MODEL" or "fastembed:MODEL"
     limit: int = 10  # hits at most
     token_budget: int = 2_000  # tokens of all hits together at most
     timezone: str = ""  # of "yesterday", such as Europe/Berlin; empty: the machine's
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderSettings:
+    """`[embedder]`: details of `recall.embedder`; none of them concerns the default one."""
+
+    base_url: str = "http://localhost:11434/v1"  # endpoint: where the server is (default: Ollama on this machine)
+    key: str = ""  # endpoint: the API key; better kept in the variable
+    dimensions: int = 0  # endpoint: how many dimensions to ask for, where the model can shorten them; 0: all
+    timeout_secs: int = 10  # endpoint: how long to wait for an answer
+    query_prefix: str = ""  # what is put before a question, where the model wants it; empty: as its folder says
+    text_prefix: str = ""  # what is put before a text that is to be found; empty: as its folder says
+    pooling: str = ""  # onnx: "cls", "mean" or "last"; empty: as the folder says
+    max_tokens: int = 0  # onnx: how much of a text is read at most; 0: as the folder says
+    threads: int = 1  # onnx, fastembed: how many of the processor's cores a model may use
+
+    def __repr__(self) -> str:
+        shown = (f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.name != "key")
+        return f"EmbedderSettings({', '.join(shown)})"  # the key is in no output
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +118,7 @@ class Settings:
 
     data: DataSettings = field(default_factory=DataSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
+    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     index: IndexSettings = field(default_factory=IndexSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
@@ -106,15 +126,14 @@ class Settings:
     session: SessionSettings = field(default_factory=SessionSettings)
 
     def __post_init__(self) -> None:
-        if self.recall.embedder not in ("static", "none"):
-            raise InvalidInput(f"recall.embedder is “{self.recall.embedder}”; it is static or none.")
         if self.memory.citations not in ("auto", "on", "off"):
             raise InvalidInput(f"memory.citations is “{self.memory.citations}”; it is auto, on or off.")
         for table, name in TABLES.items():
             for key in fields(getattr(self, table)):
                 value = getattr(getattr(self, table), key.name)
-                if type(value) is int and value < 1:
-                    raise InvalidInput(f"{name}.{key.name} is {value}; it must be at least 1.")
+                least = 0 if key.default == 0 else 1  # where 0 means that nothing is set
+                if type(value) is int and value < least:
+                    raise InvalidInput(f"{name}.{key.name} is {value}; it must be at least {least}.")
         for name, least in (("context_budget_tokens", LEAST_CONTEXT), ("context_window", 2 * LEAST_CONTEXT)):
             if getattr(self.session, name) < least:
                 raise InvalidInput(f"session.memory.{name} is below {least}: nothing of use fits in that.")
@@ -216,5 +235,6 @@ def _parsed(value: object, kind: type, name: str, where: str) -> object:
     if type(value) is not kind:
         names = {int: "a whole number", bool: "true or false", str: "a text in quotes", tuple: "a list of texts"}
         wanted = names.get(kind, kind.__name__)
-        raise InvalidInput(f"{name} in {where} is {value!r}; it must be {wanted}.")
+        shown = "no text" if name == "embedder.key" else repr(value)  # a key is in no output
+        raise InvalidInput(f"{name} in {where} is {shown}; it must be {wanted}.")
     return value

@@ -92,8 +92,9 @@ def run(
 ) -> QualityReport:
     """Measure on these sets (see cases.py), one after the other.
 
-    `ks` are the depths of any, all and frac; `jobs` how many processes share a set's cases; `embedder` "static" or
-    "none". Raises NotFound or InvalidInput for a file that is no set, and for depths or jobs below 1.
+    `ks` are the depths of any, all and frac; `jobs` how many processes share a set's cases; `embedder` is one as
+    `recall.embedder` names it. Raises NotFound or InvalidInput for a file that is no set, and for depths or jobs
+    below 1.
     """
     if not ks or min(ks) < 1 or jobs < 1:
         raise InvalidInput("The depths and the number of jobs are whole numbers from 1.")

@@ -27,9 +27,10 @@ from picomem.engine import Engine
 from picomem.errors import PicomemError
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, format_named
+from picomem.models.choice import embedder_of
 from picomem.models.embedder import Embedder
 from picomem.records.hit import Hit
-from picomem.settings import RecallSettings, Settings
+from picomem.settings import RecallSettings, Settings, load
 from picomem.values import dataclass
 
 SYSTEMS = ("picomem", "fts5")
@@ -73,7 +74,8 @@ class Trial:
 def try_case(case: Case, depth: int, embedder: str = "static") -> Trial:
     """Ask a case's questions of both systems, looking at the first `depth` sessions or turns of each answer.
 
-    `embedder` is "static" or "none". Raises IncompleteIngest when a session cannot be read.
+    `embedder` is one as `recall.embedder` names it. Raises IncompleteIngest when a session cannot be read, or its
+    vectors cannot be made.
     """
     with TemporaryDirectory(prefix="picomem-bench-") as folder:
         haystack = _Haystack(Path(folder).resolve(), case, depth, embedder)
@@ -211,9 +213,8 @@ def read_numbers(path: Path) -> Iterable[int]:
 
 @lru_cache(maxsize=1)
 def _embedder(name: str) -> str | Embedder:
-    """What `open_engine` takes; the static model is loaded once for all the cases of a process."""
-    if name != "static":
-        return name
-    from picomem.models.static import StaticEmbedder
+    """What `open_engine` takes; a model is loaded once for all the cases of a process.
 
-    return StaticEmbedder()
+    Its details are those of this machine's settings (`[embedder]`); nothing else of them counts here.
+    """
+    return embedder_of(name, load().embedder) or "none"

@@ -19,7 +19,7 @@ def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) ->
     quality.add_argument("files", nargs="*", metavar="FILE", help="question sets (*.jsonl or *.jsonl.gz)")
     quality.add_argument("--k", default="5,10", help="cut-offs (default 5,10)")
     quality.add_argument("--jobs", type=int, default=1, help="processes")
-    quality.add_argument("--embedder", choices=("static", "none"), default="static", help="with or without vectors")
+    quality.add_argument("--embedder", default="static", help="static, none, onnx:FOLDER, … (default static)")
     speed = parts.add_parser("speed", help="of recall, ingest and a process, with and without vectors", parents=[late])
     speed.add_argument("--sizes", default="10000,100000", help="numbers of episodes (default 10000,100000)")
     speed.add_argument("--transcripts", metavar="FOLDER", help="transcripts to ingest besides the made-up ones")

@@ -21,9 +21,11 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
     with open_engine(chosen.db, user=chosen.user, create=operation.creates, without_store=True) as engine:
         if getattr(chosen, "watch", False):
             from picomem.cli.watch import watch
+            from picomem.jobs import in_background
 
-            return watch(engine, operation, request, as_json=chosen.json)
-        with progress_bar(operation.long and not chosen.json) as progress:
+            with in_background(engine):
+                return watch(engine, operation, request, as_json=chosen.json)
+        with progress_bar(operation.long and not chosen.json, rows=operation.name == "embed") as progress:
             result = operation.call(engine, request, progress)
         if chosen.json:
             print_json(result)
@@ -51,15 +53,20 @@ def print_json(result: Any) -> None:
 
 
 @contextmanager
-def progress_bar(wanted: bool) -> Iterator[Progressing | None]:
-    """A bar on stderr while something long runs; nothing where nobody watches."""
+def progress_bar(wanted: bool, *, rows: bool = False) -> Iterator[Progressing | None]:
+    """A bar on stderr, of bytes or of rows, while something long runs; nothing where nobody watches."""
     if not wanted or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn() if rows else DownloadColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("Reading", total=None)
 

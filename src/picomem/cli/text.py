@@ -271,6 +271,15 @@ def _scrub(result: Any) -> str:
     return f"{_plural(result.rows, 'row')} looked at; {result.changed:,} {verb} redacted. Secrets: {found}.{damaged}"
 
 
+def _embed(result: Any) -> str:
+    lines = [f"{_plural(result.made, 'vector')} made with {result.model}."]
+    if result.waiting:
+        lines.append(f"{_plural(result.waiting, 'row')} came in meanwhile; run it again.")
+    if result.removed:
+        lines.append(f"{_plural(result.removed, 'vector')} of other models removed.")
+    return "\n".join(lines)
+
+
 def _status(result: Any) -> str:
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in result.memories.items()) or "none yet"
     lines = [
@@ -383,6 +392,7 @@ _TEXTS: dict[str, Callable[[Any], str]] = {
     "withhold": _withhold,
     "migrate": _migrate,
     "scrub": _scrub,
+    "embed": _embed,
     "status": _status,
     "doctor": _doctor,
     "audit": _audit,

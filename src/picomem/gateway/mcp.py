@@ -25,7 +25,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from contextlib import redirect_stdout
+from contextlib import AbstractContextManager, ExitStack, redirect_stdout
 from difflib import get_close_matches
 from typing import Any
 from urllib.parse import unquote
@@ -191,7 +191,7 @@ def build_server(engine: Engine, operations: Iterable[Operation] | None = None) 
     )
 
 
-def run_stdio(engine_opener: Callable[[], Engine]) -> None:
+def run_stdio(engine_opener: Callable[[], AbstractContextManager[Engine]]) -> None:
     """Serve MCP over stdin and stdout until stdin closes; the engine is opened first and closed last.
 
     Raises what `engine_opener` raises, before anything is said on stdout. To be called in the main thread.
@@ -200,9 +200,9 @@ def run_stdio(engine_opener: Callable[[], Engine]) -> None:
     # once. That is safe at any instant, because the store keeps whole transactions only.
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        with redirect_stdout(sys.stderr):
-            engine = engine_opener()
-        with engine:
+        with ExitStack() as stack:
+            with redirect_stdout(sys.stderr):
+                engine = stack.enter_context(engine_opener())
             anyio.run(_serve, build_server(engine))
     except* BrokenPipeError:
         pass  # the client has gone without closing stdin first: nobody is left to tell

@@ -31,6 +31,7 @@ class Report:
     bytes: int = 0
     redacted: int = 0
     requests: int = 0
+    without_vector: int = 0
     hosts: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)

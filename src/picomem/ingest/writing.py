@@ -137,7 +137,7 @@ class Writing:
         return owners
 
     def _store_vector(self, tx: Transaction, episode: Episode, ready: Ready) -> None:
-        if self._vectors is not None and ready.vector is not None:
+        if self._vectors is not None:
             self._vectors.store(tx, "episode", episode.doc, ready.vector)
 
     def _decided(

@@ -10,7 +10,6 @@ damage: the file was cut, and the next ingest sees it.)
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 from picomem.errors import Corrupt, DiskFull, Locked, ReadOnly, StoreError
 from picomem.ingest.pointer import open_episode
@@ -19,20 +18,10 @@ from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
-from picomem.store import episodes, memories, notes
+from picomem.store import episodes, memories, notes, vectors
 from picomem.store.connector import Connector, Transaction
-from picomem.store.vectors import remove as remove_vector
 from picomem.text.terms import VERSION, indexed, owner_token
 from picomem.values import dataclass, field, replace
-
-
-class VectorMaker(Protocol):
-    """What the doctor needs to make a missing vector."""
-
-    def store_text(self, tx: Transaction, scope: Scope, source: str, doc: int, text: str) -> None: ...
-
-    @property
-    def model(self) -> str: ...
 
 
 @dataclass(slots=True)
@@ -50,6 +39,7 @@ class Diagnosis:
 
     checked: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    waiting: list[tuple[Scope, Finding]] = field(default_factory=list)  # whose rows have no vectors yet
     reworded: set[str] = field(default_factory=set)  # sources whose rows were changed by a repair
 
     @property
@@ -69,19 +59,23 @@ class Diagnosis:
 
 def examine(
     connector: Connector,
-    vectors: VectorMaker | None,
+    model: str,
     redactor: Callable[[], Redactor],
     writer: Writer,
     *,
     repair: bool,
 ) -> Diagnosis:
-    """Examine the whole file. With `repair` it writes, in one transaction; without, it only reads."""
+    """Examine the whole file, and the vectors of a model ("none": of none).
+
+    With `repair` it writes, in one transaction; without, it only reads. Missing vectors take longer than a
+    transaction may: who calls makes them for those that the diagnosis says are waiting.
+    """
     result = Diagnosis()
     try:
         for problem in connector.integrity():
             result.add("file", problem)
         with connector.write(rebuilding=True) if repair else connector.read() as tx:
-            _examine_rows(tx, connector, vectors, redactor, writer, result, repair)
+            _examine_rows(tx, connector, model, redactor, writer, result, repair)
         left = set(connector.integrity()) if repair and result.findings else set()
     except (Locked, ReadOnly, DiskFull):
         raise
@@ -97,7 +91,7 @@ def examine(
 def _examine_rows(
     tx: Transaction,
     connector: Connector,
-    vectors: VectorMaker | None,
+    model: str,
     redactor: Callable[[], Redactor],
     writer: Writer,
     result: Diagnosis,
@@ -112,8 +106,8 @@ def _examine_rows(
         _check_holdings(tx, user, result, repair)
         _check_references(tx, user, result)
         _check_pages(tx, user, result, repair)
-        if vectors is not None:
-            _check_vectors(tx, user, vectors, result, repair)
+        if model != "none":
+            _check_vectors(tx, user, model, result, repair)
     _check_notes(tx, connector, users, result, repair)
     _check_words(tx, connector, users, result, repair)
 
@@ -134,7 +128,7 @@ def _check_memories(tx: Transaction, scope: Scope, writer: Writer, result: Diagn
             # Full text and the vector were made from the text before it was damaged; they follow the row.
             writer.vouch(tx, memory)
             result.reworded.add("memory")
-            remove_vector(tx, scope, "memory", memory.doc)
+            vectors.remove(tx, scope, "memory", memory.doc)
 
 
 def _check_changes(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
@@ -205,7 +199,7 @@ def _check_episodes(
         if fresh is not None:
             episodes.rewrite_preview(tx, scope, fresh)
             result.reworded.add("episode")
-            remove_vector(tx, scope, "episode", episode.doc)
+            vectors.remove(tx, scope, "episode", episode.doc)
 
 
 def _check_holdings(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
@@ -230,21 +224,17 @@ def _read_again(tx: Transaction, scope: Scope, episode: Episode, redactor: Calla
     return replace(episode, preview="\n".join(turn.text for turn in opened.turns)[:1500])
 
 
-def _check_vectors(tx: Transaction, scope: Scope, vectors: VectorMaker, result: Diagnosis, repair: bool) -> None:
-    for source in ("memory", "episode"):
+def _check_vectors(tx: Transaction, scope: Scope, model: str, result: Diagnosis, repair: bool) -> None:
+    for source in vectors.SOURCES:
         orphans = int((tx.one(f"count_{source}_orphans", user=scope.user) or (0,))[0])
         if orphans:
             if repair:
                 tx.run(f"delete_{source}_orphans", user=scope.user)
             result.add("vectors", f"{orphans} vectors ({source}) of {scope.user} have no row", repair)
-        missing = tx.all(f"{source}_without_vector", user=scope.user, model=vectors.model)
-        if not missing:
-            continue
-        for doc, text in missing if repair else []:
-            vectors.store_text(tx, scope, source, doc, text)
-        result.add(
-            "vectors", f"{len(missing)} rows ({source}) of {scope.user} have no vector of {vectors.model}", repair
-        )
+        waiting = vectors.count_missing(tx, scope, source, model)
+        if waiting:
+            result.add("vectors", f"{waiting} rows ({source}) of {scope.user} have no vector of {model}")
+            result.waiting.append((scope, result.findings[-1]))
 
 
 def _check_notes(tx: Transaction, connector: Connector, users: list[Scope], result: Diagnosis, repair: bool) -> None:

@@ -17,7 +17,7 @@ from picomem.memory.doctor import rebuild_words
 from picomem.policy.redact import Redactor
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
-from picomem.store import episodes, memories
+from picomem.store import episodes, memories, vectors
 from picomem.store.connector import Connector, Row, Transaction
 from picomem.text.tokens import count_tokens
 from picomem.values import dataclass, field, replace
@@ -98,8 +98,9 @@ class _Scrubbing:
             self.tx.run("memory_words_add", doc=old.doc, **memories.words(new))
         else:
             self.to_rebuild.add("memory")
+        if new.content != old.content:
+            vectors.remove(self.tx, self.scope, "memory", old.doc)
         if self.store_vector and new.content != old.content:
-            self.tx.run("delete_vector", user=self.scope.user, source="memory", doc=old.doc)
             self.store_vector(self.tx, self.scope, "memory", old.doc, new.content)
 
     def episode(self, row: Row) -> None:
@@ -122,8 +123,8 @@ class _Scrubbing:
             episodes.reindex(self.tx, self.scope, old, new)
         else:
             self.to_rebuild.add("episode")
+        vectors.remove(self.tx, self.scope, "episode", old.doc)
         if self.store_vector:
-            self.tx.run("delete_vector", user=self.scope.user, source="episode", doc=old.doc)
             self.store_vector(self.tx, self.scope, "episode", old.doc, episodes.text_of(new))
 
     def transcript(self, row: Row) -> None:

@@ -1,4 +1,9 @@
-"""Embedders: from texts to unit vectors."""
+"""Embedders: from texts to unit vectors.
+
+Four kinds stand behind one protocol: `static.py` (the default), `onnx.py` (a sentence model in a folder),
+`endpoint.py` (a server that speaks OpenAI's protocol) and `downloading.py` (a library that fetches models). Which one
+it is, `choice.py` reads from the settings.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +17,39 @@ if TYPE_CHECKING:
 class Embedder(Protocol):
     """A model that turns texts into vectors whose dot product is their likeness.
 
-    `name` identifies the model and its version: vectors of two names are never compared.
+    `name` identifies the model and its version: vectors of two names are never compared. `local` says that texts do
+    not leave this process; of one that is not local nothing is asked inside a transaction, and nothing unredacted.
+    `reads_sentences` says that likeness stands beside the words of a question as their equal; else it decides only
+    what they leave open.
     """
 
     name: str
-    dimensions: int
+    local: bool
+    reads_sentences: bool
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """One float32 row of length 1 a text; a text without a known token gets a row of zeros."""
+        """One float32 row of length 1 a text; a text of which the model knows nothing gets a row of zeros.
+
+        Raises EmbedderFailed.
+        """
+        ...
+
+    def embed_question(self, text: str) -> np.ndarray:
+        """One such row for a question: many models want it marked as one. Raises EmbedderFailed."""
         ...
 
     def trust(self, text: str) -> float:
         """How far likeness to this text says something, 0–1: a model may not know the language."""
         ...
+
+
+def unit_rows(rows: np.ndarray) -> np.ndarray:
+    """The rows as float32, each of length 1; a row of zeros stays one."""
+    import numpy as np
+
+    rows = np.asarray(rows, np.float32)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(lengths == 0, 1, lengths)
 
 
 def quantised(vector: np.ndarray) -> tuple[float, bytes]:

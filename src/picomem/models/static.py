@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from picomem.models.embedder import unit_rows
 from picomem.text.terms import is_cjk
 from picomem.text.tokens import token_ids, wordllama_folder
 
@@ -27,6 +28,8 @@ class StaticEmbedder:
     """Thousands of texts a second on one core, from 256 numbers a token."""
 
     name = "wordllama-l2-256"
+    local = True
+    reads_sentences = False
     dimensions = 256
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
@@ -39,8 +42,11 @@ class StaticEmbedder:
             ids = token_ids(text[:_LONGEST])
             if ids:
                 row[:] = weights[ids].mean(axis=0, dtype=np.float32)
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return rows / np.where(lengths == 0, 1, lengths)
+        return unit_rows(rows)
+
+    def embed_question(self, text: str) -> np.ndarray:
+        """The row of a question: a mean of words is the same for it."""
+        return self.embed([text])[0]
 
     def trust(self, text: str) -> float:
         """Of Chinese, Japanese and Korean the vocabulary has some characters and no words: their mean says little."""

@@ -1,4 +1,4 @@
-"""Operations that fill a store and look after it: ingest, scrub, status, doctor, and two tools about the store."""
+"""Operations that fill a store and look after it: ingest, scrub, embed, status, doctor, two tools about the store."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ class IngestResult:
     updated: int
     repeated: int
     requests: int
+    without_vector: int
     redacted: int
     bytes: int
     skipped: dict[str, int]
@@ -145,6 +146,30 @@ def scrub(engine: Engine, request: Scrub) -> ScrubResult:
     """Redact secrets in what is stored already, with the rules of today."""
     done = engine.scrub(dry_run=request.dry_run)
     return ScrubResult(done.rows, done.changed, done.damaged, done.findings, request.dry_run)
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    afresh: bool = option("make all vectors of the embedder anew, not only those that are missing", False)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedResult:
+    """`made` vectors; `waiting` rows have none yet; `removed` vectors of other models."""
+
+    model: str
+    made: int
+    waiting: int
+    removed: int
+
+
+def embed(engine: Engine, request: Embed, progress: Progressing | None = None) -> EmbedResult:
+    """Make the vectors that are missing: after the embedder was changed, or where it failed.
+
+    Recall works meanwhile with those that are there. Vectors of other models are removed at the end, when none of
+    this one's is missing any more. It may be stopped at any time; the next run goes on.
+    """
+    return EmbedResult(**asdict(engine.embed(progress=progress, afresh=request.afresh)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +305,17 @@ OPERATIONS = (
         example="picomem scrub --dry-run",
         destructive=True,
         idempotent=True,
+    ),
+    Operation(
+        name="embed",
+        request=Embed,
+        result=EmbedResult,
+        run=embed,
+        reply=lambda result: f"{result.made} vectors made with {result.model}, {result.waiting} rows have none yet.",
+        permission="memory:write:user",
+        example="picomem embed",
+        idempotent=True,
+        long=True,
     ),
     Operation(
         name="status",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from picomem.operations.operation import Operation
 
 _PLACES = {
-    "keeping": ("ingest", "withhold", "migrate", "scrub", "status", "doctor", "audit", "index-status"),
+    "keeping": ("ingest", "withhold", "migrate", "scrub", "embed", "status", "doctor", "audit", "index-status"),
     "writing": ("remember", "revise", "forget"),
     "recalling": ("recall",),
     "notes": ("search-notes", "read-note"),

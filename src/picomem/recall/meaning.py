@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from picomem.errors import EmbedderFailed
 from picomem.recall.codes import likely, made
 from picomem.records.scope import Scope
 from picomem.store import vectors
@@ -59,16 +60,22 @@ class MeaningLeg:
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
+        self._asked: tuple[str, np.ndarray] | None = None
         self._held: dict[tuple[str, str], _Held] = {}
 
     def nearest(self, tx: Transaction, scope: Scope, source: str, text: str, count: int) -> Likeness:
-        """The `count` documents nearest to a text."""
+        """The `count` documents nearest to a text. Raises EmbedderFailed."""
         import numpy as np
 
         held = self._up_to_date(tx, scope, source)
         if held is None or not len(held.docs):
             return Likeness({}, 0.0, 0)
-        asked = self.embedder.embed([text])[0]
+        asked = self._vector(text)
+        if len(asked) != held.sample.shape[1]:
+            raise EmbedderFailed(
+                f"{self.embedder.name} now gives vectors of {len(asked)} dimensions, those stored have "
+                f"{held.sample.shape[1]}; `picomem embed --afresh` makes all of them anew."
+            )
         docs, cosines = held.sampled, _cosines(held.sample, asked)
         middling = float(np.median(cosines)) if len(cosines) else 0.0
         if held.step > 1:
@@ -77,6 +84,13 @@ class MeaningLeg:
             cosines = _cosines(rows, asked)
         top = np.argpartition(-cosines, count)[:count] if count < len(docs) else np.arange(len(docs))
         return Likeness({int(docs[i]): float(cosines[i]) for i in top}, middling, len(held.docs))
+
+    def _vector(self, text: str) -> np.ndarray:
+        """The question's vector, made once for all of its legs: a model takes its time, a server costs money."""
+        kept = self._asked
+        if kept is None or kept[0] != text:
+            kept = self._asked = (text, self.embedder.embed_question(text))
+        return kept[1]
 
     def _up_to_date(self, tx: Transaction, scope: Scope, source: str) -> _Held | None:
         space = vectors.space(tx, scope, source, self.embedder.name)

@@ -12,7 +12,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from picomem.clock import MINUTE, Micros, to_datetime
-from picomem.errors import Corrupt, StoreError
+from picomem.errors import Corrupt, EmbedderFailed, StoreError
 from picomem.recall import rank
 from picomem.recall.filters import Filters
 from picomem.recall.meaning import Likeness, MeaningLeg
@@ -122,7 +122,7 @@ class _Looking:
                 records[memory.doc] = memory
                 evidence[memory.doc] = Evidence(words=parts.get(memory.doc, {}))
         self._add_meaning(evidence, near, {doc: memory.tokens for doc, memory in records.items()})
-        order = rank.fuse(evidence, words.idf)
+        order = rank.fuse(evidence, words.idf, reads_sentences=self._reads_sentences())
         for doc in order:
             evidence[doc].score += _IMPORTANCE * records[doc].importance
         order.sort(key=lambda doc: (-evidence[doc].score, -doc))
@@ -211,7 +211,7 @@ class _Looking:
             for doc, place in places.items()
         }
         self._add_meaning(evidence, near, {doc: place.tokens for doc, place in places.items()})
-        order = rank.fuse(evidence, words.idf)
+        order = rank.fuse(evidence, words.idf, reads_sentences=self._reads_sentences())
         scores = _absolute(order, evidence, words, near)
         kept = [doc for doc in _known(order, scores) if _has_reason(evidence[doc], window)]
         return self._episode_hits(kept, scores, evidence, words)
@@ -261,10 +261,10 @@ class _Looking:
             return _NOTHING
         try:
             near = self.meaning.nearest(self.tx, self.scope, source, self.question.text, rank.CANDIDATES)
-        except (StoreError, ModuleNotFoundError) as error:
+        except (StoreError, EmbedderFailed, ModuleNotFoundError) as error:
             self.legs[leg] = f"failed: {error}"
             return _NOTHING
-        partial = f" of {near.documents}/{total}" if near.documents < total else ""
+        partial = f"; partial: {near.documents:,} of {total:,} have a vector" if near.documents < total else ""
         self.legs[leg] = f"{len(near.nearest)}{partial}"
         return near
 
@@ -273,6 +273,9 @@ class _Looking:
         for doc, value in rank.meaning_scores(near.nearest, near.middling, tokens).items():
             if doc in evidence:
                 evidence[doc].meaning = trust * value
+
+    def _reads_sentences(self) -> bool:
+        return self.meaning is not None and self.meaning.embedder.reads_sentences
 
     def _allowed_transcripts(self) -> set[str] | None:
         """The transcripts that may answer, or None for all of them."""

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from picomem.records.scope import Scope
-from picomem.store.connector import Transaction
+from picomem.store.connector import Row, Transaction
 
+SOURCES = ("memory", "episode")
 REWRITES_KEPT = 1_000  # who has missed more of them reads everything again
 
 VectorRow = tuple[int, float, bytes]  # document, scale, one byte a dimension
@@ -51,6 +52,48 @@ def remove(tx: Transaction, scope: Scope, source: str, doc: int) -> None:
     for (number,) in tx.all("vector_spaces_of", user=scope.user, source=source):
         if tx.run("delete_vector", user=scope.user, space=number, doc=doc):
             _log(tx, scope, number, doc)
+
+
+def clear(tx: Transaction, scope: Scope, model: str, limit: int) -> int:
+    """Take out some vectors of a model, at most `limit` a space; how many these were."""
+    return _cleared(tx, scope, tx.all("spaces_of_model", user=scope.user, model=model), limit)
+
+
+def clear_others(tx: Transaction, scope: Scope, model: str, limit: int) -> int:
+    """Take out some vectors of every other model, at most `limit` a space; how many these were."""
+    return _cleared(tx, scope, tx.all("spaces_of_other_models", user=scope.user, model=model), limit)
+
+
+def _cleared(tx: Transaction, scope: Scope, spaces: Sequence[Row], limit: int) -> int:
+    count = 0
+    for (number,) in spaces:
+        if removed := tx.run("clear_space", user=scope.user, space=number, limit=limit):
+            count += removed
+            # Who holds them has missed more than is kept of it: everything is read again.
+            tx.run("count_rewrites", user=scope.user, space=number, count=REWRITES_KEPT + 1)
+    return count
+
+
+def length(tx: Transaction, scope: Scope, model: str) -> int:
+    """How many dimensions the stored vectors of a model have; 0 where there are none."""
+    row = tx.one("vector_length", user=scope.user, model=model)
+    return int(row[0]) if row else 0
+
+
+def missing(tx: Transaction, scope: Scope, source: str, model: str, after: int, limit: int) -> list[tuple[int, str]]:
+    """Rows behind document `after` that have no vector of a model, in their order: the document and its text."""
+    return tx.all(f"{source}_without_vector", user=scope.user, model=model, after=after, limit=limit)  # type: ignore[return-value]
+
+
+def count_missing(tx: Transaction, scope: Scope, source: str, model: str) -> int:
+    """How many rows have no vector of a model."""
+    return int((tx.one(f"count_{source}_without_vector", user=scope.user, model=model) or (0,))[0])
+
+
+def text(tx: Transaction, scope: Scope, source: str, doc: int) -> str | None:
+    """The text that a document's vector is made from, as it is now; None where the row is gone."""
+    row = tx.one(f"{source}_text", user=scope.user, doc=doc)
+    return None if row is None else row[0]
 
 
 def after(tx: Transaction, scope: Scope, number: int, doc: int, limit: int) -> list[VectorRow]:

@@ -1,18 +1,6 @@
 -- name: users
 SELECT user_id FROM memories UNION SELECT user_id FROM transcripts UNION SELECT user_id FROM note_files ORDER BY 1
 
--- name: memory_without_vector
-SELECT m.doc, m.content FROM memories AS m
-WHERE m.user_id = :user AND NOT EXISTS (
-    SELECT 1 FROM vector_spaces AS s JOIN vectors AS v ON v.user_id = s.user_id AND v.space = s.space
-    WHERE s.user_id = :user AND s.source = 'memory' AND s.model = :model AND v.doc = m.doc)
-
--- name: episode_without_vector
-SELECT e.doc, e.preview FROM episodes AS e
-WHERE e.user_id = :user AND NOT EXISTS (
-    SELECT 1 FROM vector_spaces AS s JOIN vectors AS v ON v.user_id = s.user_id AND v.space = s.space
-    WHERE s.user_id = :user AND s.source = 'episode' AND s.model = :model AND v.doc = e.doc)
-
 -- name: memory_words_clear
 INSERT INTO memory_words (memory_words) VALUES ('delete-all')
 

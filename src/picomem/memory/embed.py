@@ -1,0 +1,180 @@
+"""Making the vectors that are missing: after the embedder was changed, and where it failed when a row was stored.
+
+    which rows have no vector of this model → their vectors, outside of any transaction → a small transaction → …
+
+Recall works meanwhile with the vectors that are there, and says how many that is; those of another model are never
+looked at. They are kept as long as any of this model's is missing, so that going back costs nothing, and are removed
+by the run that was asked to and finds nothing missing any more: they cost space, and what was erased must not live on
+in them. The work in the background never removes them: two programs with two settings would make them for each other
+for ever.
+
+One process at a time does it. It holds a lease in the store, which it renews in the transaction of each batch; the
+lease of a process that was killed runs out. So a run can be ended at any instant, and the next one goes on behind it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from threading import Event
+
+from picomem.clock import SECOND, Clock
+from picomem.errors import Conflict
+from picomem.memory.vectors import Vectors
+from picomem.records.ids import new_id
+from picomem.records.scope import Scope
+from picomem.store import vectors
+from picomem.store.connector import Connector, Transaction
+from picomem.values import dataclass
+
+_FIRST, _MOST = 8, 512  # rows a transaction; as many as the model can make in _SECONDS
+_SECONDS = 1.0  # that a kill loses, and that an end waits for
+LEASE_SECONDS = 60
+_LOOK_SECONDS = 0.2  # between two looks at another process's lease
+_REMOVED = 2_000  # vectors that a transaction removes
+
+Embedding = Callable[[int, int, str], None]  # done, total, what is being done
+
+
+@dataclass(slots=True)
+class Embedded:
+    """What a run did. `waiting` rows still have no vector of the model; `removed` counts vectors of other models."""
+
+    model: str
+    made: int = 0
+    waiting: int = 0
+    removed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to work on a user's vectors, for a minute at a time."""
+
+    scope: Scope
+    owner: str
+    clock: Clock
+
+    def taken(self, tx: Transaction) -> bool:
+        """Take or renew it; False where another process has it."""
+        now = self.clock()
+        row = tx.one("meta", name=self._name)
+        owner, _, until = (row[0] if row else "").partition(" ")
+        # An end that is further away than any lease reaches was written before the clock was set back.
+        if owner not in ("", self.owner) and now < int(until) <= now + LEASE_SECONDS * SECOND:
+            return False
+        tx.run("set_meta", name=self._name, value=f"{self.owner} {now + LEASE_SECONDS * SECOND}")
+        return True
+
+    def give_back(self, tx: Transaction) -> None:
+        """Let the next one have it at once."""
+        row = tx.one("meta", name=self._name)
+        if row and row[0].startswith(f"{self.owner} "):
+            tx.run("set_meta", name=self._name, value="")
+
+    @property
+    def _name(self) -> str:
+        return f"embedding {self.scope.user}"
+
+
+def missing(tx: Transaction, scope: Scope, model: str) -> int:
+    """How many rows have no vector of a model."""
+    return sum(vectors.count_missing(tx, scope, each, model) for each in vectors.SOURCES)
+
+
+def reach(tx: Transaction, scope: Scope, model: str) -> object:
+    """A value that stays the same as long as nothing can be missing that was not before; cheaper than to count."""
+    return tx.one("meta", name="next_doc"), *(vectors.space(tx, scope, each, model) for each in vectors.SOURCES)
+
+
+class Embed:
+    """Makes one user's missing vectors."""
+
+    def __init__(
+        self, connector: Connector, scope: Scope, made_by: Vectors, clock: Clock, stop: Event | None = None
+    ) -> None:
+        self._connector = connector
+        self._scope = scope
+        self._vectors = made_by
+        self._lease = Lease(scope, new_id(), clock)
+        self._stop = stop or Event()
+
+    def run(
+        self, progress: Embedding | None = None, *, afresh: bool = False, remove: bool = True, wait: bool = True
+    ) -> Embedded:
+        """Make what is missing (with `afresh`, all of it), and remove other models' vectors where asked.
+
+        Raises Conflict where another process is at it (after a minute of waiting, where `wait` is set), and
+        EmbedderFailed where the embedder fails; what was made until then is kept.
+        """
+        done = Embedded(self._vectors.model)
+        self._begin(wait, progress)
+        try:
+            if afresh:
+                self._remove(lambda tx: vectors.clear(tx, self._scope, self._vectors.model, _REMOVED))
+            total = self._missing()
+            for source in vectors.SOURCES:
+                self._source(source, done, total, progress)
+            done.waiting = self._missing()
+            if remove and not done.waiting and not self._stop.is_set():
+                done.removed = self._remove(
+                    lambda tx: vectors.clear_others(tx, self._scope, self._vectors.model, _REMOVED)
+                )
+        finally:
+            if not self._stop.is_set():  # who stops us may have closed the store
+                with self._connector.write() as tx:
+                    self._lease.give_back(tx)
+        return done
+
+    def _begin(self, wait: bool, progress: Embedding | None) -> None:
+        deadline = time.monotonic() + (LEASE_SECONDS + 1 if wait else 0)
+        while True:
+            with self._connector.write() as tx:
+                if self._lease.taken(tx):
+                    return
+            if time.monotonic() >= deadline:
+                raise Conflict("Another process is making the vectors; `picomem status` shows how many there are.")
+            if progress:
+                progress(0, 0, "waiting for another process")
+            self._stop.wait(_LOOK_SECONDS)
+
+    def _source(self, source: str, done: Embedded, total: int, progress: Embedding | None) -> None:
+        after, count = -1, _FIRST
+        while not self._stop.is_set():
+            began = time.monotonic()
+            with self._connector.read() as tx:
+                rows = vectors.missing(tx, self._scope, source, self._vectors.model, after, count)
+            if not rows:
+                return
+            prepared = self._vectors.made([text for _, text in rows])
+            if self._stop.is_set():
+                return
+            with self._connector.write() as tx:
+                self._renew(tx)
+                for (doc, text), vector in zip(rows, prepared, strict=True):
+                    # Another text by now, or none, is for the next run, or for none.
+                    if vectors.text(tx, self._scope, source, doc) == text:
+                        self._vectors.put(tx, self._scope, source, doc, vector)
+                        done.made += 1
+            after = rows[-1][0]
+            count = min(_MOST, count * 2) if time.monotonic() - began < _SECONDS / 2 else max(1, count // 2)
+            if progress:
+                progress(done.made, max(total, done.made), f"{source} vectors")
+
+    def _missing(self) -> int:
+        with self._connector.read() as tx:
+            return missing(tx, self._scope, self._vectors.model)
+
+    def _remove(self, some: Callable[[Transaction], int]) -> int:
+        """Remove vectors in small transactions until there are none."""
+        count = 0
+        while True:
+            with self._connector.write() as tx:
+                self._renew(tx)
+                removed = some(tx)
+            count += removed
+            if not removed:
+                return count
+
+    def _renew(self, tx: Transaction) -> None:
+        if not self._lease.taken(tx):
+            raise Conflict("Another process has taken over making the vectors; what was made until now is kept.")

@@ -1,0 +1,118 @@
+"""Making the vectors of what is stored.
+
+A row, its full text and its vector commit together where that can be had. It cannot where the embedder fails, and
+where it is not local: nobody's lock is to wait for a network. Such a row is stored without a vector, counted, and
+gets one later: at once after the transaction (`store_waiting`), or from `embed.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from picomem.errors import EmbedderFailed
+from picomem.models.embedder import Embedder, quantised
+from picomem.records.memory import Memory
+from picomem.records.scope import Scope
+from picomem.store import vectors
+from picomem.store.connector import Connector, Transaction
+
+Prepared = tuple[float, bytes]  # the scale and the int8 values
+
+
+class Waiting(NamedTuple):
+    """A row that was stored without a vector, to get one after the transaction."""
+
+    scope: Scope
+    source: str
+    doc: int
+    text: str
+
+
+class Vectors:
+    """One embedder's vectors in one user's store. `failure` says why the last row went without one."""
+
+    def __init__(self, embedder: Embedder, scope: Scope) -> None:
+        self.embedder = embedder
+        self.failure = ""
+        self._scope = scope
+        self._waiting: list[Waiting] = []
+        self._without = 0
+        self._length = 0  # of this model's vectors in the store; 0: not known yet
+
+    @property
+    def model(self) -> str:
+        """The embedder's name."""
+        return self.embedder.name
+
+    def made(self, texts: Sequence[str]) -> list[Prepared]:
+        """A vector for each text. Raises EmbedderFailed."""
+        return [quantised(row) for row in self.embedder.embed(texts)]
+
+    def prepare(self, texts: Sequence[str]) -> Sequence[Prepared | None]:
+        """A vector for each text, outside of a transaction; None for all where the embedder fails."""
+        try:
+            return self.made(texts)
+        except EmbedderFailed as error:
+            self.failure = str(error)
+            return [None] * len(texts)
+
+    def store(self, tx: Transaction, source: str, doc: int, prepared: Prepared | None) -> None:
+        """Store a row's vector, in the transaction of the row; one that could not be made is counted."""
+        self._store(tx, self._scope, source, doc, prepared)
+
+    def _store(self, tx: Transaction, scope: Scope, source: str, doc: int, prepared: Prepared | None) -> None:
+        try:
+            if prepared is not None:
+                self.put(tx, scope, source, doc, prepared)
+        except EmbedderFailed as error:
+            self.failure = str(error)
+            prepared = None
+        self._without += prepared is None
+
+    def put(self, tx: Transaction, scope: Scope, source: str, doc: int, prepared: Prepared) -> None:
+        """Store a vector. Raises EmbedderFailed for one of another length than the model's others."""
+        given = len(prepared[1])
+        if given != self._length:
+            self._length = vectors.length(tx, scope, self.model) or given
+        if given != self._length:
+            raise EmbedderFailed(
+                f"{self.model} now gives vectors of {given} dimensions, and gave {self._length} before; "
+                "`picomem embed --afresh` makes all of them anew."
+            )
+        vectors.put(tx, scope, source, self.model, doc, *prepared)
+
+    def store_text(self, tx: Transaction, scope: Scope, source: str, doc: int, text: str) -> None:
+        """Store the vector of a text that is known only within the transaction."""
+        vectors.remove(tx, scope, source, doc)  # every model's of what the row said before
+        if self.embedder.local:
+            self._store(tx, scope, source, doc, self.prepare([text])[0])
+        else:
+            self._waiting.append(Waiting(scope, source, doc, text))
+
+    def store_memory(self, tx: Transaction, memory: Memory) -> None:
+        """Store the vector of a memory's version."""
+        self.store_text(tx, memory.scope, "memory", memory.doc, memory.content)
+
+    def store_waiting(self, connector: Connector) -> None:
+        """After a transaction: give vectors to the rows that it stored without."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        prepared = self.prepare([each.text for each in waiting])
+        with connector.write() as tx:
+            for each, vector in zip(waiting, prepared, strict=True):
+                if vectors.text(tx, each.scope, each.source, each.doc) == each.text:
+                    self._store(tx, each.scope, each.source, each.doc, vector)
+
+    def without(self) -> int:
+        """How many rows were stored without a vector since this was asked last."""
+        count, self._without = self._without, 0
+        return count
+
+    def without_sentence(self, count: int) -> str:
+        """What to tell of so many rows, and what to do about it."""
+        return (
+            f"{count} rows have no vector yet and are found by words alone: {self.failure} "
+            "`picomem embed` makes what is missing."
+        )

@@ -1,0 +1,254 @@
+"""A sentence model in a folder: an ONNX file and its tokenizer, run by onnxruntime on the processor.
+
+The folder is what sentence-transformers and the makers of such models hand out:
+
+    model.onnx, or onnx/model.onnx, or a quantised variant       (onnx:/FOLDER/FILE.onnx names one)
+    tokenizer.json
+    1_Pooling/config.json, sentence_bert_config.json, config_sentence_transformers.json, modules.json     (if there)
+
+Pooling, the longest text and the prefixes are read from there; the table `[embedder]` overrides them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from picomem.errors import EmbedderFailed, InvalidInput
+from picomem.models.embedder import unit_rows
+from picomem.settings import EmbedderSettings
+from picomem.text.terms import is_cjk
+from picomem.values import dataclass
+
+if TYPE_CHECKING:
+    import numpy as np
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+_FILES = "model.onnx model_quantized.onnx model_int8.onnx model_uint8.onnx model_fp16.onnx model_q4.onnx".split()
+_POOLINGS = ("cls", "mean", "last")
+_STEPS = {"Transformer", "Pooling", "Normalize"}  # what sentence-transformers may do in a model that is run here
+_LONGEST = 512  # tokens, where neither the folder nor the settings say: an episode is shorter
+_BATCH = 16  # texts of like length that are run at once: more does not pay on a processor
+_SAMPLE = 1 << 16  # bytes from the beginning and the end of a file that tell it from another
+_CJK_TRUST = 0.2
+_CJK_VOCABULARY = 2_000  # characters; below it a model was not made for Chinese, Japanese or Korean
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Where a model lies, and how its output becomes one vector of a text."""
+
+    model: Path
+    tokenizer: Path
+    pooling: str
+    query_prefix: str
+    text_prefix: str
+    max_tokens: int
+
+    @property
+    def name(self) -> str:
+        """Of the folder, and of what makes two models' vectors differ: the files, and what is done to a text."""
+        digest = hashlib.sha256(f"{self.pooling} {self.text_prefix} {self.max_tokens}".encode())
+        for path in (self.model, self.tokenizer):
+            size = path.stat().st_size
+            with path.open("rb") as file:
+                digest.update(str(size).encode() + file.read(_SAMPLE))
+                file.seek(max(0, size - _SAMPLE))
+                digest.update(file.read(_SAMPLE))
+        return f"onnx-{self.tokenizer.parent.name}-{digest.hexdigest()[:8]}"
+
+
+def recipe_of(given: Path, settings: EmbedderSettings) -> Recipe:
+    """How to run the model in a folder (or the file itself). Raises InvalidInput that says what is not there."""
+    given = given.expanduser().absolute()
+    model = _model_file(given)
+    folder = next((each for each in (model.parent, *model.parents[1:2]) if (each / "tokenizer.json").is_file()), None)
+    if folder is None:
+        raise InvalidInput(f"{model.parent} has no tokenizer.json, which the model's maker hands out beside it.")
+    steps = {str(step.get("type", "")).rpartition(".")[2] for step in _json(folder / "modules.json", [])}
+    if steps - _STEPS:
+        raise InvalidInput(f"{folder} holds a model with a {min(steps - _STEPS)} step, which cannot be run here.")
+    prompts = _json(folder / "config_sentence_transformers.json", {}).get("prompts") or {}
+    longest = _json(folder / "sentence_bert_config.json", {}).get("max_seq_length") or _LONGEST
+    return Recipe(
+        model=model,
+        tokenizer=folder / "tokenizer.json",
+        pooling=settings.pooling or _pooling(folder),
+        query_prefix=settings.query_prefix or prompts.get("query") or "",
+        text_prefix=settings.text_prefix or prompts.get("document") or prompts.get("passage") or "",
+        max_tokens=min(settings.max_tokens or longest, longest),
+    )
+
+
+def _model_file(given: Path) -> Path:
+    if given.is_file():
+        return given
+    if not given.is_dir():
+        raise InvalidInput(f"There is no folder {given}; recall.embedder names one as onnx:/path/to/model.")
+    places = [folder / name for folder in (given, given / "onnx") for name in _FILES]
+    found = next((place for place in places if place.is_file()), None)
+    if found is None:
+        raise InvalidInput(f"{given} holds no model.onnx; name the file itself as onnx:/path/to/file.onnx.")
+    return found
+
+
+def _pooling(folder: Path) -> str:
+    """As the folder says; the mean where it says nothing, as sentence-transformers does."""
+    said = _json(folder / "1_Pooling" / "config.json", {})
+    modes = {"cls": "cls_token", "mean": "mean_tokens", "last": "lasttoken"}
+    chosen = [name for name, mode in modes.items() if said.get(f"pooling_mode_{mode}")]
+    others = [key for key, value in said.items() if key.startswith("pooling_mode_") and value is True]
+    if len(others) > len(chosen) or len(chosen) > 1:
+        raise InvalidInput(f"{folder} wants a pooling that is not known here; there are {', '.join(_POOLINGS)}.")
+    return chosen[0] if chosen else str(said.get("pooling_mode") or "mean")
+
+
+def _json(path: Path, default: Any) -> Any:
+    """What a file of the folder says, or the default where there is none."""
+    if not path.is_file():
+        return default
+    try:
+        said = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"{path} cannot be read: {error}.") from error
+    if not isinstance(said, type(default)):
+        raise InvalidInput(f"{path} is not what sentence-transformers writes there.")
+    return said
+
+
+class OnnxEmbedder:
+    """A sentence model on this machine; some tens or hundreds of texts a second and core."""
+
+    local = True
+    reads_sentences = True
+
+    def __init__(self, recipe: Recipe, threads: int = 1) -> None:
+        if recipe.pooling not in _POOLINGS:
+            raise InvalidInput(f"The pooling is “{recipe.pooling}”; it is one of {', '.join(_POOLINGS)}.")
+        if find_spec("onnxruntime") is None:
+            raise InvalidInput("A model in a folder needs onnxruntime; install it with: pip install 'picomem[onnx]'")
+        self.name = recipe.name
+        self._recipe = recipe
+        self._threads = threads
+        self._loading = Lock()
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """One float32 row of length 1 a text. Raises EmbedderFailed where the model cannot be loaded or run."""
+        return self._embedded([self._recipe.text_prefix + text for text in texts])
+
+    def embed_question(self, text: str) -> np.ndarray:
+        """The row of a question, with the prefix that the model wants before it."""
+        return self._embedded([self._recipe.query_prefix + text])[0]
+
+    def trust(self, text: str) -> float:
+        """A model whose vocabulary has few Chinese, Japanese and Korean characters was not made for them."""
+        return _CJK_TRUST if is_cjk(text) and not self._knows_cjk else 1.0
+
+    def _embedded(self, texts: Sequence[str]) -> np.ndarray:
+        import numpy as np
+
+        if not texts:
+            return np.zeros((0, 0), np.float32)
+        with self._loading:
+            session, tokenizer = self._session, self._tokenizer
+        encoded = tokenizer.encode_batch(texts)
+        order = sorted(range(len(texts)), key=lambda i: len(encoded[i].ids))
+        rows: list[np.ndarray] = [np.zeros(0)] * len(texts)
+        for start in range(0, len(order), _BATCH):
+            picked = order[start : start + _BATCH]
+            for i, row in zip(picked, self._run(session, [encoded[i] for i in picked]), strict=True):
+                rows[i] = row
+        return unit_rows(np.stack(rows))
+
+    def _run(self, session: onnxruntime.InferenceSession, encoded: list[Any]) -> np.ndarray:
+        import numpy as np
+
+        width = max(len(each.ids) for each in encoded)
+        given = {
+            name: np.zeros((len(encoded), width), np.int64)
+            for name in ("input_ids", "attention_mask", "token_type_ids", "position_ids")
+        }
+        for i, each in enumerate(encoded):
+            given["input_ids"][i, : len(each.ids)] = each.ids
+            given["attention_mask"][i, : len(each.ids)] = each.attention_mask
+            given["token_type_ids"][i, : len(each.ids)] = each.type_ids
+        given["position_ids"][:] = np.arange(width)
+        wanted = {each.name for each in session.get_inputs()}
+        if wanted - given.keys():
+            raise EmbedderFailed(
+                f"The model wants {', '.join(sorted(wanted - given.keys()))}, which is not known here."
+            )
+        output = _run_safely(session, {name: given[name] for name in wanted})
+        return pooled(output, given["attention_mask"], self._recipe.pooling)
+
+    @cached_property
+    def _session(self) -> onnxruntime.InferenceSession:
+        import onnxruntime
+
+        onnxruntime.disable_telemetry_events()  # of the builds for Windows
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = self._threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 4
+        try:
+            return onnxruntime.InferenceSession(str(self._recipe.model), options, providers=["CPUExecutionProvider"])
+        except Exception as error:
+            raise EmbedderFailed(f"{self._recipe.model} cannot be loaded: {_first_line(error)}") from error
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        from tokenizers import Tokenizer
+
+        try:
+            loaded = Tokenizer.from_file(str(self._recipe.tokenizer))
+        except Exception as error:
+            raise EmbedderFailed(f"{self._recipe.tokenizer} cannot be loaded: {_first_line(error)}") from error
+        loaded.no_padding()
+        loaded.enable_truncation(self._recipe.max_tokens)
+        return loaded
+
+    @cached_property
+    def _knows_cjk(self) -> bool:
+        with self._loading:
+            vocabulary = self._tokenizer.get_vocab()
+        return sum(is_cjk(token) for token in vocabulary) >= _CJK_VOCABULARY
+
+
+def pooled(output: np.ndarray, mask: np.ndarray, how: str) -> np.ndarray:
+    """One row a text, from one row a token (or from a model that has done it: then as it is). Pure."""
+    import numpy as np
+
+    if output.ndim == 2:
+        return output
+    if how == "cls":
+        return output[:, 0]
+    if how == "last":
+        return output[np.arange(len(output)), mask.sum(axis=1) - 1]
+    weights = mask[:, :, None].astype(np.float32)
+    return (output * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1)
+
+
+def _run_safely(session: onnxruntime.InferenceSession, given: dict[str, np.ndarray]) -> np.ndarray:
+    """The model's vectors of sentences where it makes them, else its vectors of tokens, which come first."""
+    import numpy as np
+
+    names = [each.name for each in session.get_outputs()]
+    chosen = "sentence_embedding" if "sentence_embedding" in names else names[0]
+    try:
+        output = np.asarray(session.run([chosen], given)[0])
+    except Exception as error:
+        raise EmbedderFailed(f"The model could not be run: {_first_line(error)}") from error
+    if output.ndim not in (2, 3) or len(output) != len(given["input_ids"]):
+        raise EmbedderFailed(f"The model answers {chosen} of shape {output.shape}, which is no vector a text or token.")
+    return output
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

@@ -1,0 +1,135 @@
+"""A sentence model that fits a test, and a server that gives its vectors: real parts, small.
+
+Words that mean the same have the same vector, so what is found by it alone is found by meaning.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+from picomem.settings import EmbedderSettings, RecallSettings, Settings
+
+DIMENSIONS = 16
+MEANINGS = {"automobile": "car", "vehicle": "car", "crimson": "red", "feline": "cat", "kitten": "cat"}
+WORDS = "[PAD] [UNK] [CLS] [SEP] question car automobile vehicle red crimson cat feline kitten the is blue milk".split()
+
+
+def meaning(word: str) -> np.ndarray:
+    """The vector of a word."""
+    seed = int.from_bytes(hashlib.sha256(MEANINGS.get(word, word).encode()).digest()[:4])
+    return np.random.default_rng(seed).standard_normal(DIMENSIONS).astype(np.float32)
+
+
+def make_model(folder: Path, file: str = "model.onnx") -> Path:
+    """A model that looks its tokens' vectors up, as its maker would hand it out."""
+    weights = np.stack([meaning(word) if not word.startswith("[") else np.zeros(DIMENSIONS) for word in WORDS])
+    given = [
+        helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
+        for name in ("input_ids", "attention_mask")
+    ]
+    made = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", "length", DIMENSIONS])
+    graph = helper.make_graph(
+        [helper.make_node("Gather", ["weights", "input_ids"], ["last_hidden_state"])],
+        "words",
+        given,
+        [made],
+        [numpy_helper.from_array(weights.astype(np.float32), "weights")],
+    )
+    path = folder / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    vocabulary = {word: number for number, word in enumerate(WORDS)}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, "[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", None, [("[CLS]", 2), ("[SEP]", 3)])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return folder
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """The folder of a model."""
+    return make_model(tmp_path / "tiny-model")
+
+
+@pytest.fixture
+def chosen() -> Callable[..., Settings]:
+    """Settings with an embedder: `chosen("endpoint:tiny", base_url=…)`."""
+
+    def _chosen(embedder: str, **details: Any) -> Settings:
+        return Settings(recall=RecallSettings(embedder=embedder, timezone="UTC"), embedder=EmbedderSettings(**details))
+
+    return _chosen
+
+
+@dataclass
+class Server:
+    """An embedding server on this machine. `behave` answers a request in its own way: (handler, texts) → None, or
+    anything true to have it answered as usual. `texts` were asked for, in order."""
+
+    url: str = ""
+    behave: Callable[[BaseHTTPRequestHandler, list[str]], Any] | None = None
+    texts: list[str] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+def vector(text: str) -> list[float]:
+    """The mean of a text's words."""
+    return np.mean(
+        [meaning(word) for word in re.findall(r"\w+", text.casefold())] or [np.zeros(DIMENSIONS)], 0
+    ).tolist()
+
+
+def answer(handler: BaseHTTPRequestHandler, body: bytes, status: int = 200) -> None:
+    """Send an answer."""
+    handler.send_response(status)
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A running server, with what it was asked."""
+    state = Server()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with state.lock:
+                state.requests.append(request)
+                state.headers.append(dict(self.headers))
+                state.texts += request["input"]
+            if state.behave is not None and not state.behave(self, request["input"]):
+                return
+            data = [{"index": n, "embedding": vector(text)} for n, text in enumerate(request["input"])]
+            answer(self, json.dumps({"object": "list", "data": data[::-1]}).encode())
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            pass
+
+    running = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    running.daemon_threads = True
+    state.url = f"http://127.0.0.1:{running.server_port}/v1"
+    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield state
+    running.shutdown()
+    thread.join()
+    running.server_close()
