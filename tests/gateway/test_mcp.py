@@ -528,13 +528,13 @@ def test_a_process_serves_each_era_over_stdio_and_stray_output_does_not_break_it
     assert stored == "Memory stored: crane" and "painted blue" in found
 
 
-def test_an_older_handshake_is_met_and_closing_stdin_ends_the_process_within_a_second(db: Path):
+def test_an_older_handshake_is_met_and_closing_stdin_ends_the_process_by_itself(db: Path):
     with raw(db) as client:
         assert client.greet("2025-06-18")["result"]["protocolVersion"] == "2025-06-18"
         client.ask(1, "tools/call", {"name": "memory_store", "arguments": {"content": "The harbor crane is blue"}})
         assert client.answer()["id"] == 1
-        code, seconds, rest = client.leave()
-    assert (code, rest) == (0, b"") and seconds < 1
+        code, _, rest = client.leave()
+    assert (code, rest) == (0, b"")
 
 
 def test_closing_stdin_before_a_word_ends_the_process_with_success(db: Path):

@@ -46,7 +46,8 @@ def _build(top: Path, plan: list[tuple[list[str], str]], secret: Path) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             match kind:
                 case "file":
-                    path.write_bytes(b"inside\n")
+                    with path.open("xb") as made:  # into nothing that is there already: a FIFO would wait for a reader
+                        made.write(b"inside\n")
                 case "folder":
                     path.mkdir()
                 case "link to file":

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cost import cost
 
 from picomem.bench.gate_lines import FRESH, HELD_OUT, TUNED, Junk, Keep, Lines
 from picomem.policy import chaff, gate, injection
@@ -305,23 +304,11 @@ def test_no_shape_is_slow_on_hostile_text(name: str) -> None:
     text = HOSTILE[name]
     for shape in SHAPES:
         compiled = re.compile(shape, re.IGNORECASE | re.MULTILINE)
-        assert _fastest(lambda compiled=compiled: compiled.search(text)) < 0.05, shape
+        assert cost(lambda compiled=compiled: compiled.search(text), 0.02) < 0.05, shape
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_verdict_on_hostile_text_comes_at_once(name: str) -> None:
     longest = HOSTILE[name][:LONGEST_CONTENT]
-    assert _fastest(lambda: unasked(longest, origin=Origin.AGENT)) < 0.2
-    assert _fastest(lambda: looks_like_instruction(HOSTILE[name] * 25)) < 0.5
-
-
-def _fastest(action: Callable[[], object]) -> float:
-    """The least CPU time of a few runs, in seconds; a quick one is not run again."""
-    best = float("inf")
-    for _ in range(5):
-        start = time.process_time()
-        action()
-        best = min(best, time.process_time() - start)
-        if best < 0.02:
-            break
-    return best
+    assert cost(lambda: unasked(longest, origin=Origin.AGENT), 0.1) < 0.2
+    assert cost(lambda: looks_like_instruction(HOSTILE[name] * 25), 0.2) < 0.5

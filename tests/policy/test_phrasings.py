@@ -10,10 +10,9 @@ import re
 
 import pytest
 
+from picomem.bench.gate_lines import FRESH, HELD_OUT, TUNED
 from picomem.policy.request_cues import CUES
 from picomem.policy.requests import find_requests
-
-from .gate_corpus import FRESH, HELD_OUT, TUNED
 
 # What was said, and words that must be in what is kept.
 PHRASINGS = (

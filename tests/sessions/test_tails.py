@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
+import apsw
 import pytest
 from tests.sessions.conftest import user
 
@@ -42,7 +45,7 @@ def test_what_was_used_longest_ago_goes_first_and_the_bound_holds() -> None:
 
 
 @pytest.mark.requirement("P3")
-def test_a_session_is_read_once_until_somebody_writes(open_engine, monkeypatch) -> None:
+def test_a_session_is_read_once_until_somebody_changes_it(open_engine, db, monkeypatch) -> None:
     log: Sessions = open_engine().sessions()
     other: Sessions = open_engine().sessions()
     session = log.create()
@@ -56,3 +59,8 @@ def test_a_session_is_read_once_until_somebody_writes(open_engine, monkeypatch) 
     other.append(session.id, user("two"))
     assert len(log.load(session.id, last=20).messages) == 2
     assert len(read) == 2
+    for change in ("UPDATE messages SET content_hash = 'x' WHERE seq = 1", "DELETE FROM messages WHERE seq = 1"):
+        with closing(apsw.Connection(str(db))) as connection:
+            connection.execute(change)
+        assert [message.seq for message in log.load(session.id, last=20).messages] == [2]
+    assert len(read) == 4

@@ -47,7 +47,8 @@ def _as_version_1(new: Path, old: Path, open_engine, monkeypatch) -> None:
         connection.execute("ATTACH ? AS new", (str(new),))
         connection.execute("DELETE FROM main.meta; INSERT INTO main.meta SELECT * FROM new.meta")
         for table in ("memories", "changes", "lineage", "transcripts", "episodes"):
-            connection.execute(f"INSERT INTO main.{table} SELECT * FROM new.{table}")
+            columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA main.table_info({table})"))
+            connection.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM new.{table}")
         connection.execute(
             "INSERT INTO main.vectors SELECT user_id, source, model, doc, scale, vector "
             "FROM new.vectors JOIN new.vector_spaces USING (user_id, space)"

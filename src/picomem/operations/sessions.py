@@ -212,6 +212,7 @@ OPERATIONS = (
         reply=lambda result: f"{result.sessions} new sessions, {result.messages} new messages.",
         permission="memory:write:global",
         example="picomem import-sessions ~/picobot/data/sessions.json",
+        creates=True,
         idempotent=True,
     ),
 )

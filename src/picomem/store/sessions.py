@@ -137,10 +137,10 @@ def last_messages(tx: Transaction, scope: Scope, session_id: str, limit: int) ->
     return _loaded(tx, scope, session_id, rows[::-1])
 
 
-def end_mark(tx: Transaction, scope: Scope, session_id: str, limit: int) -> tuple[str, ...]:
-    """What differs as soon as anything in `last_messages` does, or in how many there are: the rows' ends and hashes."""
+def end_mark(tx: Transaction, scope: Scope, session_id: str, limit: int) -> object:
+    """What differs once any of the last messages was added, rewritten or deleted, or any before them."""
     rows = tx.all("session_end", user=scope.user, session_id=session_id, limit=limit)
-    return tuple(f"{seq} {stored}" for seq, stored in rows)
+    return count_messages(tx, scope, session_id), tuple(rows)
 
 
 def tool_messages(tx: Transaction, scope: Scope, session_id: str, after: int) -> list[tuple[tuple[str, ...], str]]:
