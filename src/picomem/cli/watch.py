@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 _QUIET = 400  # milliseconds without a change before changes are read: agents write in bursts
 _LONGEST_BURST = 5_000  # milliseconds after which they are read although more come
 _LOOK = 2_000  # milliseconds between two looks at the folders themselves
-_ENDINGS = (".jsonl", ".jsonl.zst", "sessions.json")
+_ENDINGS = (".jsonl", ".jsonl.zst", "sessions.json", "openclaw-agent.sqlite")
+_LOG = "-wal"  # what is written to a database stands in the file beside it at first
 
 
 def watch(engine: Engine, operation: Operation, request: Ingest, *, as_json: bool) -> int:
@@ -114,7 +115,8 @@ def _changes(there: dict[Path, int], files: frozenset[str], *, recursive: bool) 
         ):
             paths = {Path(path) for _, path in changed}
             # A new folder counts as well: what was put into it before it was watched made no sound.
-            yield {path for path in paths if path.name.endswith(_ENDINGS) or path.name in files or path.is_dir()}
+            named = ((path, path.name.removesuffix(_LOG)) for path in paths)
+            yield {path for path, name in named if name.endswith(_ENDINGS) or name in files or path.is_dir()}
     except FileNotFoundError:
         return  # a folder went away before it could be watched: the caller looks again
     except OSError as error:

@@ -6,7 +6,8 @@ A line format is fed complete lines and gives turns. All that it must know of th
 the turns, and goes on from there. Feeding a file at once or in any slices gives the same turns and the same
 state.
 
-A document format (one JSON document that holds many sessions) is read as a whole.
+A document format (one JSON document that holds many sessions) is read as a whole. A database format's records may lie
+in a database instead of lines; see source.py.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import json
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from picomem.clock import Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime
@@ -28,6 +30,9 @@ from picomem.ingest.reader import Line
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Skipped, TranscriptInfo, Turn
 from picomem.values import asdict, dataclass, field, replace
+
+if TYPE_CHECKING:
+    from picomem.ingest.source import Source
 
 Record = dict[str, Any]  # a JSON object as a host wrote it: nothing in it can be relied on
 
@@ -206,6 +211,15 @@ class DocumentFormat(Protocol):
 
     def sessions(self, path: Path) -> Iterator[tuple[TranscriptInfo, list[Turn], Skipped]]:
         """Each session of the document; raises InvalidInput where it is not whole."""
+        ...
+
+
+@runtime_checkable
+class DatabaseFormat(Protocol):
+    """A host's format of records that may lie in a database as well, many sessions in one."""
+
+    def database(self, path: Path) -> AbstractContextManager[Sequence[Source]]:
+        """The sessions of the database at `path`, while it is open. Raises InvalidInput where it cannot be read."""
         ...
 
 

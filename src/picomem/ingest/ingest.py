@@ -24,8 +24,9 @@ from picomem.ingest.batch import Batch, Maker, Vectors
 from picomem.ingest.format import DocumentFormat, State, TranscriptFormat, format_named
 from picomem.ingest.pieces import Packer, Piece
 from picomem.ingest.places import Found
-from picomem.ingest.reading import Look, Reading, Resumer, is_gone, look_at, print_of
+from picomem.ingest.reading import Reading, Resumer, is_gone
 from picomem.ingest.report import Progress, Report
+from picomem.ingest.source import File, Look, Source, look_at, print_of, sources
 from picomem.ingest.writing import Overtaken, Propose, Writing
 from picomem.policy.redact import Redactor
 from picomem.records.episode import Transcript
@@ -92,42 +93,52 @@ class Ingest:
             raise InvalidInput("The name of the file is not valid Unicode; rename it.")
         before = state.bytes_done
         form = format_named(found.format)
-        while True:
-            try:
-                if isinstance(form, DocumentFormat):
-                    self._document(form, path, report)
-                else:
-                    for done in self._stretches(form, path, report):
-                        state.bytes_done = before + done
-                        state.episodes = report.episodes
-                        if progress:
-                            progress(state)
-                break
-            except Overtaken:
-                continue  # what the other process stored is complete; go on behind it
+        if isinstance(form, DocumentFormat):
+            _once_more(lambda: self._document(form, path, report))
+        else:
+            unchanged = report.unchanged
+            with sources(form, path) as there:
+                for source in there:
+                    _once_more(lambda source=source: self._source(form, source, report, state, progress))
+            # A database is a file like any other: it is unchanged when all its sessions are.
+            report.unchanged = unchanged + (report.unchanged - unchanged == len(there))
         state.bytes_done = before + look_at(path).size
 
-    def _stretches(self, form: TranscriptFormat, path: Path, report: Report) -> Iterator[int]:
-        """Read a line format stretch by stretch; after each, how many bytes of the file are behind us."""
-        look = look_at(path)  # before the first line: what is appended while we read is met by the next run
-        reading = self._resumer.resume(form, path, look, report)
+    def _source(
+        self,
+        form: TranscriptFormat,
+        source: Source,
+        report: Report,
+        state: Progress,
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        for read in self._stretches(form, source, report):
+            state.bytes_done += read
+            state.episodes = report.episodes
+            if progress:
+                progress(state)
+
+    def _stretches(self, form: TranscriptFormat, source: Source, report: Report) -> Iterator[int]:
+        """Read records stretch by stretch; after each, how many bytes it had."""
+        look = source.look()  # before the first line: what is appended while we read is met by the next run
+        reading = self._resumer.resume(form, source, look, report)
         if reading is None:
             report.unchanged += 1
             return
         batch = Batch()
-        cursor = since = start = reading.transcript.cursor
+        cursor, read, since = reading.transcript.cursor, source.read, source.read
         before = dict(reading.state.skipped.counts)
-        for line in reader.lines(path, cursor):
+        for line in source.lines(cursor):
             self._line(form, line, reading, batch)
             cursor = line.end
-            if len(batch.pieces) >= BATCH_PIECES or cursor - since >= BATCH_BYTES:
-                self._store(path, reading, cursor, 0, batch, report)
-                batch, since = Batch(), cursor
-                yield cursor
-        self._store(path, reading, cursor, look.size, batch, report)
-        report.bytes += cursor - start
+            if len(batch.pieces) >= BATCH_PIECES or source.read - since >= BATCH_BYTES:
+                self._store(source, reading, cursor, 0, batch, report)
+                yield source.read - since
+                batch, since = Batch(), source.read
+        self._store(source, reading, cursor, look.size, batch, report)
+        report.bytes += source.read - read
         report.passed_over(reading.state.skipped.counts, before)
-        yield cursor
+        yield source.read - since
 
     def _line(self, form: TranscriptFormat, line: reader.Line, reading: Reading, batch: Batch) -> None:
         info = reading.state.info
@@ -140,13 +151,14 @@ class Ingest:
 
     # Storing
 
-    def _store(self, path: Path, reading: Reading, cursor: int, size: int, batch: Batch, report: Report) -> None:
+    def _store(self, source: Source, reading: Reading, cursor: int, size: int, batch: Batch, report: Report) -> None:
         """One transaction: the pieces, what was asked for in them, and the cursor."""
+        fingerprint = print_of(source, cursor)
         after = replace(
             _described(reading.transcript, reading.state.info, batch.pieces.values()),
             size=size,
             # Of another file that lies there by now, nothing was read.
-            fingerprint=print_of(path, cursor) if look_at(path).file == reading.look.file else "",
+            fingerprint=fingerprint if source.look().file == reading.look.file else "",
             cursor=cursor,
             turns=reading.state.turns,
             abandoned=json.dumps(reading.state.branches.abandoned()),
@@ -158,7 +170,7 @@ class Ingest:
         """A file that holds many sessions and is rewritten as a whole. It is read when its last session is stored:
         only then its records get its size and fingerprint."""
         look = look_at(path)
-        fingerprint = print_of(path, look.size)
+        fingerprint = print_of(File(path), look.size)
         with self._connector.read() as tx:
             at_path = [each for each in episodes.transcripts_at(tx, self._scope, str(path)) if each.host == form.name]
             if at_path and self._is_read(tx, at_path, look, fingerprint):
@@ -179,7 +191,7 @@ class Ingest:
             for turn in turns:
                 self._maker.pack(reading.packer, turn, batch)
             batch.date(info.started_at)
-            self._store(path, reading, 0, 0, batch, report)
+            self._store(File(path), reading, 0, 0, batch, report)
             known[session] = reading.transcript
             report.passed_over(skipped.counts, {})
         with self._connector.write() as tx:
@@ -205,6 +217,15 @@ class Ingest:
             if not same or any(is_gone(tx, self._scope, owner) for owner in stored.get("owners", ())):
                 return False
         return True
+
+
+def _once_more(read: Callable[[], None]) -> None:
+    """Read, and again as long as another process reads on in the same transcript."""
+    while True:
+        try:
+            return read()
+        except Overtaken:
+            continue  # what the other process stored is complete; go on behind it
 
 
 def _described(transcript: Transcript, info: TranscriptInfo, pieces: Iterable[Piece]) -> Transcript:

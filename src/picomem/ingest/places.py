@@ -21,7 +21,7 @@ from picomem.values import dataclass, replace
 
 # OpenClaw keeps what was reset or deleted: `<session>.jsonl.deleted.<time>.zst`.
 _TRANSCRIPT = re.compile(r"\.jsonl(\.(reset|deleted)\.[\w:.+-]{1,80}?)?(\.zst)?$")
-_NAMES = ("sessions.json",)
+_NAMES = ("sessions.json", "openclaw-agent.sqlite")
 _DEEPEST = 40
 
 
@@ -82,7 +82,7 @@ def find(places: Iterable[str | Path | Place]) -> list[Found]:
 
 def _agents(folder: Path) -> list[Path]:
     try:
-        return [agent / "sessions" for agent in sorted(folder.iterdir())]
+        return [agent / part for agent in sorted(folder.iterdir()) for part in ("sessions", "agent")]
     except OSError:
         return [folder]  # missing or closed: `find` passes over the one and reports the other
 

@@ -12,8 +12,8 @@ from itertools import takewhile
 from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, format_named
+from picomem.ingest.source import source_of
 from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode, Transcript
 from picomem.records.transcript import Turn
@@ -63,8 +63,9 @@ def _read(episode: Episode, transcript: Transcript, path: Path) -> list[Turn]:
         every = (turn for _, turns, _ in form.sessions(path) for turn in turns)
         return [turn for turn in every if episode.start <= turn.start < episode.end]
     state = form.start(path)
-    span = takewhile(lambda line: line.offset < episode.end, reader.lines(path, episode.start))
-    return [turn for line in span for turn in form.feed(state, line)]
+    with source_of(form, path, transcript.session) as source:
+        span = takewhile(lambda line: line.offset < episode.end, source.lines(episode.start))
+        return [turn for line in span for turn in form.feed(state, line)]
 
 
 def _meant(episode: Episode, turns: Sequence[Turn]) -> list[Turn]:

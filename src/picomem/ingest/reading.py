@@ -12,14 +12,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
-from picomem.errors import InvalidInput, NotFound
-from picomem.ingest import reader
+from picomem.errors import InvalidInput
 from picomem.ingest.format import Record, State, TranscriptFormat
 from picomem.ingest.noise import visible
 from picomem.ingest.pieces import Packer, apart
 from picomem.ingest.report import Report
+from picomem.ingest.source import Look, Source
 from picomem.records.episode import Episode, Transcript
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
@@ -28,14 +27,6 @@ from picomem.store.connector import Connector, Transaction
 from picomem.values import dataclass, field, replace
 
 _MOST_OWNERS = 64  # transcripts that one copy repeats and whose fate it watches
-
-
-class Look(NamedTuple):
-    """What a file system says of a file: which it is, its bytes, and when it was written."""
-
-    file: int
-    size: int
-    written: int
 
 
 @dataclass(slots=True)
@@ -61,59 +52,63 @@ class Resumer:
         self._connector = connector
         self._scope = scope
 
-    def resume(self, form: TranscriptFormat, path: Path, look: Look, report: Report) -> Reading | None:
+    def resume(self, form: TranscriptFormat, source: Source, look: Look, report: Report) -> Reading | None:
         """The reading at the transcript's cursor; from the start for a file that is new, or is no longer what was
         read, or repeats turns of a transcript that is gone. None where there is nothing new."""
+        path = source.path
         with self._connector.read() as tx:
-            known, session = self._known(tx, form, path)
+            known, session = self._known(tx, form, source)
             if known is None:
                 known = Transcript(id=new_id(), host=form.name, path=str(path), session=session)
-                return self._start(form, path, known, look)
+                return self._start(form, source, known, look)
             stored = json.loads(known.state)
             same_size = bool(known.cursor) and known.size == look.size
-            holds = _holds(path, known) and not (same_size and stored.get("written") != look.written)
+            holds = _holds(source, known) and not (same_size and stored.get("written") != look.written)
             report.rewritten += not holds and known.path == str(path)
             if holds and not any(is_gone(tx, self._scope, owner) for owner in stored.get("owners", ())):
                 if same_size and known.path == str(path):
                     return None
                 try:
-                    return self._at_cursor(tx, form, replace(known, path=str(path)), stored, look)
+                    return self._at_cursor(tx, form, source, replace(known, path=str(path)), stored, look)
                 except InvalidInput:
                     holds = False  # an older picomem's state: read again, the rows are known by their identity
         generation = known.generation + (not holds)
         again = replace(known, path=str(path), generation=generation, cursor=0, size=0, state="{}", turns=0)
-        return self._start(form, path, again, look)
+        return self._start(form, source, again, look)
 
-    def _known(self, tx: Transaction, form: TranscriptFormat, path: Path) -> tuple[Transcript | None, str]:
-        """The record of this file, if there is one, and the session that a new record would be of."""
-        there = [each for each in episodes.transcripts_at(tx, self._scope, str(path)) if each.host == form.name]
+    def _known(self, tx: Transaction, form: TranscriptFormat, source: Source) -> tuple[Transcript | None, str]:
+        """The record of this source, if there is one, and the session that a new record would be of."""
+        there = [each for each in episodes.transcripts_at(tx, self._scope, str(source.path)) if each.host == form.name]
+        if source.session:
+            there = [each for each in there if each.session == source.session]
         there.sort(key=lambda each: -each.cursor)
-        if same := next((each for each in there if _holds(path, each)), None):
+        if same := next((each for each in there if _holds(source, each)), None):
             return same, same.session
-        session = _session_of(form, path)
+        session = source.session or _session_of(form, source)
         rewritten = next((each for each in there if session in ("", each.session)), None)
-        return rewritten or self._moved(tx, form, path, session), session
+        return rewritten or self._moved(tx, form, source, session), session
 
-    def _moved(self, tx: Transaction, form: TranscriptFormat, path: Path, session: str) -> Transcript | None:
+    def _moved(self, tx: Transaction, form: TranscriptFormat, source: Source, session: str) -> Transcript | None:
         """The record of a file that lay elsewhere and is there no longer: the same bytes, or the same compressed."""
         for known in episodes.transcripts_of_session(tx, self._scope, form.name, session) if session else []:
             old = Path(known.path)
-            compressed = path.name == f"{old.name}.zst"
-            if known.cursor and not old.exists() and (compressed or _holds(path, known)):
+            compressed = source.path.name == f"{old.name}.zst"
+            if known.cursor and not old.exists() and (compressed or _holds(source, known)):
                 return known
         return None
 
-    def _start(self, form: TranscriptFormat, path: Path, transcript: Transcript, look: Look) -> Reading:
-        state = form.start(path)
+    def _start(self, form: TranscriptFormat, source: Source, transcript: Transcript, look: Look) -> Reading:
+        state = form.start(source.path)
+        state.note(session=source.session)
         session = state.info.session or transcript.session
         return Reading(transcript, state, Packer(form.name, session), look)
 
     def _at_cursor(
-        self, tx: Transaction, form: TranscriptFormat, known: Transcript, stored: Record, look: Look
+        self, tx: Transaction, form: TranscriptFormat, source: Source, known: Transcript, stored: Record, look: Look
     ) -> Reading:
         """The reading as `stored` has it. Raises InvalidInput where that cannot be read."""
         if not known.cursor:
-            return self._start(form, Path(known.path), known, look)
+            return self._start(form, source, known, look)
         state = State.from_json(stored.get("reader", {}))
         packed = stored.get("packer", {})
         first = (packed.get("open") or {}).get("identity", "")
@@ -140,33 +135,16 @@ def rows_of(tx: Transaction, scope: Scope, name: str, session: str) -> Iterator[
     yield name, None
 
 
-def _session_of(form: TranscriptFormat, path: Path) -> str:
+def _session_of(form: TranscriptFormat, source: Source) -> str:
     """The session that a file's first lines name."""
-    reading = form.start(path)
-    for number, line in enumerate(reader.lines(path)):
+    reading = form.start(source.path)
+    for number, line in enumerate(source.lines(0)):
         form.feed(reading, line)
         if reading.info.session or number >= 20:
             break
     return visible(reading.info.session)
 
 
-def _holds(path: Path, known: Transcript) -> bool:
+def _holds(source: Source, known: Transcript) -> bool:
     """Whether what was read of a transcript is still there."""
-    return not known.cursor or reader.fingerprint(path, known.cursor) == known.fingerprint
-
-
-def print_of(path: Path, upto: int) -> str:
-    """The file's fingerprint; none for one that is gone by now, so that it is read again should it come back."""
-    try:
-        return reader.fingerprint(path, upto) if upto else ""
-    except NotFound:
-        return ""
-
-
-def look_at(path: Path) -> Look:
-    """Zeros where there is no file."""
-    try:
-        status = path.stat()
-    except OSError:
-        return Look(0, 0, 0)
-    return Look(status.st_ino, status.st_size, status.st_mtime_ns)
+    return not known.cursor or source.fingerprint(known.cursor) == known.fingerprint

@@ -8,16 +8,20 @@ said, and `branches` tells which they are.
 A user message may come from another session or from the program: `provenance` says so. The program also
 asks its own agent things ("flush your memory"), and an agent with nothing to say answers with a token;
 neither is a turn.
+
+Since 2026 the same records lie in a database for each agent; `openclaw_database` reads them from there.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from picomem.ingest.format import Record, State, first_records, inner, moment, record_in, short, texts
 from picomem.ingest.reader import Line
+from picomem.ingest.source import MAGIC, Source
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
 
@@ -55,13 +59,26 @@ class OpenClaw:
     def claims(self, path: Path, head: bytes, /) -> bool:
         if _NOT_TRANSCRIPTS.search(path.name) or _ARCHIVE in path.parts:
             return False
+        if head.startswith(MAGIC):
+            from picomem.ingest.formats.openclaw_database import NAME, holds_events
+
+            return path.name == NAME or holds_events(path)
         return any(_is_ours(record) for record in first_records(head, 5))
 
     def start(self, path: Path | None = None) -> State:
         state = State()
-        if path is not None and path.parent.name == "sessions" and path.parent.parent.parent.name == "agents":
+        if (
+            path is not None
+            and path.parent.name in ("sessions", "agent")
+            and path.parent.parent.parent.name == "agents"
+        ):
             state.note(agent=path.parent.parent.name)
         return state
+
+    def database(self, path: Path) -> AbstractContextManager[Sequence[Source]]:
+        from picomem.ingest.formats.openclaw_database import sessions
+
+        return sessions(path)
 
     def feed(self, state: State, line: Line) -> Sequence[Turn]:
         if (record := record_in(state, line)) is None:

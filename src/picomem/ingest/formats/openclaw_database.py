@@ -1,0 +1,221 @@
+"""OpenClaw's database `~/.openclaw/agents/<agent>/agent/openclaw-agent.sqlite`: the same records as its JSON lines.
+
+    transcript_events(session_id, seq, event_json | event_zstd, …)   a record a row, the larger ones compressed
+    transcript_rewrite_watermarks(session_id, generation)            another generation: the session was rewritten
+
+No specification exists; other tables and columns are not looked at. The file is another program's, and is only read:
+
+- It is opened read-only, and each look at it is one short statement. In write-ahead mode, which OpenClaw uses, a reader
+  neither waits for a writer nor holds one up; what is written meanwhile is read the next time.
+- Where no `-wal` file lies beside it nobody has it open, and it is read as a file that does not change, because a
+  usual connection would leave a `-wal` and a `-shm` file behind. Whether it did change is looked at after each
+  statement, and then the statement is made again.
+- One that is locked for longer than a moment is reported, and read the next time.
+
+What it holds is not trusted: nothing of its schema runs, and what is too long is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from picomem.errors import InvalidInput, NotFound
+from picomem.ingest.noise import visible
+from picomem.ingest.reader import LONGEST, Line
+from picomem.ingest.source import Look, look_at
+
+NAME = "openclaw-agent.sqlite"
+_PATIENCE = 500  # milliseconds to wait for a lock
+_TRIES = 5
+_PAGE = 200  # records of one statement, and bytes after which it ends sooner
+_PAGE_BYTES = 16 << 20
+_LONGEST_NAME = 200
+_WINDOW = 32 << 20
+
+Row = tuple[Any, ...]
+
+
+def holds_events(path: Path) -> bool:
+    """Whether a database has OpenClaw's table; not one that cannot be read."""
+    with closing(_Reader(path)) as database:
+        try:
+            return bool(database.columns("transcript_events"))
+        except (InvalidInput, NotFound):
+            return False
+
+
+@contextmanager
+def sessions(path: Path) -> Iterator[Sequence[Session]]:
+    """The sessions of the database, by their ids. Raises InvalidInput or NotFound."""
+    with closing(_Reader(path)) as database:
+        yield _sessions(path, database)
+
+
+def _sessions(path: Path, database: _Reader) -> list[Session]:
+    columns = database.columns("transcript_events")
+    if not {"session_id", "seq"} <= columns or not {"event_json", "event_zstd"} & columns:
+        raise InvalidInput(f"{path} has no table transcript_events of the known shape; picomem cannot read it.")
+    names = database.select(
+        "SELECT CAST(session_id AS BLOB) FROM transcript_events GROUP BY session_id ORDER BY session_id"
+    )
+    found = [(bytes(name or b"")).decode("utf-8", "replace") for (name,) in names]
+    return [Session(path, database, name) for name in found if 0 < len(name) <= _LONGEST_NAME and name == visible(name)]
+
+
+class Session:
+    """One session: its records by their number, `seq`."""
+
+    def __init__(self, path: Path, database: _Reader, session: str) -> None:
+        self.path = path
+        self.session = session
+        self.read = 0
+        self._database = database
+
+    def look(self) -> Look:
+        """A look whose `file` is another one after the session was rewritten."""
+        (last,) = self._database.select("SELECT max(seq) FROM transcript_events WHERE session_id = ?", self.session)[0]
+        if last is None:
+            return Look(0, 0, 0)
+        if not isinstance(last, int) or last < 0:
+            raise InvalidInput(f"{self.path} numbers the records of {self.session} in an unknown way.")
+        version = f"{look_at(self.path).file} {self._generation()}"
+        return Look(int.from_bytes(blake2b(version.encode(), digest_size=6).digest()), last + 1, 0)
+
+    def lines(self, offset: int) -> Iterator[Line]:
+        while page := self._page(offset):
+            for seq, data in page:
+                self.read += len(data or b"")
+                yield Line(seq, seq + 1, data)
+            offset = page[-1][0] + 1
+
+    def fingerprint(self, upto: int) -> str:
+        """Of the generation, how many records there are before `upto`, the first of them and the last."""
+        (count,) = self._database.select(
+            "SELECT count(*) FROM transcript_events WHERE session_id = ? AND seq < ?", self.session, upto
+        )[0]
+        first, last = self._page(0, 1), self._page(upto - 1, 1)
+        if not first or not last or last[0][0] != upto - 1:
+            return ""
+        digest = blake2b(f"{self._generation()} {count} ".encode(), digest_size=12)
+        for _, data in (*first, *last):
+            digest.update(data or b"")
+        return digest.hexdigest()
+
+    def _generation(self) -> str:
+        if not {"session_id", "generation"} <= self._database.columns("transcript_rewrite_watermarks"):
+            return ""
+        rows = self._database.select(
+            "SELECT quote(generation) FROM transcript_rewrite_watermarks WHERE session_id = ?", self.session
+        )
+        return str(rows[0][0]) if rows else ""
+
+    def _page(self, offset: int, most: int = _PAGE) -> list[tuple[int, bytes | None]]:
+        """Some records from `offset` on."""
+        columns = self._database.columns("transcript_events")
+        plain = "event_json" if "event_json" in columns else "NULL"
+        packed = "event_zstd" if "event_zstd" in columns else "NULL"
+        # A value that is too long is not even fetched.
+        rows = self._database.select(
+            f"SELECT seq, CASE WHEN octet_length({plain}) <= {LONGEST} THEN CAST({plain} AS BLOB) END, "
+            f"CASE WHEN octet_length({packed}) <= {LONGEST} THEN CAST({packed} AS BLOB) END, "
+            f"max(coalesce(octet_length({plain}), 0), coalesce(octet_length({packed}), 0)) "
+            "FROM transcript_events WHERE session_id = ? AND seq >= ? ORDER BY seq LIMIT ?",
+            self.session,
+            offset,
+            most,
+        )
+        return [(seq, _data(plain, packed, size)) for seq, plain, packed, size in rows]
+
+
+def _data(plain: bytes | None, packed: bytes | None, size: int) -> bytes | None:
+    """A record's bytes; none (b"") where it cannot be read, None where it is too long."""
+    if plain is not None:
+        return plain
+    if packed is None:
+        return None if size > LONGEST else b""
+    import zstandard
+
+    try:
+        with zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(packed) as stream:
+            data = stream.read(LONGEST + 1)
+    except zstandard.ZstdError:
+        return b""
+    return None if len(data) > LONGEST else data
+
+
+class _Reader:
+    """Statements on another program's database, one at a time: no transaction is open between two of them."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._columns: dict[str, set[str]] = {}
+        self._connection: apsw.Connection | None = None
+        self._at_rest: Look | None = None
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def columns(self, table: str) -> set[str]:
+        """The columns of a table; none where there is no such table."""
+        if table not in self._columns:
+            # A view would run whatever stands in it.
+            rows = self.select(
+                "SELECT c.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c "
+                "WHERE s.type = 'table' AND s.name = ?",
+                table,
+            )
+            self._columns[table] = {str(name) for (name,) in rows}
+        return self._columns[table]
+
+    def select(self, statement: str, *values: Any) -> list[Row]:
+        """The rows. Raises NotFound or InvalidInput."""
+        try:
+            for _ in range(_TRIES):
+                rows = self._rows(statement, values)
+                if self._at_rest is None or self._at_rest == self._rest():
+                    return rows
+                self.close()  # somebody opened it meanwhile
+        except apsw.BusyError as error:
+            raise InvalidInput(f"{self._path} is locked by another program; ingest again in a moment.") from error
+        except (apsw.Error, UnicodeDecodeError) as error:
+            self.close()
+            if not self._path.exists():
+                raise NotFound(f"There is no file {self._path}.") from error
+            raise InvalidInput(f"{self._path} cannot be read: {error}.") from error
+        raise InvalidInput(f"{self._path} changes all the time; ingest again in a moment.")
+
+    def _rows(self, statement: str, values: Sequence[Any]) -> list[Row]:
+        if self._connection is None or (self._at_rest is not None and self._at_rest != self._rest()):
+            self._open()
+        assert self._connection is not None
+        rows: list[Row] = []
+        size = 0
+        with closing(self._connection.cursor()) as cursor:
+            for row in cursor.execute(statement, tuple(values)):
+                rows.append(row)
+                size += sum(len(value) for value in row if isinstance(value, bytes))
+                if size > _PAGE_BYTES and len(rows) > 1:
+                    break
+        return rows
+
+    def _open(self) -> None:
+        self.close()
+        self._at_rest = self._rest()
+        uri = f"{self._path.absolute().as_uri()}?mode=ro{'' if self._at_rest is None else '&immutable=1'}"
+        self._connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        self._connection.set_busy_timeout(_PATIENCE)
+        self._connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        self._connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+
+    def _rest(self) -> Look | None:
+        """What the file looks like while nobody has it open; None where somebody may."""
+        beside = (self._path.with_name(self._path.name + end) for end in ("-wal", "-shm", "-journal"))
+        return None if any(path.exists() for path in beside) else look_at(self._path)

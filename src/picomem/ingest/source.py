@@ -1,0 +1,113 @@
+"""Where the records of one transcript lie: in a file, a line each, or in a host's database, a row each.
+
+Both are read the same way: from an offset on, behind which nothing is read twice, with a fingerprint of what lies
+before it. In a file offsets count bytes; in a database they count the records of a session, so that the
+record of number n is the span [n, n + 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from picomem.errors import InvalidInput, NotFound
+from picomem.ingest import reader
+from picomem.ingest.format import DatabaseFormat, TranscriptFormat
+from picomem.ingest.reader import Line
+
+MAGIC = b"SQLite format 3\0"
+
+
+class Look(NamedTuple):
+    """What is seen of a source from outside: which one it is, how far its offsets go, and when it was written."""
+
+    file: int
+    size: int
+    written: int
+
+
+class Source(Protocol):
+    """The records of one transcript."""
+
+    path: Path
+    session: str  # the one that is asked for; empty where the records tell
+    read: int  # bytes that `lines` gave
+
+    def look(self) -> Look:
+        """Zeros where there is nothing."""
+        ...
+
+    def lines(self, offset: int) -> Iterator[Line]:
+        """The records from `offset` on. Raises NotFound or InvalidInput."""
+        ...
+
+    def fingerprint(self, upto: int) -> str:
+        """What tells whether the records before `upto` are those that were read; empty where they are not there."""
+        ...
+
+
+class File:
+    """A transcript of one record a line."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.session = ""
+        self.read = 0
+
+    def look(self) -> Look:
+        return look_at(self.path)
+
+    def lines(self, offset: int) -> Iterator[Line]:
+        for line in reader.lines(self.path, offset):
+            self.read += line.end - offset
+            offset = line.end
+            yield line
+
+    def fingerprint(self, upto: int) -> str:
+        return reader.fingerprint(self.path, upto)
+
+
+@contextmanager
+def sources(form: TranscriptFormat, path: Path) -> Iterator[Sequence[Source]]:
+    """The transcripts in a file: itself, or the sessions of a database. Raises InvalidInput."""
+    if isinstance(form, DatabaseFormat) and is_database(path):
+        with form.database(path) as sessions:
+            yield sessions
+    else:
+        yield [File(path)]
+
+
+@contextmanager
+def source_of(form: TranscriptFormat, path: Path, session: str) -> Iterator[Source]:
+    """The source of a transcript that was read before. Raises NotFound where the database has no such session."""
+    with sources(form, path) as there:
+        found = next((each for each in there if each.session in ("", session)), None)
+        if found is None:
+            raise NotFound(f"There is no session {session} in {path}.")
+        yield found
+
+
+def is_database(path: Path) -> bool:
+    try:
+        return reader.head(path, len(MAGIC)) == MAGIC
+    except (NotFound, InvalidInput):
+        return False
+
+
+def print_of(source: Source, upto: int) -> str:
+    """The source's fingerprint; none for one that is gone by now, so that it is read again should it come back."""
+    try:
+        return source.fingerprint(upto) if upto else ""
+    except NotFound:
+        return ""
+
+
+def look_at(path: Path) -> Look:
+    """Zeros where there is no file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return Look(0, 0, 0)
+    return Look(status.st_ino, status.st_size, status.st_mtime_ns)
