@@ -14,9 +14,15 @@ def test_a_set_is_read_gzipped_or_not(haystack, write_set, name):
     assert [len(case.sessions) for case in read_cases(path)] == [3, 3]
 
 
-def test_only_questions_that_have_gold_and_an_answer_are_scored(haystack, write_set):
+def test_only_questions_that_have_gold_or_are_said_to_have_no_answer_are_asked(haystack, write_set):
     (case,) = read_cases(write_set(haystack))
-    assert [question.text.split()[0] for question in case.questions] == ["Who", "When", "How"]
+    assert [question.text.split()[0] for question in case.questions] == ["Who", "When", "How", "What"]
+
+
+def test_what_comes_near_an_answer_that_is_not_there_is_no_gold(haystack, write_set):
+    (case,) = read_cases(write_set(haystack))
+    assert [question.answerable for question in case.questions] == [True, True, True, False]
+    assert case.questions[3].gold_sessions == ()
 
 
 def test_a_turn_id_that_repeats_is_the_one_in_the_gold_session(haystack, write_set):
@@ -35,14 +41,14 @@ def test_questions_come_in_the_order_in_which_the_haystack_grows(haystack, write
     for question, visible in zip(haystack["questions"], (3, 2, 99), strict=False):
         question["n_visible"] = visible
     (case,) = read_cases(write_set(haystack))
-    assert [question.visible for question in case.questions] == [2, 3, 3]
+    assert [question.visible for question in case.questions] == [2, 3, 3, 3]
 
 
 def test_a_question_without_a_date_is_asked_when_the_last_thing_that_exists_was_said(haystack, write_set):
     haystack["questions"][0] |= {"date": "", "n_visible": 1}
     haystack["questions"][1] |= {"date": ""}
     (case,) = read_cases(write_set(haystack))
-    assert [asked_at(question, case.sessions) for question in case.questions] == [
+    assert [asked_at(question, case.sessions) for question in case.questions[:3]] == [
         parse_iso("2026-02-03T18:30"),
         parse_iso("2026-02-10"),
         parse_iso("2026-03-31T23:59"),

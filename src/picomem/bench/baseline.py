@@ -73,6 +73,17 @@ class Fts5:
             )
         return [int(row[0]) - 1 for row in rows]
 
+    def top_score(self, question: str) -> float:
+        """The score of the document that fits a question best (bm25, more is better); 0 where none does."""
+        match = match_of(question)
+        row = match and next(
+            iter(
+                self._connection.execute("SELECT -rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT 1", (match,))
+            ),
+            None,
+        )
+        return float(row[0]) if row else 0.0
+
     def close(self) -> None:
         self._connection.close()
 

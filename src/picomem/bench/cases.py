@@ -7,7 +7,8 @@ A set is JSON lines, gzipped or not, one case a line:
                     "n_visible": int?}]}
 
 `ts` and `date` are ISO 8601 to the minute, the day or the month, in UTC, or empty. A turn's id may occur again in
-another session. `n_visible` says that only so many sessions, the first, exist when the question is asked.
+another session. `abstain` says that the haystack has no answer. `n_visible` says that only so many sessions, the
+first, exist when the question is asked.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Session:
 @dataclass(frozen=True, slots=True)
 class Question:
     """`visible` is how many sessions exist when it is asked, at `date`. A gold turn that the case does not hold has
-    the session ""."""
+    the session "". One that the haystack cannot answer has no gold."""
 
     id: str
     type: str
@@ -55,10 +56,14 @@ class Question:
     gold_turns: tuple[TurnKey, ...]
     visible: int
 
+    @property
+    def answerable(self) -> bool:
+        return bool(self.gold_sessions or self.gold_turns)
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`questions` are those that can be scored (they have gold, and the haystack answers them), in the order in
+    """`questions` are those that can be scored (they have gold, or are said to have no answer here), in the order in
     which the haystack grows."""
 
     id: str
@@ -118,7 +123,7 @@ def _case(record: Mapping[str, Any]) -> Case:
     questions = [
         _question(each, sessions)
         for each in record["questions"]
-        if not each.get("abstain") and (each.get("gold_sessions") or each.get("gold_turns"))
+        if each.get("abstain") or each.get("gold_sessions") or each.get("gold_turns")
     ]
     return Case(str(record["id"]), sessions, tuple(sorted(questions, key=lambda question: question.visible)))
 
@@ -133,7 +138,9 @@ def _session(record: Mapping[str, Any]) -> Session:
 
 
 def _question(record: Mapping[str, Any], sessions: tuple[Session, ...]) -> Question:
-    gold_sessions = tuple(str(session) for session in record.get("gold_sessions") or ())
+    # What a set names beside a question without an answer is where it comes near to one.
+    gold = {} if record.get("abstain") else record
+    gold_sessions = tuple(str(session) for session in gold.get("gold_sessions") or ())
     visible = record.get("n_visible")
     return Question(
         id=str(record["id"]),
@@ -141,7 +148,7 @@ def _question(record: Mapping[str, Any], sessions: tuple[Session, ...]) -> Quest
         text=record["text"],
         date=record.get("date") or "",
         gold_sessions=gold_sessions,
-        gold_turns=_resolved(record.get("gold_turns") or (), gold_sessions, sessions),
+        gold_turns=_resolved(gold.get("gold_turns") or (), gold_sessions, sessions),
         visible=len(sessions) if visible is None else max(0, min(int(visible), len(sessions))),
     )
 

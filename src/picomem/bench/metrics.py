@@ -17,6 +17,7 @@ turns per hit are reported beside.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from math import log2
 from typing import TypeVar
@@ -78,6 +79,14 @@ def scores(questions: Sequence[Ranks], ks: Iterable[int]) -> dict[str, float]:
     named[f"ndcg@{DEPTH}"] = [ndcg(found) for found in questions]
     named[f"mrr@{DEPTH}"] = [reciprocal_rank(found) for found in questions]
     return {"n": len(questions)} | {name: mean(values) for name, values in named.items()}
+
+
+def auroc(higher: Sequence[float], lower: Sequence[float]) -> float:
+    """How often a value that should be higher is (the area under the ROC curve): of all pairs of one of each, the
+    share in which it is; a tie is half. 0.5 says nothing. 0 where there are no pairs."""
+    ordered = sorted(lower)
+    wins = sum(bisect_left(ordered, value) + bisect_right(ordered, value) for value in higher) / 2
+    return wins / (len(higher) * len(lower)) if higher and lower else 0.0
 
 
 def mean(values: Sequence[float]) -> float:

@@ -1,7 +1,8 @@
 """`picomem bench quality`: how well recall finds what answers a question, beside plain FTS5 on the same text.
 
 For every set: read its cases, try each (see trial.py), and take the means of the metrics (see metrics.py) over the
-questions that have gold and can be answered; for sessions and for turns, over all questions and by their type.
+questions that have gold and can be answered; for sessions and for turns, over all questions and by their type. Where
+a set has questions that its haystack cannot answer, also how well recall's confidence tells them apart (sureness.py).
 Everything but the times is the same on every run.
 """
 
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from picomem.bench import metrics
 from picomem.bench.cases import Case, read_cases, set_name
+from picomem.bench.sureness import Sureness, rendered, sureness
 from picomem.bench.trial import SYSTEMS, UNITS, Outcome, Trial, try_case
 from picomem.errors import InvalidInput
 from picomem.values import dataclass
@@ -50,7 +52,8 @@ class SetQuality:
     """One set. Times are medians over its questions, in milliseconds: of recall for 50 hits, of FTS5 for 10 turns.
 
     `turns_per_hit` is the mean over the first ten hits of every answer; `time_ratio` the one time over the other;
-    `ingest_turns_per_second` counts writing to the store, not reading the set.
+    `ingest_turns_per_second` counts writing to the store, not reading the set. `questions` are those that can be
+    answered; `sureness` is None where there are no others.
     """
 
     name: str
@@ -63,6 +66,7 @@ class SetQuality:
     time_ratio: float
     ingest_turns_per_second: float
     lines: tuple[Line, ...]
+    sureness: Sureness | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,16 +128,17 @@ def _tried(cases: Iterable[Case], depth: int, embedder: str, jobs: int) -> Itera
 def _quality(
     name: str, trials: Iterable[Trial], ks: tuple[int, ...], progress: Callable[[Progress], None] | None
 ) -> SetQuality:
-    outcomes: list[Outcome] = []
+    asked: list[Outcome] = []
     cases = turns = 0
     ingest_seconds = 0.0
     for trial in trials:
-        outcomes += trial.outcomes
+        asked += trial.outcomes
         cases += 1
         turns += trial.turns
         ingest_seconds += trial.ingest_seconds
         if progress:
-            progress(Progress(name=name, cases=cases, questions=len(outcomes)))
+            progress(Progress(name=name, cases=cases, questions=sum(each.answerable for each in asked)))
+    outcomes = [each for each in asked if each.answerable]
     recall, fts5 = (metrics.median([each.seconds[system] for each in outcomes]) * 1000 for system in SYSTEMS)
     return SetQuality(
         name=name,
@@ -146,6 +151,7 @@ def _quality(
         time_ratio=recall / fts5 if fts5 else 0.0,
         ingest_turns_per_second=turns / ingest_seconds if ingest_seconds else 0.0,
         lines=tuple(lines_of(outcomes, ks)),
+        sureness=sureness(asked),
     )
 
 
@@ -191,4 +197,4 @@ def _rendered(found: SetQuality, report: QualityReport) -> str:
         )
         for row in rows
     )
-    return "\n".join([heading, *(f"  {row}" for row in table)])
+    return "\n".join([heading, *(f"  {row}" for row in table), *rendered(found.sureness)])

@@ -35,6 +35,7 @@ from picomem.values import dataclass
 
 SYSTEMS = ("picomem", "fts5")
 UNITS = ("session", "turn")
+JUDGES = ("picomem", "fts5 session", "fts5 turn")  # recall's confidence; the score of the best session, and turn
 _FORMAT = "plain"
 _NOW = parse_iso("2026-01-01")  # the engine's clock, and the time of asking where a case names none
 _UNBOUNDED = 1_000_000_000  # a token budget that cuts nothing: the ranking is what is measured
@@ -52,10 +53,13 @@ class Outcome:
     """What became of one question.
 
     `ranks` are the ranks of its gold by (unit, system); a unit without gold is not there. `widths` are the numbers of
-    turns that the first hits hold, `seconds` the wall-clock time of the answer by system.
+    turns that the first hits hold, `seconds` the wall-clock time of the answer by system. `certainty` is how sure each
+    of JUDGES is that there is an answer.
     """
 
     type: str
+    answerable: bool
+    certainty: dict[str, float]
     ranks: dict[tuple[str, str], metrics.Ranks]
     widths: tuple[int, ...]
     seconds: dict[str, float]
@@ -111,7 +115,7 @@ class _Haystack:
 
     def ask(self, question: Question) -> Outcome:
         self._grow(question.visible)
-        hits, recall_seconds = self._recalled(question)
+        hits, confidence, recall_seconds = self._recalled(question)
         matched, match_seconds = self._matched(question)
         groups = {
             ("session", "picomem"): metrics.distinct(self._session_of(hit).id for hit in hits),
@@ -122,28 +126,32 @@ class _Haystack:
         gold = {"session": question.gold_sessions, "turn": question.gold_turns}
         return Outcome(
             type=question.type,
+            answerable=question.answerable,
+            certainty={"picomem": confidence}
+            | {f"fts5 {unit}": table.top_score(question.text) for unit, table in self._fts5.items()},
             ranks={key: metrics.ranks(gold[key[0]], ranked) for key, ranked in groups.items() if gold[key[0]]},
             widths=tuple(len(group) for group in groups["turn", "picomem"][: metrics.DEPTH]),
             seconds={"picomem": recall_seconds, "fts5": match_seconds},
         )
 
-    def _recalled(self, question: Question) -> tuple[Sequence[Hit], float]:
-        """Hits from enough sessions, and the seconds that the first of the calls for them took."""
+    def _recalled(self, question: Question) -> tuple[Sequence[Hit], float, float]:
+        """Hits from enough sessions, recall's confidence, and the seconds that the first of the calls for them took."""
         asked = asked_at(question, self._case.sessions)
         wanted = min(self._depth, question.visible)
         limit, seconds = max(_HITS, self._depth), 0.0
         while True:
             started = perf_counter()
-            hits = self._engine.recall(
+            answer = self._engine.recall(
                 question.text,
                 now=_NOW if asked is None else asked,
                 limit=limit,
                 token_budget=_UNBOUNDED,
                 include_memories=False,
-            ).hits
+            )
+            hits = answer.hits
             seconds = seconds or perf_counter() - started
             if len(hits) < limit or len({hit.transcript for hit in hits}) >= wanted:
-                return hits, seconds
+                return hits, answer.confidence, seconds
             limit *= 4
 
     def _matched(self, question: Question) -> tuple[dict[str, list[int]], float]:
