@@ -78,9 +78,13 @@ class Resumer:
 
     def _known(self, tx: Transaction, form: TranscriptFormat, source: Source) -> tuple[Transcript | None, str]:
         """The record of this source, if there is one, and the session that a new record would be of."""
-        there = [each for each in episodes.transcripts_at(tx, self._scope, str(source.path)) if each.host == form.name]
-        if source.session:
-            there = [each for each in there if each.session == source.session]
+        path = str(source.path)
+        if source.session:  # of a database, which may hold thousands
+            one = episodes.transcript_at(tx, self._scope, path, source.session)
+            there = [] if one is None else [one]
+        else:
+            there = episodes.transcripts_at(tx, self._scope, path)
+        there = [each for each in there if each.host == form.name]
         there.sort(key=lambda each: -each.cursor)
         if same := next((each for each in there if _holds(source, each)), None):
             return same, same.session

@@ -86,11 +86,11 @@ class Writing:
             if now.updated_at != before.updated_at:
                 raise Overtaken
             return
-        for other in episodes.transcripts_at(tx, self._scope, after.path):
-            if other.session == after.session:
-                if other.host == after.host:
-                    raise Overtaken
-                raise InvalidInput(f"It was read as a transcript of {other.host} before; give it another name.")
+        other = episodes.transcript_at(tx, self._scope, after.path, after.session)
+        if other is not None and other.host == after.host:
+            raise Overtaken
+        if other is not None:
+            raise InvalidInput(f"It was read as a transcript of {other.host} before; give it another name.")
 
     def _write(
         self,

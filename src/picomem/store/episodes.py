@@ -27,6 +27,11 @@ def transcripts_at(tx: Transaction, scope: Scope, path: str) -> list[Transcript]
     return [_transcript(row) for row in tx.all("transcripts_at_path", user=scope.user, path=path)]
 
 
+def transcript_at(tx: Transaction, scope: Scope, path: str, session: str) -> Transcript | None:
+    row = tx.one("transcript_at_path", user=scope.user, path=path, session=session)
+    return None if row is None else _transcript(row)
+
+
 def transcripts_of_session(tx: Transaction, scope: Scope, host: str, session: str) -> list[Transcript]:
     return [_transcript(row) for row in tx.all("transcripts_of_session", user=scope.user, host=host, session=session)]
 

@@ -35,7 +35,7 @@ _PATIENCE = 500  # milliseconds to wait for a lock
 _TRIES = 5
 _PAGE = 200  # records of one statement, and bytes after which it ends sooner
 _PAGE_BYTES = 16 << 20
-_LONGEST_NAME = 200
+_LONGEST_NAME = 200  # bytes of a session id
 _WINDOW = 32 << 20
 
 Row = tuple[Any, ...]
@@ -62,10 +62,11 @@ def _sessions(path: Path, database: _Reader) -> list[Session]:
     if not {"session_id", "seq"} <= columns or not {"event_json", "event_zstd"} & columns:
         raise InvalidInput(f"{path} has no table transcript_events of the known shape; picomem cannot read it.")
     names = database.select(
-        "SELECT CAST(session_id AS BLOB) FROM transcript_events GROUP BY session_id ORDER BY session_id"
+        "SELECT CAST(session_id AS BLOB) FROM transcript_events "
+        f"WHERE octet_length(session_id) BETWEEN 1 AND {_LONGEST_NAME} GROUP BY session_id ORDER BY session_id"
     )
-    found = [(bytes(name or b"")).decode("utf-8", "replace") for (name,) in names]
-    return [Session(path, database, name) for name in found if 0 < len(name) <= _LONGEST_NAME and name == visible(name)]
+    found = [name.decode("utf-8", "replace") for (name,) in names]
+    return [Session(path, database, name) for name in found if name == visible(name)]
 
 
 class Session:
@@ -111,7 +112,8 @@ class Session:
         if not {"session_id", "generation"} <= self._database.columns("transcript_rewrite_watermarks"):
             return ""
         rows = self._database.select(
-            "SELECT quote(generation) FROM transcript_rewrite_watermarks WHERE session_id = ?", self.session
+            "SELECT quote(substr(generation, 1, 200)) FROM transcript_rewrite_watermarks WHERE session_id = ?",
+            self.session,
         )
         return str(rows[0][0]) if rows else ""
 
@@ -125,7 +127,7 @@ class Session:
             f"SELECT seq, CASE WHEN octet_length({plain}) <= {LONGEST} THEN CAST({plain} AS BLOB) END, "
             f"CASE WHEN octet_length({packed}) <= {LONGEST} THEN CAST({packed} AS BLOB) END, "
             f"max(coalesce(octet_length({plain}), 0), coalesce(octet_length({packed}), 0)) "
-            "FROM transcript_events WHERE session_id = ? AND seq >= ? ORDER BY seq LIMIT ?",
+            "FROM transcript_events WHERE session_id = ? AND seq >= ? AND typeof(seq) = 'integer' ORDER BY seq LIMIT ?",
             self.session,
             offset,
             most,

@@ -19,6 +19,9 @@ ON CONFLICT (user_id, id) DO UPDATE SET path = excluded.path, session = excluded
 -- name: transcripts_at_path
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND path = :path ORDER BY id
 
+-- name: transcript_at_path
+SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND path = :path AND session = :session
+
 -- name: transcripts_of_session
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND host = :host AND session = :session ORDER BY id
 
