@@ -215,6 +215,27 @@ def test_a_database_in_the_watched_folder_does_not_keep_it_busy(watch, tmp_path)
     assert frames < 240  # three stretches were read; each pass that writes is 10 frames and more
 
 
+@pytest.mark.requirement("X9")
+@pytest.mark.parametrize("named", [False, True], ids=["in its usual place", "named"])
+def test_a_hosts_database_is_followed_while_the_host_has_it_open(watch, tmp_path, named):
+    path = tmp_path / ".openclaw" / "agents" / "main" / "agent" / "openclaw-agent.sqlite"
+    path.parent.mkdir(parents=True)
+    with closing(apsw.Connection(str(path))) as host:
+        host.execute("PRAGMA journal_mode = WAL").fetchall()
+        host.execute("CREATE TABLE transcript_events(session_id, seq, event_json, PRIMARY KEY (session_id, seq))")
+
+        def say(seq: int, text: str) -> None:
+            record = {"type": "message", "id": f"e{seq}", "message": {"role": "user", "content": text}}
+            host.execute("INSERT INTO transcript_events VALUES ('s1', ?, ?)", (seq, json.dumps(record)))
+
+        say(0, "First words")
+        process = watch(*[path] * named)
+        process.reads(process.is_watching)
+        say(1, "Second words")
+        process.reads(lambda: process.previews() == ["First words", "Second words"])
+        assert process.stop() in (0, 130)
+
+
 def test_nothing_to_watch_is_an_error_in_one_sentence(watch, tmp_path):
     process = watch(tmp_path / "nowhere" / "at" / "all")
     assert process.ended() == 2

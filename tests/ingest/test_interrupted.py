@@ -97,10 +97,36 @@ def _write(folder: Path, share: float = 1.0) -> Path:
         lines = [json.dumps(record).encode() + b"\n" for record in records]
         count = int(len(lines) * share)
         path.write_bytes(b"".join(lines[:count]) + b"".join(lines[count : count + 1])[:30])
+    _write_database(folder / "openclaw-agent.sqlite", share)
     said = [{"User": {"content": f"Ask {number}"}} for number in range(4)]
     sessions = [{"id": f"w{number}", "conversation": said[: number + 2]} for number in range(3)]
     (folder / "sessions.json").write_text(json.dumps({"sessions": sessions}))
     return folder
+
+
+def _write_database(path: Path, share: float) -> None:
+    """OpenClaw's database with the first `share` of two sessions; what is there is not written again."""
+    with closing(apsw.Connection(str(path))) as host:
+        host.execute(
+            "CREATE TABLE IF NOT EXISTS transcript_events(session_id, seq, event_json, PRIMARY KEY (session_id, seq))"
+        )
+        for session in ("c1", "c2"):
+            for number in range(int(14 * share)):
+                record = _openclaw(session, number)
+                host.execute("INSERT OR IGNORE INTO transcript_events VALUES (?, ?, ?)", (session, number, record))
+
+
+def _openclaw(session: str, number: int) -> str:
+    text = "Remember that the crane is yellow." if (session, number) == ("c2", 4) else f"{session} says {number}"
+    return json.dumps(
+        {
+            "type": "message",
+            "id": f"e{number}",
+            "parentId": f"e{number - 1}" if number else None,
+            "timestamp": f"2026-04-05T09:00:{number:02}Z",
+            "message": {"role": "assistant" if number % 4 else "user", "content": text},
+        }
+    )
 
 
 def _rows(db: Path, order: str = "e.doc") -> dict[str, list[tuple[Any, ...]]]:

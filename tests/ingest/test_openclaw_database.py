@@ -201,6 +201,15 @@ def test_a_locked_database_is_reported_and_read_the_next_time(engine, path):
         assert engine.ingest([path]).turns == 1
 
 
+def test_a_host_that_keeps_the_database_to_itself_is_not_disturbed(engine, host, path):
+    host.db.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
+    host.say("s1", "one")
+    assert "locked" in engine.ingest([path]).problems[0]
+    host.say("s1", "two", first=2)
+    host.db.close()
+    assert engine.ingest([path]).turns == 2
+
+
 def test_a_writer_in_the_middle_of_a_transaction_hinders_nobody(engine, host, path):
     host.say("s1", "one")
     host.db.execute("BEGIN IMMEDIATE")

@@ -29,7 +29,7 @@ class Transcript:
     generation: int = 1  # rises when the file was rewritten under us
     size: int = 0
     fingerprint: str = ""  # of the bytes before the cursor, to see a rewrite
-    cursor: int = 0  # the byte from which to read on
+    cursor: int = 0  # the byte, or the record of a database, from which to read on
     state: str = "{}"  # the reader's and the packer's own state at the cursor, JSON
     turns: int = 0
     skipped: str = "{}"
@@ -45,7 +45,8 @@ class Transcript:
 class Episode:
     """A reduced record of a span of a transcript: a bounded preview and the pointer back.
 
-    `turns` are first and last turn (inclusive), `span` the byte range [start, end) of their records in the file.
+    `turns` are first and last turn (inclusive), `span` the byte range [start, end) of their records in the file (in a
+    host's database their numbers).
     A turn that is longer than a preview becomes several episodes, numbered by `part` from 0.
     """
 

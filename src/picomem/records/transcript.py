@@ -12,7 +12,8 @@ class Turn:
     """One thing that was said in a transcript, cleaned of the host's markup but not yet redacted.
 
     `index` counts the transcript's turns from 0 in file order. `start` and `end` are the byte range of the
-    record in the (decompressed) file, end exclusive, newline included: the pointer that opens it again.
+    record in the (decompressed) file, end exclusive, newline included, or its number in a host's database and the next:
+    the pointer that opens it again.
     """
 
     index: int
