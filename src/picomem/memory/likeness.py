@@ -10,11 +10,14 @@ from __future__ import annotations
 import re
 from difflib import SequenceMatcher
 from enum import Enum
+from itertools import pairwise
 
-from picomem.text.terms import terms
+from picomem.text.terms import is_stop_word, terms
 from picomem.values import dataclass
 
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+(?:[._\-/:'’@+][^\W_]+)*")
+_CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+_LETTERS = rf"(?:(?!{_CJK})[^\W_])+"
+_WORD = re.compile(rf"{_CJK}|{_LETTERS}(?:[._\-/:'’@+]{_LETTERS})*")
 _NEGATIONS = frozenset(
     """not no never don't dont doesn't isn't aren't won't can't cannot shouldn't mustn't without stop avoid
     不 别 沒 没 勿""".split()
@@ -22,6 +25,7 @@ _NEGATIONS = frozenset(
 # What a negation brings with it: "do not", 不要.
 _HELPERS = _NEGATIONS | frozenset("do does did will should must is are the a to any 要".split())
 _FILLERS = frozenset("now currently actually anymore still please really just also 现在 已经".split())
+_DIRECTIONS = frozenset("from to into before after by for 从 到 给 被 向".split())
 _ORDER_WORDS = frozenset("over than instead rather before after 而 比".split())
 
 
@@ -56,7 +60,7 @@ def compare(new: str, known: str) -> Likeness:
     share = len(new_terms & known_terms) / len(union) if union else 0.0
     if _contradicts(new_words, known_words):
         return Likeness(Relation.CONTRADICTS, share)
-    if share >= SAME:
+    if share >= SAME and _says_in_order(new_words, known_words):
         return Likeness(Relation.SAME, share)
     if _negated(new_words) == _negated(known_words):
         if known_terms and known_terms < new_terms and len(known_terms) >= 3:
@@ -73,6 +77,33 @@ def words(text: str) -> list[str]:
 
 def _contradicts(new: list[str], known: list[str]) -> bool:
     return _toggles_negation(new, known) or _turns_around(new, known) or _replaces_value(new, known)
+
+
+def _says_in_order(new: list[str], known: list[str]) -> bool:
+    """Whether two texts of the same words say the same: in one order, with one part moved ("on Tuesdays we deploy"), or
+    turned round by the passive ("is owned by Elena"). Words that changed places ("Omar owns staging and Dana
+    production", "from Paris to Berlin", "Elena is owned by") are news."""
+    one, other = _stems(new), _stems(known)
+    both = set(one) & set(other)
+    one, other = [stem for stem in one if stem in both], [stem for stem in other if stem in both]
+    if ("by" in new) != ("by" in known):
+        return one != other
+    while one and other and one[0] == other[0]:
+        one, other = one[1:], other[1:]
+    while one and other and one[-1] == other[-1]:
+        one, other = one[:-1], other[:-1]
+    moved = one == other or any(one[at:] + one[:at] == other for at in range(1, len(one)))
+    led, led_before = _led(new), _led(known)
+    return moved and all(led[word] == led_before[word] for word in led.keys() & led_before.keys())
+
+
+def _stems(text: list[str]) -> list[str]:
+    return [" ".join(terms(word)) or word for word in text if not is_stop_word(word)]
+
+
+def _led(text: list[str]) -> dict[str, str]:
+    """Where each direction points: the word behind "from", behind "to" and the like."""
+    return {word: following for word, following in pairwise(text) if word in _DIRECTIONS}
 
 
 def _negated(text: list[str]) -> bool:
