@@ -14,18 +14,24 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+# Of a small sentence model (arctic-embed): the mean of unrelated texts is 0.45, and the best of many are higher; a
+# question and its answer have 0.74 on average.
+SENTENCE_MARKS = (0.5, 0.8)
+
+
 class Embedder(Protocol):
     """A model that turns texts into vectors whose dot product is their likeness.
 
     `name` identifies the model and its version: vectors of two names are never compared. `local` says that texts do
     not leave this process; of one that is not local nothing is asked inside a transaction, and nothing unredacted.
     `reads_sentences` says that likeness stands beside the words of a question as their equal; else it decides only
-    what they leave open.
+    what they leave open. `marks` are two cosines: of texts as good as unrelated, and of texts that say the same.
     """
 
     name: str
     local: bool
     reads_sentences: bool
+    marks: tuple[float, float]
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """One float32 row of length 1 a text; a text of which the model knows nothing gets a row of zeros.

@@ -21,7 +21,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from picomem.errors import EmbedderFailed, InvalidInput
-from picomem.models.embedder import unit_rows
+from picomem.models.embedder import SENTENCE_MARKS, unit_rows
 from picomem.settings import EmbedderSettings
 from picomem.text.terms import is_cjk
 from picomem.values import dataclass
@@ -128,6 +128,7 @@ class OnnxEmbedder:
 
     local = True
     reads_sentences = True
+    marks = SENTENCE_MARKS
 
     def __init__(self, recipe: Recipe, threads: int = 1) -> None:
         if recipe.pooling not in _POOLINGS:

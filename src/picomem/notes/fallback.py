@@ -22,7 +22,7 @@ from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Origin
 from picomem.values import replace
 
-UNSURE = 0.5  # below this confidence an answer holds less than half of the question, by what its words weigh
+UNSURE = 0.5  # below this confidence it is likelier than not that the answer is not among the hits
 MIN_SCORE = 0.25  # a section that holds less than a quarter of the question is no answer to it
 _SHARE = 1 / 3  # of places and tokens: what notes may take from hits that recall is not sure of
 

@@ -19,6 +19,7 @@ class RedactedEmbedder:
         self.name = embedder.name
         self.local = embedder.local
         self.reads_sentences = embedder.reads_sentences
+        self.marks = embedder.marks
         self._embedder = embedder
         self._redactor = redactor
 

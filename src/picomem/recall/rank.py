@@ -59,7 +59,8 @@ class Evidence:
     words: dict[str, float] = field(default_factory=dict)
     context: float = 0.0
     session: float = 0.0
-    meaning: float = 0.0
+    meaning: float = 0.0  # its likeness beside that of the others
+    near: float = 0.0  # its likeness, 0 for unrelated texts, 1 for the same said twice
     own: bool = False  # said by the one whom the question is about
     recent: float = 0.0  # 1 now, half of it after RECENT_HALF; 0 where it does not matter
     in_window: float = 0.0  # 1 inside a time that is certainly asked for, less inside one that perhaps is
@@ -151,15 +152,16 @@ def fuse(evidence: dict[int, Evidence], idf: Mapping[str, float], *, reads_sente
     return sorted(evidence, key=lambda doc: (-evidence[doc].score, -doc))
 
 
-def confidence(found: Evidence, idf: Mapping[str, float], likeness: float) -> float:
-    """How sure we are that a hit is about the question, 0–1.
+def fit(found: Evidence, idf: Mapping[str, float]) -> float:
+    """How far a hit is about the question, 0–1: its words cover what the question is about (the share of the
+    question's weight that it holds), or its meaning is near."""
+    return round(1 - (1 - covered(found, idf)) * (1 - found.near), 4)
 
-    Either its words cover what the question is about (the share of the question's weight that it holds), or its
-    meaning is near: below a cosine of 0.35 two texts of the static model are as good as unrelated, at 0.85 they say
-    the same.
-    """
-    near = min(1.0, max(0.0, (likeness - 0.35) / 0.5))
-    return round(1 - (1 - covered(found, idf)) * (1 - near), 4)
+
+def nearness(cosine: float, marks: tuple[float, float]) -> float:
+    """A cosine, brought to 0–1 between the two marks of its model (see models/embedder.py)."""
+    unrelated, same = marks
+    return min(1.0, max(0.0, (cosine - unrelated) / (same - unrelated)))
 
 
 def covered(found: Evidence, idf: Mapping[str, float]) -> float:

@@ -7,7 +7,7 @@ Recall never fails because one leg failed: each leg is tried by itself, and the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,8 @@ from picomem.recall.filters import Filters
 from picomem.recall.meaning import Likeness, MeaningLeg
 from picomem.recall.question import Question, parse
 from picomem.recall.rank import Evidence
-from picomem.recall.speaker import meant
+from picomem.recall.speaker import meant, names
+from picomem.recall.sureness import FIRST, confidence
 from picomem.recall.when.sessions import SessionReading, chosen
 from picomem.recall.words import WordMatches, match_words
 from picomem.records.episode import Episode, Transcript
@@ -83,7 +84,7 @@ class Recall:
         return Answer(
             question=text[:400],
             hits=tuple(hits),
-            confidence=max((hit.score for hit in hits), default=0.0),
+            confidence=looking.confidence if hits else 0.0,
             legs=legs,
             tokens=sum(hit.tokens for hit in hits),
             token_budget=wanted.token_budget,
@@ -108,6 +109,7 @@ class _Looking:
     legs: dict[str, str]
     notes: list[str]
     damaged: list[str] = field(default_factory=list)
+    confidence: float = 0.0
 
     def memories(self) -> list[Hit]:
         total = int((self.tx.one("count_memory_docs", user=self.scope.user) or (0,))[0])
@@ -126,12 +128,14 @@ class _Looking:
         for doc in order:
             evidence[doc].score += _IMPORTANCE * records[doc].importance
         order.sort(key=lambda doc: (-evidence[doc].score, -doc))
-        scores = _absolute(order, evidence, words, near)
+        scores = _absolute(order, evidence, words)
         scores = {doc: round(min(1.0, _DURABLE * score), 4) for doc, score in scores.items()}
         kept = _known(order, scores)
-        return [
+        hits = [
             self._memory_hit(records[doc], scores[doc], _why(evidence[doc], words)) for doc in kept[: self.wanted.limit]
         ]
+        self._weigh([evidence[doc] for doc in kept], words)
+        return hits
 
     def _memory_hit(self, memory: Memory, score: float, why: str) -> Hit:
         return Hit(
@@ -212,9 +216,13 @@ class _Looking:
         }
         self._add_meaning(evidence, near, {doc: place.tokens for doc, place in places.items()})
         order = rank.fuse(evidence, words.idf, reads_sentences=self._reads_sentences())
-        scores = _absolute(order, evidence, words, near)
+        scores = _absolute(order, evidence, words)
         kept = [doc for doc in _known(order, scores) if _has_reason(evidence[doc], window)]
-        return self._episode_hits(kept, scores, evidence, words)
+        hits = self._episode_hits(kept, scores, evidence, words)
+        if hits:  # the best may be held back for its origin
+            best = [evidence[doc] for doc in kept if scores[doc] <= hits[0].score]
+            self._weigh(best, words, names(own))
+        return hits
 
     def _episode_hits(
         self, order: list[int], scores: dict[int, float], evidence: dict[int, Evidence], words: WordMatches
@@ -273,6 +281,20 @@ class _Looking:
         for doc, value in rank.meaning_scores(near.nearest, near.middling, tokens).items():
             if doc in evidence:
                 evidence[doc].meaning = trust * value
+        if self.meaning is not None:
+            marks = self.meaning.embedder.marks
+            for doc, cosine in near.nearest.items():
+                if doc in evidence:
+                    evidence[doc].near = rank.nearness(cosine, marks)
+
+    def _weigh(self, best: list[Evidence], words: WordMatches, named: Collection[str] = ()) -> None:
+        """What one source knows makes the answer as sure as that; the surer of the sources counts."""
+        sure = confidence(best, words.idf, words.unheard, named)
+        if words.substring:
+            sure = min(sure, _SUBSTRING_CONFIDENCE)
+        if best and best[0].in_window == 1.0:
+            sure = max(sure, _WINDOW_CONFIDENCE)
+        self.confidence = max(self.confidence, sure)
 
     def _reads_sentences(self) -> bool:
         return self.meaning is not None and self.meaning.embedder.reads_sentences
@@ -361,12 +383,12 @@ def _has_reason(found: Evidence, window: _Window | None) -> bool:
     )
 
 
-def _absolute(order: list[int], evidence: dict[int, Evidence], words: WordMatches, near: Likeness) -> dict[int, float]:
-    """Scores in 0–1 that compare between questions: the best hit's confidence, shared out in proportion."""
+def _absolute(order: list[int], evidence: dict[int, Evidence], words: WordMatches) -> dict[int, float]:
+    """Scores in 0–1 that compare between questions: how far the best hit fits, shared out in proportion."""
     if not order:
         return {}
     top = evidence[order[0]].score or 1.0
-    sure = max(rank.confidence(evidence[doc], words.idf, near.nearest.get(doc, 0.0)) for doc in order[:3])
+    sure = max(rank.fit(evidence[doc], words.idf) for doc in order[:FIRST])
     if words.substring:
         sure = min(sure, _SUBSTRING_CONFIDENCE)
     sure = max(sure, _WINDOW_CONFIDENCE if evidence[order[0]].in_window == 1.0 else 0.0)

@@ -46,6 +46,11 @@ def meant(roles: Iterable[str], of_asker: bool, asked: Iterable[str]) -> frozens
     return frozenset(role for role in roles if (of_asker and role == "user") or _is_named(role, known))
 
 
+def names(roles: Iterable[str]) -> frozenset[str]:
+    """The terms of those of the speakers' names that are names, and not what a host calls a side."""
+    return frozenset(term for role in roles if role not in _ROLES for term in terms(role))
+
+
 def _is_named(role: str, asked: frozenset[str]) -> bool:
     name = frozenset() if role in _ROLES else frozenset(terms(role))
     return bool(name) and name <= asked

@@ -31,13 +31,15 @@ class WordMatches:
     """What the terms of a question found in one source.
 
     `weights` holds, by term, the weight that it gave each document; `idf` what each term of the question is worth,
-    found or not; `spelled` the near spellings that stood in for a term.
+    found or not; `spelled` the near spellings that stood in for a term; `unheard` the terms that the user's texts hold
+    in no spelling.
     """
 
     def __init__(self) -> None:
         self.weights: dict[str, dict[int, float]] = {}
         self.idf: dict[str, float] = {}
         self.spelled: dict[str, tuple[str, ...]] = {}
+        self.unheard: frozenset[str] = frozenset()
         self.substring = False
 
     @cached_property
@@ -76,6 +78,7 @@ def match_words(
         elif count and (term in rare or not rare):
             posting = search.postings(tx, scope, source, term, prefix=term in question.single)
             _add(found, term, found.idf[term], posting.scores)
+    found.unheard = frozenset(term for term, count in counts.items() if not count and term not in found.spelled)
     if not any(found.weights.values()) and not exact:
         _add_substrings(tx, scope, source, question, found)
     return found
