@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, tzinfo
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from picomem import paths
 from picomem.clock import Clock, local_zone, system_clock
 from picomem.engine import Engine
 from picomem.errors import InvalidInput, NoStore, PicomemError, StoreError
 from picomem.models.embedder import Embedder
+from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.scope import Scope
 from picomem.settings import Settings, load
 from picomem.store.connector import Connector
 from picomem.store.sqlite import SqliteConnector
+
+if TYPE_CHECKING:
+    from picomem.models.lexicon import Lexicon
 
 
 def open_engine(
@@ -30,6 +35,7 @@ def open_engine(
     actor: str = "",
     create: bool = True,
     without_store: bool = False,
+    weights: Weights = WEIGHTS,
 ) -> Engine:
     """Open a memory, or create one unless `create` is false.
 
@@ -37,7 +43,7 @@ def open_engine(
     `recall.embedder` names it ("static", "none", "onnx:FOLDER", …); by default what the settings say. Raises
     InvalidInput for bad settings, StoreError for a bad file, and NoStore where there is none and none is to be
     created. With `without_store`, where notes are configured, only what needs the store raises that, and recall asks
-    the notes.
+    the notes. `weights` are those of ranking, for who measures what a part of it is worth.
     """
     if user is not None and not user.strip():
         # An empty variable in a script must not open the memory of somebody else.
@@ -63,6 +69,8 @@ def open_engine(
         zone,
         chosen,
         actor,
+        _lexicon() if model is not None else None,
+        weights,
     )
     if waiting:
         _take_over_snapshot(engine, snapshot)
@@ -119,6 +127,13 @@ def _embedder(chosen: str | Embedder, settings: Settings) -> Embedder | None:
     from picomem.models.choice import embedder_of
 
     return embedder_of(chosen, settings.embedder)
+
+
+def _lexicon() -> Lexicon:
+    """What words mean. Who wants no vectors wants no numpy either, which it needs."""
+    from picomem.models.lexicon import Lexicon
+
+    return Lexicon()
 
 
 def zone_of(settings: Settings) -> tzinfo:

@@ -21,6 +21,7 @@ from picomem.recall.filters import Filters
 from picomem.recall.meaning import MeaningLeg
 from picomem.recall.question import parse
 from picomem.recall.recall import Recall, Wanted
+from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Decision, Kind, Origin, Priority
 from picomem.records.memory import Change, Memory
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from picomem.memory.status import Status
     from picomem.memory.vectors import Vectors
     from picomem.models.embedder import Embedder
+    from picomem.models.lexicon import Lexicon
     from picomem.notes.notes import Excerpt, Found, Notes
     from picomem.policy.redact import Redactor
     from picomem.records.episode import Episode, Transcript
@@ -71,6 +73,8 @@ class Engine:
         zone: tzinfo,
         settings: Settings,
         actor: str = "",
+        lexicon: Lexicon | None = None,
+        weights: Weights = WEIGHTS,
     ) -> None:
         self.scope = scope
         self.settings = settings
@@ -89,7 +93,7 @@ class Engine:
         self._kept_vectors: Vectors | None = None
         self._kept_sessions: Sessions | None = None
         meaning = MeaningLeg(embedder) if embedder is not None else None
-        self._recall = Recall(connector, self._redactor, meaning, zone)
+        self._recall = Recall(connector, self._redactor, meaning, zone, lexicon, weights)
 
     @property
     def zone(self) -> tzinfo:

@@ -29,7 +29,7 @@ from picomem.policy.gate import Verdict, judge
 from picomem.recall.question import MOST_TERMS, Question
 from picomem.recall.rank import best_by_words
 from picomem.recall.when.reading import TimeReading
-from picomem.recall.words import match_words
+from picomem.recall.words import Search, match_words
 from picomem.records.ids import new_id
 from picomem.records.kinds import Decision, Kind, Origin
 from picomem.records.memory import Change, Memory, Parent
@@ -37,7 +37,7 @@ from picomem.records.scope import Scope
 from picomem.store import memories
 from picomem.store.connector import Transaction
 from picomem.text.keys import LONGEST_KEY
-from picomem.text.terms import query_terms
+from picomem.text.terms import worded_terms
 from picomem.text.tokens import count_tokens
 from picomem.values import dataclass, field, replace
 
@@ -339,11 +339,11 @@ def revised(
 def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:
     """Memories that hold now, or are to hold later, and share words with the offer, best first."""
     total = int((tx.one("count_memory_docs", user=offer.scope.user) or (0,))[0])
-    terms = tuple(query_terms(offer.content, MOST_TERMS))
-    if not total or not terms:
+    words = worded_terms(offer.content, MOST_TERMS)
+    if not total or not words:
         return []
-    question = Question(offer.content, offer.content, terms, frozenset(), (), TimeReading(None, "", "", False))
-    best = best_by_words(match_words(tx, offer.scope, "memory", question, total, exact=True).totals, 64)
+    question = Question(offer.content, offer.content, words, frozenset(), (), TimeReading(None, "", "", False))
+    best = best_by_words(match_words(Search(tx, offer.scope, "memory", total), question, exact=True).totals, 64)
     found = {memory.doc: memory for memory in memories.by_docs(tx, offer.scope, best, [])}
     ranked = [found[doc] for doc in best if doc in found]
     return [memory for memory in ranked if not memory.archived and not memory.over(now)][:_MOST_KNOWN]

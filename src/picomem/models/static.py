@@ -37,12 +37,12 @@ class StaticEmbedder:
         """One float32 row of length 1 a text; a text without a known token gets a row of zeros."""
         import numpy as np
 
-        weights = _weights()
+        table = weights()
         rows = np.zeros((len(texts), self.dimensions), np.float32)
         for row, text in zip(rows, texts, strict=True):
             ids = token_ids(text[:_LONGEST])
             if ids:
-                row[:] = weights[ids].mean(axis=0, dtype=np.float32)
+                row[:] = table[ids].mean(axis=0, dtype=np.float32)
         return unit_rows(rows)
 
     def embed_question(self, text: str) -> np.ndarray:
@@ -55,8 +55,8 @@ class StaticEmbedder:
 
 
 @lru_cache(maxsize=1)
-def _weights() -> np.ndarray:
-    """The matrix, mapped from the file: only the rows of tokens that occur are read."""
+def weights() -> np.ndarray:
+    """The vectors of the vocabulary (32,000 × 256, float16), mapped from the file: only rows that are used are read."""
     import numpy as np
 
     path = wordllama_folder() / "weights" / "l2_supercat_256.safetensors"

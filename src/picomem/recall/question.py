@@ -10,7 +10,7 @@ from picomem.recall.speaker import is_of_asker, is_telling
 from picomem.recall.when.reading import TimeReading, read_time
 from picomem.recall.when.sessions import SessionReading, read_sessions
 from picomem.text.plain import plain
-from picomem.text.terms import is_cjk, query_terms
+from picomem.text.terms import is_cjk, worded_terms
 from picomem.values import dataclass
 
 LONGEST = 8_000  # characters of a question that are looked at
@@ -20,17 +20,22 @@ _QUOTED = re.compile(r"[\"“”「『《]([^\"“”「」『』《》]{2,200})
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`terms` in order, each once; `single` are CJK characters that stand alone and are looked for by prefix."""
+    """`words` are the terms to look for, in order, each with the word of the question that it comes from; `single` are
+    CJK characters that stand alone and are looked for by prefix."""
 
     text: str
     about: str  # the text without the words of a time that is used as such
-    terms: tuple[str, ...]
+    words: dict[str, str]
     single: frozenset[str]
     phrases: tuple[str, ...]
     time: TimeReading
     sessions: SessionReading | None = None  # sessions that are asked for by their place, where no time is
     of_asker: bool = False  # what the asker said is asked for
     telling: bool = False  # it goes on with something, rather than asking about it
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        return tuple(self.words)
 
 
 def parse(text: str, asked_at: Micros, zone: tzinfo) -> Question:
@@ -42,13 +47,13 @@ def parse(text: str, asked_at: Micros, zone: tzinfo) -> Question:
     sessions = None if time.window and time.certain else read_sessions(text)
     if sessions and sessions.certain:
         about = about.replace(sessions.phrase, " ", 1)
-    terms = query_terms(about, MOST_TERMS)
+    words = worded_terms(about, MOST_TERMS)
     telling = is_telling(text)
     return Question(
         text=text,
         about=about,
-        terms=tuple(terms),
-        single=frozenset(term for term in terms if len(term) == 1 and is_cjk(term)),
+        words=words,
+        single=frozenset(term for term in words if len(term) == 1 and is_cjk(term)),
         phrases=tuple(phrase.strip().casefold() for phrase in _QUOTED.findall(text)),
         time=time,
         sessions=sessions,

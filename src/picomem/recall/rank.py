@@ -1,4 +1,4 @@
-"""Ranking: from what each leg found to one order. Pure; every constant is explained where it stands.
+"""Ranking: from what each leg found to one order. Pure; what each part weighs, and why, stands in weights.py.
 
 An episode's score is made of
 
@@ -20,33 +20,11 @@ from collections.abc import Iterable, Mapping
 from heapq import nlargest
 
 from picomem.clock import DAY, Micros
+from picomem.recall.weights import WEIGHTS, Weights
 from picomem.store.search import SATURATION, Place
 from picomem.values import dataclass, field
 
-# The four weights were chosen together, once, on seven public sets at a time (docs/benchmarks.md): a middle that
-# serves them all, and the best for none of them.
-#
-# A turn of SHORT tokens takes half of CONTEXT from its neighbours, a longer one less: it stands on its own.
-CONTEXT = 0.8
-SHORT = 30.0
-# What the whole transcript has, beside what the turn has.
-SESSION = 0.3
-# Mean vectors of a static model say less than words do, and little about a short turn; where words leave everything
-# open, nearness in meaning counts so much.
-MEANING = 0.8
-# A sentence model's nearest weighs as much as the best by words: 0.8 finds fewer notes, 1.5 fewer turns of short talk.
-SENTENCES = 1.0
-# Being inside a time that the question certainly asks for is worth a perfect match of words; inside one that it
-# perhaps asks for ("since the release", "this week"), a part of that.
-TIME = 1.0
-PERHAPS = 0.3
-# An agent answers a sentence with a page, which has its words and more. What its asker said of themselves goes before
-# such a page unless the page fits half as well again. From 0.3 to 1 any value does about the same.
-OWN = 0.5
-# The next turn of something that goes on is about what was talked of lately more often than not. It is worth a fifth
-# of a perfect match, half of that after a month. Of questions about something past it would be wrong (measured: a
-# question is as often about last year as about last week).
-RECENT = 0.2
+SHORT = 30.0  # tokens of a turn that says half of what it means by itself
 RECENT_HALF = 30 * DAY
 # How many of the words' best are looked at more closely; below that, context cannot lift a hit to the top.
 CANDIDATES = 400
@@ -96,7 +74,9 @@ def session_scores(
     }
 
 
-def context_scores(places: Iterable[Place], parts: Mapping[int, Mapping[str, float]]) -> dict[int, float]:
+def context_scores(
+    places: Iterable[Place], parts: Mapping[int, Mapping[str, float]], weights: Weights = WEIGHTS
+) -> dict[int, float]:
     """What each episode's two neighbours have of the question, less for an episode that is long itself."""
     by_transcript: dict[str, list[Place]] = {}
     for place in places:
@@ -109,7 +89,7 @@ def context_scores(places: Iterable[Place], parts: Mapping[int, Mapping[str, flo
             before = own[i - 1] if i and _adjacent(row[i - 1], place) else 0.0
             after = own[i + 1] if i + 1 < len(row) and _adjacent(place, row[i + 1]) else 0.0
             if before or after:
-                scores[place.doc] = CONTEXT * SHORT / (SHORT + place.tokens) * (before + after)
+                scores[place.doc] = weights.context * SHORT / (SHORT + place.tokens) * (before + after)
     return scores
 
 
@@ -136,19 +116,30 @@ def recency(started_at: Micros | None, now: Micros) -> float:
     return 0.0 if started_at is None else 0.5 ** (max(0, now - started_at) / RECENT_HALF)
 
 
-def fuse(evidence: dict[int, Evidence], idf: Mapping[str, float], *, reads_sentences: bool = False) -> list[int]:
+def fuse(
+    evidence: dict[int, Evidence],
+    idf: Mapping[str, float],
+    *,
+    reads_sentences: bool = False,
+    weights: Weights = WEIGHTS,
+) -> list[int]:
     """Score every document; the order, best first. A tie goes to the later one.
 
     The more of the question its best match by words holds, the less there is left for a mean of words to decide; what
     a model says that `reads_sentences` counts as much as the words.
     """
     doubt = 1 - max((covered(found, idf) for found in evidence.values()), default=0.0)
-    raw = {doc: sum(found.words.values()) + found.context + SESSION * found.session for doc, found in evidence.items()}
+    raw = {
+        doc: sum(found.words.values()) + found.context + weights.session * found.session
+        for doc, found in evidence.items()
+    }
     best = max(raw.values(), default=0.0) or 1.0
-    weight = SENTENCES if reads_sentences else MEANING * doubt
+    meaning = weights.sentences if reads_sentences else weights.meaning * doubt
     for doc, found in evidence.items():
-        fit = raw[doc] / best + weight * found.meaning
-        found.score = fit * (1 + OWN * found.own) + TIME * found.in_window + RECENT * found.recent
+        fit = raw[doc] / best + meaning * found.meaning
+        found.score = (
+            fit * (1 + weights.own * found.own) + weights.time * found.in_window + weights.recent * found.recent
+        )
     return sorted(evidence, key=lambda doc: (-evidence[doc].score, -doc))
 
 

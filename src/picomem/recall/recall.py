@@ -20,8 +20,9 @@ from picomem.recall.question import Question, parse
 from picomem.recall.rank import Evidence
 from picomem.recall.speaker import meant, names
 from picomem.recall.sureness import FIRST, confidence
+from picomem.recall.weights import WEIGHTS, Weights
 from picomem.recall.when.sessions import SessionReading, chosen
-from picomem.recall.words import WordMatches, match_words
+from picomem.recall.words import Search, WordMatches, match_words
 from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Answer, Hit
 from picomem.records.memory import Memory
@@ -31,6 +32,7 @@ from picomem.store.connector import Connector, Transaction
 from picomem.values import dataclass, field, replace
 
 if TYPE_CHECKING:
+    from picomem.models.lexicon import Lexicon
     from picomem.policy.redact import Redactor
 
 MEMORY_SHARE = 0.6  # of the token budget; what memories leave over goes to episodes
@@ -58,19 +60,29 @@ class Recall:
     """Answers questions over one store."""
 
     def __init__(
-        self, connector: Connector, redactor: Callable[[], Redactor], meaning: MeaningLeg | None, zone: tzinfo
+        self,
+        connector: Connector,
+        redactor: Callable[[], Redactor],
+        meaning: MeaningLeg | None,
+        zone: tzinfo,
+        lexicon: Lexicon | None = None,
+        weights: Weights = WEIGHTS,
     ) -> None:
         self._connector = connector
         self._redactor = redactor
         self._meaning = meaning
         self._zone = zone
+        self._lexicon = lexicon
+        self._weights = weights
 
     def answer(self, scope: Scope, text: str, wanted: Wanted, now: Micros) -> Answer:
         question = parse(text, now, self._zone)
         legs: dict[str, str] = {}
         notes: list[str] = []
         with self._connector.read() as tx:
-            looking = _Looking(tx, scope, question, wanted, now, self._meaning, legs, notes)
+            looking = _Looking(
+                tx, scope, question, wanted, now, self._meaning, self._lexicon, self._weights, legs, notes
+            )
             found = looking.memories() if wanted.filters.include_memories else []
             found += looking.episodes() if wanted.filters.include_transcripts else []
         if looking.damaged:
@@ -106,6 +118,8 @@ class _Looking:
     wanted: Wanted
     now: Micros
     meaning: MeaningLeg | None
+    lexicon: Lexicon | None
+    weights: Weights
     legs: dict[str, str]
     notes: list[str]
     damaged: list[str] = field(default_factory=list)
@@ -124,7 +138,7 @@ class _Looking:
                 records[memory.doc] = memory
                 evidence[memory.doc] = Evidence(words=parts.get(memory.doc, {}))
         self._add_meaning(evidence, near, {doc: memory.tokens for doc, memory in records.items()})
-        order = rank.fuse(evidence, words.idf, reads_sentences=self._reads_sentences())
+        order = self._fused(evidence, words)
         for doc in order:
             evidence[doc].score += _IMPORTANCE * records[doc].importance
         order.sort(key=lambda doc: (-evidence[doc].score, -doc))
@@ -132,7 +146,8 @@ class _Looking:
         scores = {doc: round(min(1.0, _DURABLE * score), 4) for doc, score in scores.items()}
         kept = _known(order, scores)
         hits = [
-            self._memory_hit(records[doc], scores[doc], _why(evidence[doc], words)) for doc in kept[: self.wanted.limit]
+            self._memory_hit(records[doc], scores[doc], _why(doc, evidence[doc], words))
+            for doc in kept[: self.wanted.limit]
         ]
         self._weigh([evidence[doc] for doc in kept], words)
         return hits
@@ -197,7 +212,7 @@ class _Looking:
         if window is not None and window.hard:
             places = {doc: place for doc, place in places.items() if doc in inside}
         parts = words.parts(places)
-        context = rank.context_scores(places.values(), parts)
+        context = rank.context_scores(places.values(), parts, self.weights)
         sessions = rank.session_scores(places.values(), parts, words.idf)
         own = meant({place.role for place in places.values()}, self.question.of_asker, self.question.terms)
         evidence = {
@@ -215,7 +230,7 @@ class _Looking:
             for doc, place in places.items()
         }
         self._add_meaning(evidence, near, {doc: place.tokens for doc, place in places.items()})
-        order = rank.fuse(evidence, words.idf, reads_sentences=self._reads_sentences())
+        order = self._fused(evidence, words)
         scores = _absolute(order, evidence, words)
         kept = [doc for doc in _known(order, scores) if _has_reason(evidence[doc], window)]
         hits = self._episode_hits(kept, scores, evidence, words)
@@ -240,7 +255,7 @@ class _Looking:
                 if episode.transcript_id not in transcripts:
                     transcripts[episode.transcript_id] = self._transcript(episode.transcript_id)
                 transcript = transcripts[episode.transcript_id]
-                hits.append(episode_hit(episode, transcript, scores[doc], _why(evidence[doc], words)))
+                hits.append(episode_hit(episode, transcript, scores[doc], _why(doc, evidence[doc], words)))
                 if len(hits) == self.wanted.limit:
                     return hits
         return hits
@@ -248,7 +263,8 @@ class _Looking:
     def _words(self, source: str, total: int) -> WordMatches:
         leg = _LEG_NAMES[source] + " by words"
         try:
-            found = match_words(self.tx, self.scope, source, self.question, total)
+            where = Search(self.tx, self.scope, source, total, self.lexicon, self.weights)
+            found = match_words(where, self.question)
         except StoreError as error:
             self.legs[leg] = f"failed: {error}"
             return WordMatches()
@@ -296,8 +312,9 @@ class _Looking:
             sure = max(sure, _WINDOW_CONFIDENCE)
         self.confidence = max(self.confidence, sure)
 
-    def _reads_sentences(self) -> bool:
-        return self.meaning is not None and self.meaning.embedder.reads_sentences
+    def _fused(self, evidence: dict[int, Evidence], words: WordMatches) -> list[int]:
+        reads = self.meaning is not None and self.meaning.embedder.reads_sentences
+        return rank.fuse(evidence, words.idf, reads_sentences=reads, weights=self.weights)
 
     def _allowed_transcripts(self) -> set[str] | None:
         """The transcripts that may answer, or None for all of them."""
@@ -322,12 +339,12 @@ class _Looking:
         if filters.since is not None or until is not None:
             return _Window(filters.since or -(1 << 62), until or 1 << 62, hard=True)
         if self.question.sessions and (named := self._named_sessions(self.question.sessions)):
-            weight = 1.0 if self.question.sessions.certain else rank.PERHAPS
+            weight = 1.0 if self.question.sessions.certain else self.weights.perhaps
             return _Window(0, self.now, self.question.sessions.phrase, weight=weight, transcripts=tuple(named))
         time = self.question.time
         if time.window is None:
             return None
-        weight = 1.0 if time.certain else rank.PERHAPS
+        weight = 1.0 if time.certain else self.weights.perhaps
         return _Window(time.window.since, time.window.until, time.phrase, weight=weight)
 
     def _named_sessions(self, reading: SessionReading) -> list[str]:
@@ -399,11 +416,13 @@ def _known(order: list[int], scores: dict[int, float]) -> list[int]:
     return [doc for doc in order if scores[doc] > 0]
 
 
-def _why(found: Evidence, words: WordMatches) -> str:
+def _why(doc: int, found: Evidence, words: WordMatches) -> str:
     reasons = []
     if found.words:
         heaviest = sorted(found.words, key=lambda term: -found.words[term])[:5]
-        reasons.append(("contains " if words.substring else "words: ") + ", ".join(heaviest))
+        near = {term: words.nearly[term][doc] for term in heaviest if doc in words.nearly.get(term, ())}
+        named = (f"{near[term]} (near {term})" if term in near else term for term in heaviest)
+        reasons.append(("contains " if words.substring else "words: ") + ", ".join(named))
     if found.context > 0:
         reasons.append("its neighbours fit")
     if found.meaning >= 0.5:

@@ -3,6 +3,9 @@
 A term that occurs nowhere may be a slip or a part of a word. Then the user's own vocabulary is asked for terms
 that begin with it, or that differ from it by a letter or two; they count for less. When no term of the question
 occurs, the question's own string is looked for in the text.
+
+Where a lexicon is at hand (models/lexicon.py), a term weighs more or less by what its word says in the language; and
+if no document holds half of the question, words that are near in meaning to the question's are looked up as well.
 """
 
 from __future__ import annotations
@@ -10,21 +13,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
+from heapq import nlargest
 from math import log
+from typing import TYPE_CHECKING
 
 from picomem.recall.question import Question
+from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.scope import Scope
 from picomem.store import search
 from picomem.store.connector import Transaction
 from picomem.text.terms import is_stop_word
+from picomem.values import dataclass
+
+if TYPE_CHECKING:
+    from picomem.models.lexicon import Lexicon
 
 _MOST_DOCUMENTS = 20_000  # a term of more documents is only looked up if the question has no rarer one
-_SLIP_WEIGHT = 0.6  # what a match by a near spelling is worth beside the word itself
 _SLIP_LIKENESS = 0.85  # the least likeness (2·M/T of Ratcliff and Obershelp) for two spellings of one word
 _MOST_SLIPS = 4
 _MOST_MISSPELT = 16  # unknown terms of a question for which near spellings are looked for
 _VOCABULARY_PAGE = 2_000  # terms that are compared with a slip
 _MOST_SUBSTRINGS = 50
+_COVERED = 0.5  # a document that holds so much of the question leaves no need for other words
+_LIKELY = 50  # documents that are looked at for that: those that hold the heaviest terms
+_MOST_NEAR = 24  # near words that are looked up, the heaviest
+_NEAR_DOCUMENTS = 2_000  # a near word of more documents says too little for what it costs
 
 
 class WordMatches:
@@ -32,7 +45,7 @@ class WordMatches:
 
     `weights` holds, by term, the weight that it gave each document; `idf` what each term of the question is worth,
     found or not; `spelled` the near spellings that stood in for a term; `unheard` the terms that the user's texts hold
-    in no spelling.
+    in no spelling. `nearly` holds, by term and document, the near word that gave the weight, where one did.
     """
 
     def __init__(self) -> None:
@@ -40,11 +53,26 @@ class WordMatches:
         self.idf: dict[str, float] = {}
         self.spelled: dict[str, tuple[str, ...]] = {}
         self.unheard: frozenset[str] = frozenset()
+        self.nearly: dict[str, dict[int, str]] = {}
         self.substring = False
 
     @cached_property
     def totals(self) -> dict[int, float]:
         """By document, the weight of all terms together. Asked for once everything has been found."""
+        return self._totals()
+
+    @property
+    def coverage(self) -> float:
+        """How much of the question's weight the likeliest documents hold at most, 0–1."""
+        whole = sum(self.idf.values())
+        totals = self._totals()
+        held = (
+            sum(min(self.idf.get(term, 0.0), weights.get(doc, 0.0)) for term, weights in self.weights.items())
+            for doc in nlargest(_LIKELY, totals, key=lambda doc: totals[doc])
+        )
+        return max(held, default=0.0) / whole if whole else 0.0
+
+    def _totals(self) -> dict[int, float]:
         totals: dict[int, float] = {}
         for weights in self.weights.values():
             for doc, weight in weights.items():
@@ -60,39 +88,64 @@ class WordMatches:
         return found
 
 
-def match_words(
-    tx: Transaction, scope: Scope, source: str, question: Question, documents: int, *, exact: bool = False
-) -> WordMatches:
-    """Look up the question's terms among the `documents` memories or episodes of the user; `exact`: nothing else."""
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Where words are looked for: among the `documents` memories or episodes of a user, with these weights."""
+
+    tx: Transaction
+    scope: Scope
+    source: str
+    documents: int
+    lexicon: Lexicon | None = None
+    weights: Weights = WEIGHTS
+
+    def count(self, term: str, question: Question) -> int:
+        """How many documents hold a term."""
+        if term in question.single:
+            near = search.terms_near(self.tx, self.scope, self.source, term, _VOCABULARY_PAGE)
+            return sum(count for _, count in near)
+        return search.count(self.tx, self.scope, self.source, term)
+
+    def scores(self, term: str, *, prefix: bool = False) -> dict[int, float]:
+        """How much of a term each document has, 0–2.2."""
+        return search.postings(self.tx, self.scope, self.source, term, prefix=prefix).scores
+
+    def rarity(self, count: int) -> float:
+        return idf(self.documents, count)
+
+    def says(self, word: str) -> float:
+        """What a word says in the language, as a factor."""
+        return self.lexicon.says(word) ** self.weights.language if self.lexicon and self.weights.language else 1.0
+
+
+def match_words(where: Search, question: Question, *, exact: bool = False) -> WordMatches:
+    """Look up the question's terms; `exact`: as they stand, and nothing else."""
     found = WordMatches()
-    if not documents:
+    if not where.documents:
         return found
-    counts = {term: _count(tx, scope, source, term, question) for term in question.terms}
-    found.idf = {term: idf(documents, count) for term, count in counts.items()}
+    counts = {term: where.count(term, question) for term in question.terms}
+    found.idf = {term: where.rarity(count) * where.says(question.words[term]) for term, count in counts.items()}
     rare = {term for term, count in counts.items() if 0 < count <= _MOST_DOCUMENTS}
     unknown = [term for term, count in counts.items() if count == 0 and term not in question.single]
     misspelt = set() if exact else set(unknown[:_MOST_MISSPELT])
     for term, count in counts.items():
         if term in misspelt:
-            _add_slips(tx, scope, source, term, documents, found)
+            _add_slips(where, term, question.words[term], found)
         elif count and (term in rare or not rare):
-            posting = search.postings(tx, scope, source, term, prefix=term in question.single)
-            _add(found, term, found.idf[term], posting.scores)
+            _add(found, term, found.idf[term], where.scores(term, prefix=term in question.single))
     found.unheard = frozenset(term for term, count in counts.items() if not count and term not in found.spelled)
-    if not any(found.weights.values()) and not exact:
-        _add_substrings(tx, scope, source, question, found)
+    if exact:
+        return found
+    if not any(found.weights.values()):
+        _add_substrings(where, question, found)
+    if where.lexicon and where.weights.near_words and not found.substring and found.coverage < _COVERED:
+        _add_near(where, where.lexicon, question, found)
     return found
 
 
 def idf(documents: int, count: int) -> float:
     """How much a term says: ln(1 + (N − n + ½) / (n + ½)), which is never negative (Robertson and Zaragoza 2009)."""
     return log(1 + (max(documents, count) - count + 0.5) / (count + 0.5))
-
-
-def _count(tx: Transaction, scope: Scope, source: str, term: str, question: Question) -> int:
-    if term in question.single:
-        return sum(count for _, count in search.terms_near(tx, scope, source, term, _VOCABULARY_PAGE))
-    return search.count(tx, scope, source, term)
 
 
 def _add(found: WordMatches, term: str, weight: float, scores: dict[int, float]) -> None:
@@ -102,13 +155,32 @@ def _add(found: WordMatches, term: str, weight: float, scores: dict[int, float])
             weights[doc] = weighed
 
 
-def _add_slips(tx: Transaction, scope: Scope, source: str, term: str, documents: int, found: WordMatches) -> None:
-    near = near_spellings(term, search.terms_near(tx, scope, source, term[:2], _VOCABULARY_PAGE))
+def _add_slips(where: Search, term: str, word: str, found: WordMatches) -> None:
+    vocabulary = search.terms_near(where.tx, where.scope, where.source, term[:2], _VOCABULARY_PAGE)
+    near = near_spellings(term, vocabulary) if where.weights.spelling else []
     for spelling, count in near:
-        posting = search.postings(tx, scope, source, spelling)
-        _add(found, term, _SLIP_WEIGHT * idf(documents, count), posting.scores)
+        weight = where.weights.spelling * where.rarity(count) * where.says(word)
+        _add(found, term, weight, where.scores(spelling))
     if near:
         found.spelled[term] = tuple(spelling for spelling, _ in near)
+
+
+def _add_near(where: Search, lexicon: Lexicon, question: Question, found: WordMatches) -> None:
+    """Look up the words near in meaning to the question's: each stands for the term that it is near to, and gives a
+    document no more of that term than it has already."""
+    likely: list[tuple[float, str, str]] = []
+    for term in question.terms:
+        for near, cosine in lexicon.near(question.words[term]):
+            count = 0 if near in found.idf else where.count(near, question)
+            if 0 < count <= _NEAR_DOCUMENTS:
+                weight = where.weights.near_words * cosine * min(found.idf[term], where.rarity(count))
+                likely.append((weight, term, near))
+    for weight, term, near in nlargest(_MOST_NEAR, likely):
+        weights, nearly = found.weights.setdefault(term, {}), found.nearly.setdefault(term, {})
+        for doc, score in where.scores(near).items():
+            if weight * score > weights.get(doc, 0.0):
+                weights[doc] = weight * score
+                nearly[doc] = near
 
 
 def near_spellings(term: str, vocabulary: list[tuple[str, int]]) -> list[tuple[str, int]]:
@@ -135,12 +207,12 @@ def near_spellings(term: str, vocabulary: list[tuple[str, int]]) -> list[tuple[s
     return [(candidate, count) for _, candidate, count in likely[:_MOST_SLIPS]]
 
 
-def _add_substrings(tx: Transaction, scope: Scope, source: str, question: Question, found: WordMatches) -> None:
+def _add_substrings(where: Search, question: Question, found: WordMatches) -> None:
     wanted = question.about.strip()
     strings = [wanted] if 0 < len(wanted) <= 200 else []
     strings += [word for word in wanted.split()[:8] if len(word) >= 3 and word != wanted and not is_stop_word(word)]
     for string in strings:
-        docs = search.containing(tx, scope, source, string, _MOST_SUBSTRINGS)
+        docs = search.containing(where.tx, where.scope, where.source, string, _MOST_SUBSTRINGS)
         if docs:
             found.substring = True
             found.idf.setdefault(string, 1.0)

@@ -68,12 +68,8 @@ def owner_token(user: str) -> str:
 
 def terms(text: str) -> list[str]:
     """The terms of a text, in order, repeated as often as they occur."""
-    if text.isascii():
-        words = re.findall(_ASCII_WORD, text)
-    else:
-        words = re.findall(_WORD, _fold_accents(text))
     out: list[str] = []
-    for word in words:
+    for word in _words(text):
         out.extend(_terms_of_word(word))
     return out
 
@@ -83,12 +79,21 @@ def query_terms(text: str, limit: int = 64) -> list[str]:
 
     A CJK character is a term of a question only where it stands alone: in a longer run the pairs say more.
     """
+    return list(worded_terms(text, limit))
+
+
+def worded_terms(text: str, limit: int = 64) -> dict[str, str]:
+    """Those terms, each with the word of the question that it was first made from (without its "'s")."""
     text = text[:8000]
-    found = list(dict.fromkeys(terms(text)))
+    found: dict[str, str] = {}
+    for word in _words(text):
+        for term in _terms_of_word(word):
+            if term not in found:
+                found[term] = re.sub(_CLITIC, "", word)
     if not text.isascii():
         alone = set(re.findall(_CJK_ALONE, text))
-        found = [term for term in found if term in alone or not re.fullmatch(_CJK_ALONE, term)]
-    return found[:limit]
+        found = {term: word for term, word in found.items() if term in alone or not re.fullmatch(_CJK_ALONE, term)}
+    return dict(list(found.items())[:limit])
 
 
 def is_stop_word(word: str) -> bool:
@@ -105,6 +110,10 @@ def indexed(text: str, owner: str) -> str:
     """What is handed to the full-text index: the terms behind their owner's token, joined by spaces."""
     found = terms(text)
     return owner + f" {owner}".join(found) if found else ""
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(_ASCII_WORD, text) if text.isascii() else re.findall(_WORD, _fold_accents(text))
 
 
 def _fold_accents(text: str) -> str:

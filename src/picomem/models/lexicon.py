@@ -1,0 +1,90 @@
+"""What the static model knows of single words: how much one says, and which are near in meaning.
+
+The model was trained so that the mean of its tokens' vectors stands for a text. To get there it made the vectors of
+words that say little short (“the” 1.6, “thing” 5, “actually” 6) and of those that a text is about long (“shoes” 8,
+“backup” 18, “Gordon” 22): a frequency list of the language that nobody had to collect. A word of several tokens has
+their sum. Near in meaning are words whose vectors point the same way; they are looked for among the 8,900 English
+words that are tokens of their own, so that a question costs the same whatever the store holds.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from picomem.models.static import weights
+from picomem.text.terms import is_cjk, is_stop_word, query_terms
+from picomem.text.tokens import token_ids, tokenizer
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_MIDDLING = 12.0  # the length of a word that says as much as most; it weighs 1
+_LEAST, _MOST = 0.1, 3.0  # of a word, beside the middling one: a name may be a dozen tokens
+_NEAR = 0.4  # the cosine from which two words are near: “failure” and “fault”, “fix” and “repair”
+_MOST_NEAR = 10
+_LOOKED = 24  # nearest words of which different terms are taken
+_SHORTEST = 3  # letters of a word that has near ones
+
+
+class Lexicon:
+    """Looks words up. The vectors are mapped from their file, and the table of words is made when first needed."""
+
+    def says(self, word: str) -> float:
+        """How much a word says beside a middling one, 0.1–3; 1 where the model does not know."""
+        return _says(word)
+
+    def near(self, word: str) -> tuple[tuple[str, float], ...]:
+        """The index terms of at most ten words near in meaning, each with its cosine (0.4–1), the nearest first."""
+        return _near(word.lower())
+
+
+@lru_cache(maxsize=1 << 14)
+def _says(word: str) -> float:
+    ids = [] if is_cjk(word) else token_ids(word)
+    if not ids:
+        return 1.0
+    import numpy as np
+
+    length = float(np.linalg.norm(weights()[ids].sum(axis=0, dtype=np.float32)))
+    return min(_MOST, max(_LEAST, length / _MIDDLING))
+
+
+@lru_cache(maxsize=1 << 12)
+def _near(word: str) -> tuple[tuple[str, float], ...]:
+    if len(word) < _SHORTEST or not (word.isascii() and word.isalpha()):
+        return ()
+    import numpy as np
+
+    asked = weights()[token_ids(word)].sum(axis=0, dtype=np.float32)
+    names, rows = _table()
+    cosines = np.einsum("ij,j->i", rows, asked / (np.linalg.norm(asked) or 1.0))
+    nearest = np.argpartition(-cosines, _LOOKED)[:_LOOKED]
+    own = query_terms(word)
+    found: dict[str, float] = {}
+    for i in nearest[np.argsort(-cosines[nearest])]:
+        if cosines[i] < _NEAR or len(found) == _MOST_NEAR:
+            break
+        for term in query_terms(names[i]):
+            if term not in own:
+                found.setdefault(term, round(float(cosines[i]), 4))
+    return tuple(found.items())
+
+
+@lru_cache(maxsize=1)
+def _table() -> tuple[list[str], np.ndarray]:
+    """The words that are one token each, and their unit vectors (float32)."""
+    import numpy as np
+
+    words = {
+        token[1:]: number
+        for token, number in sorted(tokenizer().get_vocab().items(), key=lambda each: each[1])
+        if token[0] == "▁" and _is_word(token[1:])
+    }
+    rows = np.asarray(weights()[list(words.values())], np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return list(words), rows
+
+
+def _is_word(text: str) -> bool:
+    return len(text) >= _SHORTEST and text.isascii() and text.isalpha() and text.islower() and not is_stop_word(text)

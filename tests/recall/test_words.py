@@ -1,0 +1,60 @@
+"""The leg by words beyond the question's own: what a word says, and words near in meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from picomem import open as open_memory
+from picomem.engine import Engine
+from picomem.recall.weights import WEIGHTS
+from picomem.values import replace
+
+LINES = (
+    "The lorry was repaired in the yard",
+    "Somebody mentioned that the meeting was pretty long",
+    "Rates on the public interface are capped at twenty requests",
+)
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Callable[..., Engine]:
+    def _open(**weights: float) -> Engine:
+        engine = open_memory(
+            tmp_path / "memory.db", embedder="static", weights=replace(WEIGHTS, meaning=0.0, **weights)
+        )
+        for line in LINES if not engine.memories() else ():
+            engine.remember(line)
+        return engine
+
+    return _open
+
+
+def test_a_word_near_in_meaning_finds_what_says_it_otherwise(opened: Callable[..., Engine]) -> None:
+    with opened() as engine:
+        hit = engine.recall("which truck did they fix").hits[0]
+    assert hit.text == LINES[0]
+    assert "repair (near fix)" in hit.why
+
+
+def test_without_near_words_only_the_question_s_own_are_looked_up(opened: Callable[..., Engine]) -> None:
+    with opened(near_words=0.0) as engine:
+        assert all("near" not in hit.why.replace("near in meaning", "") for hit in engine.recall("which truck").hits)
+
+
+def test_words_in_passing_do_not_outweigh_what_is_asked_about(opened: Callable[..., Engine]) -> None:
+    question = "pretty sure somebody mentioned a cap"
+    with opened(near_words=0.0) as engine:
+        by_language = [hit.score for hit in engine.recall(question).hits if hit.text == LINES[1]]
+    with opened(near_words=0.0, language=0.0) as engine:
+        by_rarity = [hit.score for hit in engine.recall(question).hits if hit.text == LINES[1]]
+    assert by_language < by_rarity
+
+
+def test_a_question_that_a_text_holds_asks_for_no_other_words(opened: Callable[..., Engine]) -> None:
+    with opened() as engine:
+        hits = engine.recall("lorry repaired in the yard").hits
+    assert hits[0].why.startswith("words: ")
+    assert "(near" not in " ".join(hit.why for hit in hits)
