@@ -58,7 +58,7 @@ def open_engine(
 
     def opened() -> Connector:
         if not create and not waiting:
-            _check_exists(database, named)
+            check_exists(database, named=named)
         return SqliteConnector(database)
 
     engine = Engine(
@@ -93,7 +93,8 @@ def _take_over_snapshot(engine: Engine, snapshot: Path) -> None:
             )
 
 
-def _check_exists(database: Path, named: bool) -> None:
+def check_exists(database: Path, *, named: bool) -> None:
+    """Raise NoStore where there is no such file; `named` is whether somebody named it, and may have mistyped."""
     try:
         database.stat()
     except (FileNotFoundError, NotADirectoryError):

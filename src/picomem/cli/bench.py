@@ -6,20 +6,42 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
+from picomem.paths import private_umask
 from picomem.values import asdict
+
+if TYPE_CHECKING:
+    from picomem.bench.own_report import OwnReport
 
 
 def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) -> None:
     """The benchmarks, each with its own arguments; `late` has those of every command."""
     parts = parser.add_subparsers(title="what to measure", metavar="quality|speed|gate", dest="what", required=True)
-    quality = parts.add_parser("quality", help="of recall, on question sets, beside full text alone", parents=[late])
+    quality = parts.add_parser(
+        "quality",
+        help="of recall, on question sets or your own questions, beside full text alone",
+        epilog="Example:\n  picomem bench quality --questions mine.jsonl --compare onnx:~/models/arctic-embed-s",
+        parents=[late],
+    )
     # None is told in a sentence of our own; argparse would only say that something is required.
     quality.add_argument("files", nargs="*", metavar="FILE", help="question sets (*.jsonl or *.jsonl.gz)")
     quality.add_argument("--k", default="5,10", help="cut-offs (default 5,10)")
     quality.add_argument("--jobs", type=int, default=1, help="processes")
-    quality.add_argument("--embedder", default="static", help="static, none, onnx:FOLDER, … (default static)")
+    quality.add_argument(
+        "--embedder",
+        action="append",
+        help="static, none, onnx:FOLDER, … (default static; for --questions the settings', and repeatable)",
+    )
+    quality.add_argument("--questions", metavar="FILE", help="your own questions, over your own store (see --db)")
+    quality.add_argument(
+        "--compare",
+        action="append",
+        metavar="WAY",
+        help="for --questions: another embedder or setting beside yours, as onnx:FOLDER or recall.limit=20",
+    )
+    quality.add_argument("--markdown", action="store_true", help="tables for a document")
     speed = parts.add_parser("speed", help="of recall, ingest and a process, with and without vectors", parents=[late])
     speed.add_argument("--sizes", default="10000,100000", help="numbers of episodes (default 10000,100000)")
     speed.add_argument("--transcripts", metavar="FOLDER", help="transcripts to ingest besides the made-up ones")
@@ -30,16 +52,20 @@ def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) ->
 
 def run_bench(chosen: argparse.Namespace) -> int:
     """Measure, and print the tables (or one JSON document)."""
-    if chosen.what == "quality":
+    if chosen.what == "quality" and chosen.questions:
+        report, rendered = _own_questions(chosen)
+    elif chosen.what == "quality":
         from picomem.bench import quality
 
+        if chosen.compare or len(chosen.embedder or ()) > 1:
+            raise InvalidInput("Sets are asked with one embedder; --compare is for --questions.")
         if not chosen.files:
             raise InvalidInput("Name at least one question set: picomem bench quality FILE…")
         report = quality.run(
             [Path(file) for file in chosen.files],
             ks=_numbers(chosen.k, "--k"),
             jobs=chosen.jobs,
-            embedder=chosen.embedder,
+            embedder=(chosen.embedder or ["static"])[0],
             progress=lambda state: _progress(f"{state.name}: {state.cases} cases, {state.questions} questions"),
         )
         rendered = quality.render(report)
@@ -54,8 +80,26 @@ def run_bench(chosen: argparse.Namespace) -> int:
         folder = Path(chosen.transcripts) if chosen.transcripts else None
         report = speed.run(sizes=_numbers(chosen.sizes, "--sizes"), transcripts=folder, progress=_progress)
         rendered = speed.render(report)
+    _progress("")
     print(json.dumps(asdict(report), ensure_ascii=False, indent=2) if chosen.json else rendered)
     return 0
+
+
+def _own_questions(chosen: argparse.Namespace) -> tuple[OwnReport, str]:
+    from picomem.bench import own_report, own_store
+    from picomem.bench.variants import variants
+
+    if chosen.files:
+        raise InvalidInput("Give question sets, or --questions over your own store; not both.")
+    private_umask()
+    report = own_store.run(
+        Path(chosen.questions),
+        variants(chosen.embedder or [], chosen.compare or []),
+        database=Path(chosen.db).expanduser() if chosen.db else None,
+        user=chosen.user,
+        progress=_progress,
+    )
+    return report, own_report.render(report, as_markdown=chosen.markdown)
 
 
 def _progress(text: str) -> None:

@@ -1,0 +1,50 @@
+"""A copy of a store, as it is at this instant, that may be written to while the store itself is only read.
+
+SQLite's backup API copies page by page what a reader sees, the log included, so a process that writes meanwhile is
+neither waited for nor held up. The store is not opened as the engine opens it, which would bring an older one up to
+date.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+
+from picomem.errors import NotADatabase
+from picomem.store.sqlite import BUSY_MILLISECONDS, check_version, refuse_another_programs, translated
+
+
+def copy_store(source: Path, target: Path) -> None:
+    """Copy the store at `source` to a new file, readable by its owner alone. Raises StoreError."""
+    if not source.is_file():
+        raise NotADatabase(f"{source} is a folder; name a file for the database.")
+    refuse_another_programs(source)
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600))
+    with translated(source), closing(_reader(source)) as reader:
+        check_version(reader, source)
+        with (
+            translated(target),
+            closing(apsw.Connection(str(target))) as writer,
+            writer.backup("main", reader, "main") as backup,
+        ):
+            backup.step()  # all of it in one snapshot
+
+
+def _reader(path: Path) -> apsw.Connection:
+    """A reader of a WAL database writes to its -shm, so it is opened for both, where it can be, and told not to change
+    anything. What lies where nothing can be written, and has no log, is read as a file that does not change."""
+    try:
+        reader = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        reader.set_busy_timeout(BUSY_MILLISECONDS)
+        reader.pragma("query_only", True)
+        reader.pragma("user_version")
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        log = Path(f"{path}-wal")
+        if log.exists() and log.stat().st_size:
+            raise
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        return apsw.Connection(path.resolve().as_uri() + "?immutable=1", flags=flags)
+    return reader
