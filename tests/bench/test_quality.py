@@ -105,6 +105,33 @@ def test_a_report_is_read_as_a_table(haystack, write_set):
     assert len({len(row) for row in rows[2:15]}) == 1
 
 
+@pytest.mark.requirement("X1")
+def test_what_a_difference_is_worth_is_told_for_every_unit_and_measure(haystack, write_set):
+    haystack["questions"][1]["text"] = "When does the boat leave?"  # the harbour is named by the answer alone
+    report = quality.run([write_set(haystack, haystack | {"id": "again"})], (1, 5), embedder="none")
+    found = {(each.unit, each.measure): each.worth for each in report.sets[0].differences}
+    assert list(found) == [
+        (unit, measure)
+        for unit in ("session", "turn")
+        for measure in ("any@1", "any@5", "all@1", "all@5", "frac@1", "frac@5", "ndcg@10", "mrr@10")
+    ]
+    for (unit, measure), worth in found.items():
+        ours, theirs = (report.line("talks", unit, system) for system in ("picomem", "fts5"))
+        assert ours is not None
+        assert theirs is not None
+        assert worth.difference == pytest.approx(ours.scores[measure] - theirs.scores[measure])
+        assert (worth.questions, worth.cases) == (6, 2)
+        assert worth.low <= worth.difference <= worth.high
+
+
+def test_a_report_is_written_as_markdown_for_the_documents(haystack, write_set):
+    scores, worth = quality.render_markdown(quality.run([write_set(haystack)], (5,), embedder="none")).split("\n\n")
+    assert scores.splitlines()[0] == "| set | unit | system | n | any@5 | all@5 | frac@5 | ndcg@10 | mrr@10 |"
+    assert scores.splitlines()[2].startswith("| talks | session | picomem | 3 | 1.000 |")
+    assert worth.splitlines()[2].startswith("| talks | session | any@5 | 3 | 1 | .000 | .000 to .000 | 1.000 | – | 0 |")
+    assert len({line.count("|") for line in worth.splitlines()}) == 1
+
+
 def test_two_processes_find_what_one_finds(haystack, write_set):
     cases = [haystack | {"id": str(number)} for number in range(3)]
     path = write_set(*cases)

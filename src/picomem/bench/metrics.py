@@ -64,21 +64,25 @@ def reciprocal_rank(found: Ranks, depth: int = DEPTH) -> float:
     return max((1 / rank for rank in found if rank is not None and rank <= depth), default=0.0)
 
 
-def scores(questions: Sequence[Ranks], ks: Iterable[int]) -> dict[str, float]:
+def values(found: Ranks, ks: Sequence[int]) -> dict[str, float]:
+    """Every metric of one question (with some gold), by name."""
+    named = {
+        f"{name}@{k}": metric(found, k)
+        for name, metric in (("any", any_at), ("all", all_at), ("frac", frac_at))
+        for k in ks
+    }
+    return named | {f"ndcg@{DEPTH}": ndcg(found), f"mrr@{DEPTH}": reciprocal_rank(found)}
+
+
+def scores(questions: Sequence[Ranks], ks: Sequence[int]) -> dict[str, float]:
     """The mean of every metric over questions (each with some gold), by name; `n` is how many there are.
 
     Of no question at all, only `n`.
     """
     if not questions:
         return {"n": 0}
-    named = {
-        f"{name}@{k}": [metric(found, k) for found in questions]
-        for name, metric in (("any", any_at), ("all", all_at), ("frac", frac_at))
-        for k in ks
-    }
-    named[f"ndcg@{DEPTH}"] = [ndcg(found) for found in questions]
-    named[f"mrr@{DEPTH}"] = [reciprocal_rank(found) for found in questions]
-    return {"n": len(questions)} | {name: mean(values) for name, values in named.items()}
+    each = [values(found, ks) for found in questions]
+    return {"n": len(questions)} | {name: mean([named[name] for named in each]) for name in each[0]}
 
 
 def auroc(higher: Sequence[float], lower: Sequence[float]) -> float:

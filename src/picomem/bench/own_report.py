@@ -180,8 +180,8 @@ def _sentence(compared: Compared) -> str:
     worth = compared.worth
     alike = worth.questions - worth.won - worth.lost
     return (
-        f"{_short(compared.ours)} beside {_short(compared.theirs)}: {_counted(worth.won, 'question')} won, {worth.lost} lost, "
-        f"{alike} alike; "
+        f"{_short(compared.ours)} beside {_short(compared.theirs)}: {_counted(worth.won, 'question')} won, "
+        f"{worth.lost} lost, {alike} alike; "
         f"mrr@10 {share(worth.difference)}, 95 % {share(worth.low)} to {share(worth.high)}, p {chance(worth.p)}"
     )
 

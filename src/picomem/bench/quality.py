@@ -16,7 +16,9 @@ from pathlib import Path
 
 from picomem.bench import metrics
 from picomem.bench.cases import Case, read_cases, set_name
+from picomem.bench.differences import Difference, difference_rows, differences
 from picomem.bench.sureness import Sureness, rendered, sureness
+from picomem.bench.tables import markdown, plain, share
 from picomem.bench.trial import SYSTEMS, UNITS, Outcome, Trial, try_case
 from picomem.errors import InvalidInput
 from picomem.values import dataclass
@@ -53,7 +55,7 @@ class SetQuality:
 
     `turns_per_hit` is the mean over the first ten hits of every answer; `time_ratio` the one time over the other;
     `ingest_turns_per_second` counts writing to the store, not reading the set. `questions` are those that can be
-    answered; `sureness` is None where there are no others.
+    answered; `sureness` is None where there are no others. `differences` are recall's to FTS5, over all questions.
     """
 
     name: str
@@ -67,6 +69,7 @@ class SetQuality:
     ingest_turns_per_second: float
     lines: tuple[Line, ...]
     sureness: Sureness | None
+    differences: tuple[Difference, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,10 +132,12 @@ def _quality(
     name: str, trials: Iterable[Trial], ks: tuple[int, ...], progress: Callable[[Progress], None] | None
 ) -> SetQuality:
     asked: list[Outcome] = []
+    case_of: list[int] = []  # of each question, for questions on one haystack are not independent
     cases = turns = 0
     ingest_seconds = 0.0
     for trial in trials:
         asked += trial.outcomes
+        case_of += [cases] * len(trial.outcomes)
         cases += 1
         turns += trial.turns
         ingest_seconds += trial.ingest_seconds
@@ -152,6 +157,7 @@ def _quality(
         ingest_turns_per_second=turns / ingest_seconds if ingest_seconds else 0.0,
         lines=tuple(lines_of(outcomes, ks)),
         sureness=sureness(asked),
+        differences=tuple(differences(asked, case_of, ks)),
     )
 
 
@@ -184,17 +190,40 @@ def _rendered(found: SetQuality, report: QualityReport) -> str:
     )
     if not found.lines:
         return heading
+    return "\n".join(
+        [
+            heading,
+            *plain(score_rows(found), left=3),
+            "  picomem less fts5 on the same questions, with what the difference is worth:",
+            *plain(difference_rows(found.differences), left=2),
+            *rendered(found.sureness),
+        ]
+    )
+
+
+def score_rows(found: SetQuality) -> list[list[str]]:
+    """The lines of a set as a table, the heading first."""
     names = [name for name in found.lines[0].scores if name != "n"]
-    rows = [("unit", "type", "system", "n", *names)]
+    rows = [["unit", "type", "system", "n", *names]]
     for line in found.lines:
         values = (f"{line.scores[name]:.3f}" for name in names)
-        rows.append((line.unit, line.type, line.system, f"{line.scores['n']:.0f}", *values))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    table = (
-        "  ".join(
-            cell.ljust(width) if column < 3 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    )
-    return "\n".join([heading, *(f"  {row}" for row in table), *rendered(found.sureness)])
+        rows.append([line.unit, line.type, line.system, f"{line.scores['n']:.0f}", *values])
+    return rows
+
+
+def render_markdown(report: QualityReport) -> str:
+    """Two tables for a document: the scores over all questions of every set, and what the differences are worth."""
+    scores: list[list[str]] = []
+    worth: list[list[str]] = []
+    for found in report.sets:
+        heading, *rows = score_rows(found)
+        scores = scores or [["set", "unit", *heading[2:]]]
+        scores += [
+            [found.name, row[0], row[2], row[3], *(share(float(value)) for value in row[4:])]
+            for row in rows
+            if row[1] == ALL_TYPES
+        ]
+        heading, *rows = difference_rows(found.differences)
+        worth = worth or [["set", *heading]]
+        worth += [[found.name, *row] for row in rows]
+    return "\n".join([*markdown(scores), "", *markdown(worth)])

@@ -68,7 +68,7 @@ def run_bench(chosen: argparse.Namespace) -> int:
             embedder=(chosen.embedder or ["static"])[0],
             progress=lambda state: _progress(f"{state.name}: {state.cases} cases, {state.questions} questions"),
         )
-        rendered = quality.render(report)
+        rendered = quality.render_markdown(report) if chosen.markdown else quality.render(report)
     elif chosen.what == "gate":
         from picomem.bench import gate
 
