@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) -> None:
     """The benchmarks, each with its own arguments; `late` has those of every command."""
-    parts = parser.add_subparsers(title="what to measure", metavar="quality|speed|gate", dest="what", required=True)
+    parts = parser.add_subparsers(
+        title="what to measure", metavar="quality|speed|gate|peers", dest="what", required=True
+    )
     quality = parts.add_parser(
         "quality",
         help="of recall, on question sets or your own questions, beside full text alone",
@@ -45,6 +47,20 @@ def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) ->
     speed = parts.add_parser("speed", help="of recall, ingest and a process, with and without vectors", parents=[late])
     speed.add_argument("--sizes", default="10000,100000", help="numbers of episodes (default 10000,100000)")
     speed.add_argument("--transcripts", metavar="FOLDER", help="transcripts to ingest besides the made-up ones")
+    peers = parts.add_parser(
+        "peers",
+        help="of other libraries beside picomem: adding, asking, memory, and quality on question sets",
+        epilog="Example:\n  picomem bench peers locomo_dev.jsonl.gz --peers ~/peers --model ~/models/minilm",
+        parents=[late],
+    )
+    peers.add_argument("files", nargs="*", metavar="FILE", help="question sets for quality")
+    peers.add_argument("--sizes", default="10000", help="numbers of made-up texts for speed (default 10000)")
+    peers.add_argument("--no-speed", action="store_true", help="quality alone")
+    peers.add_argument("--peers", metavar="FOLDER", help="virtual environments of the peers, one a folder")
+    peers.add_argument("--model", metavar="FOLDER", help="the sentence model that they share, as for onnx:FOLDER")
+    peers.add_argument("--only", action="append", metavar="NAME", help="this peer; may be repeated")
+    peers.add_argument("--minutes", type=float, default=15.0, help="that a peer has for a size or a set (default 15)")
+    peers.add_argument("--markdown", action="store_true", help="tables for a document")
     parts.add_parser(
         "gate", help="of the write gate: junk, duplicates, news, and what recall handed out", parents=[late]
     )
@@ -69,6 +85,22 @@ def run_bench(chosen: argparse.Namespace) -> int:
             progress=lambda state: _progress(f"{state.name}: {state.cases} cases, {state.questions} questions"),
         )
         rendered = quality.render_markdown(report) if chosen.markdown else quality.render(report)
+    elif chosen.what == "peers":
+        from picomem.bench.peers import report as peer_report
+        from picomem.bench.peers import run as peer_run
+
+        report = peer_run.run(
+            [Path(file) for file in chosen.files],
+            sizes=() if chosen.no_speed else _numbers(chosen.sizes, "--sizes"),
+            place=peer_run.Place(
+                environments=Path(chosen.peers).expanduser().resolve() if chosen.peers else None,
+                model=Path(chosen.model).expanduser().resolve() if chosen.model else None,
+            ),
+            only=chosen.only or (),
+            bounds=peer_run.Bounds(minutes=chosen.minutes),
+            progress=_progress,
+        )
+        rendered = peer_report.render(report, as_markdown=chosen.markdown)
     elif chosen.what == "gate":
         from picomem.bench import gate
 
