@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) -> None:
     """The benchmarks, each with its own arguments; `late` has those of every command."""
     parts = parser.add_subparsers(
-        title="what to measure", metavar="quality|speed|gate|peers", dest="what", required=True
+        title="what to measure", metavar="quality|speed|curves|gate|peers", dest="what", required=True
     )
     quality = parts.add_parser(
         "quality",
@@ -47,6 +47,15 @@ def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) ->
     speed = parts.add_parser("speed", help="of recall, ingest and a process, with and without vectors", parents=[late])
     speed.add_argument("--sizes", default="10000,100000", help="numbers of episodes (default 10000,100000)")
     speed.add_argument("--transcripts", metavar="FOLDER", help="transcripts to ingest besides the made-up ones")
+    curves = parts.add_parser(
+        "curves",
+        help="draw how recall grows with the store, from reports of speed",
+        epilog="Example:\n  picomem bench speed --sizes 10000,100000 --json > speed.json\n"
+        "  picomem bench curves speed.json --out growth.svg",
+        parents=[late],
+    )
+    curves.add_argument("files", nargs="+", metavar="FILE", help="reports of picomem bench speed --json")
+    curves.add_argument("--out", default="growth.svg", metavar="FILE", help="the picture (default growth.svg)")
     peers = parts.add_parser(
         "peers",
         help="of other libraries beside picomem: adding, asking, memory, and quality on question sets",
@@ -68,6 +77,8 @@ def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) ->
 
 def run_bench(chosen: argparse.Namespace) -> int:
     """Measure, and print the tables (or one JSON document)."""
+    if chosen.what == "curves":
+        return _draw(chosen)
     if chosen.what == "quality" and chosen.questions:
         report, rendered = _own_questions(chosen)
     elif chosen.what == "quality":
@@ -114,6 +125,14 @@ def run_bench(chosen: argparse.Namespace) -> int:
         rendered = speed.render(report)
     _progress("")
     print(json.dumps(asdict(report), ensure_ascii=False, indent=2) if chosen.json else rendered)
+    return 0
+
+
+def _draw(chosen: argparse.Namespace) -> int:
+    from picomem.bench.curves import draw
+
+    sizes = draw([Path(file) for file in chosen.files], Path(chosen.out))
+    print(json.dumps({"path": chosen.out, "sizes": sizes}) if chosen.json else f"{chosen.out} shows {sizes} sizes.")
     return 0
 
 
