@@ -10,7 +10,7 @@ BIN := .venv/bin
 # Trust what the machine trusts: behind a company's proxy uv's own list of certificates is not enough.
 export UV_SYSTEM_CERTS ?= 1
 
-.PHONY: demo test lint check bench lock clean
+.PHONY: demo test lint check bench peers lock clean
 
 demo: .venv/ready
 	@$(BIN)/picomem demo
@@ -29,6 +29,16 @@ check: .venv/ready
 bench: .venv/ready
 	$(BIN)/picomem bench speed
 	@echo "Quality: $(BIN)/picomem bench quality FILE…  (see docs/benchmarks.md)"
+
+# Other libraries, each in an environment of its own, for: picomem bench peers --peers $(PEERS)
+PEERS ?= .peers
+
+peers: .venv/ready
+	@for file in requirements/peers/*.txt; do \
+		place=$(PEERS)/$$(basename $$file .txt); echo "$$place"; \
+		$(BIN)/uv venv --quiet --clear --python $(BIN)/python $$place && \
+		$(BIN)/uv pip install --quiet --python $$place --no-deps --requirement $$file || exit 1; \
+	done
 
 .venv/ready: pyproject.toml requirements/dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -10,6 +10,8 @@ from picomem.bench.tables import chance, share
 from picomem.bench.trial import SYSTEMS, UNITS, Outcome
 from picomem.values import dataclass
 
+_CLAIMED = ("any@5", "frac@10", "ndcg@10")  # what the documents speak of
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
@@ -35,6 +37,11 @@ def differences(outcomes: Sequence[Outcome], cases: Sequence[int], ks: tuple[int
             )
             if worth is not None:
                 yield Difference(unit=unit, measure=measure, worth=worth)
+
+
+def claimed(found: Sequence[Difference]) -> list[Difference]:
+    """Those of the differences that the documents speak of."""
+    return [each for each in found if each.measure in _CLAIMED]
 
 
 def difference_rows(found: Sequence[Difference]) -> list[list[str]]:

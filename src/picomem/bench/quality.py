@@ -16,7 +16,7 @@ from pathlib import Path
 
 from picomem.bench import metrics
 from picomem.bench.cases import Case, read_cases, set_name
-from picomem.bench.differences import Difference, difference_rows, differences
+from picomem.bench.differences import Difference, claimed, difference_rows, differences
 from picomem.bench.sureness import Sureness, rendered, sureness
 from picomem.bench.tables import markdown, plain, share
 from picomem.bench.trial import SYSTEMS, UNITS, Outcome, Trial, try_case
@@ -212,7 +212,8 @@ def score_rows(found: SetQuality) -> list[list[str]]:
 
 
 def render_markdown(report: QualityReport) -> str:
-    """Two tables for a document: the scores over all questions of every set, and what the differences are worth."""
+    """Two tables for a document: the scores over all questions of every set, and what the
+    differences that the documents speak of are worth."""
     scores: list[list[str]] = []
     worth: list[list[str]] = []
     for found in report.sets:
@@ -223,7 +224,7 @@ def render_markdown(report: QualityReport) -> str:
             for row in rows
             if row[1] == ALL_TYPES
         ]
-        heading, *rows = difference_rows(found.differences)
+        heading, *rows = difference_rows(claimed(found.differences))
         worth = worth or [["set", *heading]]
         worth += [[found.name, *row] for row in rows]
     return "\n".join([*markdown(scores), "", *markdown(worth)])

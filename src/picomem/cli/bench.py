@@ -59,14 +59,18 @@ def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) ->
     peers = parts.add_parser(
         "peers",
         help="of other libraries beside picomem: adding, asking, memory, and quality on question sets",
-        epilog="Example:\n  picomem bench peers locomo_dev.jsonl.gz --peers ~/peers --model ~/models/minilm",
+        epilog="Example:\n  picomem bench peers locomo_dev.jsonl.gz --peers ~/peers",
         parents=[late],
     )
     peers.add_argument("files", nargs="*", metavar="FILE", help="question sets for quality")
     peers.add_argument("--sizes", default="10000", help="numbers of made-up texts for speed (default 10000)")
     peers.add_argument("--no-speed", action="store_true", help="quality alone")
     peers.add_argument("--peers", metavar="FOLDER", help="virtual environments of the peers, one a folder")
-    peers.add_argument("--model", metavar="FOLDER", help="the sentence model that they share, as for onnx:FOLDER")
+    peers.add_argument(
+        "--model",
+        metavar="FOLDER",
+        help="the sentence model that they share, as for onnx:FOLDER (default: what make peers put there)",
+    )
     peers.add_argument("--only", action="append", metavar="NAME", help="this peer; may be repeated")
     peers.add_argument("--minutes", type=float, default=15.0, help="that a peer has for a size or a set (default 15)")
     peers.add_argument("--markdown", action="store_true", help="tables for a document")

@@ -25,6 +25,7 @@ from time import perf_counter
 from picomem.bench import metrics
 from picomem.bench.cases import Case, read_cases, set_name
 from picomem.bench.peers.kinds import KINDS, OURS, Kind
+from picomem.bench.peers.model import packaged_model
 from picomem.bench.peers.report import PeerQuality, PeerReport, PeerSpeed
 from picomem.bench.peers.talking import PeerFailed, Talk, talking
 from picomem.bench.prose import Prose
@@ -32,7 +33,7 @@ from picomem.bench.recall_speed import percentile
 from picomem.bench.significance import paired
 from picomem.bench.trial import try_case
 from picomem.errors import EmbedderFailed, InvalidInput
-from picomem.values import dataclass
+from picomem.values import dataclass, replace
 
 _SEED = 7
 _TALK = 40  # texts on a topic
@@ -54,10 +55,16 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where peers are: the folder of their environments, the folder of the model."""
+    """Where peers are: the folder of their environments, the folder of the model (see model.py)."""
 
     environments: Path | None = None
     model: Path | None = None
+
+    def with_model(self) -> Place:
+        """The same, with the model that lies in the environments where none is named."""
+        if self.model is not None or self.environments is None:
+            return self
+        return replace(self, model=packaged_model(self.environments))
 
 
 def run(
@@ -71,7 +78,7 @@ def run(
 ) -> PeerReport:
     """Measure the peers (those that `only` names, or all) at these sizes and on these sets. Raises InvalidInput for a
     name that is no peer's and for a bad set or folder."""
-    place, bounds, tell = place or Place(), bounds or Bounds(), progress or (lambda _: None)
+    place, bounds, tell = (place or Place()).with_model(), bounds or Bounds(), progress or (lambda _: None)
     kinds = _chosen(only)
     if place.model is not None and not (place.model / "model.onnx").is_file():
         raise InvalidInput(f"{place.model} holds no model.onnx; it is a folder as for onnx:FOLDER.")

