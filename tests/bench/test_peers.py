@@ -82,8 +82,12 @@ def test_a_peer_that_is_not_there_is_told_with_the_reason(name, said, tmp_path, 
 def test_unknown_peers_and_folders_without_a_model_are_told(tmp_path, capsys):
     with pytest.raises(InvalidInput, match="there are fts5; picomem"):
         peers.run([], only=("chrome",))
-    assert main(["bench", "peers", "--no-speed", "--model", str(tmp_path)]) == 2
+    assert main(["bench", "peers", "--only", "fts5", "--model", str(tmp_path)]) == 2
     assert "holds no model.onnx" in capsys.readouterr().err
+    assert main(["bench", "peers", "--only", "fts5", "--minutes", "0"]) == 2
+    assert "minutes" in capsys.readouterr().err
+    assert main(["bench", "peers", "--no-speed"]) == 2
+    assert "nothing to measure" in capsys.readouterr().err
 
 
 def test_a_peer_reads_nobodys_settings_and_leaves_nothing(tmp_path):

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from picomem.errors import InvalidInput
 from picomem.paths import private_umask
@@ -14,6 +14,7 @@ from picomem.values import asdict
 
 if TYPE_CHECKING:
     from picomem.bench.own_report import OwnReport
+    from picomem.bench.peers.report import PeerReport
 
 
 def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) -> None:
@@ -47,6 +48,14 @@ def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) ->
     speed = parts.add_parser("speed", help="of recall, ingest and a process, with and without vectors", parents=[late])
     speed.add_argument("--sizes", default="10000,100000", help="numbers of episodes (default 10000,100000)")
     speed.add_argument("--transcripts", metavar="FOLDER", help="transcripts to ingest besides the made-up ones")
+    _add_curves(parts, late)
+    _add_peers(parts, late)
+    parts.add_parser(
+        "gate", help="of the write gate: junk, duplicates, news, and what recall handed out", parents=[late]
+    )
+
+
+def _add_curves(parts: Any, late: argparse.ArgumentParser) -> None:
     curves = parts.add_parser(
         "curves",
         help="draw how recall grows with the store, from reports of speed",
@@ -56,6 +65,9 @@ def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) ->
     )
     curves.add_argument("files", nargs="+", metavar="FILE", help="reports of picomem bench speed --json")
     curves.add_argument("--out", default="growth.svg", metavar="FILE", help="the picture (default growth.svg)")
+
+
+def _add_peers(parts: Any, late: argparse.ArgumentParser) -> None:
     peers = parts.add_parser(
         "peers",
         help="of other libraries beside picomem: adding, asking, memory, and quality on question sets",
@@ -74,9 +86,6 @@ def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) ->
     peers.add_argument("--only", action="append", metavar="NAME", help="this peer; may be repeated")
     peers.add_argument("--minutes", type=float, default=15.0, help="that a peer has for a size or a set (default 15)")
     peers.add_argument("--markdown", action="store_true", help="tables for a document")
-    parts.add_parser(
-        "gate", help="of the write gate: junk, duplicates, news, and what recall handed out", parents=[late]
-    )
 
 
 def run_bench(chosen: argparse.Namespace) -> int:
@@ -101,21 +110,7 @@ def run_bench(chosen: argparse.Namespace) -> int:
         )
         rendered = quality.render_markdown(report) if chosen.markdown else quality.render(report)
     elif chosen.what == "peers":
-        from picomem.bench.peers import report as peer_report
-        from picomem.bench.peers import run as peer_run
-
-        report = peer_run.run(
-            [Path(file) for file in chosen.files],
-            sizes=() if chosen.no_speed else _numbers(chosen.sizes, "--sizes"),
-            place=peer_run.Place(
-                environments=Path(chosen.peers).expanduser().resolve() if chosen.peers else None,
-                model=Path(chosen.model).expanduser().resolve() if chosen.model else None,
-            ),
-            only=chosen.only or (),
-            bounds=peer_run.Bounds(minutes=chosen.minutes),
-            progress=_progress,
-        )
-        rendered = peer_report.render(report, as_markdown=chosen.markdown)
+        report, rendered = _peers(chosen)
     elif chosen.what == "gate":
         from picomem.bench import gate
 
@@ -155,6 +150,26 @@ def _own_questions(chosen: argparse.Namespace) -> tuple[OwnReport, str]:
         progress=_progress,
     )
     return report, own_report.render(report, as_markdown=chosen.markdown)
+
+
+def _peers(chosen: argparse.Namespace) -> tuple[PeerReport, str]:
+    from picomem.bench.peers import report as peer_report
+    from picomem.bench.peers import run as peer_run
+
+    if chosen.no_speed and not chosen.files:
+        raise InvalidInput("That leaves nothing to measure; name a question set, or leave --no-speed out.")
+    report = peer_run.run(
+        [Path(file) for file in chosen.files],
+        sizes=() if chosen.no_speed else _numbers(chosen.sizes, "--sizes"),
+        place=peer_run.Place(
+            environments=Path(chosen.peers).expanduser().resolve() if chosen.peers else None,
+            model=Path(chosen.model).expanduser().resolve() if chosen.model else None,
+        ),
+        only=chosen.only or (),
+        bounds=peer_run.Bounds(minutes=chosen.minutes),
+        progress=_progress,
+    )
+    return report, peer_report.render(report, as_markdown=chosen.markdown)
 
 
 def _progress(text: str) -> None:

@@ -80,6 +80,8 @@ def run(
     name that is no peer's and for a bad set or folder."""
     place, bounds, tell = (place or Place()).with_model(), bounds or Bounds(), progress or (lambda _: None)
     kinds = _chosen(only)
+    if bounds.minutes <= 0:
+        raise InvalidInput("A peer needs more than no minutes.")
     if place.model is not None and not (place.model / "model.onnx").is_file():
         raise InvalidInput(f"{place.model} holds no model.onnx; it is a folder as for onnx:FOLDER.")
     speeds = [_speed(kind, size, place, bounds, tell) for size in sizes for kind in kinds]
