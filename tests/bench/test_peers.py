@@ -79,6 +79,13 @@ def test_a_peer_that_is_not_there_is_told_with_the_reason(name, said, tmp_path, 
     assert said in render(report)
 
 
+def test_a_set_without_gold_turns_is_told(haystack, write_set):
+    for question in haystack["questions"]:
+        question["gold_turns"] = []
+    with pytest.raises(InvalidInput, match="by turns"):
+        peers.run([write_set(haystack)], sizes=(), only=("fts5",))
+
+
 def test_unknown_peers_and_folders_without_a_model_are_told(tmp_path, capsys):
     with pytest.raises(InvalidInput, match="there are fts5; picomem"):
         peers.run([], only=("chrome",))

@@ -170,6 +170,8 @@ def _qualities(path: Path, kinds: Sequence[Kind], place: Place, bounds: Bounds, 
     case_of: list[int] = []
     for number, case in enumerate(cases):
         case_of += [number] * sum(bool(question.gold_turns) for question in case.questions)
+    if not case_of:
+        raise InvalidInput(f"{path} names no turns that answer its questions, and peers are measured by turns.")
     for kind in kinds:
         tell(f"{kind.name}: {name}")
         try:
