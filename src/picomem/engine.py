@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from picomem.memory.remember import Remembered, Writer
     from picomem.memory.scrub import Scrubbed
     from picomem.memory.status import Status
+    from picomem.memory.undo import Undone
     from picomem.memory.vectors import Vectors
     from picomem.models.embedder import Embedder
     from picomem.models.lexicon import Lexicon
@@ -232,6 +233,19 @@ class Engine:
             memory = resolve(tx, self._owner(scope), name)
             return self._writer("forget").forget(tx, self.scope, memory.id, self._cleaner().text(reason))
 
+    def undo(self, name: str, *, reason: str = "") -> list[Undone]:
+        """Take back a change, or all changes of a run (its id, or the beginning of one); see memory/undo.py.
+
+        What was believed before is believed again, and history shows all of it. Raises NotFound, InvalidInput for what
+        cannot be undone, and Conflict where something was built on it since.
+        """
+        from picomem.memory.undo import undo
+
+        with self._connector.write() as tx:
+            done = undo(tx, self._writer("undo"), self.scope, name, self._cleaner().text(reason))
+        self._settle()
+        return [replace(each, memory=self._cleaner().shown(each.memory) if each.memory else None) for each in done]
+
     def ingest(
         self,
         found: Iterable[str | Path | Place],
@@ -297,11 +311,14 @@ class Engine:
         A file may be migrated again: what is known already is merged. Raises InvalidInput for what is no Markdown.
         """
         from picomem.memory.migrate import markdown_files, migrate_file
+        from picomem.records.ids import new_id
 
         done = []
+        run = new_id()
         for path in markdown_files(list(paths)):
+            writer = replace(self._writer("migrate"), run=run)
             with self._connector.write() as tx:
-                each = migrate_file(tx, self._writer("migrate"), self.scope, self._cleaner(), path, self._zone)
+                each = migrate_file(tx, writer, self.scope, self._cleaner(), path, self._zone)
             self._settle()
             done += [(path, entry, result) for entry, result in each]
         return done
@@ -486,11 +503,35 @@ class Engine:
             sources=tuple(replace(source, text=clean.shown_text(source.text)) for source in found.sources),
         )
 
-    def changes(self, limit: int = 20) -> list[tuple[Change, str]]:
-        """The latest decisions, refusals included, each with the key of the memory that it is about."""
+    def changes(self, limit: int = 20, *, about: str = "", run: str = "") -> list[tuple[Change, str]]:
+        """The latest decisions, refusals included, each with the key of the memory that it is about.
+
+        With `about` those about one memory (its key, its id, or the beginning of one), with `run` those of a run (its
+        id, or the beginning of one). Raises NotFound or Conflict.
+        """
+        from picomem.memory.remember import lives
+
         with self._connector.read() as tx:
-            found = memories.latest_changes(tx, self.scope, limit)
-            return [(change, memories.key_of(tx, self.scope, change.memory_id)) for change in found]
+            if about:
+                ids = dict.fromkeys(version.id for version in lives(tx, self.scope, about))
+                found = [change for each in ids for change in memories.changes_of(tx, self.scope, each)]
+                found = sorted(found, key=lambda change: (change.at, change.id), reverse=True)
+            elif run:
+                found = memories.changes_named(tx, self.scope, run)[::-1]
+            else:
+                found = memories.latest_changes(tx, self.scope, limit)
+            return [(change, memories.key_of(tx, self.scope, change.memory_id)) for change in found[:limit]]
+
+    def undone(self) -> dict[str, str]:
+        """Every change that was undone and is so still, with the change that undid it."""
+        with self._connector.read() as tx:
+            undoes = memories.undoing(tx, self.scope)
+        undone: dict[str, str] = {}
+        for change, taken_back in undoes.items():
+            undone[taken_back] = change
+            # To undo an undo is to have it again.
+            undone.pop(undoes.get(taken_back, ""), None)
+        return undone
 
     def withhold(self, session: str, *, release: bool = False) -> int:
         """Keep a session's transcripts from being handed out by anything (O17), or release them; how many there are.

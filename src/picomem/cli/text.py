@@ -213,6 +213,32 @@ def _forget(result: Any) -> str:
     return f"{result.key} is archived; `picomem history {result.key}` still shows it."
 
 
+def _undo(result: Any) -> str:
+    lines = []
+    for each in result.undone:
+        lines.append(f"{each.key}: {_step(each.undone)} of {_day(each.undone.at)} is undone.")
+        if each.memory is None:
+            lines.append(f"   It is archived; `picomem history {each.key}` still shows it.")
+        else:
+            lines.append(_wrapped(each.memory.content))
+    lines += [_wrapped(note, "") for note in result.notes]
+    again = result.run if len(result.undone) > 1 else result.undone[0].change.id
+    return "\n".join([*lines, f"`picomem undo {again}` does it again."])
+
+
+def _changes(result: Any) -> str:
+    lines = []
+    for listed in result.changes:
+        change = listed.change
+        lines.append(f"{change.id}  {_day(change.at)}  {_step(change)}" + (f"  {change.key}" if change.key else ""))
+        lines.append(_wrapped(change.reason, "   ", 2))
+        about = [f"by {change.actor}", f"run {change.run}"]
+        about += [f"undoes {change.undoes}"] if change.undoes else []
+        about += [f"undone by {listed.undone_by}"] if listed.undone_by else []
+        lines.append(f"   {' · '.join(about)}")
+    return "\n".join(lines) or "Nothing has been decided yet."
+
+
 def _index(result: Any) -> str:
     return f"{result.page}\n({result.tokens:,} of {result.budget:,} tokens)"
 
@@ -387,6 +413,8 @@ _TEXTS: dict[str, Callable[[Any], str]] = {
     "remember": _remember,
     "revise": _revise,
     "forget": _forget,
+    "undo": _undo,
+    "changes": _changes,
     "index": _index,
     "ingest": _ingest,
     "withhold": _withhold,

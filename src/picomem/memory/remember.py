@@ -103,19 +103,19 @@ class Writer:
             excerpt = offer.content[:_EXCERPT]
             if not offer.explicit and memories.was_refused(tx, scope, outcome.reason, excerpt):
                 return Remembered(Decision.REFUSE, outcome.reason, "")
-            change = self._record(tx, scope, outcome.decision, outcome.reason, candidate=excerpt)
+            change = self.record(tx, scope, outcome.decision, outcome.reason, candidate=excerpt)
             memories.add_lineage(tx, scope, "change", change.id, 0, parents, change.id)
             return Remembered(Decision.REFUSE, outcome.reason, change.id)
         if outcome.offer is None:
             assert old is not None
-            change = self._record(tx, scope, outcome.decision, outcome.reason, memory_id=old.id)
+            change = self.record(tx, scope, outcome.decision, outcome.reason, memory_id=old.id)
             again = [replace(parent, role="repeated") for parent in parents]
             memories.add_lineage(tx, scope, "memory", old.id, old.version, again, change.id)
             return Remembered(outcome.decision, outcome.reason, change.id, old, old.id)
         if old is None:
             memory = self._first_version(outcome.offer)
-            change = self._record(tx, scope, Decision.ADD, outcome.reason, memory_id=memory.id, after=1)
-            memory = self._open(tx, replace(memory, change_id=change.id), parents)
+            change = self.record(tx, scope, Decision.ADD, outcome.reason, memory_id=memory.id, after=1)
+            memory = self.open_version(tx, replace(memory, change_id=change.id), parents)
             return Remembered(Decision.ADD, outcome.reason, change.id, memory)
         memory = self._next_version(tx, old, outcome, parents)
         merged = old.id if outcome.decision is Decision.MERGE else ""
@@ -153,7 +153,7 @@ class Writer:
         kept = [part for version in replaced for part in _outside(version, since, until)]
         latest = versions[-1].version
         opened = latest + len(kept) + 1
-        change = self._record(
+        change = self.record(
             tx,
             old.scope,
             decision,
@@ -177,9 +177,9 @@ class Writer:
             memories.close(tx, version, self.now, change.id)
         for number, part in enumerate(kept, latest + 1):
             past = replace(part, version=number, known_from=self.now, change_id=change.id)
-            self._open(tx, past, [Parent(kind="memory", id=old.id, role="replaced", version=part.version)])
+            self.open_version(tx, past, [Parent(kind="memory", id=old.id, role="replaced", version=part.version)])
         replaces = [Parent(kind="memory", id=old.id, role="replaced", version=each.version) for each in replaced]
-        return self._open(tx, memory, [*parents, *replaces])
+        return self.open_version(tx, memory, [*parents, *replaces])
 
     def forget(self, tx: Transaction, scope: Scope, memory_id: str, reason: str, decision: str = "archive") -> Change:
         """Archive a memory: all that is believed of it is closed, nothing is deleted. Raises NotFound."""
@@ -187,7 +187,7 @@ class Writer:
         if not believed:
             raise NotFound(f"Memory {memory_id} is archived already; `picomem history {memory_id}` shows it.")
         said = reason or "asked to"
-        change = self._record(tx, scope, decision, said, memory_id=memory_id, before=believed[-1].version)
+        change = self.record(tx, scope, decision, said, memory_id=memory_id, before=believed[-1].version)
         for version in believed:
             memories.close(tx, version, self.now, change.id)
         return change
@@ -212,7 +212,7 @@ class Writer:
             content_hash=memory.content_hash,
         )
         reason = "the row did not match its hash; its text is kept as it reads now"
-        self._record(tx, memory.scope, "repair", reason, memory_id=memory.id, after=memory.version)
+        self.record(tx, memory.scope, "repair", reason, memory_id=memory.id, after=memory.version)
 
     def _first_version(self, offer: Offer) -> Memory:
         return Memory(
@@ -227,13 +227,14 @@ class Writer:
             **_fields(offer),  # type: ignore[arg-type]
         )
 
-    def _open(self, tx: Transaction, memory: Memory, parents: Sequence[Parent]) -> Memory:
+    def open_version(self, tx: Transaction, memory: Memory, parents: Sequence[Parent]) -> Memory:
+        """Store a version with what is derived from it."""
         memory = memories.insert(tx, memory, parents)
         if self.store_vector is not None:
             self.store_vector(tx, memory)
         return memory
 
-    def _record(
+    def record(
         self,
         tx: Transaction,
         scope: Scope,
@@ -244,7 +245,9 @@ class Writer:
         before: int | None = None,
         after: int | None = None,
         candidate: str = "",
+        undoes: str = "",
     ) -> Change:
+        """Put a decision on record."""
         change = Change(
             id=new_id(),
             run=self.run,
@@ -257,6 +260,7 @@ class Writer:
             before=before,
             after=after,
             candidate=candidate,
+            undoes=undoes,
         )
         memories.record_change(tx, scope, change)
         return change

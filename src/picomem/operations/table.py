@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _PLACES = {
     "keeping": ("ingest", "withhold", "migrate", "scrub", "embed", "status", "doctor", "audit", "index-status"),
     "writing": ("remember", "revise", "forget"),
+    "undoing": ("undo", "changes"),
     "recalling": ("recall",),
     "notes": ("search-notes", "read-note"),
     "reading": ("show", "why", "history", "timeline", "index"),

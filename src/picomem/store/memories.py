@@ -211,6 +211,43 @@ def change(tx: Transaction, scope: Scope, change_id: str) -> Change | None:
     return None if row is None else _change(row)
 
 
+def changes_of_run(tx: Transaction, scope: Scope, run: str) -> list[Change]:
+    """The changes of a run, oldest first."""
+    return [_change(row) for row in tx.all("changes_of_run", user=scope.user, run=run)]
+
+
+def changes_named(tx: Transaction, scope: Scope, name: str) -> list[Change]:
+    """The change that an id or the beginning of one means, or all changes of the run that it means, oldest first.
+
+    Raises NotFound where it means nothing, or several things.
+    """
+    exact = change(tx, scope, name)
+    if exact is not None:
+        return [exact]
+    ids = [row[0] for row in tx.all("change_ids_like", user=scope.user, **id_range(name))]
+    runs = [row[0] for row in tx.all("runs_like", user=scope.user, **id_range(name))]
+    of_run = changes_of_run(tx, scope, runs[0]) if len(runs) == 1 else []
+    # A run gets its id right before its first change does, so the beginning of the one is often that of the other.
+    if not ids or [each.id for each in of_run] == ids:
+        ids = runs
+    elif not runs:
+        of_run = [found for each in ids if (found := change(tx, scope, each)) is not None]
+    if not ids:
+        raise NotFound(f"There is no change or run “{name[:80]}”; `picomem changes` lists them.")
+    unique_id([(each,) for each in dict.fromkeys([*ids, *runs])], name, "change")
+    return of_run
+
+
+def undoing(tx: Transaction, scope: Scope) -> dict[str, str]:
+    """Every change that undoes another, with the one that it undoes, oldest first."""
+    return dict(tx.all("undoing_changes", user=scope.user))
+
+
+def closers(tx: Transaction, scope: Scope, memory_id: str) -> dict[int, str]:
+    """By which change each closed version of a memory was closed."""
+    return dict(tx.all("closing_changes", user=scope.user, id=memory_id))
+
+
 def was_refused(tx: Transaction, scope: Scope, reason: str, candidate: str) -> bool:
     """Whether this very refusal is on record already: a second run need not write it again."""
     found = tx.one("refused_candidate", user=scope.user, content_hash=content_hash(reason, candidate))

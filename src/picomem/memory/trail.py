@@ -1,0 +1,108 @@
+"""The trail of a memory: which change opened and closed which of its versions, and what was believed after each. Pure.
+
+A version names the change that opened it, and the one that closed it; so what was believed after any change can be
+told from the versions alone. Versions are numbered in the order in which they were opened, whatever the clocks said; a
+change that only closes stands behind what it closed, and behind all that was opened before it was made.
+
+A change is in force until it is undone, and again when that is undone:
+
+    change      in force after it
+    a  add      a
+    b  revise   a b
+    c  undo b   a
+    d  undo c   a b
+
+A change can be undone when what is in force now is what was in force right after it: nothing was built on it since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from picomem.records.memory import Memory
+
+_SAME = (
+    "scope", "key", "kind", "content", "context", "importance", "pinned", "tags", "related", "origin", "source",
+    "valid_from", "valid_to", "expires_at",
+)  # fmt: skip
+
+
+class Trail:
+    """`versions` are all of one memory, oldest first; `closers` say by which change each was closed, `undoes` which
+    change undoes which."""
+
+    def __init__(self, versions: Sequence[Memory], closers: Mapping[int, str], undoes: Mapping[str, str]) -> None:
+        self._versions = versions
+        self._closers = closers
+        self._undoes = undoes
+        self.changes = self._in_order()
+        self._place = {change: place for place, change in enumerate(self.changes)}
+        self._in_force = self._forces()
+
+    def __contains__(self, change: str) -> bool:
+        """Whether the change opened or closed a version."""
+        return change in self._place
+
+    def believed_before(self, change: str) -> list[Memory]:
+        """What was believed right before a change."""
+        return self._believed(self._place[change] - 1)
+
+    def believed_now(self) -> list[Memory]:
+        """What is believed now."""
+        return [version for version in self._versions if version.known_to is None]
+
+    def in_force(self, change: str) -> bool:
+        """Whether what the change did is in force: it was not undone, or that was undone again."""
+        base, reapplies = self._base(change)
+        return (base in self._in_force[-1]) == reapplies
+
+    def undone_by(self, change: str) -> str:
+        """The latest change that took back what a change did; empty where none did."""
+        base, reapplies = self._base(change)
+        return next((each for each in reversed(self.changes) if self._base(each) == (base, not reapplies)), "")
+
+    def built_on(self, change: str) -> list[str]:
+        """The changes that are in force now and were not right after a change, newest first."""
+        then = set(self._in_force[self._place[change]])
+        return [each for each in reversed(self._in_force[-1]) if each not in then]
+
+    def _believed(self, place: int) -> list[Memory]:
+        return [
+            version
+            for version in self._versions
+            if self._place[version.change_id] <= place
+            and (version.version not in self._closers or self._place[self._closers[version.version]] > place)
+        ]
+
+    def _in_order(self) -> list[str]:
+        opening = list(dict.fromkeys(version.change_id for version in self._versions))
+        opened_by = {version.version: opening.index(version.change_id) for version in self._versions}
+        behind: dict[str, int] = {}
+        for version, change in self._closers.items():
+            if change not in opening:
+                earlier = [place for place, opener in enumerate(opening) if opener < change]  # ids rise with time
+                behind[change] = max([behind.get(change, 0), opened_by[version], *earlier])
+        placed = [(place, 0, change) for place, change in enumerate(opening)]
+        placed += [(place, 1, change) for change, place in behind.items()]
+        return [change for _, _, change in sorted(placed)]
+
+    def _forces(self) -> list[list[str]]:
+        forces: list[list[str]] = []
+        now: list[str] = []
+        for change in self.changes:
+            base, applies = self._base(change)
+            now = [*now, base] if applies else [each for each in now if each != base]
+            forces.append(now)
+        return forces
+
+    def _base(self, change: str) -> tuple[str, bool]:
+        """The change that an undo, or an undo of an undo, is about in the end, and whether it is in force after it."""
+        applies = True
+        while change in self._undoes:
+            change, applies = self._undoes[change], not applies
+        return change, applies
+
+
+def same(one: Memory, other: Memory) -> bool:
+    """Whether two versions say the same about the same time."""
+    return all(getattr(one, name) == getattr(other, name) for name in _SAME)

@@ -1,0 +1,134 @@
+"""Undo: take back a change, or all changes of a run. Nothing is deleted, and undo is a change itself.
+
+What a change did is told by the versions that it opened and closed (`trail.py`), so one rule serves every verb: what is
+believed of the memory becomes what was believed right before the change. A version that is not to be believed any more
+is closed, and what it had replaced is opened again as a version of its own, known from now on; so "what did we believe
+then" goes on to have the answer that it had. To undo an undo is to do the thing again.
+
+What was built on a change stands in the way, and is named. A run is undone from its last change to its first, in one
+transaction; if one of them cannot be, none is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from picomem.clock import iso
+from picomem.errors import Conflict, InvalidInput
+from picomem.memory.remember import Writer
+from picomem.memory.trail import Trail, same
+from picomem.records.kinds import Decision
+from picomem.records.memory import Change, Memory, Parent
+from picomem.records.scope import Scope
+from picomem.store import memories
+from picomem.store.connector import Transaction
+from picomem.values import dataclass, replace
+
+_SHOWN = 5  # changes that a sentence names
+_NOTHING_TO_UNDO = {
+    Decision.REFUSE: "stored nothing, so there is nothing to undo",
+    "repair": "kept a damaged row as it read, and what it said before is not known; revise the memory instead",
+    "purge": "erased for good; nothing brings that back",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """One change that was undone: the change that did so, the memory's key, and what is believed of it now (None where
+    it is archived)."""
+
+    undone: Change
+    change: Change
+    key: str
+    memory: Memory | None
+
+
+def undo(tx: Transaction, writer: Writer, scope: Scope, name: str, reason: str) -> list[Undone]:
+    """Undo the change, or the run, that an id or the beginning of one means; what came of it, newest change first.
+
+    Raises NotFound, InvalidInput for what cannot be undone, and Conflict where something stands in the way.
+    """
+    named = memories.changes_named(tx, scope, name)
+    undoes = memories.undoing(tx, scope)
+    if len(named) == 1:
+        return [_undo(tx, writer, scope, named[0], undoes, reason)]
+    wrote = [change for change in named if _reason_against(tx, scope, change, undoes) == ""]
+    if not wrote:
+        raise InvalidInput(f"Nothing was changed by run {name}, so there is nothing to undo.")
+    done: list[Undone] = []
+    for change in reversed(wrote):
+        done.append(_undo(tx, writer, scope, change, undoes, reason))
+        undoes[done[-1].change.id] = change.id
+    return done
+
+
+def _undo(tx: Transaction, writer: Writer, scope: Scope, change: Change, undoes: dict[str, str], reason: str) -> Undone:
+    against = _reason_against(tx, scope, change, undoes)
+    if against:
+        raise InvalidInput(f"Change {change.id} {against}.")
+    trail = _trail(tx, scope, change.memory_id, undoes)
+    _check_in_force(trail, change)
+    versions = memories.versions(tx, scope, change.memory_id)
+    now, then = trail.believed_now(), trail.believed_before(change.id)
+    closing = [version for version in now if not any(same(version, other) for other in then)]
+    opening = [version for version in then if not any(same(version, other) for other in now)]
+    _check_key_is_free(tx, opening)
+    latest = versions[-1].version
+    undoing = writer.record(
+        tx,
+        scope,
+        "restore" if then else "archive",
+        reason or f"taken back: the {change.decision} of {iso(change.at)[:10]}",
+        memory_id=change.memory_id,
+        before=closing[-1].version if closing else None,
+        after=latest + len(opening) if opening else None,
+        undoes=change.id,
+    )
+    for version in closing:
+        memories.close(tx, version, writer.now, undoing.id)
+    for number, version in enumerate(opening, latest + 1):
+        again = replace(version, version=number, known_from=writer.now, known_to=None, change_id=undoing.id)
+        writer.open_version(tx, again, [Parent(kind="memory", id=version.id, role="restored", version=version.version)])
+    believed = [each for each in memories.versions(tx, scope, change.memory_id) if each.known_to is None]
+    return Undone(change, undoing, versions[-1].key, believed[-1] if believed else None)
+
+
+def _trail(tx: Transaction, scope: Scope, memory_id: str, undoes: dict[str, str]) -> Trail:
+    versions = memories.versions(tx, scope, memory_id)
+    return Trail(versions, memories.closers(tx, scope, memory_id), undoes)
+
+
+def _reason_against(tx: Transaction, scope: Scope, change: Change, undoes: dict[str, str]) -> str:
+    """Why there is nothing to undo; empty where there is."""
+    if change.decision in _NOTHING_TO_UNDO:
+        return f"is a {change.decision} and {_NOTHING_TO_UNDO[change.decision]}"
+    if not change.memory_id or change.id not in _trail(tx, scope, change.memory_id, undoes):
+        return f"wrote nothing ({change.reason}), so there is nothing to undo"
+    return ""
+
+
+def _check_in_force(trail: Trail, change: Change) -> None:
+    """Raises Conflict where a change was undone already, or something was built on it since."""
+    if not trail.in_force(change.id):
+        by = trail.undone_by(change.id)
+        raise Conflict(f"Change {change.id} was undone already, by {by}; undo that to have it again.", change_id=by)
+    later = trail.built_on(change.id)
+    if later:
+        named = ", ".join(later[:_SHOWN]) + (f" and {len(later) - _SHOWN} more" if len(later) > _SHOWN else "")
+        raise Conflict(
+            f"Change {change.id} cannot be undone yet: later changes to the same memory build on it ({named}); undo "
+            "those first, from the left.",
+            change_id=later[0],
+        )
+
+
+def _check_key_is_free(tx: Transaction, opening: Sequence[Memory]) -> None:
+    """Raises Conflict where another memory has taken the key meanwhile."""
+    for version in opening:
+        holder = memories.by_key(tx, version.scope, version.key) if version.valid_to is None else None
+        if holder is not None and holder.id != version.id:
+            raise Conflict(
+                f"Another memory has the key “{version.key}” now; undo the change that stored it ({holder.change_id}) "
+                "or forget it first.",
+                change_id=holder.change_id,
+            )

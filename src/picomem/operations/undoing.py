@@ -1,0 +1,131 @@
+"""Operations on what was decided: changes lists it, undo takes it back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from picomem.errors import InvalidInput
+from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
+from picomem.operations.operation import Operation, option
+from picomem.values import dataclass
+
+if TYPE_CHECKING:
+    from picomem.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    change: str = option("the id of a change or of a run, or the beginning of one", positional=True)
+    reason: str = option("why", "", short="-m")
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneView:
+    """One change that was undone, the change that did it, and what is believed of the memory now (None: archived)."""
+
+    undone: ChangeView
+    change: ChangeView
+    key: str
+    memory: MemoryView | None
+
+
+@dataclass(frozen=True, slots=True)
+class UndoResult:
+    """Newest first. `run` is the undo's own; to undo that is to do all of it again."""
+
+    run: str
+    undone: list[UndoneView]
+    notes: list[str]
+
+
+def undo(engine: Engine, request: Undo) -> UndoResult:
+    """Take back a change, or all changes of a run; what was believed before is believed again.
+
+    Nothing is deleted: `history` shows all of it, and the undo can be undone. A run is what one call of a verb did:
+    one `remember`, one `migrate`, one consolidation.
+    """
+    done = engine.undo(request.change, reason=request.reason)
+    now = engine.now()
+    views = [
+        UndoneView(
+            change_view(each.undone, each.key),
+            change_view(each.change, each.key),
+            each.key,
+            memory_view(each.memory, now) if each.memory else None,
+        )
+        for each in done
+    ]
+    expired = [each.key for each in done if each.memory and each.memory.expired(now)]
+    notes = [
+        f"“{key}” is believed again, and its expiry date is past; `picomem revise {key} --expires-at never` keeps it."
+        for key in expired
+    ]
+    return UndoResult(done[0].change.run, views, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    name: str = option("only those of this memory: its key or id", "", positional=True)
+    run: str = option("only those of this run: its id, or the beginning of it", "")
+    limit: int = option("changes at most", 20, short="-n")
+
+
+@dataclass(frozen=True, slots=True)
+class ListedChange:
+    """`undone_by` is the change that took it back, empty where none did or where that was undone itself."""
+
+    change: ChangeView
+    undone_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesResult:
+    """Latest first."""
+
+    changes: list[ListedChange]
+
+
+def changes(engine: Engine, request: Changes) -> ChangesResult:
+    """List what was decided about memory, with the ids that `undo` takes."""
+    if request.limit < 1:
+        raise InvalidInput(f"limit is {request.limit}; it must be at least 1.")
+    if request.name and request.run:
+        raise InvalidInput("Give a memory or a run, not both.")
+    undone = engine.undone()
+    found = engine.changes(request.limit, about=request.name, run=request.run)
+    return ChangesResult([ListedChange(change_view(each, key), undone.get(each.id, "")) for each, key in found])
+
+
+def _said(result: UndoResult) -> str:
+    lines = [
+        f"{each.key}: {'believed again: ' + each.memory.content if each.memory else 'archived'}"
+        for each in result.undone
+    ]
+    return "\n".join([*lines, *result.notes])
+
+
+OPERATIONS = (
+    Operation(
+        name="undo",
+        request=Undo,
+        result=UndoResult,
+        run=undo,
+        reply=_said,
+        permission="memory:write:user",
+        example="picomem undo 01a20090-6145-7001",
+    ),
+    Operation(
+        name="changes",
+        request=Changes,
+        result=ChangesResult,
+        run=changes,
+        reply=lambda result: "\n".join(
+            f"{each.change.at} {each.change.id} {each.change.verb} {each.change.decision} {each.change.key}"
+            for each in result.changes
+        ),
+        permission="memory:read:user",
+        example="picomem changes staging_db_port",
+        read_only=True,
+        idempotent=True,
+    ),
+)
