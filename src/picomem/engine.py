@@ -14,7 +14,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from picomem.clock import Clock, Micros, parse_iso
-from picomem.errors import Conflict, EmbedderFailed, InvalidInput, NotFound, Refused, StoreError
+from picomem.errors import Conflict, EmbedderFailed, InvalidInput, NotFound, ReadOnly, Refused, StoreError
 from picomem.memory.arguments import chosen, future, importance_of, positive
 from picomem.memory.handed_out import HandedOut
 from picomem.recall.filters import Filters
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from picomem.memory.explain import Explanation
     from picomem.memory.index import IndexPage
     from picomem.memory.migrate import Entry
+    from picomem.memory.purge import Erased, Planned, Purged
     from picomem.memory.remember import Remembered, Writer
     from picomem.memory.scrub import Scrubbed
     from picomem.memory.status import Status
@@ -245,6 +246,89 @@ class Engine:
             done = undo(tx, self._writer("undo"), self.scope, name, self._cleaner().text(reason))
         self._settle()
         return [replace(each, memory=self._cleaner().shown(each.memory) if each.memory else None) for each in done]
+
+    def purge_plan(self, *, session: str = "", older_than: int | None = None, everything: bool = False) -> Planned:
+        """What `purge` would erase; nothing is written. Raises as `purge` does."""
+        from picomem.memory.held import choice, held
+        from picomem.memory.purge import planned
+
+        with self._connector.read() as tx:
+            found = held(tx, self.scope)
+            chosen = choice(found, session, older_than, everything, self._clock())
+            return planned(tx, self.scope, found, chosen)
+
+    def purge(
+        self,
+        *,
+        session: str = "",
+        older_than: int | None = None,
+        everything: bool = False,
+        wait_seconds: float = 30.0,
+    ) -> Purged:
+        """Erase for good: a session (its id, or the beginning of it), what is older than so many days, or everything of
+        this user; with all that was made of it, and no trace left in the files; see memory/purge.py.
+
+        It waits for others who use the file, so long at most; what is still to be done then is said, and done by the
+        next call, without a choice or with one. Raises InvalidInput for no choice or two, and NotFound.
+        """
+        from picomem.memory.held import choice, held
+        from picomem.memory.purge import Purged, erase
+        from picomem.policy.purge import Choice, plan
+        from picomem.store import tombstones
+
+        erased: Erased | None = None
+        with self._connector.write() as tx:
+            begun = tombstones.begun(tx, self.scope)
+            if session or older_than is not None or everything or not begun:
+                found = held(tx, self.scope)
+                try:
+                    chosen = choice(found, session, older_than, everything, self._clock())
+                except NotFound:
+                    if not begun:
+                        raise
+                    chosen = Choice()  # it went before; what is left of it is to be done
+                made = plan(found, chosen)
+                if not made.empty:
+                    erased = erase(tx, self._writer("purge"), self.scope, found, chosen, made)
+                elif not begun:
+                    return Purged(counts={}, change_id="", scan=None)
+        self._settle()
+        self._handed_out, self._kept_sessions = HandedOut(), None
+        return self._without_traces(erased, wait_seconds)
+
+    def _without_traces(self, erased: Erased | None, wait_seconds: float) -> Purged:
+        from pathlib import Path
+
+        from picomem.memory import traces
+        from picomem.memory.purge import Purged
+        from picomem.memory.scan import scan
+        from picomem.paths import data_dir
+
+        left, unfinished, scanned = [], "", None
+        try:
+            left = traces.finish(
+                self._connector,
+                self.scope,
+                lambda owner, budget: self.index(budget=budget, scope=owner).text,
+                self._clock(),
+                wait_seconds,
+            )
+        except StoreError as error:
+            unfinished = str(error)
+        if erased is not None:
+            folder = Path(self.settings.data.dir).expanduser() if self.settings.data.dir else data_dir()
+            with self._connector.read() as tx:
+                users = [Scope(user) for (user,) in tx.all("users")]
+                files = traces.files_to_scan(tx, self._connector, self.scope, folder)
+                scanned = scan(tx, users, self.scope, erased.texts, files)
+        return Purged(
+            counts=erased.counts if erased else {},
+            change_id=erased.change.id if erased else "",
+            scan=scanned,
+            left=tuple(left),
+            unfinished=unfinished,
+            finished=not unfinished,
+        )
 
     def ingest(
         self,
@@ -586,6 +670,18 @@ class Engine:
             # A page that cannot be kept is made again next time.
             with suppress(StoreError), self._connector.write() as tx:
                 pages.keep(tx, owner, page, made_from)
+        return page
+
+    def export_index(self, path: Path, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
+        """Write the always-loaded page to a file, and remember where, for a purge. Raises InvalidInput."""
+        from picomem.memory.traces import note_export
+        from picomem.paths import write_whole
+
+        page = self.index(budget=budget, scope=scope)
+        owner = self._owner(scope)
+        with suppress(ReadOnly), self._connector.write() as tx:  # where nothing can be written nothing can be purged
+            note_export(tx, owner, path, page.text, page.budget, self._clock())
+        write_whole(path, page.text)
         return page
 
     def status(self) -> Status:

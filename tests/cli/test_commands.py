@@ -186,6 +186,7 @@ READING = (
     ("doctor",), ("audit",), ("index-status",), ("forget", "port"), ("revise", "port", "It is 6432"), ("scrub",),
     ("withhold", "8463c716"), ("embed",), ("sessions",), ("messages", "8463c716"), ("read-note", "MEMORY.md"),
     ("search-notes", "queue"), ("undo", "01a2"), ("changes",),
+    ("purge", "--everything", "--yes"),
 )  # fmt: skip
 
 

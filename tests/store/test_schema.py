@@ -85,6 +85,7 @@ def test_a_row_that_holds_text_holds_a_hash_of_it(schema):
         # names and numbers, and what is derived
         "lineage",
         "holdings",
+        "tombstones",
         "vector_spaces",
         "vector_rewrites",
         "vectors",

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from picomem.app import open_engine
-from picomem.errors import InvalidInput, NotFound
+from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.operations.operation import Operation, Progressing
 from picomem.paths import private_umask
 
@@ -25,6 +25,12 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
 
             with in_background(engine):
                 return watch(engine, operation, request, as_json=chosen.json)
+        if operation.name == "purge":
+            from picomem.cli.purge import confirmed
+
+            request = confirmed(engine, operation, request, as_json=chosen.json)
+            if request is None:
+                return 0
         with progress_bar(operation.long and not chosen.json, rows=operation.name == "embed") as progress:
             result = operation.call(engine, request, progress)
         if chosen.json:
@@ -40,9 +46,16 @@ def _exit_code(operation: Operation, result: Any) -> int:
     """Of a result that says itself that something is wrong."""
     if operation.name == "doctor" and not result.healthy:
         return 1
+    if operation.name == "purge":
+        return StoreError.exit_code if result.unfinished else 1 if not _proved(result.scan) else 0
     if operation.name == "read-note":
         return {"not_found": NotFound.exit_code, "error": InvalidInput.exit_code}.get(result.status, 0)
     return 0
+
+
+def _proved(scan: Any) -> bool:
+    """Whether a scan found nothing, or none was asked for."""
+    return scan is None or not (scan.found or scan.postings or scan.unread)
 
 
 def print_json(result: Any) -> None:

@@ -239,6 +239,48 @@ def _changes(result: Any) -> str:
     return "\n".join(lines) or "Nothing has been decided yet."
 
 
+def _purge(result: Any) -> str:
+    if result.dry_run:
+        return _purge_plan(result)
+    if not (result.change_id or result.finished):
+        return "There is nothing to erase."
+    lines = [f"Erased for good: {result.said or 'nothing was there'}."] if result.change_id else []
+    if result.scan:
+        scan = result.scan
+        found = sum(scan.found.values())
+        lines.append(
+            f"Scanned {_plural(scan.files, 'file')}, {scan.bytes / 1e6:,.1f} MB: "
+            f"{found:,} of {scan.needles - scan.shared:,} strings found."
+        )
+        if scan.shared:
+            lines.append(f"{scan.shared:,} more stand in what stays as well, so they prove nothing.")
+        lines += [f"! {path}: {_plural(count, 'string')}" for path, count in scan.found.items()]
+        lines += [f"! {scan.postings:,} words are left in full text; run `picomem doctor --repair`."] * bool(
+            scan.postings
+        )
+        lines += [f"! not read: {each}" for each in scan.unread]
+    lines += [_wrapped(f"! {each}", "") for each in result.left]
+    if result.unfinished:
+        lines.append(_wrapped(f"! Not finished: {result.unfinished}", ""))
+    elif not result.change_id:
+        lines.append("The purge that was interrupted is finished. What it erased is not known any more, so no scan.")
+    return "\n".join(lines)
+
+
+def _purge_plan(result: Any) -> str:
+    if not result.counts:
+        return "There is nothing to erase."
+    lines = [f"This would go for good: {result.said}."]
+    for each in result.sessions[:20]:
+        lines.append(f"   {each.session}  {each.title or each.path}".rstrip())
+    lines += [f"   and {len(result.sessions) - 20:,} more"] * (len(result.sessions) > 20)
+    for each in result.memories[:40]:
+        lines.append(f"{each.key}" + ("  (other versions of it stay)" if each.partly else ""))
+        lines.append(_wrapped(each.content, "   ", 2))
+    lines += [f"and {len(result.memories) - 40:,} more memories"] * (len(result.memories) > 40)
+    return "\n".join([*lines, result.note])
+
+
 def _index(result: Any) -> str:
     return f"{result.page}\n({result.tokens:,} of {result.budget:,} tokens)"
 
@@ -415,6 +457,7 @@ _TEXTS: dict[str, Callable[[Any], str]] = {
     "forget": _forget,
     "undo": _undo,
     "changes": _changes,
+    "purge": _purge,
     "index": _index,
     "ingest": _ingest,
     "withhold": _withhold,

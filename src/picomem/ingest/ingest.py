@@ -24,7 +24,7 @@ from picomem.ingest.batch import Batch, Maker, Vectors
 from picomem.ingest.format import DocumentFormat, State, TranscriptFormat, format_named
 from picomem.ingest.pieces import Packer, Piece
 from picomem.ingest.places import Found
-from picomem.ingest.reading import Reading, Resumer, is_gone
+from picomem.ingest.reading import PURGED, Reading, Resumer, is_gone
 from picomem.ingest.report import Progress, Report
 from picomem.ingest.source import File, Look, Source, look_at, print_of, sources
 from picomem.ingest.writing import Overtaken, Propose, Writing
@@ -35,6 +35,7 @@ from picomem.records.scope import Scope
 from picomem.records.transcript import TranscriptInfo
 from picomem.store import episodes
 from picomem.store.connector import Connector, Transaction
+from picomem.store.tombstones import Tombstones
 from picomem.values import replace
 
 BATCH_PIECES = 400  # a transaction: half a second of work, and the most that a kill makes us read again
@@ -154,6 +155,8 @@ class Ingest:
     def _store(self, source: Source, reading: Reading, cursor: int, size: int, batch: Batch, report: Report) -> None:
         """One transaction: the pieces, what was asked for in them, and the cursor."""
         fingerprint = print_of(source, cursor)
+        if reading.buried:
+            reading.state.info = replace(reading.state.info, title="")
         after = replace(
             _described(reading.transcript, reading.state.info, batch.pieces.values()),
             size=size,
@@ -185,6 +188,9 @@ class Ingest:
             if info.user and info.user not in self._users:
                 report.passed_over({"session of another user": 1}, {})
                 continue
+            if session not in known and self._is_barred(form, session, path, look):
+                report.passed_over({PURGED: 1}, {})
+                continue
             transcript = known.get(session) or Transcript(id=new_id(), host=form.name, path=str(path), session=session)
             state = State(info=info, skipped=skipped, turns=len(turns))
             reading, batch = Reading(transcript, state, Packer(form.name, session), look), Batch()
@@ -208,6 +214,10 @@ class Ingest:
                 )
                 episodes.put_transcript(tx, self._scope, done)
         report.bytes += look.size
+
+    def _is_barred(self, form: DocumentFormat, session: str, path: Path, look: Look) -> bool:
+        with self._connector.read() as tx:
+            return Tombstones(tx, self._scope).bars(form.name, session, str(path), look.size)
 
     def _is_read(self, tx: Transaction, known: list[Transcript], look: Look, fingerprint: str) -> bool:
         """Whether a document is what was read, and whose turns it repeats is still there."""

@@ -24,8 +24,10 @@ from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.store import episodes
 from picomem.store.connector import Connector, Transaction
+from picomem.store.tombstones import Tombstones
 from picomem.values import dataclass, field, replace
 
+PURGED = "purged session"
 _MOST_OWNERS = 64  # transcripts that one copy repeats and whose fate it watches
 
 
@@ -38,6 +40,7 @@ class Reading:
     packer: Packer
     look: Look  # taken before we began
     owners: set[str] = field(default_factory=set)
+    buried: bool = False  # something of it was purged: its title tells of that, and is not stored
 
     def stored(self) -> str:
         """What `Resumer.resume` needs to go on from here. (ASCII: it may quote a half of a surrogate pair.)"""
@@ -60,7 +63,10 @@ class Resumer:
             known, session = self._known(tx, form, source)
             if known is None:
                 known = Transcript(id=new_id(), host=form.name, path=str(path), session=session)
-                return self._start(form, source, known, look)
+                if Tombstones(tx, self._scope).bars(form.name, session, str(path), look.size):
+                    report.passed_over({PURGED: 1}, {})
+                    return None
+                return self._start(tx, form, source, known, look)
             stored = json.loads(known.state)
             same_size = bool(known.cursor) and known.size == look.size
             holds = _holds(source, known) and not (same_size and stored.get("written") != look.written)
@@ -72,9 +78,9 @@ class Resumer:
                     return self._at_cursor(tx, form, source, replace(known, path=str(path)), stored, look)
                 except InvalidInput:
                     holds = False  # an older picomem's state: read again, the rows are known by their identity
-        generation = known.generation + (not holds)
-        again = replace(known, path=str(path), generation=generation, cursor=0, size=0, state="{}", turns=0)
-        return self._start(form, source, again, look)
+            generation = known.generation + (not holds)
+            again = replace(known, path=str(path), generation=generation, cursor=0, size=0, state="{}", turns=0)
+            return self._start(tx, form, source, again, look)
 
     def _known(self, tx: Transaction, form: TranscriptFormat, source: Source) -> tuple[Transcript | None, str]:
         """The record of this source, if there is one, and the session that a new record would be of."""
@@ -101,18 +107,21 @@ class Resumer:
                 return known
         return None
 
-    def _start(self, form: TranscriptFormat, source: Source, transcript: Transcript, look: Look) -> Reading:
+    def _start(
+        self, tx: Transaction, form: TranscriptFormat, source: Source, transcript: Transcript, look: Look
+    ) -> Reading:
         state = form.start(source.path)
         state.note(session=source.session)
         session = state.info.session or transcript.session
-        return Reading(transcript, state, Packer(form.name, session), look)
+        buried = Tombstones(tx, self._scope).touches(form.name, transcript.session, transcript.path)
+        return Reading(transcript, state, Packer(form.name, session), look, buried=buried)
 
     def _at_cursor(
         self, tx: Transaction, form: TranscriptFormat, source: Source, known: Transcript, stored: Record, look: Look
     ) -> Reading:
         """The reading as `stored` has it. Raises InvalidInput where that cannot be read."""
         if not known.cursor:
-            return self._start(form, source, known, look)
+            return self._start(tx, form, source, known, look)
         state = State.from_json(stored.get("reader", {}))
         packed = stored.get("packer", {})
         first = (packed.get("open") or {}).get("identity", "")

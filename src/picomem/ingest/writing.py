@@ -24,6 +24,7 @@ from picomem.records.episode import Episode, Transcript
 from picomem.records.scope import Scope
 from picomem.store import episodes
 from picomem.store.connector import Connector, Transaction
+from picomem.store.tombstones import Tombstones
 from picomem.values import dataclass, replace
 
 
@@ -107,9 +108,14 @@ class Writing:
         gone = lru_cache(maxsize=None)(lambda owner: is_gone(tx, self._scope, owner))
         news: dict[str, tuple[str, str]] = {}  # identity → the episode, and its text before
         unknown = episodes.unknown_identities(tx, self._scope, batch.pieces)
+        tombstones = Tombstones(tx, self._scope)
+        purged = tombstones.episodes(unknown)
+        report.passed_over({"purged": len(purged)}, {})
         new: dict[str, Episode] = {}
         now = self._clock()
         for name, piece in batch.pieces.items():
+            if name in purged:
+                continue
             ready = prepared[name]
             fresh = episode_of(piece, transcript.id, ready.tokens, now)
             if name in unknown:
@@ -120,6 +126,9 @@ class Writing:
                 report.repeated += 1
                 if old.transcript_id != transcript.id and not gone(old.transcript_id):
                     owners.add(old.transcript_id)
+                continue
+            if old is None and tombstones.episodes([fresh.identity]):
+                report.passed_over({"purged": 1}, {})
                 continue
             if old is None:
                 new[name] = fresh

@@ -27,7 +27,7 @@ from picomem.values import dataclass
 BUDGET = 1_500
 LEAST_BUDGET, MOST_BUDGET = 200, 20_000
 _LONGEST_ENTRY = 60  # tokens of one entry on the page; the rest of it is a recall away
-_HEAD = "# Memory index"
+HEAD = "# Memory index"
 _HINT = "More: memory_recall(query=…) searches all memories and past sessions."
 
 _SECTIONS: tuple[tuple[str, tuple[Kind, ...]], ...] = (
@@ -57,7 +57,7 @@ def build(memories: Iterable[Memory], episodes: int, budget: int = BUDGET) -> In
     domains = _domains(trusted, episodes)
     # The cost of each line is counted once; lines count a little less together than alone, so the page fits when
     # the sum does, and the page as a whole is counted at the end.
-    fixed = _cost([_HEAD, *domains, _HINT, *(title for title, _ in sections), _left_out_line(len(trusted))])
+    fixed = _cost([HEAD, *domains, _HINT, *(title for title, _ in sections), _left_out_line(len(trusted))])
     kept = _fitting(sections, budget - fixed)
     while True:
         page = _page(sections, kept, domains, len(trusted))
@@ -101,7 +101,7 @@ def _fitting(sections: list[tuple[str, list[Memory]]], room: int) -> set[str]:
 
 
 def _page(sections: list[tuple[str, list[Memory]]], kept: set[str], domains: list[str], total: int) -> str:
-    lines = [_HEAD]
+    lines = [HEAD]
     for title, entries in sections:
         shown = [_line(memory) for memory in entries if memory.id in kept]
         if shown:

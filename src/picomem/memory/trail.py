@@ -17,7 +17,7 @@ A change can be undone when what is in force now is what was in force right afte
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from picomem.records.memory import Memory
 
@@ -50,6 +50,14 @@ class Trail:
     def believed_now(self) -> list[Memory]:
         """What is believed now."""
         return [version for version in self._versions if version.known_to is None]
+
+    def believed_without(self, gone: Collection[int]) -> list[Memory]:
+        """What was believed last that needs none of the versions with these numbers; nothing where nothing was."""
+        for place in reversed(range(len(self.changes))):
+            believed = self._believed(place)
+            if not any(version.version in gone for version in believed):
+                return believed
+        return []
 
     def in_force(self, change: str) -> bool:
         """Whether what the change did is in force: it was not undone, or that was undone again."""

@@ -70,8 +70,7 @@ def _undo(tx: Transaction, writer: Writer, scope: Scope, change: Change, undoes:
     _check_in_force(trail, change)
     versions = memories.versions(tx, scope, change.memory_id)
     now, then = trail.believed_now(), trail.believed_before(change.id)
-    closing = [version for version in now if not any(same(version, other) for other in then)]
-    opening = [version for version in then if not any(same(version, other) for other in now)]
+    closing, opening = differing(now, then), differing(then, now)
     _check_key_is_free(tx, opening)
     latest = versions[-1].version
     undoing = writer.record(
@@ -84,13 +83,26 @@ def _undo(tx: Transaction, writer: Writer, scope: Scope, change: Change, undoes:
         after=latest + len(opening) if opening else None,
         undoes=change.id,
     )
-    for version in closing:
-        memories.close(tx, version, writer.now, undoing.id)
-    for number, version in enumerate(opening, latest + 1):
-        again = replace(version, version=number, known_from=writer.now, known_to=None, change_id=undoing.id)
-        writer.open_version(tx, again, [Parent(kind="memory", id=version.id, role="restored", version=version.version)])
+    believe(tx, writer, closing, opening, latest, undoing.id)
     believed = [each for each in memories.versions(tx, scope, change.memory_id) if each.known_to is None]
     return Undone(change, undoing, versions[-1].key, believed[-1] if believed else None)
+
+
+def differing(some: Sequence[Memory], others: Sequence[Memory]) -> list[Memory]:
+    """Those of some versions that none of the others says."""
+    return [version for version in some if not any(same(version, other) for other in others)]
+
+
+def believe(
+    tx: Transaction, writer: Writer, closing: Sequence[Memory], opening: Sequence[Memory], latest: int, change_id: str
+) -> None:
+    """Close versions of a memory, and open others of it again, numbered on from `latest`; by a change."""
+    for version in closing:
+        memories.close(tx, version, writer.now, change_id)
+    for number, version in enumerate(opening, latest + 1):
+        again = replace(version, version=number, known_from=writer.now, known_to=None, change_id=change_id)
+        parent = Parent(kind="memory", id=version.id, role="restored", version=version.version)
+        writer.open_version(tx, again, [parent])
 
 
 def _trail(tx: Transaction, scope: Scope, memory_id: str, undoes: dict[str, str]) -> Trail:

@@ -12,7 +12,6 @@ from picomem.operations.memory_views import ChangeView, MemoryView, change_view,
 from picomem.operations.operation import Operation, option
 from picomem.operations.times import moment
 from picomem.operations.views import HitView, hit_view
-from picomem.paths import write_whole
 from picomem.values import dataclass
 
 if TYPE_CHECKING:
@@ -196,9 +195,11 @@ class IndexResult:
 
 def index(engine: Engine, request: Index) -> IndexResult:
     """Print the always-loaded index page: what an agent should know before anything is asked."""
-    page = engine.index(budget=request.budget, scope=engine.scope.narrowed(project=request.project))
+    scope = engine.scope.narrowed(project=request.project)
     if request.export:
-        write_whole(Path(request.export).expanduser(), page.text)
+        page = engine.export_index(Path(request.export).expanduser(), budget=request.budget, scope=scope)
+    else:
+        page = engine.index(budget=request.budget, scope=scope)
     return IndexResult(page.text, page.tokens, page.budget, page.entries, page.left_out)
 
 

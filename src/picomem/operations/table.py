@@ -16,6 +16,7 @@ _PLACES = {
     "keeping": ("ingest", "withhold", "migrate", "scrub", "embed", "status", "doctor", "audit", "index-status"),
     "writing": ("remember", "revise", "forget"),
     "undoing": ("undo", "changes"),
+    "purging": ("purge",),
     "recalling": ("recall",),
     "notes": ("search-notes", "read-note"),
     "reading": ("show", "why", "history", "timeline", "index"),

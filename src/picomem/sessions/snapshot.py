@@ -28,6 +28,7 @@ from typing import Any
 
 from picomem.clock import Clock, Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime, NotFound
+from picomem.paths import write_whole
 from picomem.policy.redact import Redactor
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Message, Role, Said, Session, ToolCall
@@ -36,6 +37,7 @@ from picomem.sessions.people import user_of
 from picomem.sessions.said import id_like, safe_said, stored_message, title_of
 from picomem.store import sessions
 from picomem.store.connector import Connector, Transaction
+from picomem.store.tombstones import Tombstones
 from picomem.text.plain import plain
 from picomem.values import dataclass, replace
 
@@ -75,6 +77,9 @@ def take_over(
     new, messages, differing = 0, 0, []
     with connector.write() as tx:
         for each in found:
+            if Tombstones(tx, each.session.scope).touches("picobot", each.session.id, ""):
+                skipped["purged session"] += 1
+                continue
             added = _store(tx, each)
             new += added is not None and added[0]
             messages += added[1] if added else 0
@@ -87,6 +92,34 @@ def take_over(
         skipped=dict(sorted(skipped.items())),
         moved_to=str(_moved(path)) if move else "",
     )
+
+
+def without_purged(connector: Connector, folder: Path, gone: str = "") -> list[str]:
+    """Take what was purged, and all of the user `gone`, out of the snapshots in a folder that were taken over before;
+    what could not be, a sentence each."""
+    problems = []
+    for path in sorted(folder.glob(f"{NAME}.migrated*")):
+        try:
+            document = json.loads(path.read_bytes(), strict=False)
+            listed = document["sessions"]
+            with connector.read() as tx:
+                kept = [fields for fields in listed if not _is_purged(tx, fields, gone)]
+            if len(kept) < len(listed):
+                write_whole(path, json.dumps({**document, "sessions": kept}, ensure_ascii=False, indent=2))
+        except (OSError, ValueError, TypeError, KeyError, RecursionError, InvalidInput) as error:
+            problems.append(f"{path} could not be read and rewritten ({error}); delete it if it holds what was purged.")
+    return problems
+
+
+def _is_purged(tx: Transaction, fields: dict[str, Any], gone: str) -> bool:
+    """Whether something of a session that stands in a snapshot was purged."""
+    id_, user = _text(fields, "id"), _user(fields)
+    return user == gone or (bool(id_) and Tombstones(tx, Scope(user)).touches("picobot", id_, ""))
+
+
+def _user(fields: dict[str, Any]) -> str:
+    channel, channel_id = Channel(_text(fields, "channel_type").lower()), _text(fields, "channel_id")
+    return _text(fields, "user_id") or user_of(channel, name=channel_id, key=channel_id, session=_text(fields, "id"))
 
 
 def _store(tx: Transaction, found: _Found) -> tuple[bool, int] | None:
@@ -164,8 +197,7 @@ def _session(fields: dict[str, Any], redact: Redact, now: Micros, skipped: Count
     if not id_:
         raise InvalidInput("it has no id.")
     channel = Channel(_text(fields, "channel_type").lower())
-    user = _text(fields, "user_id") or user_of(channel, name=channel_id, key=channel_id, session=id_)
-    scope = Scope(user, session=id_)  # an id that could stand in no line is refused
+    scope = Scope(_user(fields), session=id_)  # an id that could stand in no line is refused
     conversation = fields.get("conversation", [])
     if not isinstance(conversation, list):
         raise InvalidInput("its conversation is no list.")

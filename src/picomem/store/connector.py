@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, Protocol
 
 Row = tuple[Any, ...]
@@ -62,6 +63,15 @@ class Connector(Protocol):
 
     def size(self) -> int:
         """Bytes on disk."""
+        ...
+
+    def files(self) -> list[Path]:
+        """The files that hold the data, where there are such."""
+        ...
+
+    def leave_no_trace(self, wait_seconds: float) -> None:
+        """Write everything anew, so that nothing is left of what was deleted: not in free space, not in full text, not
+        in a log. It waits for others who read or write, so long at most. Raises Locked, ReadOnly or DiskFull."""
         ...
 
     def close(self) -> None: ...

@@ -37,6 +37,12 @@ class LateConnector:
     def size(self) -> int:
         return self._opened().size()
 
+    def files(self) -> list[Path]:
+        return self._opened().files()
+
+    def leave_no_trace(self, wait_seconds: float) -> None:
+        self._opened().leave_no_trace(wait_seconds)
+
     def close(self) -> None:
         if self._connector is not None:
             self._connector.close()

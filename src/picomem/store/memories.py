@@ -11,9 +11,12 @@ from picomem.records.ids import content_hash
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
+from picomem.store import vectors
 from picomem.store.connector import Row, Transaction
 from picomem.text.terms import indexed, owner_token
 from picomem.values import replace
+
+PURGED = "purged"  # the reason of a change whose own was erased
 
 
 def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> Memory:
@@ -211,6 +214,11 @@ def change(tx: Transaction, scope: Scope, change_id: str) -> Change | None:
     return None if row is None else _change(row)
 
 
+def all_changes(tx: Transaction, scope: Scope) -> list[Change]:
+    """Every change, oldest first."""
+    return [_change(row) for row in tx.all("whole_changes", user=scope.user)]
+
+
 def changes_of_run(tx: Transaction, scope: Scope, run: str) -> list[Change]:
     """The changes of a run, oldest first."""
     return [_change(row) for row in tx.all("changes_of_run", user=scope.user, run=run)]
@@ -246,6 +254,66 @@ def undoing(tx: Transaction, scope: Scope) -> dict[str, str]:
 def closers(tx: Transaction, scope: Scope, memory_id: str) -> dict[int, str]:
     """By which change each closed version of a memory was closed."""
     return dict(tx.all("closing_changes", user=scope.user, id=memory_id))
+
+
+def rekey(tx: Transaction, old: Memory, key: str) -> None:
+    """Let a version stand under another key, in its row and in full text."""
+    new = replace(old, key=key)
+    tx.run(
+        "rekey_version",
+        user=old.scope.user,
+        id=old.id,
+        version=old.version,
+        key=key,
+        content_hash=new.content_hash,
+    )
+    tx.run("memory_words_remove", doc=old.doc, **words(old))
+    tx.run("memory_words_add", doc=old.doc, **words(new))
+
+
+def rewrite_text(tx: Transaction, new: Memory) -> None:
+    """Store other words, tags or related entries for a version, without touching full text."""
+    tx.run(
+        "rewrite_memory_text",
+        user=new.scope.user,
+        id=new.id,
+        version=new.version,
+        content=new.content,
+        context=new.context,
+        tags=json.dumps(new.tags, ensure_ascii=False),
+        related=json.dumps(new.related, ensure_ascii=False),
+        tokens=new.tokens,
+        content_hash=new.content_hash,
+    )
+
+
+def purge_version(tx: Transaction, memory: Memory) -> None:
+    """Delete a version for good, with all that is derived from it."""
+    scope = memory.scope
+    tx.run("memory_words_remove", doc=memory.doc, **words(memory))
+    vectors.remove(tx, scope, "memory", memory.doc)
+    tx.run("purge_version", user=scope.user, id=memory.id, version=memory.version)
+    purge_lineage(tx, scope, "memory", memory.id, memory.version)
+
+
+def purge_lineage(tx: Transaction, scope: Scope, kind: str, id_: str, version: int = 0) -> None:
+    """Delete what is known of what a thing was made from, and of what was made from it."""
+    tx.run("purge_lineage_of", user=scope.user, kind=kind, id=id_, version=version)
+    tx.run("purge_lineage_from", user=scope.user, kind=kind, id=id_, version=version)
+
+
+def blank_change(tx: Transaction, scope: Scope, change: Change) -> None:
+    """Let a change keep only that it was made, when, by whom, and what `change` says it is about."""
+    tx.run(
+        "blank_change",
+        user=scope.user,
+        id=change.id,
+        reason=PURGED,
+        memory_id=change.memory_id,
+        before=change.before,
+        after=change.after,
+        content_hash=content_hash(PURGED, ""),
+    )
 
 
 def was_refused(tx: Transaction, scope: Scope, reason: str, candidate: str) -> bool:

@@ -34,7 +34,7 @@ from picomem.store.statements import schema, statement
 from picomem.text.terms import VERSION as TERMS_VERSION
 
 APPLICATION_ID = 0x5069636F  # "Pico": how `file` and we know the database
-MIGRATIONS = ("0001", "0002", "0003")
+MIGRATIONS = ("0001", "0002", "0003", "0005")
 SCHEMA_VERSION = len(MIGRATIONS)
 BUSY_MILLISECONDS = 30_000
 
@@ -313,6 +313,44 @@ class SqliteConnector:
 
     def size(self) -> int:
         return self.path.stat().st_size + self._log_size()
+
+    def files(self) -> list[Path]:
+        """The database, its log, the log's index, and a journal, those that are there."""
+        named = (self.path, *(Path(f"{self.path}{end}") for end in ("-wal", "-shm", "-journal")))
+        return [path for path in named if path.exists()]
+
+    def leave_no_trace(self, wait_seconds: float) -> None:
+        """Merge full text, write the file anew, and empty the log.
+
+        `secure_delete` overwrites what is deleted, but a page that was balanced may keep a copy in its gap, and full
+        text the beginning of a word that no document has any more as the mark where a page begins. Merged segments and
+        VACUUM hold nothing but what stays; the log holds what was until it is cut, for which nobody may be reading.
+        """
+        self._merge_words()
+        connection = self.connection()
+        waiting = errors.Locked(
+            f"{self.path} is being read by another process, so its log cannot be emptied yet and still holds what was "
+            "purged. Run `picomem purge` again when that has finished."
+        )
+        with self._lock, translated(self.path):
+            connection.set_busy_timeout(int(wait_seconds * 1000))
+            try:
+                connection.execute("VACUUM")
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.BusyError as error:
+                raise waiting from error
+            finally:
+                connection.set_busy_timeout(BUSY_MILLISECONDS)
+
+    def _merge_words(self) -> None:
+        """Write each full-text index anew, as one segment. One that is one segment already SQLite leaves as it is, so
+        a word is put in, and taken out again."""
+        with self.write() as tx:
+            for source, texts in (("memory", ("name", "body")), ("episode", ("body",)), ("note", ("name", "body"))):
+                word = {"doc": tx.next_docs(), **dict.fromkeys(texts, "purged")}
+                tx.run(f"{source}_words_add", **word)
+                tx.run(f"{source}_words_optimize")
+                tx.run(f"{source}_words_remove", **word)
 
     def close(self) -> None:
         """Close every connection; the last one out folds the WAL into the file."""

@@ -78,6 +78,12 @@ def suggest_key(text: str, kind: str = "") -> str:
     return _joined(words, lead) if words else lead
 
 
+def tells_of(key: str, gone: str, kept: str) -> bool:
+    """Whether a word of a key is one of a text that goes and of none that is kept: the key was made from it."""
+    words = set(key.split("_"))
+    return bool(words & set(_words(gone)) - set(_words(kept)))
+
+
 def _is_valid(key: str) -> bool:
     return (
         len(key) <= LONGEST_KEY and re.fullmatch(KEY_PATTERN, key) is not None and not key.startswith(RESERVED_PREFIXES)

@@ -1,0 +1,378 @@
+"""Purge: the transaction that erases. What goes is decided in `policy/purge.py`; what is left in the file's free pages,
+its log and beside it is the work of `traces.py`.
+
+One transaction deletes the rows with their full text and vectors; leaves tombstones, so that the same transcript does
+not bring them back; takes out of what stays what it had from them (a key that was made of their words, the name of one
+among related entries, the title of a conversation, the reason of a change); and marks that the rest is still to be
+done. A change stays as a row that says when and by whom something was decided, and no longer about what. The purge
+itself is one change: who, when, and how many of what.
+
+A memory of which some versions go is believed as it was before they were: what those had replaced is opened again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from picomem.memory.doctor import rebuild_words
+from picomem.memory.remember import Writer
+from picomem.memory.trail import Trail
+from picomem.memory.undo import believe, differing
+from picomem.policy.purge import Choice, Held, Plan, plan
+from picomem.records.memory import Change, Memory
+from picomem.records.scope import Scope
+from picomem.sessions.said import title_of
+from picomem.store import episodes, memories, notes, sessions, tombstones
+from picomem.store.connector import Transaction
+from picomem.text.keys import suggest_key, tells_of
+from picomem.values import dataclass, field, replace
+
+if TYPE_CHECKING:
+    from picomem.memory.scan import Scan
+
+_TELLING = 8  # characters of a name that is no word by chance
+_ONE = {
+    "transcripts": "transcript",
+    "episodes": "episode",
+    "sessions": "session",
+    "messages": "message",
+    "summaries": "summary",
+    "memories": "memory",
+    "versions of memories": "version of a memory",
+    "refused texts": "refused text",
+}
+_META = ("tidied", "embedding")  # what the file keeps about each user by name
+
+
+@dataclass(slots=True)
+class Erased:
+    """How many of what were deleted, and their texts, which are kept in memory alone, for the scan."""
+
+    change: Change
+    counts: dict[str, int]
+    texts: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """What would go, to be looked at before it does. `memories` holds the newest version of each that goes; `partly`
+    the keys of those of which other versions stay."""
+
+    plan: Plan
+    counts: dict[str, int]
+    memories: tuple[Memory, ...]
+    partly: tuple[str, ...]
+    sessions: tuple[tuple[str, str], ...]  # id and title
+    transcripts: tuple[tuple[str, str], ...]  # session and path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purged:
+    """What came of a purge. `scan` is None where nothing was deleted (a purge was only finished); `left` names files
+    that could not be rewritten; `unfinished` says why it is to be run again, empty where it is done."""
+
+    counts: dict[str, int]
+    change_id: str
+    scan: Scan | None
+    left: tuple[str, ...] = ()
+    unfinished: str = ""
+    finished: bool = False
+
+
+def planned(tx: Transaction, scope: Scope, found: Held, chosen: Choice) -> Planned:
+    """What a choice would take."""
+    made = plan(found, chosen)
+    going = [each for each in found.versions if (each.id, each.version) in made.versions]
+    newest = {each.id: each for each in going}
+    stays = {each.id for each in found.versions if (each.id, each.version) not in made.versions}
+    titles = {row[0]: row[5] for row in tx.all("all_sessions", user=scope.user)}
+    return Planned(
+        plan=made,
+        counts=counted(made),
+        memories=tuple(newest.values()),
+        partly=tuple(each.key for each in newest.values() if each.id in stays),
+        sessions=tuple((each, titles.get(each, "")) for each in sorted(made.sessions)),
+        transcripts=tuple((each.session, each.path) for each in found.transcripts if each.id in made.transcripts),
+    )
+
+
+def counted(plan: Plan) -> dict[str, int]:
+    """How many of what a plan takes."""
+    found = {
+        "transcripts": len(plan.transcripts),
+        "episodes": len(plan.episodes),
+        "sessions": len(plan.sessions),
+        "messages": len(plan.messages),
+        "summaries": len(plan.summaries),
+        "memories": len({id_ for id_, _ in plan.versions}),
+        "versions of memories": len(plan.versions),
+        "refused texts": len(plan.refusals),
+    }
+    return {name: count for name, count in found.items() if count}
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """The counts as a person says them; the names are plurals."""
+    return ", ".join(f"{count:,} {_ONE[name] if count == 1 else name}" for name, count in counts.items())
+
+
+def erase(tx: Transaction, writer: Writer, scope: Scope, held: Held, chosen: Choice, plan: Plan) -> Erased:
+    """Delete what a plan names, in the caller's transaction."""
+    erasing = _Erasing(tx, writer, scope, held, plan, forever=chosen.before is None)
+    return erasing.all()
+
+
+@dataclass(slots=True)
+class _Erasing:
+    tx: Transaction
+    writer: Writer
+    scope: Scope
+    held: Held
+    plan: Plan
+    forever: bool  # whether what is said in these sessions later stays out as well
+    texts: list[str] = field(default_factory=list)
+    damaged: set[str] = field(default_factory=set)  # sources with a row whose full text was made from other words
+
+    def all(self) -> Erased:
+        counts = counted(self.plan)
+        said = in_words(counts) or "nothing was there"
+        self._bury()
+        self._sessions()
+        self._episodes()
+        changes = memories.all_changes(self.tx, self.scope)
+        if self.plan.everything:
+            self._everything(changes)
+        change = self.writer.record(self.tx, self.scope, "purge", f"erased for good: {said}")
+        if not self.plan.everything:
+            self._memories(changes, change.id)
+        for source in sorted(self.damaged):
+            rebuild_words(self.tx, [Scope(user) for (user,) in self.tx.all("users")], source)
+        self.tx.run("forget_index_pages", user=self.scope.user)
+        tombstones.begin(self.tx, self.scope, everything=self.plan.everything)
+        return Erased(change, counts, self.texts)
+
+    def _bury(self) -> None:
+        grave = tombstones.Tombstones(self.tx, self.scope)
+        for each in self.held.transcripts:
+            if each.id in self.plan.transcripts:
+                size = None if self.forever else each.size
+                grave.put_transcript(each.host, each.session, each.path, size)
+            elif each.id in self.plan.trimmed:
+                grave.put_transcript(each.host, each.session, each.path, -1)
+        for session in self.plan.sessions | self.plan.shortened:
+            grave.put_transcript("picobot", session, "", None)
+        for each in self.held.episodes:
+            if each.id in self.plan.episodes:
+                grave.put_episode(each.identity)
+
+    def _episodes(self) -> None:
+        """Episodes and the records of their transcripts."""
+        for row in self.tx.all("all_episodes", user=self.scope.user):
+            episode = episodes.unchecked(row)
+            if episode.id in self.plan.episodes:
+                self._note_damage("episode", episodes.row_hash(episode) == row[21])
+                self.texts += [episode.preview, episode.summary, episode.key]
+                episodes.delete(self.tx, self.scope, episode)
+                memories.purge_lineage(self.tx, self.scope, "episode", episode.id)
+        for row in self.tx.all("transcripts", user=self.scope.user):
+            transcript = episodes.unchecked_transcript(row)
+            if transcript.id in self.plan.transcripts:
+                self.texts += [transcript.title, transcript.path, transcript.cwd]
+                self.tx.run("purge_transcript", user=self.scope.user, id=transcript.id)
+            elif transcript.id in self.plan.trimmed and transcript.title:
+                self.texts.append(transcript.title)
+                untitled = replace(transcript, title="", state=_untitled(transcript.state))
+                self.tx.run(
+                    "retell_transcript",
+                    user=self.scope.user,
+                    id=untitled.id,
+                    title=untitled.title,
+                    state=untitled.state,
+                    content_hash=episodes.transcript_hash(untitled),
+                )
+
+    def _sessions(self) -> None:
+        """Conversations: their messages, summaries and titles."""
+        titles: dict[str, str] = {}  # of sessions that are called by what was said first in them
+        for session in self.plan.shortened:
+            found = sessions.session(self.tx, self.scope, session)
+            loaded = sessions.messages_after(self.tx, self.scope, session, 0)
+            if found is not None and found.title == title_of(loaded.messages):
+                titles[session] = found.title
+        gone: dict[str, list[int]] = {}
+        for row in self.tx.all("all_messages", user=self.scope.user):
+            if (row[0], row[1]) in self.plan.messages:
+                gone.setdefault(row[0], []).append(row[1])
+                self.texts += [row[4], row[5]] if row[5] != "[]" else [row[4]]
+                memories.purge_lineage(self.tx, self.scope, "message", row[2])
+        for session, seqs in gone.items():
+            self.tx.run("purge_messages", user=self.scope.user, session_id=session, seqs=json.dumps(seqs))
+        for row in self.tx.all("all_summaries", user=self.scope.user):
+            if row[0] in self.plan.summaries:
+                self.texts.append(row[1])
+                self.tx.run("purge_summary", user=self.scope.user, session_id=row[0])
+                memories.purge_lineage(self.tx, self.scope, "summary", row[0])
+        for row in self.tx.all("all_sessions", user=self.scope.user):
+            if row[0] in self.plan.sessions:
+                self.texts += [row[5], row[4]]
+                self.tx.run("purge_session", user=self.scope.user, id=row[0])
+        for session, old in titles.items():
+            self._retitle(session, old)
+
+    def _retitle(self, session: str, old: str) -> None:
+        found = sessions.session(self.tx, self.scope, session)
+        left = sessions.messages_after(self.tx, self.scope, session, 0)
+        if found is not None and title_of(left.messages) != old:
+            self.texts.append(old)
+            new = replace(found, title=title_of(left.messages))
+            self.tx.run(
+                "retitle_session",
+                user=self.scope.user,
+                id=session,
+                title=new.title,
+                content_hash=new.content_hash,
+            )
+
+    def _everything(self, changes: Iterable[Change]) -> None:
+        """What is left of a user when their conversations are gone."""
+        user = self.scope.user
+        for row in self.tx.all("all_memories", user=user):
+            self._note_damage("memory", memories.row_hash(row) == row[25])
+            self._delete(memories.unchecked(row))
+        for change in changes:
+            self.texts += [change.reason, change.candidate]
+        for file in notes.files(self.tx, self.scope):
+            notes.delete(self.tx, self.scope, file.root, file.path)
+        for name in ("purge_changes", "purge_lineage", "purge_holdings"):
+            self.tx.run(name, user=user)
+        for name in _META:
+            self.tx.run("delete_meta", name=f"{name} {user}")
+
+    def _memories(self, changes: list[Change], purge: str) -> None:
+        """The versions that go, what is believed instead, and what other rows say of them."""
+        gone: dict[str, list[Memory]] = {}
+        for row in self.tx.all("all_memories", user=self.scope.user):
+            memory = memories.unchecked(row)
+            if (memory.id, memory.version) in self.plan.versions:
+                gone.setdefault(memory.id, []).append(memory)
+                self._note_damage("memory", memories.row_hash(row) == row[25])
+        undoes = memories.undoing(self.tx, self.scope)
+        touched: set[str] = set()  # changes that opened or closed a version that goes
+        names = {name for each in gone.values() for memory in each for name in (memory.key, memory.id)}
+        for memory_id, going in gone.items():
+            versions = list(self._versions(memory_id))
+            closers = memories.closers(self.tx, self.scope, memory_id)
+            trail = Trail(versions, closers, undoes)
+            numbers = {each.version for each in going}
+            then = trail.believed_without(numbers)
+            now = trail.believed_now()
+            touched |= {each.change_id for each in going} | {closers[n] for n in numbers if n in closers}
+            for each in going:
+                self._delete(each)
+            left = [each for each in versions if each.version not in numbers]
+            # A past that goes leaves a gap; where the present goes, what was believed before holds again.
+            if then and any(each.version in numbers and each.valid_to is None for each in now):
+                self._believe_again(left, then, versions[-1].version, purge)
+            names -= self._rekeyed(memory_id, going, left)
+        self._unrelate(names)
+        self._blank(changes, gone, touched, names | self.plan.sessions)
+
+    def _versions(self, memory_id: str) -> Iterator[Memory]:
+        return map(memories.unchecked, self.tx.all("memory_versions", user=self.scope.user, id=memory_id))
+
+    def _delete(self, memory: Memory) -> None:
+        self.texts += [memory.content, memory.context, memory.key, *memory.tags, *memory.related]
+        memories.purge_version(self.tx, memory)
+
+    def _believe_again(self, left: list[Memory], then: list[Memory], latest: int, purge: str) -> None:
+        now = [each for each in left if each.known_to is None]
+        opening = differing(then, now)
+        for version in opening:
+            holder = memories.by_key(self.tx, version.scope, version.key) if version.valid_to is None else None
+            if holder is not None and holder.id != version.id:
+                opening = [each for each in opening if each is not version]  # the key is another's: it stays archived
+        believe(self.tx, self.writer, differing(now, then), opening, latest, purge)
+
+    def _rekeyed(self, memory_id: str, going: list[Memory], left: list[Memory]) -> set[str]:
+        """Give a memory that stays another key where its own was made of words that go; the names that stay."""
+        if not left:
+            return set()
+        stays = {memory_id}
+        versions = list(self._versions(memory_id))
+        said = " ".join(each.content for each in going)
+        for key in {each.key for each in versions}:
+            kept = " ".join(f"{each.content} {each.context}" for each in versions if each.key == key)
+            if not tells_of(key, said, kept):
+                stays.add(key)
+                continue
+            new = self._free_key(suggest_key(versions[-1].content, versions[-1].kind.value), versions[-1])
+            for version in versions:
+                if version.key == key:
+                    memories.rekey(self.tx, version, new)
+        return stays
+
+    def _free_key(self, key: str, memory: Memory) -> str:
+        free, number = key, 2
+        while (holder := memories.by_key(self.tx, memory.scope, free)) is not None and holder.id != memory.id:
+            free, number = f"{key[:60]}_{number}", number + 1
+        return free
+
+    def _unrelate(self, names: set[str]) -> None:
+        """Take what goes out of the related entries of what stays."""
+        for row in self.tx.all("all_memories", user=self.scope.user) if names else ():
+            old = memories.unchecked(row)
+            if memories.row_hash(row) == row[25] and names.intersection(old.related):
+                new = replace(old, related=tuple(name for name in old.related if name not in names))
+                memories.rewrite_text(self.tx, new)
+
+    def _blank(
+        self, changes: list[Change], gone: Mapping[str, list[Memory]], touched: set[str], names: set[str]
+    ) -> None:
+        """Let no change say anything of what goes."""
+        stay = {memory_id for memory_id in gone if next(self._versions(memory_id), None) is not None}
+        numbers = {(each.id, each.version) for versions in gone.values() for each in versions}
+        for change in changes:
+            lost = change.memory_id in gone and change.memory_id not in stay
+            if not (
+                lost
+                or change.id in touched
+                or change.id in self.plan.refusals
+                or any(_names(change.reason, name) for name in names)
+            ):
+                continue
+            self.texts += [change.reason, change.candidate]
+            memories.blank_change(
+                self.tx,
+                self.scope,
+                replace(
+                    change,
+                    memory_id="" if lost else change.memory_id,
+                    before=None if (change.memory_id, change.before) in numbers else change.before,
+                    after=None if (change.memory_id, change.after) in numbers else change.after,
+                ),
+            )
+            memories.purge_lineage(self.tx, self.scope, "change", change.id)
+
+    def _note_damage(self, source: str, whole: bool) -> None:
+        if not whole:
+            self.damaged.add(source)
+
+
+def _names(reason: str, name: str) -> bool:
+    """Whether a reason speaks of a key, a memory or a session; of a short name only where it is quoted as one."""
+    return name in reason if len(name) >= _TELLING else f"“{name}”" in reason
+
+
+def _untitled(state: str) -> str:
+    """A reader's state without the title that it found."""
+    try:
+        stored = json.loads(state)
+    except ValueError:
+        return "{}"
+    info = stored.get("reader", {}).get("info") if isinstance(stored, dict) else None
+    if isinstance(info, dict) and info.get("title"):
+        info["title"] = ""
+        return json.dumps(stored)
+    return state

@@ -1,0 +1,121 @@
+"""The proof of a purge: every file is read byte by byte for what was erased.
+
+A piece of a text that also stands in what stays (people say the same thing twice) proves nothing, and is counted apart.
+Of full text the index itself is asked as well, since SQLite stores of a word only what the one before it lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from picomem.policy.needles import SHORTEST, Finder, pieces, tail, words
+from picomem.records.scope import Scope
+from picomem.store import search
+from picomem.store.connector import Transaction
+from picomem.values import dataclass, field
+
+_CHUNK = 8 << 20
+
+# What holds the words of people, of what stays: the statement, and the columns.
+_TEXTS = (
+    ("all_memories", (3, 4, 5, 6, 8, 9, 12, 13)),
+    ("all_episodes", (7, 9, 11, 12, 13)),
+    ("transcripts", (2, 3, 4, 5, 6, 7, 8, 9, 17)),
+    ("all_changes", (1, 2)),
+    ("all_messages", (4, 5)),
+    ("all_sessions", (0, 4, 5, 8)),
+    ("all_summaries", (1,)),
+    ("all_note_sections", (1, 2, 3, 6)),
+    ("exports", (0, 1, 2)),
+)
+
+
+@dataclass(slots=True)
+class Scan:
+    """What was looked for and found. `found` counts by file; `shared` also stand in what stays; `postings` are words
+    that full text still has of what is gone."""
+
+    files: int = 0
+    bytes: int = 0
+    needles: int = 0
+    shared: int = 0
+    postings: int = 0
+    found: dict[str, int] = field(default_factory=dict)
+    unread: list[str] = field(default_factory=list)
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was found, and everything was read."""
+        return not (self.found or self.postings or self.unread)
+
+
+def scan(tx: Transaction, users: Sequence[Scope], scope: Scope, texts: Sequence[str], files: Iterable[Path]) -> Scan:
+    """Look for what was erased, texts of the user `scope`, in files; `users` are all whose rows stay."""
+    result = Scan()
+    long = words(texts)
+    live = {word for word in long if _is_live(tx, scope, word)}
+    result.postings = sum(_has_postings(tx, scope, word) for word in long if word not in live)
+    tails = {tail(word) for word in long if word not in live}
+    needles = pieces(texts) | {each for each in tails if len(each) >= SHORTEST}
+    result.needles = len(needles)
+    finder = Finder(needles)
+    found = {str(path): _in_file(path, finder, result) for path in files}
+    every = set().union(*found.values())
+    stay = _staying(tx, users, every)
+    result.shared = len(stay)
+    result.found = {path: len(each - stay) for path, each in found.items() if each - stay}
+    return result
+
+
+def _in_file(path: Path, finder: Finder, result: Scan) -> set[bytes]:
+    found: set[bytes] = set()
+    rest = b""
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                result.bytes += len(chunk)
+                found |= finder.found_in(rest + chunk)
+                rest = chunk[-(finder.longest - 1) :]
+    except FileNotFoundError:
+        return found  # a temporary file that somebody has finished with
+    except OSError as error:
+        result.unread.append(f"{path}: {error.strerror}")
+    else:
+        result.files += 1
+    return found
+
+
+def _staying(tx: Transaction, users: Sequence[Scope], found: set[bytes]) -> set[bytes]:
+    """Those of the pieces that stand in what stays: in a row, or in full text as part of another word."""
+    if not found:
+        return set()
+    finder = Finder(found)
+    stay: set[bytes] = set()
+    for text in _texts(tx, users):
+        stay |= finder.found_in(text.encode("utf-8", "ignore"))
+    for piece in found - stay:
+        text = piece.decode("utf-8", "ignore")
+        if any(tx.one(f"{source}_words_with", part=text) for source in ("memory", "episode", "note")):
+            stay.add(piece)
+    return stay
+
+
+def _texts(tx: Transaction, users: Sequence[Scope]) -> Iterator[str]:
+    for user in users:
+        for name, columns in _TEXTS:
+            for row in tx.all(name, user=user.user):
+                yield "\n".join(str(row[column]) for column in columns)
+
+
+def _is_live(tx: Transaction, user: Scope, word: str) -> bool:
+    """Whether a document that is there has the word."""
+    found = search.postings(tx, user, "memory", word).scores
+    if found and tx.one("memories_by_doc", user=user.user, docs=str(list(found)[:64])):
+        return True
+    found = search.postings(tx, user, "episode", word).scores
+    return bool(found) and tx.one("episodes_by_doc", user=user.user, docs=str(list(found)[:64])) is not None
+
+
+def _has_postings(tx: Transaction, scope: Scope, word: str) -> bool:
+    return any(search.count(tx, scope, source, word) for source in ("memory", "episode"))

@@ -1,0 +1,104 @@
+"""What is left of a purge after its transaction: files beside the database, and the database's own bytes.
+
+It is done from what the database knows alone (tombstones, exports), so a run that was killed at any step is finished by
+the next one, and doing a step twice does no harm. Until all is done the database says that it is not.
+
+    snapshots without what was purged → exported pages made anew → file and log written anew → the mark goes
+
+An export that somebody wrote into since, or that cannot be written, is named and left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from picomem.clock import Micros
+from picomem.errors import InvalidInput
+from picomem.memory.index import HEAD
+from picomem.paths import write_whole
+from picomem.records.ids import content_hash
+from picomem.records.scope import Scope
+from picomem.sessions.snapshot import NAME as SNAPSHOT
+from picomem.sessions.snapshot import without_purged
+from picomem.store import tombstones
+from picomem.store.connector import Connector, Transaction
+
+MakePage = Callable[[Scope, int], str]  # the index page of a scope, with so many tokens
+
+
+def note_export(tx: Transaction, scope: Scope, path: Path, page: str, budget: int, now: Micros) -> None:
+    """Remember where an index page was written to."""
+    tx.run(
+        "put_export",
+        user=scope.user,
+        path=str(path.absolute()),
+        agent=scope.agent,
+        project=scope.project,
+        budget=budget,
+        exported_at=now,
+        content_hash=content_hash(page),
+    )
+
+
+def finish(connector: Connector, scope: Scope, make_page: MakePage, now: Micros, wait_seconds: float) -> list[str]:
+    """Remove all traces; what had to be left, a sentence each. Raises Locked, ReadOnly or DiskFull, and may be run
+    again then."""
+    with connector.read() as tx:
+        everything = tombstones.begun(tx, scope) == "everything"
+    left = []
+    for folder in {path.parent for path in connector.files()}:
+        left += without_purged(connector, folder, scope.user if everything else "")
+    left += _exports(connector, scope, make_page, now, forget=everything)
+    connector.leave_no_trace(wait_seconds)
+    with connector.write() as tx:
+        tombstones.end(tx, scope)
+    return left
+
+
+def files_to_scan(tx: Transaction, connector: Connector, scope: Scope, data_folder: Path) -> list[Path]:
+    """The database, whatever lies beside it under its name, the exports; and all of the data folder, if it lies there.
+
+    A database elsewhere may stand among files that are none of ours.
+    """
+    found = dict.fromkeys(connector.files())
+    for path in list(found)[:1]:
+        beside = path.parent.iterdir()
+        if path.parent.resolve() == data_folder.resolve():
+            beside = path.parent.rglob("*")
+        else:
+            beside = (each for each in beside if each.name.startswith((path.name, f".{path.name}", SNAPSHOT)))
+        found |= dict.fromkeys(sorted(each for each in beside if each.is_file()))
+    found |= dict.fromkeys(path for row in tx.all("exports", user=scope.user) if (path := Path(row[0])).is_file())
+    return list(found)
+
+
+def _exports(connector: Connector, scope: Scope, make_page: MakePage, now: Micros, *, forget: bool) -> list[str]:
+    left = []
+    with connector.read() as tx:
+        rows = tx.all("exports", user=scope.user)
+    for name, agent, project, budget, written in rows:
+        path, owner = Path(name), Scope(scope.user, agent, project)
+        page = make_page(owner, budget)
+        there = path.exists()
+        try:
+            if there:
+                _rewrite(path, written, page)
+        except (InvalidInput, OSError, UnicodeError) as error:
+            left.append(f"{error} Look whether it holds what was purged.")
+            continue
+        with connector.write() as tx:
+            if forget or not there:
+                tx.run("forget_export", user=scope.user, path=name)
+            else:
+                note_export(tx, owner, path, page, budget, now)
+    return left
+
+
+def _rewrite(path: Path, written: str, page: str) -> None:
+    """Write a page where it was written before. Raises InvalidInput for a file that is another's by now."""
+    now = path.read_text("utf-8")
+    if content_hash(now) != written and not now.startswith(HEAD):
+        raise InvalidInput(f"{path} is no index page any more and was left as it is.")
+    if now != page:
+        write_whole(path, page)

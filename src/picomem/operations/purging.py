@@ -1,0 +1,154 @@
+"""The operation that erases. It is no tool: no agent may call it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from picomem.errors import InvalidInput
+from picomem.memory.purge import in_words
+from picomem.operations.operation import Operation, option
+from picomem.values import dataclass
+
+if TYPE_CHECKING:
+    from picomem.engine import Engine
+    from picomem.memory.purge import Planned, Purged
+
+NOTES = "Notes are your own files and are not touched."
+
+
+@dataclass(frozen=True, slots=True)
+class Purge:
+    session: str = option("a session: its id, or the beginning of it", "")
+    older_than: int | None = option("what was said more than so many days ago", None)
+    everything: bool = option("all that the user has (--user says whose)", False)
+    dry_run: bool = option("only list what would go", False)
+    yes: bool = option("do not ask", False, short="-y")
+    wait: int = option("seconds to wait for other programs that use the file", 30)
+
+
+@dataclass(frozen=True, slots=True)
+class GoingMemory:
+    """A memory that goes; with `partly`, other versions of it stay."""
+
+    key: str
+    content: str
+    partly: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GoingSession:
+    """A conversation or a transcript that goes."""
+
+    session: str
+    title: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScanView:
+    """How many files and bytes were read for how many pieces of what was erased; `found` counts by file, `shared` those
+    that stand in what stays too, `postings` words left in full text."""
+
+    files: int
+    bytes: int
+    needles: int
+    found: dict[str, int]
+    shared: int
+    postings: int
+    unread: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PurgeResult:
+    """`counts` says how many of what, `said` the same in words; `memories` and `sessions` say what, of a dry run alone.
+
+    `unfinished` says why it is to be run again; `finished` that nothing is left to do, of those before neither; `left`
+    names files that are to be looked at.
+    """
+
+    dry_run: bool
+    counts: dict[str, int]
+    said: str
+    memories: list[GoingMemory]
+    sessions: list[GoingSession]
+    change_id: str
+    scan: ScanView | None
+    left: list[str]
+    unfinished: str
+    finished: bool
+    note: str
+
+
+def purge(engine: Engine, request: Purge) -> PurgeResult:
+    """Erase for good a session, what is old, or everything; with all that was made of it, and no trace in the files.
+
+    Without a choice it finishes a purge that was interrupted. It asks first; --yes answers.
+    """
+    if request.wait < 0:
+        raise InvalidInput(f"wait is {request.wait}; it is a number of seconds.")
+    if request.dry_run:
+        return _planned(
+            engine.purge_plan(session=request.session, older_than=request.older_than, everything=request.everything)
+        )
+    if not request.yes:
+        raise InvalidInput("Nothing was purged: this erases for good, so say --yes, or look at --dry-run first.")
+    return _purged(
+        engine.purge(
+            session=request.session,
+            older_than=request.older_than,
+            everything=request.everything,
+            wait_seconds=request.wait,
+        )
+    )
+
+
+def _planned(planned: Planned) -> PurgeResult:
+    return PurgeResult(
+        dry_run=True,
+        counts=planned.counts,
+        said=in_words(planned.counts),
+        memories=[GoingMemory(each.key, each.content, each.key in planned.partly) for each in planned.memories],
+        sessions=[GoingSession(id_, title, "") for id_, title in planned.sessions]
+        + [GoingSession(session, "", path) for session, path in planned.transcripts],
+        change_id="",
+        scan=None,
+        left=[],
+        unfinished="",
+        finished=False,
+        note=NOTES,
+    )
+
+
+def _purged(purged: Purged) -> PurgeResult:
+    scan = purged.scan
+    view = scan and ScanView(
+        scan.files, scan.bytes, scan.needles, scan.found, scan.shared, scan.postings, list(scan.unread)
+    )
+    return PurgeResult(
+        dry_run=False,
+        counts=purged.counts,
+        said=in_words(purged.counts),
+        memories=[],
+        sessions=[],
+        change_id=purged.change_id,
+        scan=view,
+        left=list(purged.left),
+        unfinished=purged.unfinished,
+        finished=purged.finished,
+        note=NOTES,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        name="purge",
+        request=Purge,
+        result=PurgeResult,
+        run=purge,
+        reply=lambda result: result.said or "nothing",
+        permission="memory:purge:user",
+        example="picomem purge --session 8463c716 --dry-run",
+        destructive=True,
+        idempotent=True,
+    ),
+)

@@ -1,0 +1,77 @@
+"""What a scan looks for after a purge, and how it finds it in bytes. Pure; it needs numpy, so nothing that recalls
+loads it.
+
+Of every text that went, a few pieces: its beginning, its middle and its end, as they stand in a row. A piece that is
+shorter than eight bytes is nobody's in particular. And of its words the long ones, as they stand in full text: behind
+what they have in common with the word before, so without their first letters. The pieces are kept in memory alone.
+
+To find thousands of pieces in a file, each place is asked by its first eight bytes, two at a time, in four tables; the
+few places that pass are compared byte by byte.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from picomem.text.terms import terms
+
+SHORTEST = 8  # bytes
+_PIECE = 24  # characters
+_MOST_TEXTS = 2_000
+_MOST_WORDS = 2_000
+_LONG_WORD = 12  # letters
+_IN_COMMON = 4  # letters of a word that full text may have left out
+
+
+def pieces(texts: Sequence[str]) -> set[bytes]:
+    """What tells of these texts in a row."""
+    found: set[bytes] = set()
+    distinct = list(dict.fromkeys(text.strip() for text in texts))
+    for text in distinct[:: max(1, -(-len(distinct) // _MOST_TEXTS))]:
+        middle = len(text) // 2
+        for piece in (text[:_PIECE], text[middle : middle + _PIECE], text[-_PIECE:]):
+            found.add(piece.strip().encode("utf-8", "ignore"))
+    return {piece for piece in found if len(piece) >= SHORTEST}
+
+
+def words(texts: Sequence[str]) -> list[str]:
+    """The long terms of these texts, the longest first."""
+    found = {term for text in dict.fromkeys(texts) for term in terms(text) if len(term) >= _LONG_WORD}
+    return sorted(found, key=lambda term: (-len(term), term))[:_MOST_WORDS]
+
+
+def tail(word: str) -> bytes:
+    """A term as it stands in full text behind another."""
+    return word[_IN_COMMON:].encode()
+
+
+class Finder:
+    """Finds any of many byte strings, each of eight bytes or more."""
+
+    def __init__(self, needles: Iterable[bytes]) -> None:
+        self._by_head: defaultdict[bytes, list[bytes]] = defaultdict(list)
+        for needle in set(needles):
+            self._by_head[needle[:SHORTEST]].append(needle)
+        self.longest = max((len(each) for group in self._by_head.values() for each in group), default=SHORTEST)
+        self._tables = np.zeros((SHORTEST // 2, 1 << 16), dtype=bool)
+        for head in self._by_head:
+            self._tables[range(SHORTEST // 2), np.frombuffer(head, dtype="<u2")] = True
+
+    def found_in(self, data: bytes) -> set[bytes]:
+        """Which of them stand in some bytes."""
+        if len(data) < SHORTEST or not self._by_head:
+            return set()
+        octets = np.frombuffer(data, dtype=np.uint8).astype(np.uint16)
+        pairs = octets[:-1] | octets[1:] << 8
+        places = np.flatnonzero(self._tables[0][pairs[: len(data) - SHORTEST + 1]])
+        for step in range(1, SHORTEST // 2):
+            places = places[self._tables[step][pairs[places + 2 * step]]]
+        found: set[bytes] = set()
+        for place in places.tolist():
+            for needle in self._by_head.get(data[place : place + SHORTEST], ()):
+                if data.startswith(needle, place):
+                    found.add(needle)
+        return found

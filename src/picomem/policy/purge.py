@@ -1,0 +1,241 @@
+"""What a purge takes with it. Pure: from a user's rows and their lineage to a plan.
+
+One chooses a session, an age, or everything. What belongs to the choice goes, and what was made of that, and what was
+made of that in turn:
+
+- a session: its transcripts, those of the agents that it set to work, its messages, its summary, and the sessions that
+  were forked from it, for they begin with a copy of it;
+- an age: episodes and messages from before it, wherever they stand; of a conversation that goes on the later ones
+  stay. A transcript or a session goes when nothing of it is left and it was last active before;
+- everything: all that the user has.
+
+Of memories a version goes when something that it was made from goes, whatever else said so too: nobody can tell what of
+its text came from where. What replaced it stays where it has its own source and its own words (`carries`). What a
+person stated themselves has no source among what goes, so it stays. Who said the same again in a session that stays is
+no source of the words that are stored, so that does not keep them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from picomem.clock import Micros
+from picomem.records.memory import Memory
+from picomem.values import dataclass, field
+
+Node = tuple[str, str, int]  # kind, id, and of a memory the version
+
+
+class Link(NamedTuple):
+    """One row of lineage."""
+
+    child: Node
+    parent: Node
+    role: str
+
+
+class TranscriptAge(NamedTuple):
+    """A transcript and when it was last active."""
+
+    id: str
+    host: str
+    session: str
+    parent_session: str
+    path: str
+    size: int
+    at: Micros
+
+
+class EpisodeAge(NamedTuple):
+    """An episode and when it was last said."""
+
+    id: str
+    transcript: str
+    at: Micros
+    identity: str
+
+
+class SessionAge(NamedTuple):
+    """A conversation and when it was last active."""
+
+    id: str
+    forked_from: str
+    at: Micros
+
+
+class MessageAge(NamedTuple):
+    """A message and when it was said."""
+
+    session: str
+    seq: int
+    id: str
+    at: Micros
+
+
+class ChangeAge(NamedTuple):
+    """A refusal and when it was made."""
+
+    id: str
+    at: Micros
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """What a user has, as far as a plan must know it. `covered` says up to which message each summary goes."""
+
+    transcripts: Sequence[TranscriptAge]
+    episodes: Sequence[EpisodeAge]
+    sessions: Sequence[SessionAge]
+    messages: Sequence[MessageAge]
+    covered: Mapping[str, int]
+    versions: Sequence[Memory]
+    refusals: Sequence[ChangeAge]
+    links: Sequence[Link]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What is to go: these sessions, what is older than `before`, or everything."""
+
+    sessions: frozenset[str] = frozenset()
+    before: Micros | None = None
+    everything: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What goes. `trimmed` are transcripts and `shortened` sessions that stay and lose something; `refusals` changes
+    that hold a refused text; `versions` are of memories."""
+
+    everything: bool = False
+    transcripts: frozenset[str] = frozenset()
+    trimmed: frozenset[str] = frozenset()
+    episodes: frozenset[str] = frozenset()
+    sessions: frozenset[str] = frozenset()
+    shortened: frozenset[str] = frozenset()
+    messages: frozenset[tuple[str, int]] = frozenset()
+    summaries: frozenset[str] = frozenset()
+    versions: frozenset[tuple[str, int]] = frozenset()
+    refusals: frozenset[str] = frozenset()
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing goes."""
+        return not any(getattr(self, name) for name in self.__slots__)
+
+
+@dataclass(slots=True)
+class _Going:
+    transcripts: set[str] = field(default_factory=set)
+    sessions: set[str] = field(default_factory=set)
+    nodes: set[Node] = field(default_factory=set)
+
+
+def plan(held: Held, choice: Choice) -> Plan:
+    """All that goes with a choice."""
+    if choice.everything:
+        return _everything(held)
+    going = _Going()
+    if choice.before is not None:
+        _older(held, choice.before, going)
+    else:
+        _of_sessions(held, choice.sessions, going)
+    nodes = _with_descendants(going.nodes, held)
+    episodes = _ids(nodes, "episode")
+    messages = _ids(nodes, "message")
+    gone_messages = frozenset((each.session, each.seq) for each in held.messages if each.id in messages)
+    refusals = _ids(nodes, "change") & {each.id for each in held.refusals}
+    return Plan(
+        transcripts=frozenset(going.transcripts),
+        trimmed=frozenset(each.transcript for each in held.episodes if each.id in episodes) - going.transcripts,
+        episodes=episodes,
+        sessions=frozenset(going.sessions),
+        shortened=frozenset(session for session, _ in gone_messages) - going.sessions,
+        messages=gone_messages,
+        summaries=_ids(nodes, "summary") & held.covered.keys(),
+        versions=frozenset((id_, version) for kind, id_, version in nodes if kind == "memory"),
+        refusals=frozenset(refusals),
+    )
+
+
+def carries(child: Memory, parent: Memory) -> bool:
+    """Whether a version has its words from the version that it replaced, and not from a source of its own."""
+    return child.content == parent.content or bool(child.context and child.context == parent.context)
+
+
+def _everything(held: Held) -> Plan:
+    return Plan(
+        everything=True,
+        transcripts=frozenset(each.id for each in held.transcripts),
+        episodes=frozenset(each.id for each in held.episodes),
+        sessions=frozenset(each.id for each in held.sessions),
+        messages=frozenset((each.session, each.seq) for each in held.messages),
+        summaries=frozenset(held.covered),
+        versions=frozenset((each.id, each.version) for each in held.versions),
+        refusals=frozenset(each.id for each in held.refusals),
+    )
+
+
+def _of_sessions(held: Held, chosen: Iterable[str], going: _Going) -> None:
+    begun: defaultdict[str, set[str]] = defaultdict(set)  # session → those that it set to work, or that it begins
+    for each in held.transcripts:
+        begun[each.parent_session].add(each.session)
+    for each in held.sessions:
+        begun[each.forked_from].add(each.id)
+    names, waiting = set(), [name for name in chosen if name]
+    while waiting:
+        name = waiting.pop()
+        if name and name not in names:
+            names.add(name)
+            waiting += begun[name]
+    going.sessions |= {each.id for each in held.sessions if each.id in names}
+    going.transcripts |= {each.id for each in held.transcripts if each.session in names}
+    going.nodes |= {("episode", each.id, 0) for each in held.episodes if each.transcript in going.transcripts}
+    going.nodes |= {("message", each.id, 0) for each in held.messages if each.session in names}
+    going.nodes |= {("summary", name, 0) for name in names}
+    going.nodes |= {("memory", each.id, each.version) for each in held.versions if each.scope.session in names}
+
+
+def _older(held: Held, before: Micros, going: _Going) -> None:
+    old = {("episode", each.id, 0) for each in held.episodes if each.at < before}
+    left = {each.transcript for each in held.episodes if each.at >= before}
+    going.transcripts |= {each.id for each in held.transcripts if each.at < before and each.id not in left}
+    gone = [each for each in held.messages if each.at < before]
+    talking = {each.session for each in held.messages if each.at >= before}
+    going.sessions |= {each.id for each in held.sessions if each.at < before and each.id not in talking}
+    going.nodes |= old | {("message", each.id, 0) for each in gone}
+    going.nodes |= {("change", each.id, 0) for each in held.refusals if each.at < before}
+    first = {}
+    for each in gone:
+        first.setdefault(each.session, each.seq)
+    going.nodes |= {("summary", name, 0) for name, seq in held.covered.items() if first.get(name, seq + 1) <= seq}
+    going.nodes |= {("summary", name, 0) for name in going.sessions}
+
+
+def _with_descendants(roots: Iterable[Node], held: Held) -> set[Node]:
+    """These, and what was made of them, and so on."""
+    versions: dict[Node, Memory] = {("memory", each.id, each.version): each for each in held.versions}
+    children: defaultdict[Node, list[Link]] = defaultdict(list)
+    for link in held.links:
+        children[link.parent].append(link)
+    gone: set[Node] = set()
+    waiting = list(roots)
+    while waiting:
+        node = waiting.pop()
+        if node not in gone:
+            gone.add(node)
+            waiting += [link.child for link in children[node] if _made_of(link, versions)]
+    return gone
+
+
+def _made_of(link: Link, versions: Mapping[Node, Memory]) -> bool:
+    if link.role == "repeated":
+        return False
+    child, parent = versions.get(link.child), versions.get(link.parent)
+    return link.parent[0] != "memory" or (child is not None and parent is not None and carries(child, parent))
+
+
+def _ids(nodes: Iterable[Node], kind: str) -> frozenset[str]:
+    return frozenset(id_ for of, id_, _ in nodes if of == kind)

@@ -1,0 +1,143 @@
+-- What a plan is made from.
+
+-- name: transcript_ages
+SELECT id, host, session, parent_session, path, size, coalesce(ended_at, started_at, updated_at) FROM transcripts
+WHERE user_id = :user ORDER BY id
+
+-- name: episode_ages
+SELECT id, transcript_id, coalesce(ended_at, started_at, created_at), identity FROM episodes
+WHERE user_id = :user ORDER BY id
+
+-- name: session_ages
+SELECT id, forked_from, last_active_at FROM sessions WHERE user_id = :user ORDER BY id
+
+-- name: message_ages
+SELECT session_id, seq, id, created_at FROM messages WHERE user_id = :user ORDER BY session_id, seq
+
+-- name: summaries_covered
+SELECT session_id, covered_seq FROM session_summaries WHERE user_id = :user
+
+-- name: all_lineage
+SELECT child_kind, child_id, child_version, parent_kind, parent_id, parent_version, role FROM lineage
+WHERE user_id = :user
+
+-- name: whole_changes
+SELECT {change_columns} FROM changes WHERE user_id = :user ORDER BY id
+
+-- name: closed_versions
+SELECT id, version, closed_by FROM memories WHERE user_id = :user AND closed_by IS NOT NULL
+
+-- name: all_messages
+SELECT {message_columns} FROM messages WHERE user_id = :user ORDER BY session_id, seq
+
+-- name: all_sessions
+SELECT {session_columns} FROM sessions AS s WHERE s.user_id = :user ORDER BY s.id
+
+-- name: all_summaries
+SELECT session_id, summary, message_count, covered_seq, created_at, updated_at, content_hash FROM session_summaries
+WHERE user_id = :user ORDER BY session_id
+
+-- What goes.
+
+-- name: purge_version
+DELETE FROM memories WHERE user_id = :user AND id = :id AND version = :version
+
+-- name: purge_transcript
+DELETE FROM transcripts WHERE user_id = :user AND id = :id
+
+-- name: purge_messages
+DELETE FROM messages
+WHERE user_id = :user AND session_id = :session_id AND seq IN (SELECT value FROM json_each(:seqs))
+
+-- name: purge_summary
+DELETE FROM session_summaries WHERE user_id = :user AND session_id = :session_id
+
+-- name: purge_session
+DELETE FROM sessions WHERE user_id = :user AND id = :id
+
+-- name: purge_lineage_of
+DELETE FROM lineage WHERE user_id = :user AND child_kind = :kind AND child_id = :id AND child_version = :version
+
+-- name: purge_lineage_from
+DELETE FROM lineage WHERE user_id = :user AND parent_kind = :kind AND parent_id = :id AND parent_version = :version
+
+-- name: blank_change
+UPDATE changes SET reason = :reason, candidate = '', memory_id = :memory_id, before = :before, after = :after,
+    content_hash = :content_hash
+WHERE user_id = :user AND id = :id
+
+-- name: purge_changes
+DELETE FROM changes WHERE user_id = :user
+
+-- name: purge_lineage
+DELETE FROM lineage WHERE user_id = :user
+
+-- name: purge_memories
+DELETE FROM memories WHERE user_id = :user
+
+-- name: purge_holdings
+DELETE FROM holdings WHERE user_id = :user
+
+-- name: purge_sessions
+DELETE FROM sessions WHERE user_id = :user
+
+-- What stays, without what it had from what goes.
+
+-- name: rekey_version
+UPDATE memories SET key = :key, content_hash = :content_hash WHERE user_id = :user AND id = :id AND version = :version
+
+-- name: retitle_session
+UPDATE sessions SET title = :title, content_hash = :content_hash WHERE user_id = :user AND id = :id
+
+-- name: retell_transcript
+UPDATE transcripts SET title = :title, state = :state, content_hash = :content_hash
+WHERE user_id = :user AND id = :id
+
+-- What keeps it from coming back.
+
+-- name: put_tombstone
+INSERT INTO tombstones (user_id, digest, size) VALUES (:user, :digest, :size)
+ON CONFLICT (user_id, digest) DO UPDATE SET size = excluded.size WHERE tombstones.size IS NOT NULL
+
+-- name: tombstones
+SELECT digest, size FROM tombstones WHERE user_id = :user AND digest IN (SELECT value FROM json_each(:digests))
+
+-- name: count_tombstones
+SELECT count(*) FROM tombstones WHERE user_id = :user
+
+-- Exported pages.
+
+-- name: put_export
+INSERT INTO exports (user_id, path, agent, project, budget, exported_at, content_hash)
+VALUES (:user, :path, :agent, :project, :budget, :exported_at, :content_hash)
+ON CONFLICT (user_id, path) DO UPDATE SET agent = excluded.agent, project = excluded.project, budget = excluded.budget,
+    exported_at = excluded.exported_at, content_hash = excluded.content_hash
+
+-- name: exports
+SELECT path, agent, project, budget, content_hash FROM exports WHERE user_id = :user ORDER BY path
+
+-- name: forget_export
+DELETE FROM exports WHERE user_id = :user AND path = :path
+
+-- name: delete_meta
+DELETE FROM meta WHERE name = :name
+
+-- Full text, written anew as a whole: one document more makes another segment, so that there is something to merge.
+
+-- name: memory_words_optimize
+INSERT INTO memory_words (memory_words) VALUES ('optimize')
+
+-- name: episode_words_optimize
+INSERT INTO episode_words (episode_words) VALUES ('optimize')
+
+-- name: note_words_optimize
+INSERT INTO note_words (note_words) VALUES ('optimize')
+
+-- name: memory_words_with
+SELECT term FROM memory_vocabulary WHERE instr(term, :part) LIMIT 1
+
+-- name: episode_words_with
+SELECT term FROM episode_vocabulary WHERE instr(term, :part) LIMIT 1
+
+-- name: note_words_with
+SELECT term FROM note_vocabulary WHERE instr(term, :part) LIMIT 1

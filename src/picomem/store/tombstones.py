@@ -1,0 +1,86 @@
+"""Tombstones: what was purged and must not come back. Every call takes a scope.
+
+A tombstone is a digest, under a key that only this database has, of what a session, a file or a turn is called. From
+the digests alone nothing can be read; who has the database has the key too, and can try whether a name that they know
+was purged.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from picomem.digest import blake2b
+from picomem.records.scope import Scope
+from picomem.store.connector import Transaction
+
+_PERSON = b"picomem.purged"
+
+
+def begin(tx: Transaction, scope: Scope, *, everything: bool) -> None:
+    """Say in the database that a purge of this user is not finished, and whether it is of everything."""
+    tx.run("set_meta", name=_mark(scope), value="everything" if everything else "some")
+
+
+def begun(tx: Transaction, scope: Scope) -> str:
+    """What a purge that was begun and not finished is of: "everything" or "some"; empty where there is none."""
+    row = tx.one("meta", name=_mark(scope))
+    return str(row[0]) if row else ""
+
+
+def end(tx: Transaction, scope: Scope) -> None:
+    """All of it is done."""
+    tx.run("delete_meta", name=_mark(scope))
+
+
+def _mark(scope: Scope) -> str:
+    return f"purge unfinished {scope.user}"
+
+
+class Tombstones:
+    """The tombstones of one user, in one transaction."""
+
+    def __init__(self, tx: Transaction, scope: Scope) -> None:
+        self._tx = tx
+        self._scope = scope
+        row = tx.one("meta", name="redaction_key")
+        self._key = bytes.fromhex(row[0]) if row else bytes(32)
+
+    def put_transcript(self, host: str, session: str, path: str, size: int | None) -> None:
+        """Bury a session, or a file that names none. What makes it larger than `size` may be read; with None nothing
+        may, whatever was said before."""
+        self._tx.run("put_tombstone", user=self._scope.user, digest=self._transcript(host, session, path), size=size)
+
+    def put_episode(self, identity: str) -> None:
+        """Bury a turn, in whichever transcript a copy of it stands."""
+        digest = self._digest("episode", identity)
+        self._tx.run("put_tombstone", user=self._scope.user, digest=digest, size=None)
+
+    def bars(self, host: str, session: str, path: str, size: int) -> bool:
+        """Whether a transcript that is so large now may not be read."""
+        found = self._found([self._transcript(host, session, path)])
+        return any(buried is None or size <= buried for buried in found.values())
+
+    def touches(self, host: str, session: str, path: str) -> bool:
+        """Whether something of that transcript was purged."""
+        return bool(self._found([self._transcript(host, session, path)]))
+
+    def episodes(self, identities: Iterable[str]) -> set[str]:
+        """Those of the identities that are buried."""
+        digests = {self._digest("episode", identity): identity for identity in identities}
+        return {digests[digest] for digest in self._found(digests)}
+
+    def _transcript(self, host: str, session: str, path: str) -> str:
+        return self._digest("session", host, session) if session else self._digest("file", host, path)
+
+    def _found(self, digests: Iterable[str]) -> dict[str, int | None]:
+        asked = json.dumps(list(digests))
+        return dict(self._tx.all("tombstones", user=self._scope.user, digests=asked)) if asked != "[]" else {}
+
+    def _digest(self, *parts: str) -> str:
+        digest = blake2b(key=self._key, person=_PERSON, digest_size=12)
+        for part in parts:
+            data = part.encode("utf-8", "surrogatepass")
+            digest.update(len(data).to_bytes(4, "big"))
+            digest.update(data)
+        return digest.hexdigest()

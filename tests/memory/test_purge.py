@@ -1,0 +1,236 @@
+"""Purge erases what is chosen and all that was made of it, and leaves no trace in the files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from picomem.clock import DAY
+from picomem.engine import Engine
+from picomem.errors import InvalidInput, NotFound
+from picomem.models.static import StaticEmbedder
+from picomem.records.session import Role, Said
+
+from .planted import PLACES, SESSION, STAYS, found_in, plant, planted
+
+
+@pytest.fixture
+def planted_engine(open_engine, tmp_path: Path) -> Engine:
+    engine = open_engine(embedder=StaticEmbedder())
+    plant(engine, tmp_path)
+    stored = {place for places in found_in(tmp_path).values() for place in places}
+    # What is an argument of a test that holds is in the files before.
+    assert stored >= set(PLACES) - {"refused"}
+    return engine
+
+
+def sources(folder: Path) -> list[Path]:
+    """The transcripts, which belong to another program and stay."""
+    return [folder / "talk.jsonl", folder / "other.jsonl"]
+
+
+def without_sources(folder: Path) -> dict[str, list[str]]:
+    return {path: words for path, words in found_in(folder).items() if path != "talk.jsonl"}
+
+
+@pytest.mark.requirement("P10", "X5")
+def test_a_purged_session_leaves_not_a_word_in_any_file(planted_engine: Engine, tmp_path: Path) -> None:
+    purged = planted_engine.purge(session=SESSION[:8])
+    assert purged.unfinished == ""
+    assert purged.scan.found == {}
+    assert purged.scan.postings == 0
+    assert purged.scan.needles > 40
+    assert without_sources(tmp_path) == {}
+    assert planted_engine.doctor().healthy
+
+
+@pytest.mark.requirement("P10", "X5")
+def test_what_is_not_of_the_session_stays(planted_engine: Engine, tmp_path: Path) -> None:
+    planted_engine.purge(session=SESSION)
+    assert {memory.key for memory in planted_engine.memories()} == {"crane", "lamps", "deploys_tuesdays"}
+    (lamps,) = [memory for memory in planted_engine.memories() if memory.key == "lamps"]
+    assert lamps.related == ("crane",)
+    assert [hit.text for hit in planted_engine.recall("harbour crane").hits][:1] == [STAYS]
+    assert planted_engine.status().episodes == 1
+    assert [each.title for each, _ in planted_engine.sessions().page().sessions] == ["Another talk"]
+    (kept,) = json.loads((tmp_path / "sessions.json.migrated").read_text())["sessions"]
+    assert kept["id"] == "kept-session"
+    page = (tmp_path / "memory" / "MEMORY-INDEX.md").read_text()
+    assert page == planted_engine.index().text
+    assert STAYS in page
+
+
+@pytest.mark.requirement("P10", "X5")
+def test_a_dry_run_says_what_will_go_and_writes_nothing(planted_engine: Engine, db: Path) -> None:
+    before = db.read_bytes()
+    planned = planted_engine.purge_plan(session=SESSION)
+    assert planned.counts["messages"] == 3
+    assert planned.counts["transcripts"] == 2
+    assert f"{planted('key')}_of_the_pier" in {memory.key for memory in planned.memories}
+    assert db.read_bytes() == before
+    assert planted_engine.purge(session=SESSION).counts == planned.counts
+
+
+@pytest.mark.requirement("P10")
+def test_a_purge_is_one_change_that_says_who_when_and_how_much_and_no_more(planted_engine: Engine) -> None:
+    planted_engine.purge(session=SESSION)
+    (purge,) = [change for change, _ in planted_engine.changes(50) if change.verb == "purge"]
+    assert "3 messages" in purge.reason
+    assert SESSION not in purge.reason
+    assert (purge.memory_id, purge.candidate) == ("", "")
+    with pytest.raises(InvalidInput, match="is a purge and erased for good"):
+        planted_engine.undo(purge.id)
+    assert not [change for change, _ in planted_engine.changes(50) if "zwyx" in change.reason + change.candidate]
+
+
+@pytest.mark.requirement("P10", "X5")
+def test_the_same_transcript_read_again_does_not_come_back(planted_engine: Engine, tmp_path: Path) -> None:
+    planted_engine.purge(session=SESSION)
+    for _ in range(2):
+        report = planted_engine.ingest(sources(tmp_path))
+        assert report.skipped == {"purged session": 1}
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    (tmp_path / "talk.jsonl").rename(moved / "renamed.jsonl")
+    planted_engine.ingest([moved / "renamed.jsonl"])
+    planted_engine.close()
+    (moved / "renamed.jsonl").rename(tmp_path / "talk.jsonl")
+    assert without_sources(tmp_path) == {}
+
+
+@pytest.mark.requirement("X5")
+def test_a_copy_under_another_session_does_not_bring_the_turns_back(planted_engine: Engine, tmp_path: Path) -> None:
+    lines = [json.loads(line) for line in (tmp_path / "other.jsonl").read_text().splitlines()]
+    planted_engine.purge(session="another-session")
+    assert "deploys_tuesdays" not in {memory.key for memory in planted_engine.memories()}
+    lines[0]["id"] = "a-fork-of-it-with-a-new-id"
+    lines.append({**lines[1], "id": "b1b2c3d4", "timestamp": "2026-04-02T10:00:00Z", "message": {"role": "user", "content": "The ferry leaves at noon"}})  # fmt: skip
+    (tmp_path / "fork.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    planted_engine.ingest([tmp_path / "fork.jsonl"])
+    texts = [hit.text for hit in planted_engine.timeline()]
+    assert "The ferry leaves at noon" in texts
+
+
+@pytest.mark.requirement("P10", "X5")
+def test_a_snapshot_imported_again_does_not_come_back(planted_engine: Engine, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.json"
+    copy.write_bytes((tmp_path / "sessions.json.migrated").read_bytes())
+    planted_engine.purge(session=SESSION)
+    done = planted_engine.import_sessions(copy)
+    assert done.skipped == {"purged session": 1}
+    assert done.sessions == 1
+    copy.unlink()
+    assert without_sources(tmp_path) == {}
+
+
+@pytest.mark.requirement("P10", "X5")
+def test_everything_of_a_user_goes_and_nothing_of_another_one(open_engine, db: Path, tmp_path: Path) -> None:
+    other = open_engine(user="omar", embedder=StaticEmbedder())
+    other.remember("Omar keeps the ferry timetable", key="ferry")
+    engine = open_engine(embedder=StaticEmbedder())
+    plant(engine, tmp_path)
+    purged = engine.purge(everything=True)
+    assert purged.scan.found == {}
+    assert without_sources(tmp_path) == {}
+    assert STAYS.encode() not in db.read_bytes()
+    assert (engine.memories(), engine.status().episodes, engine.sessions().page().sessions) == ([], 0, ())
+    assert [change.verb for change, _ in engine.changes()] == ["purge"]
+    assert [hit.key for hit in other.recall("ferry timetable").hits] == ["ferry"]
+    assert engine.ingest(sources(tmp_path)).episodes == 0
+    assert STAYS not in (tmp_path / "memory" / "MEMORY-INDEX.md").read_text()
+    assert engine.doctor().healthy
+    engine.remember("The user begins anew", key="anew")
+    assert [hit.key for hit in engine.recall("begins anew").hits] == ["anew"]
+
+
+@pytest.mark.requirement("P10")
+def test_what_is_older_goes_and_what_was_said_later_in_the_same_conversation_stays(engine: Engine, clock) -> None:
+    log = engine.sessions()
+    old, long = log.create("tui"), log.create("tui")
+    for session in (old, long):
+        log.append(session.id, Said(role=Role.USER, content="The old jetty is closed"))
+    clock.now += 40 * DAY
+    log.append(long.id, Said(role=Role.USER, content="The new jetty is open"))
+    engine.remember("Mia prefers the new jetty", key="jetty", since=clock.now - 400 * DAY)
+    purged = engine.purge(older_than=30)
+    assert purged.counts == {"sessions": 1, "messages": 2}
+    ((left, count),) = log.page().sessions
+    assert (left.id, left.title, count) == (long.id, "The new jetty is open", 1)
+    assert [memory.key for memory in engine.memories()] == ["jetty"]
+    assert engine.purge(older_than=30).counts == {}
+
+
+@pytest.mark.requirement("P10", "X5")
+def test_an_old_transcript_stays_out_until_more_is_said_in_it_and_then_only_that_comes_in(
+    engine: Engine, clock, tmp_path: Path
+) -> None:
+    talk = tmp_path / "talk.jsonl"
+    said = [{"role": "user", "content": "The old jetty is closed", "timestamp": clock.now // 1_000_000}]
+    talk.write_text("".join(json.dumps(line) + "\n" for line in said))
+    engine.ingest([talk])
+    clock.now += 40 * DAY
+    engine.purge(older_than=30)
+    assert engine.ingest([talk]).skipped == {"purged session": 1}
+    said.append({"role": "user", "content": "The new jetty is open", "timestamp": clock.now // 1_000_000})
+    talk.write_text("".join(json.dumps(line) + "\n" for line in said))
+    engine.ingest([talk])
+    assert [hit.text for hit in engine.timeline()] == ["The new jetty is open"]
+    assert engine.status().episodes == 1
+
+
+@pytest.mark.requirement("X5")
+def test_what_a_purged_version_had_replaced_is_believed_again(engine: Engine, tmp_path: Path) -> None:
+    engine.remember("The gate code is 1111", key="gate")
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text(json.dumps({"role": "user", "content": "Remember that the gate code is 2222"}) + "\n")
+    engine.ingest([talk])
+    assert [memory.content for memory in engine.memories()] == ["The gate code is 2222"]
+    engine.purge(session="talk")
+    (memory,) = engine.memories()
+    assert (memory.content, memory.valid_to) == ("The gate code is 1111", None)
+    assert "2222" not in json.dumps([version.content for version in engine.history("gate")])
+    assert engine.doctor().findings == []
+
+
+@pytest.mark.requirement("X5")
+def test_what_a_person_said_later_in_their_own_words_stays_under_a_key_that_tells_nothing(
+    engine: Engine, tmp_path: Path
+) -> None:
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text(json.dumps({"role": "user", "content": "Remember that the flimflam locker is 2222"}) + "\n")
+    engine.ingest([talk])
+    ((memory),) = engine.memories()
+    assert "flimflam" in memory.key
+    engine.revise(memory.key, "Coats hang beside the door")
+    engine.purge(session="talk")
+    (stays,) = engine.memories()
+    assert stays.content == "Coats hang beside the door"
+    assert "flimflam" not in stays.key
+    assert [hit.key for hit in engine.recall("where do coats hang").hits] == [stays.key]
+    assert engine.doctor().findings == []
+
+
+def test_a_purge_must_be_chosen_and_what_is_chosen_must_be_there(engine: Engine) -> None:
+    engine.remember(STAYS)
+    for choice in ({}, {"session": "x", "everything": True}, {"older_than": 0}):
+        with pytest.raises(InvalidInput):
+            engine.purge(**choice)
+    with pytest.raises(NotFound, match="There is no session"):
+        engine.purge(session="nowhere")
+    assert engine.purge(older_than=1).counts == {}
+    assert [change.verb for change, _ in engine.changes()] == ["remember"]
+
+
+@pytest.mark.requirement("X5")
+def test_a_damaged_row_is_purged_with_its_words(
+    planted_engine: Engine, db: Path, tmp_path: Path, disagreements
+) -> None:
+    planted_engine._connector.connection().execute(
+        "UPDATE episodes SET preview = 'edited by hand' WHERE id = 'e-planted'"
+    )
+    purged = planted_engine.purge(session=SESSION)
+    assert purged.scan.found == {}
+    assert without_sources(tmp_path) == {}
+    assert disagreements(db) == []
