@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
 from pathlib import Path
 
@@ -15,11 +16,13 @@ from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.store import episodes
+from picomem.records.session import Role, Said, Summary, ToolCall
+from picomem.store import episodes, sessions
 
 LOCAL = Scope()
 COLUMNS = (
-    "old_content", "content", "context", "tag", "old_tag", "related", "reason", "candidate", "preview", "summary", "title"
+    "old_content", "content", "context", "tag", "old_tag", "related", "reason", "candidate", "preview", "summary", "title",
+    "said", "argument", "talk_title", "channel", "talk_summary",
 )  # fmt: skip
 
 
@@ -62,8 +65,26 @@ def fill_without_rules(engine: Engine) -> None:
             ended_at=1, identity="e",
         )  # fmt: skip
         episodes.insert(tx, LOCAL, episode)
+    _talk(engine)
     engine.index()
     engine.close()
+
+
+def _talk(engine: Engine) -> None:
+    s = SECRETS
+    log = engine.sessions()
+    talk = log.create("api", channel_id=f"key {s['channel']}", title=f"On {s['talk_title']}")
+    call = ToolCall("c1", "open", json.dumps({"with": s["argument"]}))
+    log.append(
+        talk.id,
+        Said(role=Role.USER, content=f"Use {s['said']} for the crane"),
+        Said(role=Role.ASSISTANT, tool_calls=(call,)),
+    )
+    summary = Summary(
+        session_id=talk.id, text=f"They used {s['talk_summary']}", message_count=2, covered_seq=2, created_at=1, updated_at=1
+    )  # fmt: skip
+    with engine._connector.write() as tx:
+        sessions.put_summary(tx, LOCAL, summary)
 
 
 def held(db: Path) -> set[str]:
@@ -96,6 +117,9 @@ def test_secrets_leave_every_column_every_version_and_every_byte(db: Path, open_
         "UPDATE episodes SET preview = preview || '.'",
         "UPDATE changes SET reason = reason || '.'",
         "UPDATE transcripts SET title = title || '.'",
+        "UPDATE messages SET content = content || '.', tool_calls = 'no calls'",
+        "UPDATE sessions SET title = title || '.'",
+        "UPDATE session_summaries SET summary = summary || '.'",
     ],
 )
 def test_damaged_rows_are_scrubbed_too_counted_and_still_told_of(db: Path, open_engine, damage: str) -> None:

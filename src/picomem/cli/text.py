@@ -361,6 +361,8 @@ def _status(result: Any) -> str:
             f"transcripts  {host}: {counts['files']:,} files, {counts['turns']:,} turns, "
             f"{counts['bytes'] / 1e6:,.1f} MB"
         )
+    if result.sessions:
+        lines.append(f"sessions     {result.sessions:,}, with {_plural(result.messages, 'message')}")
     lines += [f"vectors      {name}: {count:,}" for name, count in result.vectors.items()]
     decisions = ", ".join(f"{name} {count:,}" for name, count in result.decisions.items()) or "none yet"
     lines += [
@@ -368,6 +370,8 @@ def _status(result: Any) -> str:
         f"embedder     {result.embedder}",
         f"size         {result.bytes / 1e6:,.2f} MB",
     ]
+    if result.purge_unfinished:
+        lines.append("! A purge was begun and is not finished; `picomem purge` finishes it.")
     return "\n".join(lines)
 
 

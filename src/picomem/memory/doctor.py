@@ -3,8 +3,9 @@
 Rows are the truth. Full text and vectors are derived and can always be rebuilt from them; an episode is derived
 from its transcript and is read again from there if the transcript is still the same. A memory that does not match
 its hash cannot be rebuilt from anything: it is kept as it reads now, its hash is made anew, and a change says so. A
-change or a transcript's record that does not match is told and left as it is. (A cursor beyond the end of a file is no
-damage: the file was cut, and the next ingest sees it.)
+change, a transcript's record, a session or a message that does not match is told and left as it is; a summary is taken
+away, for it can be made again. (A cursor beyond the end of a file is no damage: the file was cut, and the next ingest
+sees it.)
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
-from picomem.store import episodes, memories, notes, vectors
+from picomem.store import episodes, memories, notes, sessions, tombstones, vectors
 from picomem.store.connector import Connector, Transaction
 from picomem.text.terms import VERSION, indexed, owner_token
 from picomem.values import dataclass, field, replace
@@ -103,11 +104,16 @@ def _examine_rows(
         _check_changes(tx, user, result)
         _check_transcripts(tx, user, result)
         _check_episodes(tx, user, redactor, result, repair)
+        _check_conversations(tx, user, result, repair)
         _check_holdings(tx, user, result, repair)
         _check_references(tx, user, result)
         _check_pages(tx, user, result, repair)
         if model != "none":
             _check_vectors(tx, user, model, result, repair)
+    for name in tombstones.all_begun(tx):
+        result.add(
+            "purge", f"a purge of {name} was begun and is not finished; `picomem purge --user {name}` finishes it"
+        )
     _check_notes(tx, connector, users, result, repair)
     _check_words(tx, connector, users, result, repair)
 
@@ -200,6 +206,26 @@ def _check_episodes(
             episodes.rewrite_preview(tx, scope, fresh)
             result.reworded.add("episode")
             vectors.remove(tx, scope, "episode", episode.doc)
+
+
+def _check_conversations(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
+    """What was said is told nowhere else, so a damaged message is told and left out of the prompt; a summary can be
+    made again, so a repair takes it away."""
+    covered = dict(tx.all("summaries_covered", user=scope.user))
+    for (session_id,) in tx.all("session_ids", user=scope.user):
+        _count(result, "sessions")
+        try:
+            sessions.session(tx, scope, session_id)
+        except Corrupt:
+            result.add("row", f"session {session_id} does not match its hash: it reads otherwise than it was stored")
+        loaded = sessions.messages_after(tx, scope, session_id, 0)
+        result.checked["messages"] = result.checked.get("messages", 0) + len(loaded.messages) + len(loaded.damaged)
+        for seq in loaded.damaged:
+            result.add("row", f"message {seq} of session {session_id} does not match its hash and is left out")
+        if session_id in covered and sessions.summary(tx, scope, session_id) is None:
+            if repair:
+                tx.run("purge_summary", user=scope.user, session_id=session_id)
+            result.add("row", f"the summary of session {session_id} does not match its hash", repair)
 
 
 def _check_holdings(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:

@@ -228,10 +228,11 @@ class _Erasing:
             self.texts.append(old)
             new = replace(found, title=title_of(left.messages))
             self.tx.run(
-                "retitle_session",
+                "rewrite_session_text",
                 user=self.scope.user,
                 id=session,
                 title=new.title,
+                channel_id=new.channel_id,
                 content_hash=new.content_hash,
             )
 

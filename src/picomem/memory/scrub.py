@@ -13,11 +13,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+from picomem.errors import Corrupt
 from picomem.memory.doctor import rebuild_words
 from picomem.policy.redact import Redactor
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
-from picomem.store import episodes, memories, vectors
+from picomem.sessions.arguments import safe_arguments
+from picomem.store import episodes, memories, sessions, vectors
 from picomem.store.connector import Connector, Row, Transaction
 from picomem.text.tokens import count_tokens
 from picomem.values import dataclass, field, replace
@@ -39,7 +41,8 @@ class Scrubbed:
 def scrub(
     connector: Connector, scope: Scope, redactor: Redactor, *, dry_run: bool, store_vector: Callable | None
 ) -> Scrubbed:
-    """Redact every memory version, episode, title of a transcript and change of a user; in one transaction."""
+    """Redact every memory version, episode, title of a transcript, change and conversation of a user; in one
+    transaction."""
     with connector.write() if not dry_run else connector.read() as tx:
         scrubbing = _Scrubbing(tx, scope, redactor, dry_run, store_vector)
         for row in tx.all("all_memories", user=scope.user):
@@ -50,6 +53,12 @@ def scrub(
             scrubbing.transcript(row)
         for row in tx.all("all_changes", user=scope.user):
             scrubbing.change(row)
+        for row in tx.all("all_sessions", user=scope.user):
+            scrubbing.session(row)
+        for row in tx.all("all_messages", user=scope.user):
+            scrubbing.message(row)
+        for row in tx.all("all_summaries", user=scope.user):
+            scrubbing.summary(row)
         for source in sorted(scrubbing.to_rebuild):
             rebuild_words(tx, [Scope(user) for (user,) in tx.all("users")], source)
         if not dry_run and scrubbing.result.changed:
@@ -148,6 +157,66 @@ class _Scrubbing:
                 candidate=safe[1],
                 content_hash=content_hash(*safe) if whole else _LEFT_DAMAGED,
             )
+
+    def session(self, row: Row) -> None:
+        title, channel_id = self._redacted(row[5]), self._redacted(row[4])
+        try:
+            old = sessions.session(self.tx, self.scope, row[0])
+        except Corrupt:
+            old = None
+        if self._to_write((title, channel_id) != (row[5], row[4]), old is not None):
+            new = old and replace(old, title=title, channel_id=channel_id)
+            self.tx.run(
+                "rewrite_session_text",
+                user=self.scope.user,
+                id=row[0],
+                title=title,
+                channel_id=channel_id,
+                content_hash=new.content_hash if new else _LEFT_DAMAGED,
+            )
+
+    def message(self, row: Row) -> None:
+        content, calls = self._redacted(row[4]), self._calls(row[5])
+        whole = sessions.row_hash(row) == row[10]
+        if not self._to_write((content, calls) != (row[4], row[5]), whole):
+            return
+        tokens = row[8] + count_tokens(content) - count_tokens(row[4]) + count_tokens(calls) - count_tokens(row[5])
+        new = (*row[:4], content, calls, *row[6:8], max(1, tokens), row[9])
+        self.tx.run(
+            "rewrite_message_text",
+            user=self.scope.user,
+            session_id=row[0],
+            seq=row[1],
+            content=content,
+            tool_calls=calls,
+            tokens=new[8],
+            content_hash=sessions.row_hash(new) if whole else _LEFT_DAMAGED,
+        )
+
+    def summary(self, row: Row) -> None:
+        text = self._redacted(row[1])
+        old = sessions.summary(self.tx, self.scope, row[0])
+        if not self._to_write(text != row[1], old is not None):
+            return
+        if old is not None:
+            sessions.put_summary(self.tx, self.scope, replace(old, text=text))
+        else:
+            self.tx.run(
+                "rewrite_summary_text",
+                user=self.scope.user,
+                session_id=row[0],
+                summary=text,
+                content_hash=_LEFT_DAMAGED,
+            )
+
+    def _calls(self, stored: str) -> str:
+        """The calls of a message, with the arguments of each redacted; what cannot be read, as a text."""
+        try:
+            calls = json.loads(stored)
+            safe = [[id_, name, safe_arguments(arguments, self._redacted)] for id_, name, arguments in calls]
+        except (ValueError, TypeError):
+            return self._redacted(stored)
+        return stored if safe == calls else json.dumps(safe, ensure_ascii=False)
 
     def _to_write(self, differs: bool, whole: bool) -> bool:
         """Count a row; whether it is to be written anew."""

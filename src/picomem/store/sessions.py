@@ -239,6 +239,11 @@ def _calls(stored: str) -> tuple[ToolCall, ...] | None:
         return None
 
 
+def row_hash(row: Row) -> str:
+    """The hash of a message's row as it stands, whatever is stored beside it."""
+    return _message_hash(*row[:10])
+
+
 def _message_hash(*fields: object) -> str:
     """Over everything in the row: a message that was moved, or counted otherwise, is seen too."""
     return content_hash(*map(str, fields))

@@ -28,6 +28,11 @@ def begun(tx: Transaction, scope: Scope) -> str:
     return str(row[0]) if row else ""
 
 
+def all_begun(tx: Transaction) -> list[str]:
+    """The users of whom a purge was begun and not finished."""
+    return [user for (user,) in tx.all("purges_begun")]
+
+
 def end(tx: Transaction, scope: Scope) -> None:
     """All of it is done."""
     tx.run("delete_meta", name=_mark(scope))

@@ -1,5 +1,6 @@
 -- name: users
-SELECT user_id FROM memories UNION SELECT user_id FROM transcripts UNION SELECT user_id FROM note_files ORDER BY 1
+SELECT user_id FROM memories UNION SELECT user_id FROM transcripts UNION SELECT user_id FROM note_files
+UNION SELECT user_id FROM sessions ORDER BY 1
 
 -- name: memory_words_clear
 INSERT INTO memory_words (memory_words) VALUES ('delete-all')

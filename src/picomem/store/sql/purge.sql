@@ -11,6 +11,9 @@ WHERE user_id = :user ORDER BY id
 -- name: session_ages
 SELECT id, forked_from, last_active_at FROM sessions WHERE user_id = :user ORDER BY id
 
+-- name: session_ids
+SELECT id FROM sessions WHERE user_id = :user ORDER BY id
+
 -- name: message_ages
 SELECT session_id, seq, id, created_at FROM messages WHERE user_id = :user ORDER BY session_id, seq
 
@@ -86,9 +89,6 @@ DELETE FROM sessions WHERE user_id = :user
 -- name: rekey_version
 UPDATE memories SET key = :key, content_hash = :content_hash WHERE user_id = :user AND id = :id AND version = :version
 
--- name: retitle_session
-UPDATE sessions SET title = :title, content_hash = :content_hash WHERE user_id = :user AND id = :id
-
 -- name: retell_transcript
 UPDATE transcripts SET title = :title, state = :state, content_hash = :content_hash
 WHERE user_id = :user AND id = :id
@@ -104,6 +104,9 @@ SELECT digest, size FROM tombstones WHERE user_id = :user AND digest IN (SELECT 
 
 -- name: count_tombstones
 SELECT count(*) FROM tombstones WHERE user_id = :user
+
+-- name: purges_begun
+SELECT substr(name, 18) FROM meta WHERE name >= 'purge unfinished ' AND name < 'purge unfinished!' ORDER BY 1
 
 -- Exported pages.
 

@@ -19,3 +19,21 @@ WHERE user_id = :user AND id = :id
 
 -- name: retitle_transcript
 UPDATE transcripts SET title = :title, content_hash = :content_hash WHERE user_id = :user AND id = :id
+
+-- name: rewrite_message_text
+UPDATE messages SET content = :content, tool_calls = :tool_calls, tokens = :tokens, content_hash = :content_hash
+WHERE user_id = :user AND session_id = :session_id AND seq = :seq
+
+-- name: rewrite_session_text
+UPDATE sessions SET title = :title, channel_id = :channel_id, content_hash = :content_hash
+WHERE user_id = :user AND id = :id
+
+-- name: rewrite_summary_text
+UPDATE session_summaries SET summary = :summary, content_hash = :content_hash
+WHERE user_id = :user AND session_id = :session_id
+
+-- name: count_sessions
+SELECT count(*) FROM sessions WHERE user_id = :user
+
+-- name: count_all_messages
+SELECT count(*) FROM messages WHERE user_id = :user
