@@ -273,6 +273,12 @@ def test_a_near_duplicate_is_merged_and_the_reply_says_with_what(engine: Engine)
 
 
 @pytest.mark.requirement("O10")
+@pytest.mark.requirement("P10")
+def test_no_tool_erases(engine: Engine):
+    listed = talk(build_server(engine), lambda client: client.list_tools()).tools
+    assert not [tool.name for tool in listed if "purge" in tool.name]
+
+
 def test_the_audit_and_the_index_status_are_tools(engine: Engine):
     engine.remember("The staging database listens on port 5433", key="staging_db_port")
     assert "add" in said(call(engine, "memory_audit", {"limit": 5}))
