@@ -9,7 +9,7 @@ Everything but the times is the same on every run.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -19,7 +19,7 @@ from picomem.bench.cases import Case, read_cases, set_name
 from picomem.bench.differences import Difference, claimed, difference_rows, differences
 from picomem.bench.sureness import Sureness, rendered, sureness
 from picomem.bench.tables import markdown, plain, share
-from picomem.bench.trial import SYSTEMS, UNITS, Outcome, Trial, try_case
+from picomem.bench.trial import SYSTEMS, UNITS, Outcome, Trial, Way, try_case
 from picomem.errors import InvalidInput
 from picomem.values import dataclass
 
@@ -107,21 +107,23 @@ def run(
         raise InvalidInput("The depths and the number of jobs are whole numbers from 1.")
     ks = tuple(sorted(set(ks)))
     depth = max(*ks, metrics.DEPTH)
-    sets = [_quality(set_name(path), _tried(read_cases(path), depth, embedder, jobs), ks, progress) for path in files]
+    sets = [_quality(set_name(path), tried(read_cases(path), depth, embedder, jobs), ks, progress) for path in files]
     return QualityReport(embedder=embedder, ks=ks, sets=tuple(sets))
 
 
-def _tried(cases: Iterable[Case], depth: int, embedder: str, jobs: int) -> Iterator[Trial]:
-    """The trials, in the order of the cases, however many processes work on them."""
+def tried(
+    cases: Iterable[Case], depth: int, embedder: str, jobs: int, others: Mapping[str, Way] | None = None
+) -> Iterator[Trial]:
+    """The trials (see try_case), in the order of the cases, however many processes work on them."""
     if jobs == 1:
         for case in cases:
-            yield try_case(case, depth, embedder)
+            yield try_case(case, depth, embedder, others=others)
         return
     # A fresh interpreter for each process: a forked one would share the parent's database and threads.
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         waiting: deque[Future[Trial]] = deque()
         for case in cases:
-            waiting.append(pool.submit(try_case, case, depth, embedder))
+            waiting.append(pool.submit(try_case, case, depth, embedder, others=others))
             if len(waiting) > jobs * _AHEAD:
                 yield waiting.popleft().result()
         while waiting:

@@ -12,7 +12,7 @@ question, so that neither has seen what is yet to come.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,6 +29,7 @@ from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, format_named
 from picomem.models.choice import embedder_of
 from picomem.models.embedder import Embedder
+from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Hit
 from picomem.settings import RecallSettings, Settings, load
 from picomem.values import dataclass
@@ -46,6 +47,14 @@ class IncompleteIngest(PicomemError):
     """A session of a test set could not be read, so its scores would say nothing."""
 
     code = "incomplete_ingest"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to recall: an embedder as `recall.embedder` names it, and the weights of ranking."""
+
+    embedder: str = "static"
+    weights: Weights = WEIGHTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,14 +84,14 @@ class Trial:
     ingest_seconds: float
 
 
-def try_case(case: Case, depth: int, embedder: str = "static") -> Trial:
+def try_case(case: Case, depth: int, embedder: str = "static", *, others: Mapping[str, Way] | None = None) -> Trial:
     """Ask a case's questions of both systems, looking at the first `depth` sessions or turns of each answer.
 
-    `embedder` is one as `recall.embedder` names it. Raises IncompleteIngest when a session cannot be read, or its
-    vectors cannot be made.
+    `embedder` is one as `recall.embedder` names it. `others` are further ways of recall over the same store, each a
+    system by its name. Raises IncompleteIngest when a session cannot be read, or its vectors cannot be made.
     """
     with TemporaryDirectory(prefix="picomem-bench-") as folder:
-        haystack = _Haystack(Path(folder).resolve(), case, depth, embedder)
+        haystack = _Haystack(Path(folder).resolve(), case, depth, {SYSTEMS[0]: Way(embedder)} | dict(others or {}))
         try:
             outcomes = tuple(haystack.ask(question) for question in case.questions)
         finally:
@@ -93,11 +102,18 @@ def try_case(case: Case, depth: int, embedder: str = "static") -> Trial:
 class _Haystack:
     """A case's sessions, as far as they exist by now, in both systems."""
 
-    def __init__(self, folder: Path, case: Case, depth: int, embedder: str) -> None:
+    def __init__(self, folder: Path, case: Case, depth: int, ways: Mapping[str, Way]) -> None:
         settings = Settings(recall=RecallSettings(timezone="UTC"))
-        self._engine: Engine = open_engine(
-            folder / "memory.db", settings=settings, embedder=_embedder(embedder), clock=lambda: _NOW
-        )
+        self._engines = {
+            name: open_engine(
+                folder / "memory.db",
+                settings=settings,
+                embedder=_embedder(way.embedder),
+                clock=lambda: _NOW,
+                weights=way.weights,
+            )
+            for name, way in ways.items()
+        }
         self._fts5 = {unit: Fts5(folder / f"{unit}.db") for unit in UNITS}
         self._folder = folder
         self._case = case
@@ -109,20 +125,27 @@ class _Haystack:
         self.ingest_seconds = 0.0
 
     def close(self) -> None:
-        self._engine.close()
+        for engine in self._engines.values():
+            engine.close()
         for table in self._fts5.values():
             table.close()
 
     def ask(self, question: Question) -> Outcome:
         self._grow(question.visible)
-        hits, confidence, recall_seconds = self._recalled(question)
         matched, match_seconds = self._matched(question)
-        groups = {
-            ("session", "picomem"): metrics.distinct(self._session_of(hit).id for hit in hits),
-            ("turn", "picomem"): [self._turns_of(hit) for hit in hits],
+        seconds = {"fts5": match_seconds}
+        groups: dict[tuple[str, str], Sequence[Collection[object]]] = {
             ("session", "fts5"): metrics.distinct(self._case.sessions[doc].id for doc in matched["session"]),
             ("turn", "fts5"): [(self._turn_keys[doc],) for doc in matched["turn"]],
         }
+        confidence = 0.0
+        if len(self._engines) > 1:
+            self._recalled(self._engines[SYSTEMS[0]], question)  # or the first would pay for what all of them share
+        for name, engine in self._engines.items():
+            hits, sure, seconds[name] = self._recalled(engine, question)
+            confidence = sure if name == SYSTEMS[0] else confidence
+            groups["session", name] = metrics.distinct(self._session_of(hit).id for hit in hits)
+            groups["turn", name] = [self._turns_of(hit) for hit in hits]
         gold = {"session": question.gold_sessions, "turn": question.gold_turns}
         return Outcome(
             type=question.type,
@@ -131,17 +154,17 @@ class _Haystack:
             | {f"fts5 {unit}": table.top_score(question.text) for unit, table in self._fts5.items()},
             ranks={key: metrics.ranks(gold[key[0]], ranked) for key, ranked in groups.items() if gold[key[0]]},
             widths=tuple(len(group) for group in groups["turn", "picomem"][: metrics.DEPTH]),
-            seconds={"picomem": recall_seconds, "fts5": match_seconds},
+            seconds=seconds,
         )
 
-    def _recalled(self, question: Question) -> tuple[Sequence[Hit], float, float]:
+    def _recalled(self, engine: Engine, question: Question) -> tuple[Sequence[Hit], float, float]:
         """Hits from enough sessions, recall's confidence, and the seconds that the first of the calls for them took."""
         asked = asked_at(question, self._case.sessions)
         wanted = min(self._depth, question.visible)
         limit, seconds = max(_HITS, self._depth), 0.0
         while True:
             started = perf_counter()
-            answer = self._engine.recall(
+            answer = engine.recall(
                 question.text,
                 now=_NOW if asked is None else asked,
                 limit=limit,
@@ -177,7 +200,7 @@ class _Haystack:
             if any(turn.text.strip() for turn in session.turns):
                 files.append(write_transcript(self._folder / f"{number:06}.jsonl", session))
         started = perf_counter()
-        report = self._engine.ingest(files)
+        report = self._engines[SYSTEMS[0]].ingest(files)
         self.ingest_seconds += perf_counter() - started
         if report.problems or set(report.hosts) - {_FORMAT}:
             raise IncompleteIngest(
@@ -219,7 +242,7 @@ def read_numbers(path: Path) -> Iterable[int]:
             yield int(turn.id)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=4)
 def _embedder(name: str) -> str | Embedder:
     """What `open_engine` takes; a model is loaded once for all the cases of a process.
 

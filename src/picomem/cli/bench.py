@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) -> None:
     """The benchmarks, each with its own arguments; `late` has those of every command."""
     parts = parser.add_subparsers(
-        title="what to measure", metavar="quality|speed|curves|gate|peers", dest="what", required=True
+        title="what to measure", metavar="quality|ablation|speed|curves|gate|peers", dest="what", required=True
     )
     quality = parts.add_parser(
         "quality",
@@ -48,11 +48,25 @@ def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) ->
     speed = parts.add_parser("speed", help="of recall, ingest and a process, with and without vectors", parents=[late])
     speed.add_argument("--sizes", default="10000,100000", help="numbers of episodes (default 10000,100000)")
     speed.add_argument("--transcripts", metavar="FOLDER", help="transcripts to ingest besides the made-up ones")
+    _add_ablation(parts, late)
     _add_curves(parts, late)
     _add_peers(parts, late)
     parts.add_parser(
         "gate", help="of the write gate: junk, duplicates, news, and what recall handed out", parents=[late]
     )
+
+
+def _add_ablation(parts: Any, late: argparse.ArgumentParser) -> None:
+    ablation = parts.add_parser(
+        "ablation",
+        help="of each part of recall: what it adds on question sets, and what it costs",
+        epilog="Example:\n  picomem bench ablation locomo_dev.jsonl.gz notes_dev.jsonl.gz --jobs 2 --markdown",
+        parents=[late],
+    )
+    ablation.add_argument("files", nargs="+", metavar="FILE", help="question sets (*.jsonl or *.jsonl.gz)")
+    ablation.add_argument("--jobs", type=int, default=1, help="processes")
+    ablation.add_argument("--embedder", default="static", help="static, onnx:FOLDER, … (default static)")
+    ablation.add_argument("--markdown", action="store_true", help="one table for a document")
 
 
 def _add_curves(parts: Any, late: argparse.ArgumentParser) -> None:
@@ -111,6 +125,12 @@ def run_bench(chosen: argparse.Namespace) -> int:
         rendered = quality.render_markdown(report) if chosen.markdown else quality.render(report)
     elif chosen.what == "peers":
         report, rendered = _peers(chosen)
+    elif chosen.what == "ablation":
+        from picomem.bench import ablation
+
+        files = [Path(file) for file in chosen.files]
+        report = ablation.run(files, jobs=chosen.jobs, embedder=chosen.embedder, progress=_progress)
+        rendered = ablation.render(report, as_markdown=chosen.markdown)
     elif chosen.what == "gate":
         from picomem.bench import gate
 
