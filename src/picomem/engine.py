@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from picomem.clock import Clock, Micros, parse_iso
 from picomem.errors import Conflict, EmbedderFailed, InvalidInput, NotFound, ReadOnly, Refused, StoreError
-from picomem.memory.arguments import chosen, future, importance_of, positive
+from picomem.memory.arguments import chosen, future, importance_of, positive, share
 from picomem.memory.handed_out import HandedOut
 from picomem.recall.filters import Filters
 from picomem.recall.meaning import MeaningLeg
@@ -476,6 +476,7 @@ class Engine:
         *,
         limit: int | None = None,
         token_budget: int | None = None,
+        min_confidence: float | None = None,
         kinds: Sequence[Kind | str] = (),
         priority: Priority | str | None = None,
         tag: str = "",
@@ -494,12 +495,14 @@ class Engine:
         """Answer a question within a budget of tokens.
 
         `as_of` is when it was believed, `valid_at` when it was true, `now` when the question is asked (for "last
-        Tuesday"). Where nothing is found, or nothing surely, or the store is down, the notes are searched as well, if
-        any are configured. Any text is a question; only a bad option raises InvalidInput.
+        Tuesday"). An answer that is less sure than `min_confidence` (0–1) has no hits and says so. Where nothing is
+        found, or nothing surely, or the store is down, the notes are searched as well, if any are configured. Any text
+        is a question; only a bad option raises InvalidInput.
         """
         wanted = Wanted(
             limit=positive(limit, self.settings.recall.limit, "limit"),
             token_budget=positive(token_budget, self.settings.recall.token_budget, "token_budget"),
+            min_confidence=share(min_confidence, self.settings.recall.min_confidence, "min_confidence"),
             include_context=include_context,
             filters=Filters(
                 kinds=tuple(chosen(Kind, kind, "kind") for kind in kinds),

@@ -37,6 +37,7 @@ class RecallSettings:
     embedder: str = "static"  # "static", "none", "onnx:FOLDER", "endpoint:MODEL" or "fastembed:MODEL"
     limit: int = 10  # hits at most
     token_budget: int = 2_000  # tokens of all hits together at most
+    min_confidence: float = 0.0  # 0–1: an answer that is less sure than that is “nothing found”; 0: never
     timezone: str = ""  # of "yesterday", such as Europe/Berlin; empty: the machine's
 
 
@@ -128,6 +129,8 @@ class Settings:
     def __post_init__(self) -> None:
         if self.memory.citations not in ("auto", "on", "off"):
             raise InvalidInput(f"memory.citations is “{self.memory.citations}”; it is auto, on or off.")
+        if not 0 <= self.recall.min_confidence <= 1:
+            raise InvalidInput(f"recall.min_confidence is {self.recall.min_confidence}; it lies between 0 and 1.")
         for table, name in TABLES.items():
             for key in fields(getattr(self, table)):
                 value = getattr(getattr(self, table), key.name)
@@ -226,6 +229,11 @@ def _parsed(value: object, kind: type, name: str, where: str) -> object:
             return int(value)
         except ValueError:
             raise InvalidInput(f"{name} in {where} is “{value}”; it must be a whole number.") from None
+    if kind is float and isinstance(value, int | str) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except ValueError:
+            raise InvalidInput(f"{name} in {where} is “{value}”; it must be a number.") from None
     if kind is tuple:
         several = [each for each in value.split(os.pathsep) if each] if isinstance(value, str) else value
         if isinstance(several, list) and all(isinstance(each, str) for each in several):
@@ -233,7 +241,13 @@ def _parsed(value: object, kind: type, name: str, where: str) -> object:
     if kind is bool and isinstance(value, str) and value.lower() in _SWITCHES:
         return _SWITCHES[value.lower()]
     if type(value) is not kind:
-        names = {int: "a whole number", bool: "true or false", str: "a text in quotes", tuple: "a list of texts"}
+        names = {
+            int: "a whole number",
+            float: "a number",
+            bool: "true or false",
+            str: "a text in quotes",
+            tuple: "a list of texts",
+        }
         wanted = names.get(kind, kind.__name__)
         shown = "no text" if name == "embedder.key" else repr(value)  # a key is in no output
         raise InvalidInput(f"{name} in {where} is {shown}; it must be {wanted}.")

@@ -258,3 +258,29 @@ def test_a_closed_store_is_an_error_of_ours(open_engine) -> None:
     engine.close()
     with pytest.raises(StoreError):
         engine.remember("something worth keeping here", key="x")
+
+
+@pytest.mark.requirement("X8")
+def test_what_nobody_ever_spoke_of_is_not_known_and_the_answer_says_so(told: Engine) -> None:
+    question = "zirconium smelter quotas in Tuvalu"
+    answer = told.recall(question)
+    assert answer.confidence < 0.1
+    assert not answer.hits or "probably not known" in " ".join(answer.notes)
+    strict = told.recall(question, min_confidence=0.3)
+    assert not strict.hits
+    assert strict.confidence == answer.confidence
+
+
+@pytest.mark.requirement("X8")
+def test_what_is_known_passes_the_threshold_and_a_stricter_one_is_kept(told: Engine) -> None:
+    question = "does the queue run on redis"
+    sure = told.recall(question).confidence
+    assert told.recall(question, min_confidence=round(sure - 0.01, 4)).hits
+    strict = told.recall(question, min_confidence=min(1.0, sure + 0.01))
+    assert not strict.hits
+    assert "held back" in strict.notes[0]
+
+
+def test_a_confidence_beyond_one_is_refused(told: Engine) -> None:
+    with pytest.raises(InvalidInput, match="between 0 and 1"):
+        told.recall("redis", min_confidence=20)

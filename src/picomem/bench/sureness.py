@@ -21,11 +21,12 @@ BINS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
-    """The questions whose confidence is from `least` up to the next bin: how many, their mean confidence, and in what
-    share of them an answer was found (both 0 of none)."""
+    """The questions whose confidence is from `least` up to the next bin: how many, `unanswerable` ones among them,
+    their mean confidence, and in what share of them an answer was found (both 0 of none)."""
 
     least: float
     n: int
+    unanswerable: int
     confidence: float
     found: float
 
@@ -69,6 +70,7 @@ def _bins(asked: Sequence[Outcome]) -> Iterator[Bin]:
         yield Bin(
             least=number / BINS,
             n=len(members),
+            unanswerable=sum(not each.answerable for each in members),
             confidence=metrics.mean([each.certainty["picomem"] for each in members]),
             found=metrics.mean([float(is_found(each)) for each in members]),
         )
@@ -80,6 +82,7 @@ def rendered(found: Sureness | None) -> Iterator[str]:
         return
     told = ", ".join(f"{judge} {value:.3f}" for judge, value in found.auroc.items())
     yield f"  AUROC, {found.answerable} questions with an answer beside {found.unanswerable} without: {told}"
-    yield f"  confidence     n   mean  some gold in the first {DEPTH}"
+    yield f"  confidence     n  without an answer   mean  some gold in the first {DEPTH}"
     for each in found.reliability:
-        yield f"  {each.least:.1f}–{each.least + 1 / BINS:.1f}  {each.n:8}  {each.confidence:5.2f}  {each.found:.3f}"
+        span = f"{each.least:.1f}–{each.least + 1 / BINS:.1f}"
+        yield f"  {span}  {each.n:8}  {each.unanswerable:17}  {each.confidence:5.2f}  {each.found:.3f}"

@@ -169,6 +169,7 @@ class _Haystack:
                 now=_NOW if asked is None else asked,
                 limit=limit,
                 token_budget=_UNBOUNDED,
+                min_confidence=0.0,
                 include_memories=False,
             )
             hits = answer.hits

@@ -1,4 +1,4 @@
-"""What callers give, read and checked: a word of a closed list, an importance, a count, an expiry. Pure."""
+"""What callers give, read and checked: a word of a closed list, an importance, a count, a share, an expiry. Pure."""
 
 from __future__ import annotations
 
@@ -38,6 +38,13 @@ def positive(given: int | None, default: int, what: str) -> int:
     if given is not None and given < 1:
         raise InvalidInput(f"{what} is {given}; it must be at least 1.")
     return default if given is None else given
+
+
+def share(given: float | None, default: float, what: str) -> float:
+    """A share, 0–1, or the default. Raises InvalidInput."""
+    if given is not None and not 0 <= given <= 1:
+        raise InvalidInput(f"{what} is {given}; it lies between 0 and 1.")
+    return default if given is None else float(given)
 
 
 def future(expires: Micros | None, now: Micros) -> Micros | None:

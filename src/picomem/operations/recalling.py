@@ -29,6 +29,7 @@ class Recall:
     tag: str = option("only memories with this tag", "")
     limit: int | None = option("hits at most", None, short="-n")
     token_budget: int | None = option("tokens of all hits together at most", None)
+    min_confidence: float | None = option("0–1: an answer less sure than that is “nothing found” (0: any)", None)
     since: int | str | None = option("not before: a date, words like 30d, or Unix milliseconds", None)
     until: int | str | None = option("not after: a date, words like yesterday, or Unix milliseconds", None)
     time_window: str | None = option("a span of time: 30d, last week, 2026-05", None)
@@ -59,6 +60,7 @@ def recall(engine: Engine, request: Recall) -> AnswerView:
         request.query,
         limit=request.limit,
         token_budget=request.token_budget,
+        min_confidence=request.min_confidence,
         kinds=[] if "knowledge" in kinds else sorted(durable),
         priority=request.priority,
         tag=request.tag,

@@ -42,16 +42,19 @@ _DURABLE = 1.1  # the weight of a memory beside an episode that fits as well: it
 _WINDOW_DOCUMENTS = 2_000  # episodes of a named time that are looked at even though no word fits
 _SUBSTRING_CONFIDENCE = 0.4  # a string that occurs somewhere inside other words says little
 _WINDOW_CONFIDENCE = 0.3  # something was said at that time, whether or not it is what was meant
+_DOUBTFUL = 0.3  # below this confidence the answer says that it is hardly one
 _QUIET = 30 * MINUTE  # after so long without a word a session is over: who asks then begins another
 _NOTHING = Likeness({}, 0.0, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What a caller asks for besides the question. `token_budget` None means as much as `limit` allows."""
+    """What a caller asks for besides the question. `token_budget` None means as much as `limit` allows; below
+    `min_confidence` (0–1) the answer is that nothing was found."""
 
     limit: int = 10
     token_budget: int | None = 2_000
+    min_confidence: float = 0.0
     include_context: bool = False
     filters: Filters = field(default_factory=Filters)
 
@@ -87,6 +90,12 @@ class Recall:
             found += looking.episodes() if wanted.filters.include_transcripts else []
         if looking.damaged:
             notes.append(f"{len(looking.damaged)} rows are damaged and were left out; run `picomem doctor`.")
+        sure = looking.confidence if found else 0.0
+        if found and sure < wanted.min_confidence:
+            notes.append(_too_unsure(found, sure, wanted))
+            found = []
+        elif found and sure < _DOUBTFUL:
+            notes.append(f"What was asked is probably not known: {sure:.0%} of such answers hold it.")
         hits, left_out = _budgeted(found, wanted)
         redactor = self._redactor() if hits else None
         hits = [_redacted(hit, redactor) for hit in hits] if redactor else hits
@@ -96,7 +105,7 @@ class Recall:
         return Answer(
             question=text[:400],
             hits=tuple(hits),
-            confidence=looking.confidence if hits else 0.0,
+            confidence=sure,
             legs=legs,
             tokens=sum(hit.tokens for hit in hits),
             token_budget=wanted.token_budget,
@@ -473,6 +482,14 @@ def citation(episode: Episode, transcript: Transcript | None) -> str:
     day = f", {to_datetime(episode.started_at):%Y-%m-%d}" if episode.started_at is not None else ""
     left = ", on an abandoned branch" if transcript.took_back(episode.first_turn) else ""
     return f"{transcript.host} {transcript.session[:8] or transcript.id[:8]} {turns}{day}{left}"
+
+
+def _too_unsure(found: list[Hit], sure: float, wanted: Wanted) -> str:
+    count = "One hit was" if len(found) == 1 else f"{len(found)} hits were"
+    return (
+        f"{count} held back: that they answer the question is {sure:.0%} likely, and less than "
+        f"{wanted.min_confidence:.0%} counts as nothing; ask with a min_confidence of 0 to see them."
+    )
 
 
 def _redacted(hit: Hit, redactor: Redactor) -> Hit:
