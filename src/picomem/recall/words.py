@@ -18,6 +18,7 @@ from math import log
 from typing import TYPE_CHECKING
 
 from picomem.recall.question import Question
+from picomem.recall.rank import best_by_words
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.scope import Scope
 from picomem.store import search
@@ -58,26 +59,26 @@ class WordMatches:
 
     @cached_property
     def totals(self) -> dict[int, float]:
-        """By document, the weight of all terms together. Asked for once everything has been found."""
-        return self._totals()
-
-    @property
-    def coverage(self) -> float:
-        """How much of the question's weight the likeliest documents hold at most, 0–1."""
-        whole = sum(self.idf.values())
-        totals = self._totals()
-        held = (
-            sum(min(self.idf.get(term, 0.0), weights.get(doc, 0.0)) for term, weights in self.weights.items())
-            for doc in nlargest(_LIKELY, totals, key=lambda doc: totals[doc])
-        )
-        return max(held, default=0.0) / whole if whole else 0.0
-
-    def _totals(self) -> dict[int, float]:
+        """By document, the weight of all terms together, of what has been found by the first time it is asked for."""
         totals: dict[int, float] = {}
         for weights in self.weights.values():
             for doc, weight in weights.items():
                 totals[doc] = totals.get(doc, 0.0) + weight
         return totals
+
+    @property
+    def coverage(self) -> float:
+        """How much of the question's weight the likeliest documents hold at most, 0–1."""
+        whole = sum(self.idf.values())
+        held = (
+            sum(min(self.idf.get(term, 0.0), weights.get(doc, 0.0)) for term, weights in self.weights.items())
+            for doc in best_by_words(self.totals, _LIKELY)
+        )
+        return max(held, default=0.0) / whole if whole else 0.0
+
+    def added(self) -> None:
+        """More has been found: the totals are made anew."""
+        self.__dict__.pop("totals", None)
 
     def parts(self, docs: Iterable[int]) -> dict[int, dict[str, float]]:
         """What each term gave those of the documents that hold one."""
@@ -181,6 +182,7 @@ def _add_near(where: Search, lexicon: Lexicon, question: Question, found: WordMa
             if weight * score > weights.get(doc, 0.0):
                 weights[doc] = weight * score
                 nearly[doc] = near
+    found.added()
 
 
 def near_spellings(term: str, vocabulary: list[tuple[str, int]]) -> list[tuple[str, int]]:
