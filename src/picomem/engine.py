@@ -271,6 +271,8 @@ class Engine:
         It waits for others who use the file, so long at most; what is still to be done then is said, and done by the
         next call, without a choice or with one. Raises InvalidInput for no choice or two, and NotFound.
         """
+        import logging
+
         from picomem.memory.held import choice, held
         from picomem.memory.purge import Purged, erase
         from picomem.policy.purge import Choice, plan
@@ -292,6 +294,8 @@ class Engine:
                     erased = erase(tx, self._writer("purge"), self.scope, found, chosen, made)
                 elif not begun:
                     return Purged(counts={}, change_id="", scan=None)
+        if erased is not None:
+            logging.getLogger("picomem").info("purge %s by %s: %s", erased.change.id, self._actor, erased.counts)
         self._settle()
         self._handed_out, self._kept_sessions = HandedOut(), None
         return self._without_traces(erased, wait_seconds)

@@ -10,6 +10,7 @@ import pytest
 from picomem.clock import DAY
 from picomem.engine import Engine
 from picomem.errors import InvalidInput, NotFound
+from picomem.ingest.places import find
 from picomem.models.static import StaticEmbedder
 from picomem.records.session import Role, Said
 
@@ -100,17 +101,53 @@ def test_the_same_transcript_read_again_does_not_come_back(planted_engine: Engin
     assert without_sources(tmp_path) == {}
 
 
+def _line(role: str, text: str, at: str, number: int) -> dict:
+    """A line whose turn has an id that is the same in every copy."""
+    message = {"role": role, "content": text}
+    id_ = f"0e57a11e-d00d-4bad-9fee-00000000000{number}"
+    return {"type": "message", "id": id_, "parentId": None, "timestamp": at, "message": message}
+
+
+def _write(path: Path, session: str, *lines: dict) -> None:
+    head = {"type": "session", "id": session, "version": 3, "cwd": "/tmp"}
+    path.write_text("".join(json.dumps(line) + "\n" for line in (head, *lines)))
+
+
 @pytest.mark.requirement("X5")
-def test_a_copy_under_another_session_does_not_bring_the_turns_back(planted_engine: Engine, tmp_path: Path) -> None:
-    lines = [json.loads(line) for line in (tmp_path / "other.jsonl").read_text().splitlines()]
-    planted_engine.purge(session="another-session")
-    assert "deploys_tuesdays" not in {memory.key for memory in planted_engine.memories()}
-    lines[0]["id"] = "a-fork-of-it-with-a-new-id"
-    lines.append({**lines[1], "id": "b1b2c3d4", "timestamp": "2026-04-02T10:00:00Z", "message": {"role": "user", "content": "The ferry leaves at noon"}})  # fmt: skip
-    (tmp_path / "fork.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    planted_engine.ingest([tmp_path / "fork.jsonl"])
-    texts = [hit.text for hit in planted_engine.timeline()]
-    assert "The ferry leaves at noon" in texts
+def test_a_copy_under_another_session_brings_only_what_is_new_in_it(engine: Engine, tmp_path: Path) -> None:
+    old = _line("user", "Remember that deploys go out on Tuesdays", "2026-04-01T10:00:00Z", 1)
+    new = _line("user", "The ferry leaves at noon", "2026-04-02T10:00:00Z", 2)
+    _write(tmp_path / "first.jsonl", "first-session", old)
+    engine.ingest([tmp_path / "first.jsonl"])
+    engine.purge(session="first-session")
+    _write(tmp_path / "fork.jsonl", "second-session", old, new)
+    assert engine.ingest([tmp_path / "fork.jsonl"]).skipped["purged"] == 1
+    assert [hit.text for hit in engine.timeline()] == ["The ferry leaves at noon"]
+    assert engine.memories() == []
+
+
+@pytest.mark.requirement("X5")
+def test_a_session_that_is_purged_while_it_is_read_does_not_come_in(open_engine, tmp_path: Path) -> None:
+    engine, other = open_engine(), open_engine()
+    path = tmp_path / "talk.jsonl"
+    first = _line("user", "The old jetty is closed", "2026-04-01T10:00:00Z", 1)
+    _write(path, "first-session", first)
+    engine.ingest([path])
+    _write(path, "first-session", first, _line("user", "The new jetty is open", "2026-04-02T10:00:00Z", 2))
+    ingester = engine.ingester()
+    commit = ingester._writing.commit
+    purges = iter([True])
+
+    def purged_meanwhile(*given) -> None:
+        if next(purges, False):
+            other.purge(session="first-session")
+        commit(*given)
+
+    ingester._writing.commit = purged_meanwhile
+    report = ingester.run(find([path]))
+    assert report.skipped == {"purged session": 1}
+    assert engine.status().transcripts == {}
+    assert engine.timeline() == []
 
 
 @pytest.mark.requirement("P10", "X5")

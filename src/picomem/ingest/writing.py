@@ -44,7 +44,7 @@ Propose = Callable[[Transaction, Sequence[Asked]], None]
 
 
 class Overtaken(Exception):
-    """Another process has read on in this transcript since we looked."""
+    """Another process has read on in this transcript since we looked, or purged it."""
 
 
 class Writing:
@@ -70,7 +70,7 @@ class Writing:
         """Store a batch and the transcript's record as it is `after` it. Raises Overtaken."""
         after = replace(after, state=reading.stored(), updated_at=self._clock())
         with self._connector.write() as tx:
-            self._check_not_overtaken(tx, reading.transcript, after)
+            self._check_not_overtaken(tx, reading, after)
             episodes.put_transcript(tx, self._scope, after)
             owners = self._write(tx, after, reading.packer.session, batch, prepared, report)
             if not owners <= reading.owners:
@@ -81,12 +81,16 @@ class Writing:
         report.turns += batch.turns
         report.redacted += batch.redacted
 
-    def _check_not_overtaken(self, tx: Transaction, before: Transcript, after: Transcript) -> None:
+    def _check_not_overtaken(self, tx: Transaction, reading: Reading, after: Transcript) -> None:
+        before = reading.transcript
         now = episodes.transcript(tx, self._scope, before.id)
         if now is not None:
             if now.updated_at != before.updated_at:
                 raise Overtaken
             return
+        tombstones = Tombstones(tx, self._scope)
+        if before.updated_at or tombstones.bars(after.host, after.session, after.path, reading.look.size):
+            raise Overtaken  # it was purged while we read
         other = episodes.transcript_at(tx, self._scope, after.path, after.session)
         if other is not None and other.host == after.host:
             raise Overtaken

@@ -35,7 +35,10 @@ def choice(found: Held, session: str, older_than: int | None, everything: bool, 
     Raises InvalidInput unless it is one of them, and NotFound for a session that is not there, or several.
     """
     if (session != "") + (older_than is not None) + everything != 1:
-        raise InvalidInput("Say what is to go: a session, what is older than so many days, or everything; one of them.")
+        raise InvalidInput(
+            "Say what is to go: a session, what is older than so many days, or everything; one of them (`picomem purge "
+            "--help`)."
+        )
     if older_than is not None:
         if not 1 <= older_than <= _LONGEST_AGE:
             raise InvalidInput(f"The age is {older_than}; it is a number of days, at least 1.")
