@@ -158,6 +158,21 @@ def test_a_run_that_was_built_on_is_left_whole(engine: Engine, tmp_path: Path) -
 
 
 @pytest.mark.requirement("X3")
+def test_what_was_taken_back_of_a_run_by_itself_does_not_stand_in_the_way_of_the_rest(
+    engine: Engine, tmp_path: Path
+) -> None:
+    notes = tmp_path / "MEMORY.md"
+    notes.write_text("- The relay listens on port 7070\n- Omar owns the harbour crane schedule\n")
+    (_, _, first), (_, _, second) = engine.migrate([notes])
+    engine.undo(first.change_id)
+    (undone,) = engine.undo(engine.why(second.change_id).changes[0].run)
+    assert undone.undone.id == second.change_id
+    assert engine.memories() == []
+    with pytest.raises(Conflict, match="undone already"):
+        engine.undo(undone.undone.run)
+
+
+@pytest.mark.requirement("X3")
 def test_what_cannot_be_undone_is_said_in_one_sentence(engine: Engine) -> None:
     added = engine.remember(PORT, key="port")
     with pytest.raises(Refused) as refused:

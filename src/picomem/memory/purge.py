@@ -6,33 +6,28 @@ not bring them back; takes out of what stays what it had from them (a key that w
 among related entries, the title of a conversation, the reason of a change); and marks that the rest is still to be
 done. A change stays as a row that says when and by whom something was decided, and no longer about what. The purge
 itself is one change: who, when, and how many of what.
-
-A memory of which some versions go is believed as it was before they were: what those had replaced is opened again.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from picomem.memory.doctor import rebuild_words
+from picomem.memory.remains import Remains, texts_of
 from picomem.memory.remember import Writer
-from picomem.memory.trail import Trail
-from picomem.memory.undo import believe, differing
 from picomem.policy.purge import Choice, Held, Plan, plan
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
 from picomem.sessions.said import title_of
 from picomem.store import episodes, memories, notes, sessions, tombstones
 from picomem.store.connector import Transaction
-from picomem.text.keys import suggest_key, tells_of
 from picomem.values import dataclass, field, replace
 
 if TYPE_CHECKING:
     from picomem.memory.scan import Scan
 
-_TELLING = 8  # characters of a name that is no word by chance
 _ONE = {
     "transcripts": "transcript",
     "episodes": "episode",
@@ -146,7 +141,9 @@ class _Erasing:
             self._everything(changes)
         change = self.writer.record(self.tx, self.scope, "purge", f"erased for good: {said}")
         if not self.plan.everything:
-            self._memories(changes, change.id)
+            remains = Remains(self.tx, self.writer, self.scope, self.plan)
+            self._note_damage("memory", remains.purge(changes, change.id))
+            self.texts += remains.texts
         for source in sorted(self.damaged):
             rebuild_words(self.tx, [Scope(user) for (user,) in self.tx.all("users")], source)
         self.tx.run("forget_index_pages", user=self.scope.user)
@@ -240,8 +237,10 @@ class _Erasing:
         """What is left of a user when their conversations are gone."""
         user = self.scope.user
         for row in self.tx.all("all_memories", user=user):
+            memory = memories.unchecked(row)
             self._note_damage("memory", memories.row_hash(row) == row[25])
-            self._delete(memories.unchecked(row))
+            self.texts += texts_of(memory)
+            memories.purge_version(self.tx, memory)
         for change in changes:
             self.texts += [change.reason, change.candidate]
         for file in notes.files(self.tx, self.scope):
@@ -251,119 +250,9 @@ class _Erasing:
         for name in _META:
             self.tx.run("delete_meta", name=f"{name} {user}")
 
-    def _memories(self, changes: list[Change], purge: str) -> None:
-        """The versions that go, what is believed instead, and what other rows say of them."""
-        gone: dict[str, list[Memory]] = {}
-        for row in self.tx.all("all_memories", user=self.scope.user):
-            memory = memories.unchecked(row)
-            if (memory.id, memory.version) in self.plan.versions:
-                gone.setdefault(memory.id, []).append(memory)
-                self._note_damage("memory", memories.row_hash(row) == row[25])
-        undoes = memories.undoing(self.tx, self.scope)
-        touched: set[str] = set()  # changes that opened or closed a version that goes
-        names = {name for each in gone.values() for memory in each for name in (memory.key, memory.id)}
-        for memory_id, going in gone.items():
-            versions = list(self._versions(memory_id))
-            closers = memories.closers(self.tx, self.scope, memory_id)
-            trail = Trail(versions, closers, undoes)
-            numbers = {each.version for each in going}
-            then = trail.believed_without(numbers)
-            now = trail.believed_now()
-            touched |= {each.change_id for each in going} | {closers[n] for n in numbers if n in closers}
-            for each in going:
-                self._delete(each)
-            left = [each for each in versions if each.version not in numbers]
-            # A past that goes leaves a gap; where the present goes, what was believed before holds again.
-            if then and any(each.version in numbers and each.valid_to is None for each in now):
-                self._believe_again(left, then, versions[-1].version, purge)
-            names -= self._rekeyed(memory_id, going, left)
-        self._unrelate(names)
-        self._blank(changes, gone, touched, names | self.plan.sessions)
-
-    def _versions(self, memory_id: str) -> Iterator[Memory]:
-        return map(memories.unchecked, self.tx.all("memory_versions", user=self.scope.user, id=memory_id))
-
-    def _delete(self, memory: Memory) -> None:
-        self.texts += [memory.content, memory.context, memory.key, *memory.tags, *memory.related]
-        memories.purge_version(self.tx, memory)
-
-    def _believe_again(self, left: list[Memory], then: list[Memory], latest: int, purge: str) -> None:
-        now = [each for each in left if each.known_to is None]
-        opening = differing(then, now)
-        for version in opening:
-            holder = memories.by_key(self.tx, version.scope, version.key) if version.valid_to is None else None
-            if holder is not None and holder.id != version.id:
-                opening = [each for each in opening if each is not version]  # the key is another's: it stays archived
-        believe(self.tx, self.writer, differing(now, then), opening, latest, purge)
-
-    def _rekeyed(self, memory_id: str, going: list[Memory], left: list[Memory]) -> set[str]:
-        """Give a memory that stays another key where its own was made of words that go; the names that stay."""
-        if not left:
-            return set()
-        stays = {memory_id}
-        versions = list(self._versions(memory_id))
-        said = " ".join(each.content for each in going)
-        for key in {each.key for each in versions}:
-            kept = " ".join(f"{each.content} {each.context}" for each in versions if each.key == key)
-            if not tells_of(key, said, kept):
-                stays.add(key)
-                continue
-            new = self._free_key(suggest_key(versions[-1].content, versions[-1].kind.value), versions[-1])
-            for version in versions:
-                if version.key == key:
-                    memories.rekey(self.tx, version, new)
-        return stays
-
-    def _free_key(self, key: str, memory: Memory) -> str:
-        free, number = key, 2
-        while (holder := memories.by_key(self.tx, memory.scope, free)) is not None and holder.id != memory.id:
-            free, number = f"{key[:60]}_{number}", number + 1
-        return free
-
-    def _unrelate(self, names: set[str]) -> None:
-        """Take what goes out of the related entries of what stays."""
-        for row in self.tx.all("all_memories", user=self.scope.user) if names else ():
-            old = memories.unchecked(row)
-            if memories.row_hash(row) == row[25] and names.intersection(old.related):
-                new = replace(old, related=tuple(name for name in old.related if name not in names))
-                memories.rewrite_text(self.tx, new)
-
-    def _blank(
-        self, changes: list[Change], gone: Mapping[str, list[Memory]], touched: set[str], names: set[str]
-    ) -> None:
-        """Let no change say anything of what goes."""
-        stay = {memory_id for memory_id in gone if next(self._versions(memory_id), None) is not None}
-        numbers = {(each.id, each.version) for versions in gone.values() for each in versions}
-        for change in changes:
-            lost = change.memory_id in gone and change.memory_id not in stay
-            if not (
-                lost
-                or change.id in touched
-                or change.id in self.plan.refusals
-                or any(_names(change.reason, name) for name in names)
-            ):
-                continue
-            self.texts += [change.reason, change.candidate]
-            memories.blank_change(
-                self.tx,
-                self.scope,
-                replace(
-                    change,
-                    memory_id="" if lost else change.memory_id,
-                    before=None if (change.memory_id, change.before) in numbers else change.before,
-                    after=None if (change.memory_id, change.after) in numbers else change.after,
-                ),
-            )
-            memories.purge_lineage(self.tx, self.scope, "change", change.id)
-
     def _note_damage(self, source: str, whole: bool) -> None:
         if not whole:
             self.damaged.add(source)
-
-
-def _names(reason: str, name: str) -> bool:
-    """Whether a reason speaks of a key, a memory or a session; of a short name only where it is quoted as one."""
-    return name in reason if len(name) >= _TELLING else f"“{name}”" in reason
 
 
 def _untitled(state: str) -> str:
