@@ -9,10 +9,14 @@ import pytest
 
 from picomem.clock import DAY
 from picomem.engine import Engine
-from picomem.errors import InvalidInput, NotFound
+from picomem.errors import Conflict, InvalidInput, NotFound
 from picomem.ingest.places import find
 from picomem.models.static import StaticEmbedder
+from picomem.records.episode import Episode, Transcript
+from picomem.records.kinds import Origin
+from picomem.records.scope import Scope
 from picomem.records.session import Role, Said
+from picomem.store import episodes
 
 from .planted import PLACES, SESSION, STAYS, found_in, plant, planted
 
@@ -218,6 +222,30 @@ def test_an_old_transcript_stays_out_until_more_is_said_in_it_and_then_only_that
 
 
 @pytest.mark.requirement("X5")
+def test_a_transcript_that_goes_on_loses_its_old_episodes_and_the_title_that_they_gave_it(
+    engine: Engine, clock
+) -> None:
+    owner = Scope("local")
+    state = json.dumps({"reader": {"info": {"title": "About the old jetty"}}})
+    long = Transcript(id="t", host="plain", path="/nowhere/a", session="s", title="About the old jetty", state=state)
+    with engine._connector.write() as tx:
+        episodes.put_transcript(tx, owner, long)
+        for number, days in enumerate((40, 1)):
+            said = Episode(
+                id=f"e{number}", transcript_id="t", first_turn=number, last_turn=number, part=0, start=number, end=number + 1,
+                role="user", origin=Origin.USER, preview=f"The jetty on day {days}", started_at=clock.now - days * DAY,
+                ended_at=None, identity=f"i{number}",
+            )  # fmt: skip
+            episodes.insert(tx, owner, said)
+    assert engine.purge(older_than=30).counts == {"episodes": 1}
+    assert [hit.text for hit in engine.timeline()] == ["The jetty on day 1"]
+    with engine._connector.read() as tx:
+        (left,) = episodes.transcripts(tx, owner)
+    assert (left.title, "old jetty" in left.state) == ("", False)
+    assert engine.doctor().findings == []
+
+
+@pytest.mark.requirement("X5")
 def test_what_a_purged_version_had_replaced_is_believed_again(engine: Engine, tmp_path: Path) -> None:
     engine.remember("The gate code is 1111", key="gate")
     talk = tmp_path / "talk.jsonl"
@@ -229,6 +257,13 @@ def test_what_a_purged_version_had_replaced_is_believed_again(engine: Engine, tm
     assert (memory.content, memory.valid_to) == ("The gate code is 1111", None)
     assert "2222" not in json.dumps([version.content for version in engine.history("gate")])
     assert engine.doctor().findings == []
+    added, superseded = (change.id for change in engine.why("gate").changes)
+    with pytest.raises(Conflict, match="a purge has changed"):
+        engine.undo(added)
+    with pytest.raises(InvalidInput, match="purged since"):
+        engine.undo(superseded)
+    engine.undo(engine.forget("gate").id)
+    assert engine.memories()[0].content == "The gate code is 1111"
 
 
 @pytest.mark.requirement("X5")

@@ -71,7 +71,7 @@ def _undo(tx: Transaction, writer: Writer, scope: Scope, change: Change, undoes:
     if against:
         raise InvalidInput(f"Change {change.id} {against}.")
     trail = _trail(tx, scope, change.memory_id, undoes)
-    _check_in_force(trail, change)
+    _check_in_force(tx, scope, trail, change)
     versions = memories.versions(tx, scope, change.memory_id)
     now, then = trail.believed_now(), trail.believed_before(change.id)
     closing, opening = differing(now, then), differing(then, now)
@@ -116,6 +116,8 @@ def _trail(tx: Transaction, scope: Scope, memory_id: str, undoes: dict[str, str]
 
 def _reason_against(tx: Transaction, scope: Scope, change: Change, undoes: dict[str, str]) -> str:
     """Why there is nothing to undo; empty where there is."""
+    if change.reason == memories.PURGED:
+        return "did something that was purged since, so it cannot be undone"
     if change.decision in _NOTHING_TO_UNDO:
         return f"is a {change.decision} and {_NOTHING_TO_UNDO[change.decision]}"
     if not change.memory_id or change.id not in _trail(tx, scope, change.memory_id, undoes):
@@ -123,12 +125,17 @@ def _reason_against(tx: Transaction, scope: Scope, change: Change, undoes: dict[
     return ""
 
 
-def _check_in_force(trail: Trail, change: Change) -> None:
+def _check_in_force(tx: Transaction, scope: Scope, trail: Trail, change: Change) -> None:
     """Raises Conflict where a change was undone already, or something was built on it since."""
     if not trail.in_force(change.id):
         by = trail.undone_by(change.id)
         raise Conflict(f"Change {change.id} was undone already, by {by}; undo that to have it again.", change_id=by)
     later = trail.built_on(change.id)
+    rows = [memories.change(tx, scope, each) for each in later]
+    if any(row is not None and row.decision == "purge" for row in rows):
+        raise Conflict(
+            f"Change {change.id} cannot be undone: a purge has changed what is believed of the memory since."
+        )
     if later:
         named = ", ".join(later[:_SHOWN]) + (f" and {len(later) - _SHOWN} more" if len(later) > _SHOWN else "")
         raise Conflict(
