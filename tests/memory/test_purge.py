@@ -306,3 +306,26 @@ def test_a_damaged_row_is_purged_with_its_words(
     assert purged.scan.found == {}
     assert without_sources(tmp_path) == {}
     assert disagreements(db) == []
+
+
+@pytest.mark.requirement("X5")
+def test_words_of_the_file_s_own_are_no_trace_of_what_was_said(open_engine) -> None:
+    engine = open_engine(embedder=StaticEmbedder())
+    engine.remember(STAYS, kind="decision")
+    engine.remember("The harbour crane is repainted every autumn", kind="decision", key="crane")
+    session = engine.sessions().create()
+    for word in (
+        "assistant",
+        "remember",
+        "decision",
+        "replaced",
+        "transcript",
+        "content_hash",
+        "user:local",
+        "supersede",
+    ):
+        engine.sessions().append(session.id, Said(role=Role.USER, content=word))
+    engine.remember("Nothing is left", key="nothing")
+    purged = engine.purge(session=session.id)
+    assert purged.scan.found == {}
+    assert purged.scan.shared > 5

@@ -17,18 +17,12 @@ from picomem.values import dataclass, field
 
 _CHUNK = 8 << 20
 
-# What holds the words of people, of what stays: the statement, and the columns.
-_TEXTS = (
-    ("all_memories", (3, 4, 5, 6, 8, 9, 12, 13)),
-    ("all_episodes", (7, 9, 11, 12, 13)),
-    ("transcripts", (2, 3, 4, 5, 6, 7, 8, 9, 17)),
-    ("all_changes", (1, 2)),
-    ("all_messages", (4, 5)),
-    ("all_sessions", (0, 4, 5, 8)),
-    ("all_summaries", (1,)),
-    ("all_note_sections", (1, 2, 3, 6)),
-    ("exports", (0, 1, 2)),
-)
+# All that stays of a user, and of the file. A word like "decision" stands in it for reasons of its own.
+_ROWS = (
+    "all_memories", "all_episodes", "transcripts", "whole_changes", "all_lineage", "all_messages", "all_sessions",
+    "all_summaries", "all_note_sections", "note_files", "exports", "count_vectors",
+)  # fmt: skip
+_OF_THE_FILE = ("schema_texts", "all_meta")
 
 
 @dataclass(slots=True)
@@ -102,10 +96,13 @@ def _staying(tx: Transaction, users: Sequence[Scope], found: set[bytes]) -> set[
 
 
 def _texts(tx: Transaction, users: Sequence[Scope]) -> Iterator[str]:
+    for name in _OF_THE_FILE:
+        for row in tx.all(name):
+            yield "\n".join(map(str, row))
     for user in users:
-        for name, columns in _TEXTS:
+        for name in _ROWS:
             for row in tx.all(name, user=user.user):
-                yield "\n".join(str(row[column]) for column in columns)
+                yield "\n".join(map(str, row))
 
 
 def _is_live(tx: Transaction, user: Scope, word: str) -> bool:

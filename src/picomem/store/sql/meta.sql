@@ -12,3 +12,6 @@ ON CONFLICT (name) DO UPDATE SET value = excluded.value
 -- name: first_meta
 INSERT INTO meta (name, value)
 VALUES ('next_doc', '0'), ('redaction_key', :key), ('terms_version', :terms)
+
+-- name: all_meta
+SELECT name, value FROM meta

@@ -55,3 +55,7 @@ CROSS JOIN episodes AS n ON n.user_id = :user AND n.transcript_id = e.transcript
         WHERE b.user_id = :user AND b.transcript_id = e.transcript_id AND b.first_turn < e.first_turn), e.first_turn)
     AND e.last_turn + 1
     AND n.last_turn >= e.first_turn - 1
+
+-- name: schema_texts
+-- What the file says of itself, in which words of people may stand by chance.
+SELECT name, sql FROM sqlite_schema
