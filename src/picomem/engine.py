@@ -244,6 +244,8 @@ class Engine:
 
         with self._connector.write() as tx:
             done = undo(tx, self._writer("undo"), self.scope, name, self._cleaner().text(reason))
+        if not done:
+            raise Conflict(f"All of run {name} was undone already; `picomem changes --run {name}` shows by what.")
         self._settle()
         return [replace(each, memory=self._cleaner().shown(each.memory) if each.memory else None) for each in done]
 

@@ -44,7 +44,8 @@ class Undone:
 
 
 def undo(tx: Transaction, writer: Writer, scope: Scope, name: str, reason: str) -> list[Undone]:
-    """Undo the change, or the run, that an id or the beginning of one means; what came of it, newest change first.
+    """Undo the change, or the run, that an id or the beginning of one means; what came of it, newest change first;
+    nothing where all of a run was undone already.
 
     Raises NotFound, InvalidInput for what cannot be undone, and Conflict where something stands in the way.
     """
@@ -55,14 +56,11 @@ def undo(tx: Transaction, writer: Writer, scope: Scope, name: str, reason: str) 
     wrote = [change for change in named if _reason_against(tx, scope, change, undoes) == ""]
     if not wrote:
         raise InvalidInput(f"Nothing was changed by run {name}, so there is nothing to undo.")
-    # What was taken back of it by itself is done.
-    wrote = [change for change in wrote if _trail(tx, scope, change.memory_id, undoes).in_force(change.id)]
-    if not wrote:
-        raise Conflict(f"All of run {name} was undone already; `picomem changes --run {name}` shows by what.")
     done: list[Undone] = []
     for change in reversed(wrote):
-        done.append(_undo(tx, writer, scope, change, undoes, reason))
-        undoes[done[-1].change.id] = change.id
+        if _trail(tx, scope, change.memory_id, undoes).in_force(change.id):  # else it was taken back by itself
+            done.append(_undo(tx, writer, scope, change, undoes, reason))
+            undoes[done[-1].change.id] = change.id
     return done
 
 
