@@ -31,7 +31,9 @@ def test_peers_get_the_same_texts_and_are_told_in_one_table():
     for each in report.speeds:
         assert each.version
         assert each.texts_per_second > 0
+        assert each.texts_per_cpu_second > 0
         assert 0 < each.p50_ms <= each.p99_ms
+        assert each.cpu_p50_ms > 0
         assert each.peak_mb >= each.mb
         assert each.disk_mb > 0
     text = render(report)
@@ -100,11 +102,13 @@ def test_unknown_peers_and_folders_without_a_model_are_told(tmp_path, capsys):
 def test_a_peer_reads_nobodys_settings_and_leaves_nothing(tmp_path):
     (fts5,) = (kind for kind in KINDS if kind.name == "fts5")
     with talking(fts5, tmp_path / "kept", None, None) as talk:
-        assert talk.add(["a", "b"], ["the kiln glows", "the boat leaves"]) > 0
-        assert talk.ready() >= 0
-        found, seconds = talk.ask(["when does the boat leave?", "zebra"], 5)
+        passed, used = talk.add(["a", "b"], ["the kiln glows", "the boat leaves"])
+        assert passed > 0
+        assert used > 0
+        talk.ready()
+        found, times = talk.ask(["when does the boat leave?", "zebra"], 5)
         assert found == [["b"], []]
-        assert len(seconds) == 2
+        assert len(times) == 2
         with pytest.raises(PeerFailed, match="Error"):
             talk.ask(["x"], None)  # type: ignore[arg-type]
         assert talk.ask(["kiln"], 5)[0] == [["a"]]  # an error is an answer, and not the end

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from picomem.bench.peers.kinds import LEFT_OUT, OURS
+from picomem.bench.peers.kinds import LEFT_OUT
 from picomem.bench.significance import Paired
 from picomem.bench.tables import chance, markdown, plain, share
 from picomem.values import dataclass, field
@@ -15,16 +15,18 @@ _MEASURES = ("any@5", "frac@10")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerSpeed:
     """One peer with so many made-up texts of `wanted`, where it took no more in the time that it had. Times of a
-    question are the least of the rounds; memory is that of its process. `reason` says why there are no figures, where
-    there are none."""
+    question are the least of the rounds, "cpu" is the processor time of all threads, memory that of the process.
+    `reason` says why there are no figures, where there are none."""
 
     name: str
     wanted: int
     texts: int = 0
     version: str = ""
     texts_per_second: float = 0.0
+    texts_per_cpu_second: float = 0.0
     p50_ms: float = 0.0
     p99_ms: float = 0.0
+    cpu_p50_ms: float = 0.0
     mb: float = 0.0
     peak_mb: float = 0.0
     disk_mb: float = 0.0
@@ -71,15 +73,14 @@ def render(report: PeerReport, *, as_markdown: bool = False) -> str:
 
 
 def _speed_rows(report: PeerReport) -> Iterator[list[str]]:
-    yield ["peer", "version", "texts", "texts/s", "p50 ms", "p99 ms", "× p50", "MB", "peak MB", "on disk MB"]
-    ours = {each.wanted: each.p50_ms for each in report.speeds if each.name == OURS}
+    yield [*"peer|version|texts|texts/s|texts per cpu s|p50 ms|p99 ms|cpu p50 ms|MB|peak MB|on disk MB".split("|")]
     for each in report.speeds:
         if each.reason:
             continue
-        times = f"{each.p50_ms / ours[each.wanted]:.1f}" if ours.get(each.wanted) else ""
-        figures = [f"{each.texts_per_second:,.0f}", f"{each.p50_ms:.1f}", f"{each.p99_ms:.1f}", times]
+        rates = [f"{each.texts_per_second:,.0f}", f"{each.texts_per_cpu_second:,.0f}"]
+        times = [f"{each.p50_ms:.1f}", f"{each.p99_ms:.1f}", f"{each.cpu_p50_ms:.1f}"]
         sizes = [f"{each.mb:.0f}", f"{each.peak_mb:.0f}", f"{each.disk_mb:.1f}"]
-        yield [each.name, each.version, f"{each.texts:,}", *figures, *sizes]
+        yield [each.name, each.version, f"{each.texts:,}", *rates, *times, *sizes]
 
 
 def _quality_rows(report: PeerReport) -> Iterator[list[str]]:

@@ -27,7 +27,7 @@ from picomem.bench.cases import Case, read_cases, set_name
 from picomem.bench.peers.kinds import KINDS, OURS, Kind
 from picomem.bench.peers.model import packaged_model
 from picomem.bench.peers.report import PeerQuality, PeerReport, PeerSpeed
-from picomem.bench.peers.talking import PeerFailed, Talk, talking
+from picomem.bench.peers.talking import PeerFailed, Talk, Time, talking
 from picomem.bench.prose import Prose
 from picomem.bench.recall_speed import percentile
 from picomem.bench.significance import paired
@@ -104,9 +104,9 @@ def _speed(kind: Kind, size: int, place: Place, bounds: Bounds, tell: Telling) -
         kept = Path(folder).resolve() / "kept"
         try:
             with _opened(kind, kept, place) as talk:
-                added, seconds = _added(talk, texts, f"{kind.name}: ", bounds, tell)
+                added, (seconds, cpu_seconds) = _added(talk, texts, f"{kind.name}: ", bounds, tell)
                 tell(f"{kind.name}: asking of {added:,} texts")
-                times = _least_times(talk, questions, bounds)
+                passed, used = _least_times(talk, questions, bounds)
                 mb, peak_mb = talk.weigh()
                 talk.close()
         except PeerFailed as error:
@@ -117,8 +117,10 @@ def _speed(kind: Kind, size: int, place: Place, bounds: Bounds, tell: Telling) -
             wanted=size,
             texts=added,
             texts_per_second=added / seconds,
-            p50_ms=percentile(times, 0.5) * 1000,
-            p99_ms=percentile(times, 0.99) * 1000,
+            texts_per_cpu_second=added / cpu_seconds,
+            p50_ms=percentile(passed, 0.5) * 1000,
+            p99_ms=percentile(passed, 0.99) * 1000,
+            cpu_p50_ms=percentile(used, 0.5) * 1000,
             mb=mb,
             peak_mb=peak_mb,
             disk_mb=sum(file.stat().st_size for file in kept.rglob("*") if file.is_file()) / 1e6,
@@ -140,26 +142,31 @@ def _made_up(size: int, questions: int) -> tuple[list[str], list[str]]:
     return texts, [prose.question(texts[number * size // questions]) for number in range(questions)]
 
 
-def _added(talk: Talk, texts: Sequence[str], name: str, bounds: Bounds, tell: Telling) -> tuple[int, float]:
-    """How many of them got in, in the minutes that there are, and the seconds that it took until they can be found."""
-    seconds, done = 0.0, 0
-    while done < len(texts) and seconds < bounds.minutes * 60:
+def _added(talk: Talk, texts: Sequence[str], name: str, bounds: Bounds, tell: Telling) -> tuple[int, Time]:
+    """How many of them got in, in the minutes that there are, and the time that it took until they can be found."""
+    times: list[Time] = []
+    done = 0
+    while done < len(texts) and sum(passed for passed, _ in times) < bounds.minutes * 60:
         tell(f"{name}{done:,} of {len(texts):,} texts")
         batch = texts[done : done + _BATCH]
-        seconds += talk.add([str(done + number) for number in range(len(batch))], batch)
+        times.append(talk.add([str(done + number) for number in range(len(batch))], batch))
         done += len(batch)
-    return done, seconds + talk.ready()
+    times.append(talk.ready())
+    return done, (sum(passed for passed, _ in times), sum(used for _, used in times))
 
 
-def _least_times(talk: Talk, questions: Sequence[str], bounds: Bounds) -> list[float]:
+def _least_times(talk: Talk, questions: Sequence[str], bounds: Bounds) -> tuple[list[float], list[float]]:
+    """The least time that passed, and the least of the processor, by question."""
     talk.ask(questions[:1], _FOUND)
-    least = [float("inf")] * len(questions)
+    passed, used = ([float("inf")] * len(questions) for _ in range(2))
     began = perf_counter()
     for number in range(bounds.rounds):
         if number and perf_counter() - began > bounds.minutes * 60:
             break
-        least = [min(pair) for pair in zip(least, talk.ask(questions, _FOUND)[1], strict=True)]
-    return least
+        times = talk.ask(questions, _FOUND)[1]
+        passed = [min(least, time[0]) for least, time in zip(passed, times, strict=True)]
+        used = [min(least, time[1]) for least, time in zip(used, times, strict=True)]
+    return passed, used
 
 
 def _qualities(path: Path, kinds: Sequence[Kind], place: Place, bounds: Bounds, tell: Telling) -> Iterator[PeerQuality]:

@@ -28,6 +28,14 @@ class PeerFailed(PicomemError):
     code = "peer_failed"
 
 
+Time = tuple[float, float]  # seconds that passed, and of the processor in all threads
+
+
+def _time(told: Sequence[float]) -> Time:
+    passed, used = told
+    return passed, used
+
+
 class Talk:
     """A peer that is open."""
 
@@ -38,17 +46,16 @@ class Talk:
     def open(self, folder: Path, model: Path | None) -> None:
         self.version = self._told(do="open", folder=str(folder), model=str(model or folder))["version"]
 
-    def add(self, ids: Sequence[str], texts: Sequence[str]) -> float:
-        """Seconds that it took."""
-        return self._told(do="add", ids=list(ids), texts=list(texts))["seconds"]
+    def add(self, ids: Sequence[str], texts: Sequence[str]) -> Time:
+        return _time(self._told(do="add", ids=list(ids), texts=list(texts))["times"][0])
 
-    def ready(self) -> float:
-        return self._told(do="ready")["seconds"]
+    def ready(self) -> Time:
+        return _time(self._told(do="ready")["times"][0])
 
-    def ask(self, questions: Sequence[str], count: int) -> tuple[list[list[str]], list[float]]:
-        """The ids found and the seconds, by question."""
+    def ask(self, questions: Sequence[str], count: int) -> tuple[list[list[str]], list[Time]]:
+        """The ids found and the time, by question."""
         told = self._told(do="ask", questions=list(questions), count=count)
-        return told["ids"], told["seconds"]
+        return told["ids"], [_time(each) for each in told["times"]]
 
     def weigh(self) -> tuple[float, float]:
         """Megabytes of resident memory, now and at most."""

@@ -1,15 +1,17 @@
 """What every adapter does: it answers JSON lines on stdin with JSON lines on stdout.
 
     {"do": "open", "folder": PATH, "model": FOLDER}     {"version": TEXT}
-    {"do": "add", "ids": [TEXT], "texts": [TEXT]}       {"seconds": NUMBER}
-    {"do": "ready"}                                     {"seconds": NUMBER}    what was added can be asked for
-    {"do": "ask", "questions": [TEXT], "count": NUMBER} {"ids": [[TEXT]], "seconds": [NUMBER]}
+    {"do": "add", "ids": [TEXT], "texts": [TEXT]}       {"times": [TIME]}
+    {"do": "ready"}                                     {"times": [TIME]}      what was added can be asked for
+    {"do": "ask", "questions": [TEXT], "count": NUMBER} {"times": [TIME], "ids": [[TEXT]]}
     {"do": "weigh"}                                     {"mb": NUMBER, "peak_mb": NUMBER}
     {"do": "close"}                                     {}
 
-or with {"error": TEXT}. An adapter runs in the interpreter of its library and imports nothing of picomem's (but for
-those of picomem and FTS5), so no library is a dependency of anything but its adapter. Times are taken here, around the
-library's own call: neither JSON nor the pipe counts.
+or with {"error": TEXT}. A TIME is [seconds that passed, seconds of the processor in all threads]. It is taken here,
+around the library's own call: neither JSON nor the pipe counts.
+
+An adapter runs in the interpreter of its library and imports nothing of picomem's (but for those of picomem and FTS5),
+so no library is a dependency of anything but its adapter.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, Protocol
 
 
@@ -68,24 +70,23 @@ def serve(opened: Callable[[Path, Path], Peer]) -> None:
 
 def _answer(peer: Peer, request: dict[str, Any]) -> dict[str, Any]:
     what = request["do"]
-    began = perf_counter()
     if what == "add":
-        peer.add(request["ids"], request["texts"])
-        return {"seconds": perf_counter() - began}
+        return {"times": [_timed(lambda: peer.add(request["ids"], request["texts"]))[1]]}
     if what == "ready":
-        peer.ready()
-        return {"seconds": perf_counter() - began}
+        return {"times": [_timed(peer.ready)[1]]}
     if what == "weigh":
         return _weight()
     if what == "close":
         peer.close()
         return {}
-    found, seconds = [], []
-    for question in request["questions"]:
-        began = perf_counter()
-        found.append(peer.ask(question, request["count"]))
-        seconds.append(perf_counter() - began)
-    return {"ids": found, "seconds": seconds}
+    asked = [_timed(lambda each=each: peer.ask(each, request["count"])) for each in request["questions"]]
+    return {"ids": [found for found, _ in asked], "times": [time for _, time in asked]}
+
+
+def _timed(do: Callable[[], Any]) -> tuple[Any, tuple[float, float]]:
+    began, used = perf_counter(), process_time()
+    found = do()
+    return found, (perf_counter() - began, process_time() - used)
 
 
 def _weight() -> dict[str, float]:
