@@ -46,7 +46,7 @@ def test_on_a_set_full_text_finds_as_a_peer_what_it_finds_as_the_baseline(haysta
     path = write_set(haystack, haystack | {"id": "again"})
     report = peers.run([path], sizes=(), only=("fts5", "picomem"), bounds=FEW)
     expected = quality.run([path], (5, 10))
-    bare, ours = report.qualities
+    ours, bare = report.qualities
     assert (bare.name, bare.set, bare.questions) == ("fts5", "talks", 6)
     for found, system in ((bare, "fts5"), (ours, "picomem")):
         line = expected.line("talks", "turn", system)
@@ -57,7 +57,7 @@ def test_on_a_set_full_text_finds_as_a_peer_what_it_finds_as_the_baseline(haysta
     assert worth.difference == pytest.approx(ours.scores["frac@10"] - bare.scores["frac@10"])
     assert worth.cases == 2
     assert ours.worth == {}
-    assert json.loads(json.dumps(asdict(report)))["qualities"][0]["scores"]["any@5"] == bare.scores["any@5"]
+    assert json.loads(json.dumps(asdict(report)))["qualities"][1]["scores"]["any@5"] == bare.scores["any@5"]
 
 
 def test_what_is_yet_to_come_is_not_given_to_a_peer(haystack, write_set):
@@ -70,6 +70,19 @@ def test_what_is_yet_to_come_is_not_given_to_a_peer(haystack, write_set):
 def test_a_peer_that_runs_out_of_time_is_asked_about_what_it_took():
     report = peers.run([], sizes=(600,), only=("fts5",), bounds=peers.Bounds(questions=2, rounds=1, minutes=1e-9))
     assert (report.speeds[0].wanted, report.speeds[0].texts) == (600, 500)
+
+
+def test_an_interrupt_keeps_what_was_measured_until_then(haystack, write_set, capsys, monkeypatch):
+    def told(text: str) -> None:
+        if text.startswith("picomem: 500 of"):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("picomem.cli.bench._progress", told)
+    asked = ["bench", "peers", "--sizes", "600", "--only", "fts5", "--only", "picomem", "--json"]
+    assert main([*asked, str(write_set(haystack))]) == 130
+    printed = capsys.readouterr()
+    assert [each["name"] for each in json.loads(printed.out)["speeds"]] == ["fts5"]
+    assert "what was done until now is kept" in printed.err
 
 
 @pytest.mark.parametrize(("name", "said"), [("bm25s", "No module named 'bm25s'"), ("chroma", "--model names")])

@@ -144,6 +144,8 @@ def run_bench(chosen: argparse.Namespace) -> int:
         rendered = speed.render(report)
     _progress("")
     print(json.dumps(asdict(report), ensure_ascii=False, indent=2) if chosen.json else rendered)
+    if getattr(report, "stopped", False):
+        raise KeyboardInterrupt
     return 0
 
 

@@ -55,11 +55,12 @@ class PeerQuality:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerReport:
-    """`asdict` of it can be written as JSON."""
+    """`asdict` of it can be written as JSON. Of a run that was `stopped` it has what was measured until then."""
 
     machine: str
     speeds: tuple[PeerSpeed, ...]
     qualities: tuple[PeerQuality, ...]
+    stopped: bool = False
 
 
 def render(report: PeerReport, *, as_markdown: bool = False) -> str:

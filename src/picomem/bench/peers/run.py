@@ -77,17 +77,27 @@ def run(
     progress: Telling | None = None,
 ) -> PeerReport:
     """Measure the peers (those that `only` names, or all) at these sizes and on these sets. Raises InvalidInput for a
-    name that is no peer's and for a bad set or folder."""
+    name that is no peer's and for a bad set or folder. It may take an hour: an interrupt ends it with what there is."""
     place, bounds, tell = (place or Place()).with_model(), bounds or Bounds(), progress or (lambda _: None)
     kinds = _chosen(only)
     if bounds.minutes <= 0:
         raise InvalidInput("A peer needs more than no minutes.")
     if place.model is not None and not (place.model / "model.onnx").is_file():
         raise InvalidInput(f"{place.model} holds no model.onnx; it is a folder as for onnx:FOLDER.")
-    speeds = [_speed(kind, size, place, bounds, tell) for size in sizes for kind in kinds]
-    qualities = [each for path in sets for each in _qualities(path, kinds, place, bounds, tell)]
+    speeds: list[PeerSpeed] = []
+    qualities: list[PeerQuality] = []
+    stopped = False
+    try:
+        for size in sizes:
+            for kind in kinds:
+                speeds.append(_speed(kind, size, place, bounds, tell))
+        for path in sets:
+            for quality in _qualities(path, kinds, place, bounds, tell):
+                qualities.append(quality)
+    except KeyboardInterrupt:
+        stopped = True
     machine = f"{cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    return PeerReport(machine=machine, speeds=tuple(speeds), qualities=tuple(qualities))
+    return PeerReport(machine=machine, speeds=tuple(speeds), qualities=tuple(qualities), stopped=stopped)
 
 
 def _chosen(only: Sequence[str]) -> list[Kind]:
@@ -173,27 +183,26 @@ def _qualities(path: Path, kinds: Sequence[Kind], place: Place, bounds: Bounds, 
     """Each peer on a set, and what picomem's difference to it is worth."""
     cases = list(read_cases(path))
     name = set_name(path)
-    found: dict[str, Scores] = {}
     case_of: list[int] = []
     for number, case in enumerate(cases):
         case_of += [number] * sum(bool(question.gold_turns) for question in case.questions)
     if not case_of:
         raise InvalidInput(f"{path} names no turns that answer its questions, and peers are measured by turns.")
-    for kind in kinds:
-        tell(f"{kind.name}: {name}")
+    ours: Scores = []
+    for kind in sorted(kinds, key=lambda kind: kind.name != OURS):  # ours first, for the others are held against it
         try:
-            found[kind.name] = list(_scores(kind, cases, place, bounds, tell))
+            scores = list(_scores(kind, cases, place, bounds, tell))
         except (PeerFailed, EmbedderFailed) as error:
             yield PeerQuality.failed(kind.name, name, str(error))
-    for peer, scores in found.items():
-        ours = found.get(OURS)
+            continue
+        ours = scores if kind.name == OURS else ours
         worth = {
             measure: paired([each[measure] for each in ours], [each[measure] for each in scores], case_of)
             for measure in scores[0]
-            if ours and peer != OURS
+            if ours and kind.name != OURS
         }
         means = {measure: metrics.mean([each[measure] for each in scores]) for measure in scores[0]}
-        yield PeerQuality(name=peer, set=name, questions=len(scores), scores=means, worth=worth)
+        yield PeerQuality(name=kind.name, set=name, questions=len(scores), scores=means, worth=worth)
 
 
 def _scores(
