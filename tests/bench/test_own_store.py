@@ -8,11 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from picomem.app import open_engine
 from picomem.bench import own_store
 from picomem.bench.own_report import render
-from picomem.bench.questions import read_questions
+from picomem.bench.questions import OwnQuestion, read_questions
 from picomem.bench.variants import variants
 from picomem.cli.main import main
 from picomem.clock import UTC, parse_iso
@@ -221,3 +223,21 @@ def test_a_store_that_is_not_there_or_is_somebody_elses_is_told(store, file, tmp
         own_store.run(file(), ways, database=tmp_path)
     with pytest.raises(NotFound, match="user eve"):
         own_store.run(file(), ways, database=store, user="eve")
+
+
+WORDS = st.lists(st.text("abcß é", min_size=1).filter(str.strip), min_size=1, max_size=3)
+
+
+@given(WORDS, st.text("xyz \n"), st.booleans())
+def test_words_are_found_whatever_their_case_and_blanks(words, between, opened):
+    text = between.join(f"  {word.upper()}\t".replace(" ", "\n ") for word in words)
+    question = OwnQuestion(line=1, text="?", session="", words=tuple(words), asked_at=None)
+    assert question.is_met([], *(("", lambda: text) if opened else (text, lambda: "")))
+    assert not question.is_met([], "nothing", lambda: "of it")
+
+
+@given(st.text("ab", min_size=1), st.lists(st.text("ab"), max_size=3))
+def test_a_session_is_meant_by_the_beginning_of_its_id(session, others):
+    question = OwnQuestion(line=1, text="?", session=session, words=(), asked_at=None)
+    assert question.is_met([*others, f"{session}ba"], "", lambda: "")
+    assert question.is_met(others, "", lambda: "") == any(each.startswith(session) for each in others)
