@@ -19,6 +19,9 @@ from picomem.store.connector import Connector
 from picomem.store.sqlite import SqliteConnector
 
 if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+    from picomem.models.generator import Generator
     from picomem.models.lexicon import Lexicon
 
 
@@ -135,6 +138,26 @@ def _lexicon() -> Lexicon:
     from picomem.models.lexicon import Lexicon
 
     return Lexicon()
+
+
+def open_generator(settings: Settings) -> Generator:
+    """What consolidates conversations, as the settings say; without a model in them, what picks sentences.
+
+    Nothing is connected to. Raises InvalidInput.
+    """
+    from picomem.models.choice import generator_of
+
+    return generator_of(settings)
+
+
+def open_chat_model(settings: Settings) -> Model:
+    """The model that PicoBot talks with: one of pydantic-ai's, as [model] says. Nothing is connected to.
+
+    Raises InvalidInput.
+    """
+    from picomem.models.provider import chat_choice, model_of
+
+    return model_of(chat_choice(settings))
 
 
 def zone_of(settings: Settings) -> tzinfo:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from picomem.ingest.report import Progress, Report
     from picomem.ingest.writing import Asked
     from picomem.memory.clean import Cleaner
+    from picomem.memory.consolidate import Consolidator
     from picomem.memory.doctor import Diagnosis
     from picomem.memory.embed import Embedded
     from picomem.memory.explain import Explanation
@@ -367,6 +368,21 @@ class Engine:
             self._kept_sessions = Sessions(self._connector, self.scope, self._redactor, self._clock)
         return self._kept_sessions
 
+    def consolidator(self) -> Consolidator:
+        """What reads and writes for `picomem.consolidation`, which asks the generator."""
+        from picomem.memory.consolidate import Consolidator
+
+        return Consolidator(
+            self._connector,
+            self.scope,
+            self._cleaner(),
+            self._vectors(),
+            lambda actor: self._writer("consolidate", actor),
+            self.settings,
+            self._clock,
+            self._zone,
+        )
+
     def window(self, session: str) -> Window:
         """What goes into the prompt of a session now, within the budgets of the settings; see sessions/window.py.
 
@@ -656,7 +672,7 @@ class Engine:
         return [replace(hit, text=self._cleaner().shown_text(hit.text)) for hit in hits]
 
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
-        """An episode and the messages behind it, read from the transcript itself. Raises NotFound."""
+        """An episode and the messages behind it, read from the transcript or the session itself. Raises NotFound."""
         from picomem.ingest.pointer import open_episode
         from picomem.memory.explain import find_episode
 
@@ -665,6 +681,11 @@ class Engine:
             transcript = episodes.transcript(tx, self.scope, found.transcript_id)
         if transcript is not None and transcript.send_policy == "deny":
             raise Refused("That session is withheld: it is kept, and not handed out (see `picomem withhold --help`).")
+        if found.category == "timeline" and transcript is not None:
+            from picomem.memory.timeline import opened
+
+            with self._connector.read() as tx:
+                return found, transcript, opened(tx, self.scope, found, transcript.session, self._redactor())
         return found, transcript, open_episode(found, transcript, self._redactor())
 
     def index(self, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
@@ -698,7 +719,8 @@ class Engine:
         from picomem.memory.status import status
 
         with self._connector.read() as tx:
-            return status(tx, self.scope, self._clock(), self._connector, self.embedder_name)
+            limit = self.settings.memory.daily_token_limit
+            return status(tx, self.scope, self._clock(), self._connector, self.embedder_name, limit)
 
     def doctor(self, *, repair: bool = False) -> Diagnosis:
         """Check the file, every row's hash, and what is derived; with `repair`, rebuild what is derived."""

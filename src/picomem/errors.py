@@ -8,6 +8,7 @@
     ├── Refused               the write gate said no, with a named reason           exit 4, HTTP 422
     ├── Conflict              the thing changed since it was read                   exit 5, HTTP 409
     ├── EmbedderFailed        texts could not be turned into vectors                exit 7, HTTP 502
+    ├── GeneratorFailed       a text model gave no answer that can be used          exit 8, HTTP 502
     └── StoreError            the database could not do it                          exit 6, HTTP 503
         ├── NoStore           there is no file, and none is to be made            exit 3, HTTP 404
         ├── NotADatabase      the file is something else, or is damaged
@@ -85,6 +86,14 @@ class EmbedderFailed(PicomemError):
 
     code = "embedder_failed"
     exit_code = 7
+    status = 502
+
+
+class GeneratorFailed(PicomemError):
+    """The text model gave no answer that can be used; the conversation waits as it is."""
+
+    code = "generator_failed"
+    exit_code = 8
     status = 502
 
 

@@ -19,7 +19,14 @@ from picomem.errors import InvalidInput
 from picomem.values import dataclass, field, fields, replace
 
 LEAST_CONTEXT = 400  # tokens: with fewer, an index page and a summary do not fit beside a message
+LEAST_WINDOW = 2_000  # tokens: with fewer, no conversation fits beside what the model is told
 _SWITCHES = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
+
+
+def _without_keys(table: Any) -> str:
+    """A table of settings for people; a key is in no output."""
+    shown = (f"{each.name}={getattr(table, each.name)!r}" for each in fields(table) if not each.name.endswith("key"))
+    return f"{type(table).__name__}({', '.join(shown)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +63,23 @@ class EmbedderSettings:
     threads: int = 1  # onnx, fastembed: how many of the processor's cores a model may use
 
     def __repr__(self) -> str:
-        shown = (f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.name != "key")
-        return f"EmbedderSettings({', '.join(shown)})"  # the key is in no output
+        return _without_keys(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """`[model]`: the model that PicoBot talks with. Nothing else in picomem asks it."""
+
+    provider: str = (
+        ""  # openai, anthropic, google, openrouter, ollama, lmstudio, vllm or openai-compatible; empty: none
+    )
+    model: str = ""  # its name, as the provider writes it
+    base_url: str = ""  # where its server is; empty: the provider's own, or this machine
+    key: str = ""  # the API key; empty: the provider's usual variable; better kept in the variable
+    timeout_secs: int = 60  # how long to wait for an answer
+
+    def __repr__(self) -> str:
+        return _without_keys(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +96,20 @@ class MemorySettings:
     enabled: bool = False  # whether PicoBot uses memory; commands, MCP and the library always do
     recall_limit: int = 5  # memories for the user's message in PicoBot's prompt, at most
     context_heading: str = "## Memory Context"  # the line above them
-    consolidation_provider: str = ""  # whose model consolidates; empty: the extractive one, which needs none
-    consolidation_model: str = ""  # its name
+    consolidation_provider: str = ""  # whose model consolidates, as in [model]; empty: that of [model]
+    consolidation_model: str = ""  # its name; empty: none, sentences are picked without a model
+    consolidation_base_url: str = ""  # where its server is; empty: as [model] says of the same provider, or its own
+    consolidation_key: str = ""  # the API key; empty: as [model] says of the same provider; better kept in the variable
+    consolidation_window: int = 8_000  # tokens that it takes in and gives out; a longer conversation goes in parts
+    daily_token_limit: int = 500_000  # tokens a day that it may cost, over which sentences are picked; 0: no limit
     consolidation_turn_threshold: int = 3  # turns after which a conversation is consolidated
     idle_consolidation_minutes: int = 10  # minutes without a message after which it is consolidated
     max_failures_before_degrade: int = 3  # failures in a row after which the raw messages are kept instead
     timeline_retention_days: int = 90  # timeline entries older than this are removed
     citations: str = "auto"  # whether a hit says where it was said: "on", "off"; "auto" is on for a private memory
+
+    def __repr__(self) -> str:
+        return _without_keys(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +154,7 @@ class Settings:
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     notes: NotesSettings = field(default_factory=NotesSettings)
     session: SessionSettings = field(default_factory=SessionSettings)
+    model: ModelSettings = field(default_factory=ModelSettings)
 
     def __post_init__(self) -> None:
         if self.memory.citations not in ("auto", "on", "off"):
@@ -134,12 +164,17 @@ class Settings:
         for table, name in TABLES.items():
             for key in fields(getattr(self, table)):
                 value = getattr(getattr(self, table), key.name)
-                least = 0 if key.default == 0 else 1  # where 0 means that nothing is set
+                # Where 0 means that nothing is set, or that there is no limit.
+                least = 0 if key.default == 0 or key.name == "daily_token_limit" else 1
                 if type(value) is int and value < least:
                     raise InvalidInput(f"{name}.{key.name} is {value}; it must be at least {least}.")
         for name, least in (("context_budget_tokens", LEAST_CONTEXT), ("context_window", 2 * LEAST_CONTEXT)):
             if getattr(self.session, name) < least:
                 raise InvalidInput(f"session.memory.{name} is below {least}: nothing of use fits in that.")
+        if self.memory.consolidation_window < LEAST_WINDOW:
+            raise InvalidInput(
+                f"memory.consolidation_window is below {LEAST_WINDOW}: a question and its answer do not fit in that."
+            )
         for path in (*self.notes.paths, *self.notes.extra_paths):
             # A relative one would mean another folder wherever picomem is started, a stranger's repository among them.
             if not (path.startswith("~") or Path(path).is_absolute()):
@@ -249,6 +284,6 @@ def _parsed(value: object, kind: type, name: str, where: str) -> object:
             tuple: "a list of texts",
         }
         wanted = names.get(kind, kind.__name__)
-        shown = "no text" if name == "embedder.key" else repr(value)  # a key is in no output
+        shown = "no text" if name.endswith("key") else repr(value)  # a key is in no output
         raise InvalidInput(f"{name} in {where} is {shown}; it must be {wanted}.")
     return value

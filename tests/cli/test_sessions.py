@@ -62,3 +62,26 @@ def test_a_broken_snapshot_in_the_data_directory_is_reported_and_the_command_wor
     assert done.err.count("\n") == 1
     assert KEY not in done.err
     assert broken.exists()
+
+
+def test_a_conversation_is_consolidated_by_hand(picomem: Picomem, home: Path) -> None:
+    talk = [
+        {"User": {"content": "The crane of pier nine squeaks. Remember that it is oiled on Mondays."}},
+        {"Assistant": {"content": "It is oiled on Mondays; the squeak came from the winch."}},
+    ]
+    picomem("import-sessions", str(snapshot(home, entry("s-1", user_id="ann", conversation=talk))))
+    tried = picomem("consolidate", "s-1", "--dry-run", "--user", "ann").out
+    assert "would keep by extractive" in tried
+    assert "Nothing is new" not in picomem("consolidate", "--dry-run", "--user", "ann").out
+    done = picomem("consolidate", "--user", "ann")
+    assert "kept by extractive" in done.out
+    assert "[2026-" in done.out
+    assert picomem("consolidate", "--user", "ann").out == "Nothing is new in any conversation.\n"
+    assert "s-1  nothing is new" in picomem("consolidate", "s-1", "--user", "ann").out
+    hit = picomem("recall", "what squeaks", "--user", "ann", "--json").json["hits"][0]
+    shown = picomem("show", hit["id"], "--user", "ann").out
+    assert "1. user" in shown
+    assert "the squeak came from the winch" in shown
+    missing = picomem("consolidate", "nobody", "--user", "ann")
+    assert missing.code == 3
+    assert missing.err.startswith("picomem: ")

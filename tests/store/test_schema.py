@@ -89,6 +89,7 @@ def test_a_row_that_holds_text_holds_a_hash_of_it(schema):
         "vector_spaces",
         "vector_rewrites",
         "vectors",
+        "spending",
     }
 
 

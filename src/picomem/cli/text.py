@@ -154,7 +154,7 @@ def _why(result: Any) -> str:
         if change.candidate:
             lines.append(_wrapped(f"offered: {change.candidate}"))
     for source in result.sources:
-        if source.kind == "episode":
+        if source.kind in ("episode", "message"):
             lines += [f"from {source.citation}  ({source.id})", _wrapped(f"“{source.text}”")]
     if result.note:
         lines.append(_wrapped(result.note, ""))
@@ -368,11 +368,24 @@ def _status(result: Any) -> str:
     lines += [
         f"decisions    {decisions}",
         f"embedder     {result.embedder}",
+        *_spending(result),
         f"size         {result.bytes / 1e6:,.2f} MB",
     ]
     if result.purge_unfinished:
         lines.append("! A purge was begun and is not finished; `picomem purge` finishes it.")
     return "\n".join(lines)
+
+
+def _spending(result: Any) -> list[str]:
+    lines = [
+        f"model        {name}: {_plural(spend['calls'], 'call')}, {spend['input_tokens']:,} tokens in, "
+        f"{spend['output_tokens']:,} out"
+        for name, spend in result.models.items()
+    ]
+    if not lines:
+        return lines
+    limit = f"of {result.daily_token_limit:,} tokens" if result.daily_token_limit else "tokens, without a limit"
+    return [*lines, f"today        {result.spent_today:,} {limit}"]
 
 
 def _doctor(result: Any) -> str:
@@ -420,6 +433,30 @@ def _sessions(result: Any) -> str:
     return "\n".join(lines)
 
 
+def _consolidate(result: Any) -> str:
+    lines = []
+    for each in result.sessions:
+        for run in each.runs:
+            verb = "would keep" if result.dry_run else "kept"
+            lines.append(f"{each.session}  messages {run.first}–{run.last}, {verb} by {run.generator}")
+            lines.append(_wrapped(run.timeline))
+            for fact in run.facts:
+                lines.append(_wrapped(f"{fact.decision}{f' {fact.key}' if fact.key else ''}: {fact.content}"))
+            lines += [_wrapped(f"called off: {key}") for key in run.invalidated]
+            lines += [_wrapped(f"turned down, {reason}: {text}") for text, reason in run.turned_down]
+            if run.summary:
+                lines.append(_wrapped(f"summary up to message {run.covered}: {run.summary}"))
+        if not each.runs:
+            said = {"not due": "nothing is new", "overtaken": "another process was faster"}
+            lines.append(f"{each.session}  {said.get(each.state, each.state)}")
+        lines += [f"! {note}" for note in each.notes]
+    calls = sum(each.calls for each in result.sessions)
+    if calls:
+        tokens = sum(each.input_tokens + each.output_tokens for each in result.sessions)
+        lines.append(f"{_plural(calls, 'call')} of {result.generator}, {tokens:,} tokens")
+    return "\n".join(lines) or "Nothing is new in any conversation."
+
+
 def _messages(result: Any) -> str:
     import textwrap
 
@@ -456,6 +493,7 @@ _TEXTS: dict[str, Callable[[Any], str]] = {
     "why": _why,
     "history": _history,
     "timeline": _timeline,
+    "consolidate": _consolidate,
     "remember": _remember,
     "revise": _revise,
     "forget": _forget,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from picomem.errors import NotFound
 from picomem.memory.remember import resolve
-from picomem.recall.recall import citation
+from picomem.recall.recall import citation, message_citation
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
-from picomem.store import episodes, memories
+from picomem.records.session import session_path
+from picomem.store import episodes, memories, sessions
 from picomem.store.connector import Transaction
 from picomem.values import dataclass
 
@@ -83,6 +84,13 @@ def _episode(tx: Transaction, scope: Scope, name: str) -> Explanation:
 
 
 def _source(tx: Transaction, scope: Scope, parent: Parent, version: int) -> Source:
+    if parent.kind == "message":
+        said = sessions.message_by_id(tx, scope, parent.id)
+        if said is None:
+            return Source(version, parent, "", "message gone")
+        transcript = episodes.transcript_at(tx, scope, session_path(said.session_id), said.session_id)
+        withheld = transcript is not None and transcript.send_policy == "deny"
+        return Source(version, parent, "" if withheld else said.content, message_citation(said), said.origin)
     if parent.kind != "episode":
         return Source(version, parent)
     found = episodes.episode(tx, scope, parent.id)

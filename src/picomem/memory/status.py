@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from picomem.clock import Micros
 from picomem.records.scope import Scope
-from picomem.store import tombstones
+from picomem.store import consolidations, tombstones
 from picomem.store.connector import Connector, Transaction
 from picomem.text.terms import VERSION
-from picomem.values import dataclass
+from picomem.values import asdict, dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
     """Counts for one user; `bytes` is the size of the database with its log, `embedder` a name or "none".
 
-    `purge_unfinished` says that a purge was interrupted: what was erased may still stand in free space.
+    `purge_unfinished` says that a purge was interrupted: what was erased may still stand in free space. `models` is
+    what each text model was asked and answered in all, `spent_today` the tokens of today (UTC), of which
+    `daily_token_limit` are allowed; 0: any number is.
     """
 
     database: str
@@ -32,9 +34,14 @@ class Status:
     terms_version: str
     embedder: str
     purge_unfinished: bool
+    models: dict[str, dict[str, int]]
+    spent_today: int
+    daily_token_limit: int
 
 
-def status(tx: Transaction, scope: Scope, now: Micros, connector: Connector, embedder: str) -> Status:
+def status(
+    tx: Transaction, scope: Scope, now: Micros, connector: Connector, embedder: str, daily_token_limit: int
+) -> Status:
     """Count. Reads only."""
     user = scope.user
     return Status(
@@ -56,4 +63,7 @@ def status(tx: Transaction, scope: Scope, now: Micros, connector: Connector, emb
         terms_version=VERSION,
         embedder=embedder,
         purge_unfinished=tombstones.begun(tx, scope) != "",
+        models={model: asdict(spend) for model, spend in consolidations.spent_in_all(tx, scope)},
+        spent_today=consolidations.spent_on(tx, scope, now).tokens,
+        daily_token_limit=daily_token_limit,
     )

@@ -1,14 +1,17 @@
-"""The timeline: the episodes of a scope, by time."""
+"""The timeline: the episodes of a scope, by time; and what stands behind the entry of a conversation with PicoBot."""
 
 from __future__ import annotations
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt
+from picomem.ingest.pointer import Opened
+from picomem.policy.redact import Redactor
 from picomem.recall.recall import episode_hit
-from picomem.records.episode import Transcript
+from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Hit
 from picomem.records.scope import Scope
-from picomem.store import episodes
+from picomem.records.transcript import Turn
+from picomem.store import episodes, sessions
 from picomem.store.connector import Transaction
 
 
@@ -20,6 +23,29 @@ def timeline(
     ids = dict.fromkeys(episode.transcript_id for episode in found)
     transcripts = {each: _transcript(tx, scope, each, damaged) for each in ids}
     return [episode_hit(episode, transcripts[episode.transcript_id], 0.0, "") for episode in found]
+
+
+def opened(tx: Transaction, scope: Scope, entry: Episode, session: str, redactor: Redactor) -> Opened:
+    """The messages that a timeline entry was made of, from the session itself."""
+    found = sessions.messages_after(tx, scope, session, entry.start - 1).messages
+    turns = [
+        Turn(
+            index=message.seq - 1,
+            role=message.role,
+            text=redactor.redact(
+                message.content or f"(it used {', '.join(each.name for each in message.tool_calls)})"
+            ).text,
+            at=message.created_at,
+            origin=message.origin,
+            start=message.seq,
+            end=message.seq + 1,
+        )
+        for message in found
+        if message.seq < entry.end
+    ]
+    if not turns:
+        return Opened("gone", (), "The messages of the conversation are gone; only the entry is left.")
+    return Opened("open", tuple(turns))
 
 
 def _transcript(tx: Transaction, scope: Scope, transcript_id: str, damaged: list[str]) -> Transcript | None:

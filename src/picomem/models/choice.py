@@ -1,12 +1,16 @@
-"""Which embedder the settings ask for."""
+"""Which embedder and which text generator the settings ask for."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
 from picomem.models.embedder import Embedder
-from picomem.settings import EmbedderSettings
+from picomem.settings import EmbedderSettings, Settings
+
+if TYPE_CHECKING:
+    from picomem.models.generator import Generator
 
 
 def embedder_of(chosen: str, settings: EmbedderSettings) -> Embedder | None:
@@ -38,3 +42,19 @@ def embedder_of(chosen: str, settings: EmbedderSettings) -> Embedder | None:
     raise InvalidInput(
         f"“{chosen[:80]}” is no embedder; it is static, none, onnx:FOLDER, endpoint:MODEL or fastembed:MODEL."
     )
+
+
+def generator_of(settings: Settings) -> Generator:
+    """What consolidates: the model of `memory.consolidation_model`, or the extractive generator where none is set.
+
+    Nothing is connected to before the first question. Raises InvalidInput.
+    """
+    if not settings.memory.consolidation_model:
+        from picomem.models.extractive import Extractive
+
+        return Extractive()
+    from picomem.models.language_model import LanguageModel
+    from picomem.models.provider import consolidation_choice, model_of
+
+    choice = consolidation_choice(settings)
+    return LanguageModel(model_of(choice), choice)

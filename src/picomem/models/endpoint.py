@@ -49,7 +49,7 @@ class EndpointEmbedder:
     marks = SENTENCE_MARKS
 
     def __init__(self, model: str, settings: EmbedderSettings) -> None:
-        self._url = _checked_url(settings.base_url) + "/embeddings"
+        self._url = checked_url(settings.base_url, "embedder.base_url") + "/embeddings"
         if not settings.key.isascii() or not settings.key.isprintable():
             raise InvalidInput("embedder.key holds a character that no key has; was it cut or pasted badly?")
         self._model = model
@@ -244,7 +244,8 @@ def _piece(response: Any) -> bytes:
         return b""
 
 
-def _checked_url(url: str) -> str:
+def checked_url(url: str, setting: str) -> str:
+    """An address without its last slash. Raises InvalidInput that names the setting."""
     from urllib.parse import urlsplit
 
     try:
@@ -255,5 +256,5 @@ def _checked_url(url: str) -> str:
         valid = False
     if not valid or "@" in url or any(char.isspace() or not char.isprintable() for char in url.strip()):
         # The address is not repeated: somebody may have put a password into it.
-        raise InvalidInput("embedder.base_url is no address; write it as http://localhost:11434/v1, keys apart.")
+        raise InvalidInput(f"{setting} is no address; write it as http://localhost:11434/v1, keys apart.")
     return url.strip().rstrip("/")

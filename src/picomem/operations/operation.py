@@ -18,10 +18,10 @@ class Operation:
     """One verb.
 
     `request` is a frozen dataclass whose fields were made by `option`; `result` a dataclass of JSON-able values.
-    `run(engine, request)` does it, or `run(engine, request, progress)` where `long` says so. `reply` says the
-    result in words, for a model or a log. `tool` is its name as an MCP tool; an operation without one is not
-    offered to models. `creates` says that it makes a store where there is none: what only reads or changes what is
-    stored must not leave an empty one where a path was mistyped.
+    `run(engine, request)` does it, or `run(engine, request, progress)` where `long` says so; `asynchronous` says that
+    it waits on a network and is a coroutine. `reply` says the result in words, for a model or a log. `tool` is its name
+    as an MCP tool; an operation without one is not offered to models. `creates` says that it makes a store where there
+    is none: what only reads or changes what is stored must not leave an empty one where a path was mistyped.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Operation:
     idempotent: bool = False
     long: bool = False
     creates: bool = False
+    asynchronous: bool = False
 
     @property
     def doc(self) -> str:
@@ -45,7 +46,11 @@ class Operation:
         return " ".join(text.split())
 
     def call(self, engine: Engine, request: Any, progress: Progressing | None = None) -> Any:
-        """Run it."""
+        """Run it. One that waits on a network gets an event loop of its own: who has one already awaits `run`."""
+        if self.asynchronous:
+            import anyio
+
+            return anyio.run(self.run, engine, request)
         return self.run(engine, request, progress) if self.long else self.run(engine, request)
 
 

@@ -89,6 +89,8 @@ def why(engine: Engine, request: Why) -> WhyResult:
     if found.episode is not None:
         place = found.transcript.path if found.transcript else "a transcript that is gone"
         note = f"an episode of {place}, read there because it was said; `picomem show {found.id}` opens it"
+        if found.episode.category == "timeline":
+            note = f"a timeline entry, made when a conversation was consolidated; `picomem show {found.id}` opens it"
     return WhyResult(
         id=found.id,
         what=found.what,

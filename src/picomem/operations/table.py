@@ -21,6 +21,7 @@ _PLACES = {
     "notes": ("search-notes", "read-note"),
     "reading": ("show", "why", "history", "timeline", "index"),
     "sessions": ("sessions", "messages", "import-sessions"),
+    "consolidating": ("consolidate",),
 }
 NAMES = tuple(name for names in _PLACES.values() for name in names)
 

@@ -27,13 +27,14 @@ from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Answer, Hit
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store import episodes, memories, search
+from picomem.store import episodes, memories, search, sessions
 from picomem.store.connector import Connector, Transaction
 from picomem.values import dataclass, field, replace
 
 if TYPE_CHECKING:
     from picomem.models.lexicon import Lexicon
     from picomem.policy.redact import Redactor
+    from picomem.records.session import Message
 
 MEMORY_SHARE = 0.6  # of the token budget; what memories leave over goes to episodes
 HIT_OVERHEAD = 24  # tokens of a hit's key, score, date and citation, which are handed out with its text
@@ -184,6 +185,10 @@ class _Looking:
     def _said_in(self, memory: Memory) -> str:
         """Where a memory was said, if it was taken from a transcript; empty if it was given to us."""
         for parent, _ in memories.parents_of(self.tx, self.scope, memory.id):
+            if parent.kind == "message":
+                said = sessions.message_by_id(self.tx, self.scope, parent.id)
+                if said is not None:
+                    return message_citation(said)
             try:
                 episode = episodes.episode(self.tx, self.scope, parent.id) if parent.kind == "episode" else None
             except Corrupt:
@@ -490,6 +495,11 @@ def _too_unsure(found: list[Hit], sure: float, wanted: Wanted) -> str:
         f"{count} held back: that they answer the question is {sure:.0%} likely, and less than "
         f"{wanted.min_confidence:.0%} counts as nothing; ask with a min_confidence of 0 to see them."
     )
+
+
+def message_citation(message: Message) -> str:
+    """Where a message of a conversation with PicoBot stands: `picobot 01a20090 message 12, 2026-02-10`."""
+    return f"picobot {message.session_id[:8]} message {message.seq}, {to_datetime(message.created_at):%Y-%m-%d}"
 
 
 def _redacted(hit: Hit, redactor: Redactor) -> Hit:

@@ -20,6 +20,11 @@ class Channel(StrEnum):
     WHATSAPP = "whatsapp"
 
 
+def session_path(session_id: str) -> str:
+    """What stands for a session where the transcripts of other programs have the path of a file."""
+    return f"picomem:session/{session_id}"
+
+
 class Role(StrEnum):
     """Who speaks in a message."""
 
@@ -99,10 +104,12 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What stands in the prompt for a session's first messages, up to and with the number `covered_seq`."""
+    """What stands in the prompt for a session's first messages, up to and with the number `covered_seq`. Its origin is
+    the least trusted of what it is made of."""
 
     session_id: str
     text: str
+    origin: Origin = Origin.AGENT
     message_count: int
     covered_seq: int
     created_at: Micros

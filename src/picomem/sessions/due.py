@@ -29,6 +29,7 @@ class Trigger(StrEnum):
     SIZE = "size"
     TURNS = "turns"
     IDLE = "idle"
+    ASKED = "asked"  # by a person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +61,18 @@ class Due:
     covers: int
 
 
-def due(session: Session, messages: Sequence[Message], now: Micros, triggers: Triggers) -> Due | None:
-    """Whether a consolidation is due, of what. `messages` are the session's, or at least its last `keep` messages and
-    all that came after the last consolidated one."""
+def due(
+    session: Session, messages: Sequence[Message], now: Micros, triggers: Triggers, *, asked: bool = False
+) -> Due | None:
+    """Whether a consolidation is due, of what; one that a person `asked` for is due whenever anything is new.
+
+    `messages` are the session's, or at least its last `keep` messages and all that came after the last consolidated
+    one."""
     groups, _ = grouped(messages)
     start = next((at for at, group in enumerate(groups) if group.first > session.last_consolidated_seq), len(groups))
     fresh = groups[start:]
     idle = now - session.last_active_at >= triggers.idle
-    end = _end(groups, with_questions=idle)
+    end = _end(groups, with_questions=idle or asked)
     if end < start:
         return None
     turns = sum(group.role is Role.USER for group in groups[start : end + 1])
@@ -77,6 +82,8 @@ def due(session: Session, messages: Sequence[Message], now: Micros, triggers: Tr
         trigger = Trigger.TURNS
     elif idle:
         trigger = Trigger.IDLE
+    elif asked:
+        trigger = Trigger.ASKED
     else:
         return None
     covered = min(_cover(groups, triggers.keep), end)

@@ -14,13 +14,15 @@ Nothing is ever over budget, nothing stands twice, the order is kept, and messag
 If all of them fit they are all there and the summary is not; if not, the summary is there and messages that it covers
 are not. The same input gives the same bytes. What did not get in is said, with the reason.
 
-Texts that no user or agent of theirs wrote do not stand in the system part, and old system messages do not come back.
+Texts that no user or agent of theirs wrote do not stand in the system part but for a summary made of them, which is
+fenced as data; and old system messages do not come back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from picomem.records.fence import fenced
 from picomem.records.kinds import Origin
 from picomem.records.session import Loaded, Message, Role, Summary
 from picomem.sessions.pairs import Group, grouped, message_tokens
@@ -235,12 +237,19 @@ def _lines(known: Sequence[Known], budgets: Budgets, left: list[LeftOut]) -> lis
 
 
 def _summary(summary: Summary, budgets: Budgets, left: list[LeftOut]) -> str:
-    """The summary under its heading, cut to a quarter of the memory purse."""
-    room = budgets.memory // 4 - count_tokens(f"{SUMMARY_HEADING}\n\n")
+    """The summary under its heading, cut to a quarter of the memory purse; fenced, if nobody trusted stands behind all
+    of it."""
+    most = budgets.memory // 4
+    room = most - count_tokens(f"{SUMMARY_HEADING}\n\n")
     short = _cut(summary.text.strip(), room)
+    shown = f"{SUMMARY_HEADING}\n{fenced(short, summary.origin)}"
+    while not summary.origin.trusted and (over := count_tokens(shown) - most) > 0 and room > 0:
+        room -= over
+        short = _cut(summary.text.strip(), room)
+        shown = f"{SUMMARY_HEADING}\n{fenced(short, summary.origin)}"
     if short != summary.text.strip():
-        left.append(LeftOut("summary", "", f"cut to {room} tokens"))
-    return f"{SUMMARY_HEADING}\n{short}"
+        left.append(LeftOut("summary", "", f"cut to {max(room, 0)} tokens"))
+    return shown if room > 0 else ""
 
 
 def _system(index: str, summary: str, lines: Sequence[_Line], budgets: Budgets) -> str:

@@ -35,7 +35,7 @@ def session(tx: Transaction, scope: Scope, session_id: str) -> Session | None:
     row = tx.one("session", user=scope.user, id=session_id)
     if row is None:
         return None
-    found = _session(scope, row)
+    found = from_row(scope, row)
     if found is None:
         raise Corrupt(
             f"The record of session {session_id} does not match its own hash: the file was damaged or edited by hand. "
@@ -68,7 +68,7 @@ def page(
         id=last_id,
         limit=limit + 1,
     )
-    shown = [(row, _session(scope, row)) for row in rows[:limit]]
+    shown = [(row, from_row(scope, row)) for row in rows[:limit]]
     return Page(
         sessions=tuple((found, count_messages(tx, scope, found.id)) for _, found in shown if found is not None),
         cursor=f"{rows[limit - 1][10]}:{rows[limit - 1][0]}" if len(rows) > limit else "",
@@ -131,6 +131,17 @@ def messages_after(tx: Transaction, scope: Scope, session_id: str, seq: int) -> 
     return _loaded(tx, scope, session_id, rows)
 
 
+def message_by_id(tx: Transaction, scope: Scope, message_id: str) -> Message | None:
+    """The message of that very id; None where there is none, or it does not match its hash."""
+    row = tx.one("message_by_id", user=scope.user, id=message_id)
+    return None if row is None else _message(row)
+
+
+def marks(tx: Transaction, scope: Scope, session_id: str, after: int, last: int) -> tuple[Row, ...]:
+    """What differs once a message behind `after` and up to `last` was added, rewritten or deleted."""
+    return tuple(tx.all("message_marks", user=scope.user, session_id=session_id, after=after, last=last))
+
+
 def last_messages(tx: Transaction, scope: Scope, session_id: str, limit: int) -> Loaded:
     """The last messages, `limit` at most."""
     rows = tx.all("last_messages", user=scope.user, session_id=session_id, limit=limit)
@@ -152,11 +163,18 @@ def tool_messages(tx: Transaction, scope: Scope, session_id: str, after: int) ->
 def summary(tx: Transaction, scope: Scope, session_id: str) -> Summary | None:
     """The session's summary; None too where its row is damaged, for it can be made again."""
     row = tx.one("session_summary", user=scope.user, session_id=session_id)
-    if row is None or row[6] != _summary_hash(row[0], row[1], row[2], row[3]):
+    if row is None or row[7] not in set(Origin):
         return None
-    return Summary(
-        session_id=row[0], text=row[1], message_count=row[2], covered_seq=row[3], created_at=row[4], updated_at=row[5]
+    found = Summary(
+        session_id=row[0],
+        text=row[1],
+        origin=Origin(row[7]),
+        message_count=row[2],
+        covered_seq=row[3],
+        created_at=row[4],
+        updated_at=row[5],
     )
+    return found if row[6] == _summary_hash(found) else None
 
 
 def put_summary(tx: Transaction, scope: Scope, summary: Summary) -> None:
@@ -166,11 +184,12 @@ def put_summary(tx: Transaction, scope: Scope, summary: Summary) -> None:
         user=scope.user,
         session_id=summary.session_id,
         summary=summary.text,
+        origin=summary.origin.value,
         message_count=summary.message_count,
         covered_seq=summary.covered_seq,
         created_at=summary.created_at,
         updated_at=summary.updated_at,
-        content_hash=_summary_hash(summary.session_id, summary.text, summary.message_count, summary.covered_seq),
+        content_hash=_summary_hash(summary),
     )
 
 
@@ -204,7 +223,7 @@ def _message(row: Row) -> Message | None:
     )
 
 
-def _session(scope: Scope, row: Row) -> Session | None:
+def from_row(scope: Scope, row: Row) -> Session | None:
     """A row as a record, or None where it does not match its hash."""
     names = (row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8])
     if content_hash(*names) != row[15]:
@@ -249,5 +268,6 @@ def _message_hash(*fields: object) -> str:
     return content_hash(*map(str, fields))
 
 
-def _summary_hash(session_id: str, text: str, count: int, covered: int) -> str:
-    return content_hash(session_id, text, str(count), str(covered))
+def _summary_hash(summary: Summary) -> str:
+    numbers = str(summary.message_count), str(summary.covered_seq)
+    return content_hash(summary.session_id, summary.text, *numbers, summary.origin)

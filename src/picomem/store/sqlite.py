@@ -34,7 +34,7 @@ from picomem.store.statements import schema, statement
 from picomem.text.terms import VERSION as TERMS_VERSION
 
 APPLICATION_ID = 0x5069636F  # "Pico": how `file` and we know the database
-MIGRATIONS = ("0001", "0002", "0003", "0005")
+MIGRATIONS = ("0001", "0002", "0003", "0004", "0005")
 SCHEMA_VERSION = len(MIGRATIONS)
 BUSY_MILLISECONDS = 30_000
 

@@ -62,12 +62,20 @@ WHERE user_id = :user AND session_id = :session_id AND seq > :after AND (tool_ca
 ORDER BY seq
 
 -- name: session_summary
-SELECT session_id, summary, message_count, covered_seq, created_at, updated_at, content_hash FROM session_summaries
-WHERE user_id = :user AND session_id = :session_id
+SELECT session_id, summary, message_count, covered_seq, created_at, updated_at, content_hash, origin
+FROM session_summaries WHERE user_id = :user AND session_id = :session_id
 
 -- name: put_session_summary
-INSERT INTO session_summaries (user_id, session_id, summary, message_count, covered_seq, created_at, updated_at,
+INSERT INTO session_summaries (user_id, session_id, summary, origin, message_count, covered_seq, created_at, updated_at,
     content_hash)
-VALUES (:user, :session_id, :summary, :message_count, :covered_seq, :created_at, :updated_at, :content_hash)
-ON CONFLICT (user_id, session_id) DO UPDATE SET summary = excluded.summary, message_count = excluded.message_count,
-    covered_seq = excluded.covered_seq, updated_at = excluded.updated_at, content_hash = excluded.content_hash
+VALUES (:user, :session_id, :summary, :origin, :message_count, :covered_seq, :created_at, :updated_at, :content_hash)
+ON CONFLICT (user_id, session_id) DO UPDATE SET summary = excluded.summary, origin = excluded.origin,
+    message_count = excluded.message_count, covered_seq = excluded.covered_seq, updated_at = excluded.updated_at,
+    content_hash = excluded.content_hash
+
+-- name: message_by_id
+SELECT {message_columns} FROM messages WHERE user_id = :user AND id = :id
+
+-- name: message_marks
+SELECT seq, content_hash FROM messages
+WHERE user_id = :user AND session_id = :session_id AND seq > :after AND seq <= :last ORDER BY seq

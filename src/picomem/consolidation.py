@@ -1,0 +1,170 @@
+"""Consolidation: a generator is asked what to keep of a conversation, and what may be kept is kept.
+
+    ready (a transaction that reads) → reserve → ask the generator (no transaction) → settle → taken → apply (one that
+    writes)
+
+The network stands between two transactions and in neither. Nothing is written before the answer is whole, checked, and
+the session still what it was, so a crash at any point leaves either nothing or all of a run; what is lost is an answer.
+
+A generator that fails is counted in the session's row, and nothing else happens: the conversation goes on and is due
+again. After `memory.max_failures_before_degrade` failures in a row the part is taken up without a model: by the
+extractive generator, or as a `[RAW]` entry where that has nothing to say. Then counting starts again.
+
+A call is on the books before it is made, at the most that it can cost, and is set right after it. So a process that
+dies in the middle of one, again and again, runs into `memory.daily_token_limit` like any other, and two that ask at
+once cannot both have the rest. Over the limit the extractive generator does it, and says so.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from picomem.errors import GeneratorFailed
+from picomem.models.extractive import Extractive, extracted
+from picomem.models.generator import Generator
+from picomem.records.session import Session
+from picomem.records.spend import Spend
+from picomem.values import dataclass, field
+
+if TYPE_CHECKING:
+    from picomem.engine import Engine
+    from picomem.memory.consolidate import Applied, Consolidator, Ready
+    from picomem.memory.proposed import Taken
+
+
+@dataclass(slots=True)
+class Consolidated:
+    """What became of a session. `state` is "done", "not due", "failed" (the generator; `failures` in a row),
+    "overtaken" (another process was faster) or "off" (memory is). A long conversation is taken up in several `runs`,
+    and those before a failure stand. `notes` say what was done otherwise than by the configured generator."""
+
+    session: str
+    state: str = "not due"
+    runs: list[Applied] = field(default_factory=list)
+    spend: Spend = field(default_factory=Spend)
+    failures: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+async def consolidate(
+    engine: Engine, generator: Generator, session_id: str, *, force: bool = False, dry_run: bool = False
+) -> Consolidated:
+    """Take up what is due of a session, in as many runs as it needs.
+
+    With `force` all that is new is, and memory need not be enabled: a person asked. With `dry_run` the generator is
+    asked for the first part only and nothing is kept, but what that cost. A failing generator is told in the result,
+    not raised. Raises NotFound, Corrupt and StoreError.
+    """
+    from anyio.to_thread import run_sync
+
+    if not (force or engine.settings.memory.enabled):
+        return Consolidated(session_id, "off")
+    store = await run_sync(engine.consolidator)
+    done = Consolidated(session_id)
+    until = 0
+    while True:
+        ready = await run_sync(partial(store.ready, session_id, asked=force or bool(until)))
+        if ready is None or (until and ready.part.first > until):
+            return done
+        done.session = ready.part.session.id
+        until = until or ready.due_to
+        await _run(engine, store, generator, ready, done, dry_run)
+        if done.state != "done" or dry_run:
+            return done
+
+
+async def consolidate_due(
+    engine: Engine, generator: Generator, *, force: bool = False, dry_run: bool = False
+) -> list[Consolidated]:
+    """Consolidate every session of the engine's user that is due; those that are not, are left out.
+
+    After a failure of the generator the others are not tried: they would fail as well, and each failure counts.
+    """
+    from anyio.to_thread import run_sync
+
+    if not (force or engine.settings.memory.enabled):
+        return []
+    store = await run_sync(engine.consolidator)
+    found: list[Consolidated] = []
+    waiting: list[Session] = await run_sync(store.waiting)
+    for session in waiting:
+        done = await consolidate(engine, generator, session.id, force=force, dry_run=dry_run)
+        if done.state != "not due":
+            found.append(done)
+        if done.state == "failed":
+            break
+    return found
+
+
+async def _run(
+    engine: Engine, store: Consolidator, generator: Generator, ready: Ready, done: Consolidated, dry_run: bool
+) -> None:
+    """One part: ask, and keep what came of it."""
+    from anyio.to_thread import run_sync
+
+    name = generator.name
+    try:
+        taken = await _asked(engine, store, generator, ready, done)
+    except GeneratorFailed as error:
+        done.notes.append(str(error))
+        done.failures = ready.part.session.consolidation_failures + 1
+        if not dry_run:
+            done.failures = await run_sync(store.failed, ready)
+        if done.failures < engine.settings.memory.max_failures_before_degrade:
+            done.state = "failed"
+            return
+        done.notes.append(f"{name} failed {done.failures} times in a row, so no model was asked this time.")
+        taken = None
+    if taken is None:
+        name, taken = await run_sync(_without_model, ready)
+    applied = await run_sync(partial(store.apply, ready, taken, name, dry_run=dry_run))
+    if applied is None:
+        done.state = "overtaken"
+        return
+    done.state = "done"
+    done.runs.append(applied)
+
+
+async def _asked(
+    engine: Engine, store: Consolidator, generator: Generator, ready: Ready, done: Consolidated
+) -> Taken | None:
+    """What may be kept of the generator's proposal; None where it is not to be asked, or it is the extractive one.
+
+    Raises GeneratorFailed.
+    """
+    from anyio.to_thread import run_sync
+
+    if isinstance(generator, Extractive) or not any(line.fresh for line in ready.material.lines):
+        return None
+    most = generator.most(ready.material)
+    if not await run_sync(store.reserve, generator.name, most):
+        done.notes.append(
+            f"The limit of {engine.settings.memory.daily_token_limit:,} tokens a day (memory.daily_token_limit) is "
+            "reached, so no model was asked."
+        )
+        return None
+    spend = most
+    try:
+        proposal, spend = await generator.propose(ready.material)
+    except GeneratorFailed as error:
+        told = error.data.get("spend")
+        spend = told if isinstance(told, Spend) else most
+        raise
+    finally:
+        # Where the task was cancelled, what was reserved stays on the books: the call may have been answered.
+        if spend is not most:
+            await run_sync(store.settle, generator.name, most, spend)
+        done.spend += spend
+    return await run_sync(store.taken, ready, proposal)
+
+
+def _without_model(ready: Ready) -> tuple[str, Taken]:
+    """What is kept of a part where no model is asked, and by what name."""
+    from picomem.memory.consolidate import raw
+    from picomem.memory.proposed import taken
+
+    try:
+        return Extractive.name, taken(extracted(ready.material), ready.part, ready.known, lambda text: text)
+    except GeneratorFailed:
+        return "raw", raw(ready.part)

@@ -1,0 +1,144 @@
+"""A generator without a model: it picks sentences. Pure; the same conversation gives the same words.
+
+A sentence weighs what its words weigh in the conversation, more if the user said it, more if it tells of something
+decided or done, less if it is only a question. The best that fit are taken, in their order, each speaker named once in
+a row. What users and their agents said is taken first; only where they said nothing, what others wrote is, and the
+proposal says which messages it is made of, so that their origin is kept.
+
+It proposes no facts: a sentence out of its place is not one. What the user asked to be remembered is found without any
+generator (`policy/requests.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from picomem.models.generator import Line, Material, Proposal
+from picomem.records.session import Role
+from picomem.records.spend import Spend
+from picomem.text.terms import terms
+from picomem.values import dataclass
+
+_TIMELINE = 900  # characters
+_SUMMARY = 2_400
+_LONGEST = 240  # characters of a sentence
+_SPEAKERS = {Role.USER: "User", Role.ASSISTANT: "Agent"}
+_SENTENCE = r"(?<=[.!?])\s+|(?<=[。！？])|\n+"
+_TELLING = (
+    r"(?i)\b(decid|agree|chose|choos|prefer|because|fixed|found|chang|moved|added|removed|must|never|always|remember|"
+    r"deadline|instead|works now|the (cause|problem|reason))|决定|选择|因为|修复|必须|记住|截止"
+)
+_SHOWN = r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)"  # code that was shown, not said
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    place: int
+    number: int  # of the message; 0 for the earlier summary
+    speaker: str
+    text: str
+    weight: float
+
+
+class Extractive:
+    """The generator of a system without a model."""
+
+    name = "extractive"
+
+    def most(self, material: Material) -> Spend:  # noqa: ARG002 - the protocol's
+        """Nothing."""
+        return Spend()
+
+    async def propose(self, material: Material) -> tuple[Proposal, Spend]:
+        """As `extracted`; it costs nothing and never fails."""
+        return extracted(material), Spend()
+
+
+def extracted(material: Material) -> Proposal:
+    """A timeline entry of the fresh messages, and a summary of those up to `summarise_to`; either is empty where
+    nothing was said in words."""
+    trusted = [line for line in material.lines if line.origin.trusted and line.text]
+    told = _sentences([line for line in trusted if line.fresh] or [line for line in material.lines if line.fresh])
+    timeline = _picked(told, _TIMELINE)
+    summary: list[_Sentence] = []
+    if material.summarise_to:
+        covered = [line for line in material.lines if line.number <= material.summarise_to]
+        newer = _picked(_sentences([line for line in covered if line in trusted] or covered), _SUMMARY // 2)
+        summary = [*_earlier(material.summary, _SUMMARY - sum(len(each.text) for each in newer)), *newer]
+    return Proposal(
+        timeline=_joined(timeline, " "),
+        summary=_joined(summary, "\n"),
+        made_of=frozenset(each.number for each in (*timeline, *summary)),
+    )
+
+
+def _sentences(lines: Sequence[Line]) -> list[_Sentence]:
+    parts = [(line, part) for line in lines for part in _parts(line.text)]
+    spread = Counter(term for _, part in parts for term in set(terms(part)))
+    return [
+        _Sentence(place, line.number, _SPEAKERS.get(line.role, "Other"), part, _weight(line, part, spread))
+        for place, (line, part) in enumerate(parts)
+    ]
+
+
+def _parts(text: str) -> list[str]:
+    said = re.sub(_SHOWN, "", text)
+    parts = (" ".join(part.split()) for part in re.split(_SENTENCE, said))
+    return [_cut(part) for part in parts if any(char.isalnum() for char in part)]
+
+
+def _weight(line: Line, text: str, spread: Counter[str]) -> float:
+    """What a sentence says about what is talked of, a word: long ones must not win by their length alone."""
+    found = set(terms(text))
+    if len(found) < 2:
+        return 0.01 * len(found)  # "Great." is said where nothing else was
+    weight = sum(min(spread[term], 4) for term in found) / (4 + len(found))
+    weight *= 1.5 if line.role is Role.USER else 1.0
+    weight *= 1.5 if re.search(_TELLING, text) else 1.0
+    return weight * (0.6 if text.endswith(("?", "？")) else 1.0)
+
+
+def _picked(sentences: list[_Sentence], room: int) -> list[_Sentence]:
+    """The weightiest that fit, each said once, in their order."""
+    taken: list[_Sentence] = []
+    seen: set[str] = set()
+    for each in sorted(sentences, key=lambda sentence: (-sentence.weight, sentence.place)):
+        cost = len(each.text) + len(each.speaker) + 3
+        if each.weight > 0 and cost <= room and each.text.casefold() not in seen:
+            seen.add(each.text.casefold())
+            taken.append(each)
+            room -= cost
+    return sorted(taken, key=lambda sentence: sentence.place)
+
+
+def _earlier(summary: str, room: int) -> list[_Sentence]:
+    """Of the summary before, the end that fits: it was made of the weightiest already, and what is older fades."""
+    kept: list[_Sentence] = []
+    for place, line in enumerate(reversed([line for line in summary.splitlines() if line.strip()])):
+        if len(line) > room:
+            break
+        room -= len(line) + 1
+        kept.append(_Sentence(-1 - place, 0, "", line.strip(), 0.0))
+    return kept[::-1]
+
+
+def _joined(sentences: Sequence[_Sentence], between: str) -> str:
+    """The sentences as a text; who speaks stands before the first of several."""
+    told: list[str] = []
+    speaker = ""
+    for each in sentences:
+        if each.speaker and (each.speaker != speaker or between == "\n"):
+            told.append(f"{each.speaker}: {each.text}")
+        else:
+            told.append(each.text)
+        speaker = each.speaker
+    return between.join(told)
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    head = text[: _LONGEST - 1]
+    return (head.rpartition(" ")[0] or head) + "…"

@@ -1,0 +1,86 @@
+"""Text generators: from a part of a conversation to a proposal of what to keep of it.
+
+Two stand behind one protocol: `extractive.py`, which needs no model, and `language_model.py`, any model that
+pydantic-ai reaches. Which one it is, `choice.py` reads from the settings. A generator proposes and decides nothing:
+what becomes of a proposal is decided in `memory/proposed.py` and by the write gate.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from picomem.records.kinds import Kind, Origin
+from picomem.records.session import Role
+from picomem.records.spend import Spend
+from picomem.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A message as a generator sees it: redacted, perhaps cut. `fresh` says that nothing was kept of it yet; the others
+    are only to be summarised."""
+
+    number: int
+    role: Role
+    text: str
+    origin: Origin
+    fresh: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMemory:
+    """A memory that the conversation may repeat, extend or contradict."""
+
+    key: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """What a proposal is made from. `summarise_to` is the number of the last message that the summary shall stand for;
+    0 where none is wanted. `summary` is the one before, of all messages before these. `day` is when it was said."""
+
+    lines: tuple[Line, ...]
+    known: tuple[KnownMemory, ...] = ()
+    summary: str = ""
+    summary_origin: Origin = Origin.AGENT
+    summarise_to: int = 0
+    day: str = ""
+    output_tokens: int = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that may become a memory. `sources` are the numbers of the messages that say so, where it is known."""
+
+    key: str
+    content: str
+    importance: float = 0.5
+    kind: Kind | None = None
+    sources: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """What a generator would keep: facts, one entry for the timeline, the summary, and the keys of memories that hold
+    no longer. `made_of` are the numbers of the messages that timeline and summary are made of; None: any of them."""
+
+    facts: tuple[Fact, ...] = ()
+    timeline: str = ""
+    summary: str = ""
+    invalidate: tuple[str, ...] = ()
+    made_of: frozenset[int] | None = None
+
+
+class Generator(Protocol):
+    """Makes proposals. `name` says which model it is, in records and to people."""
+
+    name: str
+
+    def most(self, material: Material) -> Spend:
+        """What a proposal may cost at most."""
+        ...
+
+    async def propose(self, material: Material) -> tuple[Proposal, Spend]:
+        """A proposal, and what it cost. Raises GeneratorFailed with what it cost in `data["spend"]`."""
+        ...

@@ -1,0 +1,203 @@
+"""A generator that asks a language model, over pydantic-ai.
+
+How it asks for a structured answer is a ladder, never a tool call, which small models do badly:
+
+    schema      the JSON schema is part of the request, where provider and server enforce it
+    object      the request asks for a JSON object, and the schema stands in the prompt
+    prompted    the schema stands in the prompt, and that is all
+
+It begins at the highest rung that the model is said to have. A server that refuses the request is asked on the next
+one; an answer that cannot be read is shown to the model with what is wrong, one rung lower. So there are at most three
+calls, and the rung that worked is remembered. What cannot become better by asking again ends it at once: a time-out, a
+refusal, an answer that was cut off, a key that is not accepted.
+
+The client does not retry by itself, and the whole call has one deadline. A call that gave no account of its tokens is
+counted by our own tokenizer; one that may have been answered unheard is counted in full.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from picomem.errors import GeneratorFailed
+from picomem.models.answer import SCHEMA, again, instructions, prompt, read_answer
+from picomem.models.generator import Material, Proposal
+from picomem.models.provider import ModelChoice
+from picomem.records.spend import Spend
+from picomem.text.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.models import Model, ModelRequestParameters
+
+_CALLS = 3  # for one proposal, at most
+_SCHEMA, _OBJECT, _PROMPTED = range(3)
+_REJECTED = frozenset({400, 404, 415, 422, 501})  # a server that does not know what was asked for
+_FRAME = 200  # tokens of a request that are not in its texts
+
+
+class LanguageModel:
+    """The generator of a system with a model."""
+
+    def __init__(self, model: Model, choice: ModelChoice) -> None:
+        self.name = f"{choice.provider}:{choice.model}"
+        self._model = model
+        self._choice = choice
+        self._rung = _highest(model)
+
+    def most(self, material: Material) -> Spend:
+        """Three calls with the longest answers, each of which is sent back once."""
+        given = count_tokens(instructions(material, with_schema=True)) + count_tokens(prompt(material)) + _FRAME
+        return Spend(_CALLS, _CALLS * given + 3 * material.output_tokens, _CALLS * material.output_tokens)
+
+    async def propose(self, material: Material) -> tuple[Proposal, Spend]:
+        """Ask, and read what it answers. Raises GeneratorFailed with what it cost."""
+        asking = _Asking(self._model, self._choice, material, self._rung)
+        try:
+            async with self._model:
+                proposal = await asking.proposal()
+        except GeneratorFailed as error:
+            raise GeneratorFailed(f"{self.name}: {error}", spend=asking.spend) from error
+        self._rung = asking.rung
+        return proposal, asking.spend
+
+
+class _Asking:
+    """One proposal on its way down the ladder."""
+
+    def __init__(self, model: Model, choice: ModelChoice, material: Material, rung: int) -> None:
+        self._model = model
+        self._choice = choice
+        self._material = material
+        self._answer = ""  # the one that could not be used, and why
+        self._problem = ""
+        self.rung = rung
+        self.spend = Spend()
+
+    async def proposal(self) -> Proposal:
+        failure = GeneratorFailed()
+        for _ in range(_CALLS):
+            try:
+                response = await self._response()
+            except _Rejected as error:
+                failure = GeneratorFailed(str(error))
+                if self.rung == _PROMPTED:
+                    break
+                self.rung += 1
+                continue
+            self._check_whole(response)
+            try:
+                return read_answer(response.text or "")
+            except GeneratorFailed as error:
+                failure = error
+                self._answer, self._problem = (response.text or "")[:2_000], str(error)
+                self.rung = min(self.rung + 1, _PROMPTED)
+        raise failure
+
+    async def _response(self) -> ModelResponse:
+        """One call. Raises _Rejected where another rung may do, and GeneratorFailed where none will."""
+        import anyio
+        from pydantic_ai import direct, exceptions
+
+        messages = self._messages()
+        estimate = self._given()
+        seconds = self._choice.timeout_secs
+        unheard = Spend(1, estimate, self._material.output_tokens)
+        try:
+            # The library's deadline is of the request; ours is of whatever else may hang.
+            with anyio.fail_after(seconds + 5):
+                response = await direct.model_request(
+                    self._model,
+                    messages,
+                    model_settings={
+                        "max_tokens": self._material.output_tokens,
+                        "request_timeout": float(seconds),
+                        "timeout": float(seconds),
+                        "max_retries": 0,
+                        "temperature": 0.0,
+                    },
+                    model_request_parameters=self._parameters(),
+                )
+        except exceptions.ModelHTTPError as error:
+            self.spend += Spend(1)
+            told = self._told(f"the server answered {error.status_code} ({_body(error.body)})")
+            if error.status_code in _REJECTED:
+                raise _Rejected(told) from error
+            raise GeneratorFailed(told) from error
+        except (exceptions.ModelRequestTimeout, exceptions.ModelTimeoutError, TimeoutError) as error:
+            self.spend += unheard
+            raise GeneratorFailed(f"no answer within {seconds} seconds.") from error
+        except exceptions.ContentFilterError as error:
+            self.spend += unheard
+            raise GeneratorFailed("the provider's filter withheld the answer.") from error
+        except exceptions.UserError as error:
+            raise _Rejected(self._told(str(error))) from error  # said before anything was sent
+        except (exceptions.AgentRunError, OSError) as error:
+            self.spend += unheard
+            raise GeneratorFailed(self._told(f"the call failed ({error})")) from error
+        self.spend += _spent(response, estimate)
+        return response
+
+    def _messages(self) -> list[ModelMessage]:
+        from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
+
+        task = instructions(self._material, with_schema=self.rung != _SCHEMA)
+        first = ModelRequest(parts=[SystemPromptPart(task), UserPromptPart(prompt(self._material))])
+        if not self._problem:
+            return [first]
+        answered = ModelResponse(parts=[TextPart(self._answer or "(nothing)")])
+        return [first, answered, ModelRequest(parts=[UserPromptPart(again(self._problem))])]
+
+    def _given(self) -> int:
+        texts = instructions(self._material, with_schema=self.rung != _SCHEMA), prompt(self._material), self._answer
+        return sum(map(count_tokens, texts)) + _FRAME
+
+    def _parameters(self) -> ModelRequestParameters:
+        from pydantic_ai.models import ModelRequestParameters
+        from pydantic_ai.output import OutputObjectDefinition
+
+        if self.rung == _PROMPTED:
+            return ModelRequestParameters()
+        schema = OutputObjectDefinition(json_schema=SCHEMA, name="consolidation", strict=True)
+        if self.rung == _SCHEMA:
+            return ModelRequestParameters(output_mode="native", output_object=schema, prompted_output_template=False)
+        return ModelRequestParameters(output_mode="prompted", output_object=schema, prompted_output_template=False)
+
+    def _check_whole(self, response: ModelResponse) -> None:
+        """Raises GeneratorFailed for an answer that did not end by itself."""
+        if response.finish_reason == "length":
+            raise GeneratorFailed(f"the answer was cut off at {self._material.output_tokens:,} tokens.")
+        if response.finish_reason == "content_filter":
+            raise GeneratorFailed("the provider's filter withheld the answer.")
+
+    def _told(self, text: str) -> str:
+        """What went wrong, without the key, which some servers repeat."""
+        text = " ".join(text.split())[:300]
+        return f"{text.replace(self._choice.key, '…') if self._choice.key else text}."
+
+
+class _Rejected(Exception):
+    """The server does not take a request of this kind."""
+
+
+def _highest(model: Model) -> int:
+    """The highest rung that a model is said to have."""
+    profile: Any = model.profile
+    if profile.get("supports_json_schema_output", False):
+        return _SCHEMA
+    return _OBJECT if profile.get("supports_json_object_output", False) else _PROMPTED
+
+
+def _spent(response: ModelResponse, estimate: int) -> Spend:
+    """What a call cost by the server's account, or else by ours."""
+    given, taken = response.usage.input_tokens, response.usage.output_tokens
+    return Spend(1, given or estimate, taken or count_tokens(response.text or ""))
+
+
+def _body(body: object) -> str:
+    """The sentence in an error's body, as OpenAI, Ollama and Anthropic write it; a page or rubbish is nothing."""
+    if isinstance(body, dict):
+        error = body.get("error", body)
+        said = error.get("message") if isinstance(error, dict) else error
+        return str(said)[:200]
+    return ""

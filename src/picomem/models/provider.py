@@ -1,0 +1,152 @@
+"""Models that pydantic-ai reaches, by provider: the one place that makes them, for consolidating and for the chat.
+
+pydantic-ai and the providers' clients are loaded when a model is made, and nothing is connected to before it is asked.
+A key goes to the provider that it was set for and to no other: a server of one's own never gets the key that stands in
+the environment for OpenAI.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from picomem.errors import InvalidInput
+from picomem.models.endpoint import checked_url
+from picomem.settings import Settings
+from picomem.values import dataclass, fields
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+LOCAL = {
+    "ollama": "http://localhost:11434/v1",
+    "lmstudio": "http://localhost:1234/v1",
+    "vllm": "http://localhost:8000/v1",
+}
+PROVIDERS = ("openai", "anthropic", "google", "openrouter", *LOCAL, "openai-compatible")
+_NO_KEY = "none"  # the clients want a key even where the server wants none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChoice:
+    """A model as the settings name it; `table` is where they do, for what goes wrong."""
+
+    provider: str
+    model: str
+    base_url: str
+    key: str
+    timeout_secs: int
+    table: str
+
+    def __repr__(self) -> str:
+        shown = (f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.name != "key")
+        return f"ModelChoice({', '.join(shown)})"
+
+
+def chat_choice(settings: Settings) -> ModelChoice:
+    """The model that PicoBot talks with. Raises InvalidInput where none is set."""
+    chosen = settings.model
+    if not (chosen.provider and chosen.model):
+        raise InvalidInput(
+            "No model is set to talk with; set provider and model in [model] of the settings, such as ollama and "
+            "qwen3:8b, or openai and gpt-4o-mini."
+        )
+    return ModelChoice(
+        provider=chosen.provider,
+        model=chosen.model,
+        base_url=chosen.base_url,
+        key=chosen.key,
+        timeout_secs=chosen.timeout_secs,
+        table="model",
+    )
+
+
+def consolidation_choice(settings: Settings) -> ModelChoice:
+    """The model that consolidates; address and key are those of [model] where it is the same provider's."""
+    chosen = settings.memory
+    provider = chosen.consolidation_provider or settings.model.provider
+    if not provider:
+        raise InvalidInput("memory.consolidation_model is set, and memory.consolidation_provider is not; set both.")
+    shared = provider == settings.model.provider
+    return ModelChoice(
+        provider=provider,
+        model=chosen.consolidation_model,
+        base_url=chosen.consolidation_base_url or (settings.model.base_url if shared else ""),
+        # A key belongs to an address: another address is another server.
+        key=chosen.consolidation_key
+        or (settings.model.key if shared and chosen.consolidation_base_url in ("", settings.model.base_url) else ""),
+        timeout_secs=settings.model.timeout_secs,
+        table="memory",
+    )
+
+
+def model_of(choice: ModelChoice) -> Model:
+    """The model. Raises InvalidInput for an unknown provider, a bad address, or a key that is missing."""
+    if choice.provider not in PROVIDERS:
+        raise InvalidInput(
+            f"“{choice.provider[:40]}” in [{choice.table}] is no provider; it is {', '.join(PROVIDERS)}."
+        )
+    if not choice.key.isascii() or not choice.key.isprintable():
+        raise InvalidInput(
+            f"The key in [{choice.table}] holds a character that no key has; was it cut or pasted badly?"
+        )
+    url = checked_url(choice.base_url, f"The address in [{choice.table}]") if choice.base_url else ""
+    if choice.provider == "openai-compatible" and not url:
+        raise InvalidInput(f"openai-compatible in [{choice.table}] needs a base_url: where the server is.")
+    try:
+        from pydantic_ai.exceptions import UserError
+    except ModuleNotFoundError:
+        raise InvalidInput("Models need the extra `agent`: install picomem[agent], such as with pip.") from None
+    try:
+        return _made(choice, url)
+    except (UserError, ValueError) as error:
+        raise InvalidInput(
+            f"{choice.provider} in [{choice.table}] cannot be used: no API key is set, neither in the settings nor in "
+            "the provider's usual variable."
+        ) from error
+
+
+def _made(choice: ModelChoice, url: str) -> Model:
+    if choice.provider == "anthropic":
+        from pydantic_ai.models.anthropic import AnthropicModel
+        from pydantic_ai.providers.anthropic import AnthropicProvider
+
+        key = choice.key or (_NO_KEY if url else None)
+        return AnthropicModel(choice.model, provider=AnthropicProvider(api_key=key, base_url=url or None))
+    if choice.provider == "google":
+        from pydantic_ai.models.google import GoogleModel
+        from pydantic_ai.providers.google import GoogleProvider
+
+        key = choice.key or (_NO_KEY if url else None)
+        return GoogleModel(choice.model, provider=GoogleProvider(api_key=key, base_url=url or None))
+    if choice.provider == "openrouter":
+        from pydantic_ai.models.openrouter import OpenRouterModel
+        from pydantic_ai.providers.openrouter import OpenRouterProvider
+
+        if url:
+            raise InvalidInput(f"openrouter in [{choice.table}] has one address; take openai-compatible for another.")
+        return OpenRouterModel(choice.model, provider=OpenRouterProvider(api_key=choice.key or None))
+    return _speaking_openai(choice, url)
+
+
+def _speaking_openai(choice: ModelChoice, url: str) -> Model:
+    """A model behind a server that speaks OpenAI's chat protocol."""
+    from pydantic_ai.models.openai import OpenAIChatModel
+
+    if choice.provider == "openai":
+        from pydantic_ai.providers.openai import OpenAIProvider
+
+        key = choice.key or (_NO_KEY if url else None)
+        return OpenAIChatModel(choice.model, provider=OpenAIProvider(base_url=url or None, api_key=key))
+    url, key = url or LOCAL[choice.provider], choice.key or _NO_KEY
+    if choice.provider == "ollama":
+        from pydantic_ai.models.ollama import OllamaModel
+        from pydantic_ai.providers.ollama import OllamaProvider
+
+        return OllamaModel(choice.model, provider=OllamaProvider(base_url=url, api_key=key))
+    if choice.provider == "vllm":
+        from pydantic_ai.providers.vllm import VLLMProvider
+
+        return OpenAIChatModel(choice.model, provider=VLLMProvider(base_url=url, api_key=key))
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    return OpenAIChatModel(choice.model, provider=OpenAICompatibleProvider(choice.provider, base_url=url, api_key=key))

@@ -1,0 +1,148 @@
+"""The operation that takes conversations up into memory: consolidate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from picomem.consolidation import Consolidated
+from picomem.operations.operation import Operation, option
+from picomem.values import asdict, dataclass
+
+if TYPE_CHECKING:
+    from picomem.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Consolidate:
+    session: str = option(
+        "the session's id, or the beginning of it (default: every session with something new)", "", positional=True
+    )
+    dry_run: bool = option("only show what would be kept of the first part; the model is asked, and that costs", False)
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedView:
+    """A fact, and what became of it: add, merge, supersede or refuse, with the reason."""
+
+    content: str
+    decision: str
+    reason: str
+    key: str
+    origin: str
+    change_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """One run: the messages it took up, and what it kept of them. `covered` is the number of the last message that the
+    summary stands for, 0 where it wrote none; `turned_down` are a text and a reason each."""
+
+    run: str
+    change_id: str
+    generator: str
+    first: int
+    last: int
+    timeline: str
+    origin: str
+    summary: str
+    covered: int
+    facts: list[OfferedView]
+    invalidated: list[str]
+    turned_down: list[list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidatedView:
+    """A session: `state` is done, not due, failed or overtaken; `notes` say what went otherwise than usual."""
+
+    session: str
+    state: str
+    failures: int
+    notes: list[str]
+    runs: list[RunView]
+    calls: int
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidateResult:
+    generator: str
+    dry_run: bool
+    sessions: list[ConsolidatedView]
+
+
+async def consolidate(engine: Engine, request: Consolidate) -> ConsolidateResult:
+    """Take up into memory what is new in conversations with PicoBot: facts, a timeline entry, a summary.
+
+    PicoBot does it by itself when a conversation is long enough, has had a few turns or rests. Without a SESSION every
+    one with something new is consolidated. The model is the one of memory.consolidation_model; without one, sentences
+    are picked. Each run is one change: `picomem audit` shows it.
+    """
+    from picomem import consolidation
+    from picomem.models.choice import generator_of
+
+    generator = generator_of(engine.settings)
+    if request.session:
+        one = await consolidation.consolidate(engine, generator, request.session, force=True, dry_run=request.dry_run)
+        done = [one]
+    else:
+        done = await consolidation.consolidate_due(engine, generator, force=True, dry_run=request.dry_run)
+    return ConsolidateResult(generator.name, request.dry_run, [_view(each) for each in done])
+
+
+def _view(done: Consolidated) -> ConsolidatedView:
+    return ConsolidatedView(
+        session=done.session,
+        state=done.state,
+        failures=done.failures,
+        notes=done.notes,
+        runs=[
+            RunView(
+                run=run.run,
+                change_id=run.change_id,
+                generator=run.generator,
+                first=run.first,
+                last=run.last,
+                timeline=run.timeline,
+                origin=run.origin.value,
+                summary=run.summary,
+                covered=run.covered,
+                facts=[
+                    OfferedView(
+                        content=content,
+                        decision=each.decision.value,
+                        reason=each.reason,
+                        key=each.memory.key if each.memory else "",
+                        origin=origin.value,
+                        change_id=each.change_id,
+                    )
+                    for content, origin, each in run.offered
+                ],
+                invalidated=list(run.called_off),
+                turned_down=[list(each) for each in run.turned_down],
+            )
+            for run in done.runs
+        ],
+        **asdict(done.spend),
+    )
+
+
+def _reply(result: ConsolidateResult) -> str:
+    runs = sum(len(each.runs) for each in result.sessions)
+    facts = sum(len(run.facts) for each in result.sessions for run in each.runs)
+    return f"{len(result.sessions)} sessions, {runs} runs, {facts} facts."
+
+
+OPERATIONS = (
+    Operation(
+        name="consolidate",
+        request=Consolidate,
+        result=ConsolidateResult,
+        run=consolidate,
+        reply=_reply,
+        permission="memory:write:user",
+        example="picomem consolidate --dry-run",
+        asynchronous=True,
+    ),
+)

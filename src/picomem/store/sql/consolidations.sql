@@ -1,0 +1,35 @@
+-- name: sessions_to_consolidate
+SELECT {session_columns} FROM sessions AS s
+WHERE s.user_id = :user AND (:agent = '' OR s.agent = :agent) AND (:project = '' OR s.project = :project)
+  AND s.last_consolidated_seq < (
+    SELECT max(m.seq) FROM messages AS m WHERE m.user_id = :user AND m.session_id = s.id)
+ORDER BY s.last_active_at, s.id
+
+-- name: move_pointer
+UPDATE sessions SET last_consolidated_seq = :seq, last_consolidated_at = :at, consolidation_failures = :failures
+WHERE user_id = :user AND id = :id AND last_consolidated_seq = :before
+
+-- name: count_failure
+UPDATE sessions SET consolidation_failures = consolidation_failures + 1
+WHERE user_id = :user AND id = :id AND last_consolidated_seq = :before
+
+-- name: insert_consolidation
+INSERT INTO consolidations (user_id, run, session_id, change_id, generator, first_seq, last_seq, before_seq, before_at,
+    before_failures, before_summary, summarised, episodes, at, content_hash)
+VALUES (:user, :run, :session_id, :change_id, :generator, :first_seq, :last_seq, :before_seq, :before_at,
+    :before_failures, :before_summary, :summarised, :episodes, :at, :content_hash)
+
+-- name: add_spending
+INSERT INTO spending (user_id, day, model, calls, input_tokens, output_tokens)
+VALUES (:user, :day, :model, :calls, :input_tokens, :output_tokens)
+ON CONFLICT (user_id, day, model) DO UPDATE SET calls = spending.calls + excluded.calls,
+    input_tokens = spending.input_tokens + excluded.input_tokens,
+    output_tokens = spending.output_tokens + excluded.output_tokens
+
+-- name: spent_on
+SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0) FROM spending
+WHERE user_id = :user AND day = :day
+
+-- name: spent_in_all
+SELECT model, sum(calls), sum(input_tokens), sum(output_tokens) FROM spending
+WHERE user_id = :user GROUP BY model ORDER BY model

@@ -1,0 +1,120 @@
+"""Conversations to consolidate, and a generator that says what a test has it say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import anyio
+import pytest
+from tests.conftest import SteppingClock
+
+from picomem import consolidation
+from picomem.consolidation import Consolidated
+from picomem.engine import Engine
+from picomem.errors import GeneratorFailed
+from picomem.models.generator import Fact, Generator, Material, Proposal
+from picomem.records.kinds import Origin
+from picomem.records.scope import Scope
+from picomem.records.session import Role, Said, Session, ToolCall
+from picomem.records.spend import Spend
+from picomem.settings import MemorySettings, RecallSettings, SessionSettings, Settings
+from picomem.store.sqlite import SqliteConnector
+
+PORT = Fact("staging_db_port", "The staging database listens on port 5433", 0.8)
+
+
+def settings(**memory: object) -> Settings:
+    """Settings with memory on."""
+    return Settings(
+        recall=RecallSettings(embedder="none", timezone="UTC"),
+        memory=MemorySettings(enabled=True, **memory),  # type: ignore[arg-type]
+    )
+
+
+@dataclass
+class Scripted:
+    """A generator that gives what it is told to give, in turn, the last for ever; and what it was asked."""
+
+    script: list[Proposal | Exception] = field(default_factory=list)
+    spend: Spend = field(default_factory=lambda: Spend(1, 100, 20))
+    name: str = "scripted"
+    asked: list[Material] = field(default_factory=list)
+    meanwhile: Callable[[], object] | None = None
+
+    def most(self, material: Material) -> Spend:  # noqa: ARG002 - the protocol's
+        return Spend(3, 300, 60)
+
+    async def propose(self, material: Material) -> tuple[Proposal, Spend]:
+        self.asked.append(material)
+        if self.meanwhile:
+            await anyio.to_thread.run_sync(self.meanwhile)
+        given = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        if isinstance(given, Exception):
+            raise given
+        return given, self.spend
+
+
+def proposal(*facts: Fact, timeline: str = "They found why staging was slow.", **more: object) -> Proposal:
+    return Proposal(facts=facts, timeline=timeline, **{"summary": "Staging was slow; it is not any more.", **more})  # type: ignore[arg-type]
+
+
+def failing(message: str = "no answer within 60 seconds.") -> Scripted:
+    return Scripted([GeneratorFailed(message, spend=Spend(1, 100, 0))])
+
+
+def said(role: str, text: str, origin: Origin | None = None, *calls: ToolCall, answers: str = "") -> Said:
+    return Said(role=Role(role), content=text, origin=origin, tool_calls=calls, tool_call_id=answers)
+
+
+TALK = (
+    said("user", "Why is staging so slow?"),
+    said("assistant", "Its database listens on port 5433, and the pool asks 6432."),
+    said("user", "Can you mend that?"),
+    said("assistant", "I changed the pool to port 5433; the staging database answers in 3 ms now."),
+    said("user", "Great, what is left?"),
+    said("assistant", "Only the deploy of the pool is left."),
+)
+
+
+@pytest.fixture
+def settled() -> Settings:
+    return settings()
+
+
+@pytest.fixture
+def memory(db: Path, clock: SteppingClock, settled: Settings):
+    """An engine with memory on, and summaries."""
+    engine = Engine(SqliteConnector(db), Scope(), None, clock, ZoneInfo("UTC"), settled)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def talk(memory: Engine) -> Session:
+    """A session of three turns."""
+    return begun(memory, *TALK)
+
+
+def begun(memory: Engine, *messages: Said) -> Session:
+    session = memory.sessions().create()
+    if messages:
+        memory.sessions().append(session.id, *messages)
+    return memory.sessions().get(session.id)
+
+
+def consolidate(memory: Engine, generator: Generator, session: str, **options: bool) -> Consolidated:
+    async def run() -> Consolidated:
+        return await consolidation.consolidate(memory, generator, session, **options)
+
+    return anyio.run(run)
+
+
+def with_window(tokens: int) -> Settings:
+    """Settings with a small window, so that little is much."""
+    base = settings(consolidation_window=2_000)
+    return Settings(
+        recall=base.recall, memory=base.memory, session=SessionSettings(context_window=tokens, keep_messages=4)
+    )
