@@ -132,7 +132,7 @@ class _Asking:
             raise GeneratorFailed("the provider's filter withheld the answer.") from error
         except exceptions.UserError as error:
             raise _Rejected(self._told(str(error))) from error  # said before anything was sent
-        except (exceptions.AgentRunError, OSError) as error:
+        except (exceptions.AgentRunError, OSError, ValueError) as error:  # ValueError: an answer of another kind
             self.spend += unheard
             raise GeneratorFailed(self._told(f"the call failed ({error})")) from error
         self.spend += _spent(response, estimate)

@@ -99,10 +99,10 @@ def model_of(choice: ModelChoice) -> Model:
     try:
         return _made(choice, url)
     except (UserError, ValueError) as error:
-        raise InvalidInput(
-            f"{choice.provider} in [{choice.table}] cannot be used: no API key is set, neither in the settings nor in "
-            "the provider's usual variable."
-        ) from error
+        said = str(error).partition(". ")[0].rstrip(".")
+        if not choice.key and "key" in said.lower():
+            said = "no API key is set, neither in the settings nor in the provider's usual variable"
+        raise InvalidInput(f"{choice.provider} in [{choice.table}] cannot be used: {said[:200]}.") from error
 
 
 def _made(choice: ModelChoice, url: str) -> Model:
