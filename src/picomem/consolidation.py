@@ -20,7 +20,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from picomem.errors import GeneratorFailed
+from picomem.errors import GeneratorFailed, StoreError
 from picomem.models.extractive import Extractive, extracted
 from picomem.models.generator import Generator
 from picomem.records.session import Session
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from picomem.engine import Engine
     from picomem.memory.consolidate import Applied, Consolidator, Ready
     from picomem.memory.proposed import Taken
+
+
+_LOOK_SECONDS = 30.0  # between two looks at whether a conversation is due
+_REST_SECONDS = 300.0  # after a failure
 
 
 @dataclass(slots=True)
@@ -95,6 +99,23 @@ async def consolidate_due(
         if done.state == "failed":
             break
     return found
+
+
+async def attend(engine: Engine, generator: Generator, *, look_seconds: float = _LOOK_SECONDS) -> None:
+    """Consolidate whatever becomes due, idle conversations among them, until cancelled: for a process that stays.
+
+    Where the store cannot be read or written, or the generator fails, it looks again later.
+    """
+    import anyio
+
+    pause = look_seconds
+    while True:
+        await anyio.sleep(pause)
+        try:
+            done = await consolidate_due(engine, generator)
+            pause = _REST_SECONDS if any(each.state == "failed" for each in done) else look_seconds
+        except StoreError:
+            pause = _REST_SECONDS  # recall and status say what is wrong; here nobody listens
 
 
 async def _run(

@@ -737,6 +737,18 @@ class Engine:
                     finding.repaired = not Embed(self._connector, scope, made_by, self._clock).run(remove=False).waiting
         return found
 
+    def safe_text(self, text: str) -> str:
+        """A text without its secrets, as what is kept elsewhere must be; where the store's key for the marks cannot be
+        read, with marks that link nothing."""
+        from picomem.policy.redact import Redactor
+        from picomem.text.plain import plain
+
+        try:
+            redactor = self._redactor()
+        except StoreError:
+            redactor = Redactor(bytes(32))
+        return redactor.redact(plain(text)).text
+
     def close(self) -> None:
         self._connector.close()
 

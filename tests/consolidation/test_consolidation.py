@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from itertools import pairwise
 
+import anyio
 import pytest
 from tests.consolidation.conftest import (
     PORT,
@@ -19,6 +21,7 @@ from tests.consolidation.conftest import (
     with_window,
 )
 
+from picomem import consolidation
 from picomem.clock import DAY, MINUTE
 from picomem.engine import Engine
 from picomem.models.extractive import Extractive
@@ -259,13 +262,27 @@ def test_messages_that_were_purged_while_the_model_was_asked_leave_no_trace(memo
 
 
 def test_several_sessions_are_taken_up_and_those_that_are_not_due_are_left(memory: Engine, talk: Session) -> None:
-    import anyio
-
-    from picomem.consolidation import consolidate_due
-
     begun(memory, *TALK[:2])
-    done = anyio.run(consolidate_due, memory, Scripted([proposal()]))
+    done = anyio.run(consolidation.consolidate_due, memory, Scripted([proposal()]))
     assert [(each.session, each.state) for each in done] == [(talk.id, "done")]
+
+
+@pytest.mark.requirement("A6")
+def test_a_process_that_stays_consolidates_what_becomes_idle(memory: Engine, clock) -> None:
+    session = begun(memory, *TALK[:2])
+    generator = Scripted([proposal()])
+
+    async def stay() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(consolidation.attend, memory, generator, look_seconds=0.01))
+            clock.now += 10 * MINUTE
+            with anyio.fail_after(20):
+                while memory.sessions().get(session.id).last_consolidated_seq != 2:
+                    await anyio.sleep(0.01)
+            tasks.cancel_scope.cancel()
+
+    anyio.run(stay)
+    assert len(generator.asked) == 1
 
 
 @pytest.mark.parametrize("settled", [settings(daily_token_limit=1_000)])
