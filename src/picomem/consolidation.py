@@ -1,9 +1,9 @@
 """Consolidation: a generator is asked what to keep of a conversation, and what may be kept is kept.
 
-    ready (a transaction that reads) → reserve → ask the generator (no transaction) → settle → taken → apply (one that
-    writes)
+    ready (a transaction that reads) → the generator, and each of its calls: reserve → ask → settle → taken →
+    apply (one transaction that writes)
 
-The network stands between two transactions and in neither. Nothing is written before the answer is whole, checked, and
+The network stands between transactions and in none. Nothing is written before the answer is whole, checked, and
 the session still what it was, so a crash at any point leaves either nothing or all of a run; what is lost is an answer.
 
 A generator that fails is counted in the session's row, and nothing else happens: the conversation goes on and is due
@@ -128,7 +128,7 @@ async def _run(
     try:
         taken = await _asked(engine, store, generator, ready, done)
     except GeneratorFailed as error:
-        done.notes.append(str(error))
+        done.notes.append(await run_sync(engine.safe_text, str(error)))
         done.failures = ready.part.session.consolidation_failures + 1
         if not dry_run:
             done.failures = await run_sync(store.failed, ready)
@@ -147,6 +147,33 @@ async def _run(
     done.runs.append(applied)
 
 
+class _Purse:
+    """What a model may cost, on the books of the store and of the result. `refused` says that there was not enough."""
+
+    def __init__(self, store: Consolidator, model: str, done: Consolidated) -> None:
+        self._store = store
+        self._model = model
+        self._done = done
+        self._reserved = Spend()
+        self.refused = False
+
+    async def reserve(self, most: Spend) -> bool:
+        from anyio.to_thread import run_sync
+
+        if not await run_sync(self._store.reserve, self._model, most):
+            self.refused = True
+            return False
+        self._reserved = most
+        self._done.spend += most
+        return True
+
+    async def settle(self, spend: Spend) -> None:
+        from anyio.to_thread import run_sync
+
+        await run_sync(self._store.settle, self._model, self._reserved, spend)
+        self._done.spend += spend + -self._reserved
+
+
 async def _asked(
     engine: Engine, store: Consolidator, generator: Generator, ready: Ready, done: Consolidated
 ) -> Taken | None:
@@ -156,27 +183,20 @@ async def _asked(
     """
     from anyio.to_thread import run_sync
 
-    if isinstance(generator, Extractive) or not any(line.fresh for line in ready.material.lines):
+    if isinstance(generator, Extractive) or not ready.part.has_words:
         return None
-    most = generator.most(ready.material)
-    if not await run_sync(store.reserve, generator.name, most):
+    purse = _Purse(store, generator.name, done)
+    before = done.spend
+    try:
+        proposal = await generator.propose(ready.material, purse)
+    except GeneratorFailed:
+        if not purse.refused or done.spend != before:
+            raise
         done.notes.append(
-            f"The limit of {engine.settings.memory.daily_token_limit:,} tokens a day (memory.daily_token_limit) is "
-            "reached, so no model was asked."
+            f"The limit of {engine.settings.memory.daily_token_limit:,} tokens a day (memory.daily_token_limit) leaves "
+            "no room for a call, so no model was asked."
         )
         return None
-    spend = most
-    try:
-        proposal, spend = await generator.propose(ready.material)
-    except GeneratorFailed as error:
-        told = error.data.get("spend")
-        spend = told if isinstance(told, Spend) else most
-        raise
-    finally:
-        # Where the task was cancelled, what was reserved stays on the books: the call may have been answered.
-        if spend is not most:
-            await run_sync(store.settle, generator.name, most, spend)
-        done.spend += spend
     return await run_sync(store.taken, ready, proposal)
 
 

@@ -15,7 +15,7 @@ from picomem import consolidation
 from picomem.consolidation import Consolidated
 from picomem.engine import Engine
 from picomem.errors import GeneratorFailed
-from picomem.models.generator import Fact, Generator, Material, Proposal
+from picomem.models.generator import Fact, Generator, Material, Proposal, Purse
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Role, Said, Session, ToolCall
@@ -44,17 +44,17 @@ class Scripted:
     asked: list[Material] = field(default_factory=list)
     meanwhile: Callable[[], object] | None = None
 
-    def most(self, material: Material) -> Spend:  # noqa: ARG002 - the protocol's
-        return Spend(3, 300, 60)
-
-    async def propose(self, material: Material) -> tuple[Proposal, Spend]:
+    async def propose(self, material: Material, purse: Purse) -> Proposal:
+        if not await purse.reserve(Spend(1, 300, 60)):
+            raise GeneratorFailed("no room")
         self.asked.append(material)
         if self.meanwhile:
             await anyio.to_thread.run_sync(self.meanwhile)
         given = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        await purse.settle(self.spend)
         if isinstance(given, Exception):
             raise given
-        return given, self.spend
+        return given
 
 
 def proposal(*facts: Fact, timeline: str = "They found why staging was slow.", **more: object) -> Proposal:
@@ -62,7 +62,7 @@ def proposal(*facts: Fact, timeline: str = "They found why staging was slow.", *
 
 
 def failing(message: str = "no answer within 60 seconds.") -> Scripted:
-    return Scripted([GeneratorFailed(message, spend=Spend(1, 100, 0))])
+    return Scripted([GeneratorFailed(message)])
 
 
 def said(role: str, text: str, origin: Origin | None = None, *calls: ToolCall, answers: str = "") -> Said:

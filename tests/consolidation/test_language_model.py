@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.consolidation.conftest import TALK, begun, consolidate
+from tests.consolidation.conftest import TALK, begun, consolidate, said, settings
 from tests.consolidation.server import GOOD, Server, answer, completion, fails, running, says
 
 from picomem.app import open_chat_model, open_generator
 from picomem.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.models.generator import Generator
-from picomem.records.session import Session
+from picomem.records.session import Session, ToolCall
 from picomem.settings import MemorySettings, ModelSettings, RecallSettings, SessionSettings, Settings
 
 KEY = "sk-local-0123456789abcdef"
@@ -89,6 +89,15 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again_with_what_is_wrong(mem
     again = server.requests[1]["messages"]
     assert [each["role"] for each in again] == ["system", "user", "assistant", "user"]
     assert "no whole JSON object" in again[-1]["content"]
+
+
+@pytest.mark.parametrize("settled", [settings(daily_token_limit=3_500)])
+def test_an_answer_is_not_asked_for_again_over_the_limit(memory, talk, server, generator) -> None:
+    server.behave = says("no JSON at all")
+    done = consolidate(memory, generator, talk.id)
+    assert (done.state, len(server.requests)) == ("failed", 1)
+    assert "leaves no room for a call" in done.notes[0]
+    assert memory.status().spent_today == 760
 
 
 def slow(handler, _request) -> None:
@@ -283,12 +292,9 @@ def test_other_providers_models_are_made_without_being_asked(provider: str) -> N
 
 
 def test_a_session_with_nothing_but_tools_asks_no_model(memory: Engine, server: Server, generator) -> None:
-    from tests.consolidation.conftest import said
-
-    from picomem.records.session import ToolCall
-
     session = begun(
         memory, said("assistant", "", None, ToolCall("c1", "look", "{}")), said("tool", "a page", answers="c1")
     )
     done = consolidate(memory, generator, session.id, force=True)
-    assert done.state == "done"
+    assert (done.runs[0].first, done.runs[0].last, done.spend.calls) == (1, 2, 0)
+    assert server.requests == []

@@ -15,9 +15,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from picomem.models.generator import Line, Material, Proposal
+from picomem.models.generator import Line, Material, Proposal, Purse
 from picomem.records.session import Role
-from picomem.records.spend import Spend
 from picomem.text.terms import terms
 from picomem.values import dataclass
 
@@ -47,13 +46,9 @@ class Extractive:
 
     name = "extractive"
 
-    def most(self, material: Material) -> Spend:  # noqa: ARG002 - the protocol's
-        """Nothing."""
-        return Spend()
-
-    async def propose(self, material: Material) -> tuple[Proposal, Spend]:
+    async def propose(self, material: Material, purse: Purse) -> Proposal:  # noqa: ARG002 - the protocol's
         """As `extracted`; it costs nothing and never fails."""
-        return extracted(material), Spend()
+        return extracted(material)
 
 
 def extracted(material: Material) -> Proposal:

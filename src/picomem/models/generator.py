@@ -72,15 +72,23 @@ class Proposal:
     made_of: frozenset[int] | None = None
 
 
+class Purse(Protocol):
+    """What may be spent. A call is reserved for at the most that it can cost, and set right when it is over."""
+
+    async def reserve(self, most: Spend) -> bool:
+        """Whether there is as much; if so it is spent from now on."""
+        ...
+
+    async def settle(self, spend: Spend) -> None:
+        """What the call that was reserved for last has cost."""
+        ...
+
+
 class Generator(Protocol):
     """Makes proposals. `name` says which model it is, in records and to people."""
 
     name: str
 
-    def most(self, material: Material) -> Spend:
-        """What a proposal may cost at most."""
-        ...
-
-    async def propose(self, material: Material) -> tuple[Proposal, Spend]:
-        """A proposal, and what it cost. Raises GeneratorFailed with what it cost in `data["spend"]`."""
+    async def propose(self, material: Material, purse: Purse) -> Proposal:
+        """A proposal; each call is paid from the purse. Raises GeneratorFailed, where the purse is empty too."""
         ...

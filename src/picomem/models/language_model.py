@@ -12,7 +12,7 @@ calls, and the rung that worked is remembered. What cannot become better by aski
 refusal, an answer that was cut off, a key that is not accepted.
 
 The client does not retry by itself, and the whole call has one deadline. A call that gave no account of its tokens is
-counted by our own tokenizer; one that may have been answered unheard is counted in full.
+counted by our own tokenizer; one that may have been answered unheard stays counted at the most that it can cost.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from picomem.errors import GeneratorFailed
 from picomem.models.answer import SCHEMA, again, instructions, prompt, read_answer
-from picomem.models.generator import Material, Proposal
+from picomem.models.generator import Material, Proposal, Purse
 from picomem.models.provider import ModelChoice
 from picomem.records.spend import Spend
 from picomem.text.tokens import count_tokens
@@ -45,34 +45,29 @@ class LanguageModel:
         self._choice = choice
         self._rung = _highest(model)
 
-    def most(self, material: Material) -> Spend:
-        """Three calls with the longest answers, each of which is sent back once."""
-        given = count_tokens(instructions(material, with_schema=True)) + count_tokens(prompt(material)) + _FRAME
-        return Spend(_CALLS, _CALLS * given + 3 * material.output_tokens, _CALLS * material.output_tokens)
-
-    async def propose(self, material: Material) -> tuple[Proposal, Spend]:
-        """Ask, and read what it answers. Raises GeneratorFailed with what it cost."""
-        asking = _Asking(self._model, self._choice, material, self._rung)
+    async def propose(self, material: Material, purse: Purse) -> Proposal:
+        """Ask, and read what it answers. Raises GeneratorFailed."""
+        asking = _Asking(self._model, self._choice, material, purse, self._rung)
         try:
             async with self._model:
                 proposal = await asking.proposal()
         except GeneratorFailed as error:
-            raise GeneratorFailed(f"{self.name}: {error}", spend=asking.spend) from error
+            raise GeneratorFailed(f"{self.name}: {error}") from error
         self._rung = asking.rung
-        return proposal, asking.spend
+        return proposal
 
 
 class _Asking:
     """One proposal on its way down the ladder."""
 
-    def __init__(self, model: Model, choice: ModelChoice, material: Material, rung: int) -> None:
+    def __init__(self, model: Model, choice: ModelChoice, material: Material, purse: Purse, rung: int) -> None:
         self._model = model
         self._choice = choice
         self._material = material
+        self._purse = purse
         self._answer = ""  # the one that could not be used, and why
         self._problem = ""
         self.rung = rung
-        self.spend = Spend()
 
     async def proposal(self) -> Proposal:
         failure = GeneratorFailed()
@@ -100,9 +95,11 @@ class _Asking:
         from pydantic_ai import direct, exceptions
 
         messages = self._messages()
-        estimate = self._given()
+        given = self._given()
         seconds = self._choice.timeout_secs
-        unheard = Spend(1, estimate, self._material.output_tokens)
+        spend = unheard = Spend(1, given, self._material.output_tokens)
+        if not await self._purse.reserve(unheard):
+            raise GeneratorFailed("the limit of tokens leaves no room for a call.")
         try:
             # The library's deadline is of the request; ours is of whatever else may hang.
             with anyio.fail_after(seconds + 5):
@@ -115,28 +112,31 @@ class _Asking:
                         "timeout": float(seconds),
                         "max_retries": 0,
                         "temperature": 0.0,
+                        "thinking": False,  # it would be paid for, and use up the room for the answer
                     },
                     model_request_parameters=self._parameters(),
                 )
+            spend = _spent(response, given)
         except exceptions.ModelHTTPError as error:
-            self.spend += Spend(1)
+            spend = Spend(1)
             told = self._told(f"the server answered {error.status_code} ({_body(error.body)})")
             if error.status_code in _REJECTED:
                 raise _Rejected(told) from error
             raise GeneratorFailed(told) from error
         except (exceptions.ModelRequestTimeout, exceptions.ModelTimeoutError, TimeoutError) as error:
-            self.spend += unheard
             raise GeneratorFailed(f"no answer within {seconds} seconds.") from error
         except exceptions.ContentFilterError as error:
-            self.spend += unheard
             raise GeneratorFailed("the provider's filter withheld the answer.") from error
         except exceptions.UserError as error:
-            raise _Rejected(self._told(str(error))) from error  # said before anything was sent
+            spend = Spend()  # it was said before anything was sent
+            raise _Rejected(self._told(str(error))) from error
         except (exceptions.AgentRunError, OSError, ValueError) as error:  # ValueError: an answer of another kind
-            self.spend += unheard
             raise GeneratorFailed(self._told(f"the call failed ({error})")) from error
-        self.spend += _spent(response, estimate)
-        return response
+        else:
+            return response
+        finally:
+            if spend is not unheard:  # else it may have been answered unheard: what was reserved is what it cost
+                await self._purse.settle(spend)
 
     def _messages(self) -> list[ModelMessage]:
         from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart

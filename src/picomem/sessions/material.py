@@ -47,6 +47,12 @@ class Part:
         return tuple(message for message in self.messages if message.seq >= self.first)
 
     @property
+    def has_words(self) -> bool:
+        """Whether anybody said anything in the new messages, tools and their use apart."""
+        talking = (message for message in self.fresh if message.role in (Role.USER, Role.ASSISTANT))
+        return any(char.isalnum() for message in talking for char in message.content)
+
+    @property
     def covered(self) -> int:
         """How many messages the new summary stands for."""
         before = self.summary.message_count if self.summary else 0
