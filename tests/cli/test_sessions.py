@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 
 from tests.cli.conftest import Picomem
@@ -85,3 +86,24 @@ def test_a_conversation_is_consolidated_by_hand(picomem: Picomem, home: Path) ->
     missing = picomem("consolidate", "nobody", "--user", "ann")
     assert missing.code == 3
     assert missing.err.startswith("picomem: ")
+
+
+def test_a_model_that_cannot_be_reached_is_said_with_an_exit_code(picomem: Picomem, home: Path) -> None:
+    talk = [{"User": {"content": "The crane of pier nine squeaks."}}, {"Assistant": {"content": "It is the winch."}}]
+    picomem("import-sessions", str(snapshot(home, entry("s-1", user_id="ann", conversation=talk))))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and does not listen
+        env = {
+            "PICOMEM_MEMORY_CONSOLIDATION_PROVIDER": "ollama",
+            "PICOMEM_MEMORY_CONSOLIDATION_MODEL": "tiny",
+            "PICOMEM_MEMORY_CONSOLIDATION_BASE_URL": f"http://127.0.0.1:{taken.getsockname()[1]}/v1",
+        }
+        failed = picomem("consolidate", "--user", "ann", env=env)
+        assert failed.code == 8
+        assert "the conversation waits as it is" in failed.out
+        assert "! ollama:tiny: the call failed" in failed.out
+    assert picomem("recall", "crane", "--user", "ann", "--json").json["hits"] == []
+    assert picomem("consolidate", "--user", "ann").code == 0
+    wrong = picomem("consolidate", "--user", "ann", env=env | {"PICOMEM_MEMORY_CONSOLIDATION_PROVIDER": "olama"})
+    assert wrong.code == 2
+    assert "“olama” in [memory] is no provider" in wrong.err

@@ -59,6 +59,7 @@ def test_a_server_that_speaks_openais_protocol_consolidates(memory, talk, server
     assert request["model"] == "tiny"
     assert "tools" not in request
     assert request["response_format"]["type"] == "json_schema"
+    assert request["max_completion_tokens" if provider == "openai" else "max_tokens"] == 2_000
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"
     assert (done.spend.calls, done.spend.input_tokens, done.spend.output_tokens) == (1, 700, 60)
     assert memory.status().spent_today == 760

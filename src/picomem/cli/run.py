@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from picomem.app import open_engine
-from picomem.errors import InvalidInput, NotFound, StoreError
+from picomem.errors import GeneratorFailed, InvalidInput, NotFound, StoreError
 from picomem.operations.operation import Operation, Progressing
 from picomem.paths import private_umask
 
@@ -48,6 +48,8 @@ def _exit_code(operation: Operation, result: Any) -> int:
         return 1
     if operation.name == "purge":
         return StoreError.exit_code if result.unfinished else 1 if not _proved(result.scan) else 0
+    if operation.name == "consolidate" and any(each.state == "failed" for each in result.sessions):
+        return GeneratorFailed.exit_code
     if operation.name == "read-note":
         return {"not_found": NotFound.exit_code, "error": InvalidInput.exit_code}.get(result.status, 0)
     return 0

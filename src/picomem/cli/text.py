@@ -433,6 +433,13 @@ def _sessions(result: Any) -> str:
     return "\n".join(lines)
 
 
+_NOT_DONE = {
+    "not due": "nothing is new",
+    "overtaken": "another process was faster",
+    "failed": "no answer that can be used; the conversation waits as it is",
+}
+
+
 def _consolidate(result: Any) -> str:
     lines = []
     for each in result.sessions:
@@ -446,9 +453,8 @@ def _consolidate(result: Any) -> str:
             lines += [_wrapped(f"turned down, {reason}: {text}") for text, reason in run.turned_down]
             if run.summary:
                 lines.append(_wrapped(f"summary up to message {run.covered}: {run.summary}"))
-        if not each.runs:
-            said = {"not due": "nothing is new", "overtaken": "another process was faster"}
-            lines.append(f"{each.session}  {said.get(each.state, each.state)}")
+        if each.state != "done":
+            lines.append(f"{each.session}  {_NOT_DONE.get(each.state, each.state)}")
         lines += [f"! {note}" for note in each.notes]
     calls = sum(each.calls for each in result.sessions)
     if calls:

@@ -137,16 +137,21 @@ def _speaking_openai(choice: ModelChoice, url: str) -> Model:
 
         key = choice.key or (_NO_KEY if url else None)
         return OpenAIChatModel(choice.model, provider=OpenAIProvider(base_url=url or None, api_key=key))
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+
+    # Not every server knows the newer name of max_tokens, and one that does not would write without end.
+    profile = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
     url, key = url or LOCAL[choice.provider], choice.key or _NO_KEY
     if choice.provider == "ollama":
         from pydantic_ai.models.ollama import OllamaModel
         from pydantic_ai.providers.ollama import OllamaProvider
 
-        return OllamaModel(choice.model, provider=OllamaProvider(base_url=url, api_key=key))
+        return OllamaModel(choice.model, provider=OllamaProvider(base_url=url, api_key=key), profile=profile)
     if choice.provider == "vllm":
         from pydantic_ai.providers.vllm import VLLMProvider
 
-        return OpenAIChatModel(choice.model, provider=VLLMProvider(base_url=url, api_key=key))
+        return OpenAIChatModel(choice.model, provider=VLLMProvider(base_url=url, api_key=key), profile=profile)
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-    return OpenAIChatModel(choice.model, provider=OpenAICompatibleProvider(choice.provider, base_url=url, api_key=key))
+    provider = OpenAICompatibleProvider(choice.provider, base_url=url, api_key=key)
+    return OpenAIChatModel(choice.model, provider=provider, profile=profile)
