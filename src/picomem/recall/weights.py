@@ -19,7 +19,7 @@ class Weights:
     # Of two words, one of which says sixteen times as much, it weighs twice as much.
     language: float = 0.25
     # A word near in meaning to one of the question, beside that word itself.
-    near_words: float = 0.5
+    near_words: float = 0.55
     # A near spelling of a word that nobody wrote, beside the word itself.
     spelling: float = 0.6
     # A turn of rank.SHORT tokens takes half of this from what its neighbours have, a longer one less.
@@ -28,7 +28,7 @@ class Weights:
     session: float = 0.3
     # Mean vectors of a static model say less than words do, and little about a short turn; where words leave everything
     # open, nearness in meaning counts so much.
-    meaning: float = 0.8
+    meaning: float = 0.7
     # A sentence model's nearest weighs as much as the best by words: 0.8 finds fewer notes, 1.3 fewer turns.
     sentences: float = 1.0
     # Being inside a time that the question certainly asks for is worth a perfect match of words; inside one that it
