@@ -216,6 +216,9 @@ def _forget(result: Any) -> str:
 def _undo(result: Any) -> str:
     lines = []
     for each in result.undone:
+        if not each.key:
+            lines.append(f"The consolidation of {_day(each.undone.at)} is undone; the conversation is due again.")
+            continue
         lines.append(f"{each.key}: {_step(each.undone)} of {_day(each.undone.at)} is undone.")
         if each.memory is None:
             lines.append(f"   It is archived; `picomem history {each.key}` still shows it.")

@@ -18,7 +18,7 @@ What a run leaves behind, all in one transaction and under one `run` id (nothing
 - `sessions`: pointer, its time, and the count of failures, which begins anew;
 - `consolidations`: a row that says all that, and what pointer, failures and summary were before.
 
-Beside it stands `spending`, which no undo takes back.
+Beside it stands `spending`, which no undo takes back. What an undo does is in `undo.py` and `reopening.py`.
 
 The transaction looks first whether the pointer and the messages are still what was read: if another process was
 faster, or a message was purged meanwhile, nothing is written.
@@ -36,13 +36,14 @@ from picomem.memory.decide import Offer
 from picomem.memory.likeness import Relation, compare
 from picomem.memory.proposed import Taken, taken, worst
 from picomem.memory.remember import Remembered, Writer
+from picomem.memory.reopening import CONSOLIDATED
 from picomem.memory.vectors import Prepared, Vectors
 from picomem.models.generator import KnownMemory, Material, Proposal
 from picomem.policy.requests import find_requests
 from picomem.records.episode import Episode, Transcript
 from picomem.records.ids import content_hash, new_id
-from picomem.records.kinds import Kind, Origin, Source
-from picomem.records.memory import Change, Memory, Parent
+from picomem.records.kinds import Decision, Kind, Origin, Source
+from picomem.records.memory import Memory, Parent
 from picomem.records.scope import Scope
 from picomem.records.session import Message, Role, Session, Summary, session_path
 from picomem.records.spend import Spend
@@ -59,6 +60,7 @@ RAW = "[RAW]"
 _IMPORTANCE = 0.3  # of a timeline entry
 _MOST_KNOWN = 24  # memories that a generator is shown
 _LONGEST_PREVIEW = 1_500  # characters of an episode
+_EXCERPT = 200  # characters of what was turned down that its change keeps
 _RECALLING = ("recall", "search", "memory_get")  # in the names of tools that hand out what is in memory
 
 MakeWriter = Callable[[str], Writer]
@@ -273,29 +275,26 @@ class _Applying:
     generator: str
     owner: Scope
     cleaner: Cleaner
-    change_id: str = field(default_factory=new_id)
+    change_id: str = ""  # of the run's own change
 
     def all(self, texts: Sequence[str], vectors: Sequence[Prepared | None], store: Vectors | None) -> Applied:
         part = self.ready.part
+        session = part.session
+        reason = f"messages {part.first} to {part.last} of session {session.id}, by {self.generator}"
+        before_seq = session.last_consolidated_seq
+        own = self.writer.record(self.tx, self.owner, CONSOLIDATED, reason, before=before_seq, after=part.last)
+        self.change_id = own.id
         forgotten = self._forgotten()
         called_off = self._call_off()
         offered = self._requests(forgotten) + self._facts(forgotten)
         for down in self.taken.turned_down:
-            self._record("refuse", down.reason, memory_id=down.memory_id, candidate=down.text)
+            self._refuse(down.text, down.reason, down.memory_id)
         stored = self._timeline(texts)
         if store is not None:
             for episode, vector in zip(stored, vectors, strict=True):
                 store.store(self.tx, "episode", episode.doc, vector)
         before = sessions.summary(self.tx, self.owner, part.session.id) if part.covers else None
         self._summarise(before)
-        reason = f"messages {part.first} to {part.last} of session {part.session.id}, by {self.generator}"
-        self._record(
-            "consolidate",
-            reason,
-            before=part.session.last_consolidated_seq,
-            after=part.last,
-            change_id=self.change_id,
-        )
         consolidations.record(
             self.tx,
             consolidations.Run(
@@ -387,7 +386,7 @@ class _Applying:
         same = (Relation.SAME, Relation.CONTAINED)
         gone = next((each for each in forgotten if compare(offer.content, each.content).relation in same), None)
         if gone is not None:
-            self._record("refuse", f"“{gone.key}” said this and was forgotten since", candidate=offer.content)
+            self._refuse(offer.content, f"“{gone.key}” said this and was forgotten since")
             return []
         return [(offer.content, offer.origin, self.writer.remember(self.tx, offer, self._parents(sources)))]
 
@@ -479,34 +478,14 @@ class _Applying:
         wanted = set(numbers)
         return [Parent(kind="message", id=each.id) for each in self.ready.part.messages if each.seq in wanted]
 
-    def _record(
-        self,
-        decision: str,
-        reason: str,
-        *,
-        memory_id: str = "",
-        before: int | None = None,
-        after: int | None = None,
-        candidate: str = "",
-        change_id: str = "",
-    ) -> None:
-        change = Change(
-            id=change_id or new_id(),
-            run=self.writer.run,
-            at=self.writer.now,
-            actor=self.writer.actor,
-            verb=self.writer.verb,
-            decision=decision,
-            reason=reason,
-            memory_id=memory_id,
-            before=before,
-            after=after,
-            candidate=candidate[:200],
+    def _refuse(self, text: str, reason: str, memory_id: str = "") -> None:
+        """Put on record what was not even offered, with the messages that it came from."""
+        excerpt = text[:_EXCERPT]
+        change = self.writer.record(
+            self.tx, self.owner, Decision.REFUSE, reason, memory_id=memory_id, candidate=excerpt
         )
-        memories.record_change(self.tx, self.owner, change)
-        if candidate:
-            parents = self._parents(message.seq for message in self.ready.part.fresh)
-            memories.add_lineage(self.tx, self.owner, "change", change.id, 0, parents, change.id)
+        parents = self._parents(message.seq for message in self.ready.part.fresh)
+        memories.add_lineage(self.tx, self.owner, "change", change.id, 0, parents, change.id)
 
 
 def raw(part: Part) -> Taken:

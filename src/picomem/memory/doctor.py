@@ -19,7 +19,7 @@ from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
-from picomem.store import episodes, memories, notes, sessions, tombstones, vectors
+from picomem.store import consolidations, episodes, memories, notes, sessions, tombstones, vectors
 from picomem.store.connector import Connector, Transaction
 from picomem.text.terms import VERSION, indexed, owner_token
 from picomem.values import dataclass, field, replace
@@ -226,6 +226,10 @@ def _check_conversations(tx: Transaction, scope: Scope, result: Diagnosis, repai
             if repair:
                 tx.run("purge_summary", user=scope.user, session_id=session_id)
             result.add("row", f"the summary of session {session_id} does not match its hash", repair)
+    for row in tx.all("all_consolidations", user=scope.user):
+        _count(result, "consolidations")
+        if not consolidations.is_whole(row):
+            result.add("row", f"the record of consolidation {row[0]} does not match its hash; it cannot be undone")
 
 
 def _check_holdings(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:

@@ -211,6 +211,10 @@ class _Erasing:
                 self.texts.append(row[1])
                 self.tx.run("purge_summary", user=self.scope.user, session_id=row[0])
                 memories.purge_lineage(self.tx, self.scope, "summary", row[0])
+        for row in self.tx.all("all_consolidations", user=self.scope.user):
+            if row[1] in self.plan.sessions | self.plan.shortened | self.plan.summaries:
+                self.texts.append(row[7])
+                self.tx.run("purge_consolidations", user=self.scope.user, session_id=row[1])
         for row in self.tx.all("all_sessions", user=self.scope.user):
             if row[0] in self.plan.sessions:
                 self.texts += [row[5], row[4]]
@@ -245,7 +249,7 @@ class _Erasing:
             self.texts += [change.reason, change.candidate]
         for file in notes.files(self.tx, self.scope):
             notes.delete(self.tx, self.scope, file.root, file.path)
-        for name in ("purge_changes", "purge_lineage", "purge_holdings"):
+        for name in ("purge_changes", "purge_lineage", "purge_holdings", "purge_spending"):
             self.tx.run(name, user=user)
         for name in _META:
             self.tx.run("delete_meta", name=f"{name} {user}")

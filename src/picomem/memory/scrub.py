@@ -19,7 +19,7 @@ from picomem.policy.redact import Redactor
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
 from picomem.sessions.arguments import safe_arguments
-from picomem.store import episodes, memories, sessions, vectors
+from picomem.store import consolidations, episodes, memories, sessions, vectors
 from picomem.store.connector import Connector, Row, Transaction
 from picomem.text.tokens import count_tokens
 from picomem.values import dataclass, field, replace
@@ -59,6 +59,8 @@ def scrub(
             scrubbing.message(row)
         for row in tx.all("all_summaries", user=scope.user):
             scrubbing.summary(row)
+        for row in tx.all("all_consolidations", user=scope.user):
+            scrubbing.consolidation(row)
         for source in sorted(scrubbing.to_rebuild):
             rebuild_words(tx, [Scope(user) for (user,) in tx.all("users")], source)
         if not dry_run and scrubbing.result.changed:
@@ -208,6 +210,17 @@ class _Scrubbing:
                 summary=text,
                 content_hash=_LEFT_DAMAGED,
             )
+
+    def consolidation(self, row: Row) -> None:
+        """The summary that stood there before a run: JSON, so the text in it is redacted by itself."""
+        try:
+            kept = json.loads(row[7]) if row[7] else {}
+            text = self._redacted(kept.get("text", ""))
+            safe = row[7] if text == kept.get("text", "") else json.dumps({**kept, "text": text}, ensure_ascii=False)
+        except (ValueError, AttributeError):
+            safe = self._redacted(row[7])
+        if self._to_write(safe != row[7], consolidations.is_whole(row)):
+            consolidations.rewrite(self.tx, self.scope, row, safe)
 
     def _calls(self, stored: str) -> str:
         """The calls of a message, with the arguments of each redacted; what cannot be read, as a text."""

@@ -3,7 +3,8 @@
 What a change did is told by the versions that it opened and closed (`trail.py`), so one rule serves every verb: what is
 believed of the memory becomes what was believed right before the change. A version that is not to be believed any more
 is closed, and what it had replaced is opened again as a version of its own, known from now on; so "what did we believe
-then" goes on to have the answer that it had. To undo an undo is to do the thing again.
+then" goes on to have the answer that it had. To undo an undo is to do the thing again. (Of a consolidation that is its
+facts; the conversation is consolidated anew, see `reopening.py`.)
 
 What was built on a change stands in the way, and is named. A run is undone from its last change to its first, in one
 transaction; if one of them cannot be, none is.
@@ -16,6 +17,7 @@ from collections.abc import Sequence
 from picomem.clock import iso
 from picomem.errors import Conflict, InvalidInput
 from picomem.memory.remember import Writer
+from picomem.memory.reopening import CONSOLIDATED, REOPENED, check_latest, reopen
 from picomem.memory.trail import Trail, same
 from picomem.records.kinds import Decision
 from picomem.records.memory import Change, Memory, Parent
@@ -29,6 +31,7 @@ _NOTHING_TO_UNDO = {
     Decision.REFUSE: "stored nothing, so there is nothing to undo",
     "repair": "kept a damaged row as it read, and what it said before is not known; revise the memory instead",
     "purge": "erased for good; nothing brings that back",
+    REOPENED: "made a conversation be consolidated again; `picomem consolidate` does that",
 }
 
 
@@ -51,16 +54,23 @@ def undo(tx: Transaction, writer: Writer, scope: Scope, name: str, reason: str) 
     """
     named = memories.changes_named(tx, scope, name)
     undoes = memories.undoing(tx, scope)
-    if len(named) == 1:
+    # The change that stands for a consolidation is about no memory: to undo it is to undo the run.
+    consolidated = next((change for change in named if change.decision == CONSOLIDATED), None)
+    if consolidated is not None:
+        check_latest(tx, scope, consolidated, undoes)
+        named = memories.changes_of_run(tx, scope, consolidated.run)
+    elif len(named) == 1:
         return [_undo(tx, writer, scope, named[0], undoes, reason)]
     wrote = [change for change in named if _reason_against(tx, scope, change, undoes) == ""]
-    if not wrote:
+    if not wrote and consolidated is None:
         raise InvalidInput(f"Nothing was changed by run {name}, so there is nothing to undo.")
     done: list[Undone] = []
     for change in reversed(wrote):
         if _trail(tx, scope, change.memory_id, undoes).in_force(change.id):  # else it was taken back by itself
             done.append(_undo(tx, writer, scope, change, undoes, reason))
             undoes[done[-1].change.id] = change.id
+    if consolidated is not None:
+        done.append(Undone(consolidated, reopen(tx, writer, scope, consolidated, reason), "", None))
     return done
 
 

@@ -21,7 +21,8 @@ class Undo:
 
 @dataclass(frozen=True, slots=True)
 class UndoneView:
-    """One change that was undone, the change that did it, and what is believed of the memory now (None: archived)."""
+    """One change that was undone, the change that did it, and what is believed of the memory now (None: archived). Of a
+    consolidation's own change, `key` is empty: its conversation is due again."""
 
     undone: ChangeView
     change: ChangeView
@@ -100,6 +101,7 @@ def _said(result: UndoResult) -> str:
     lines = [
         f"{each.key}: {'believed again: ' + each.memory.content if each.memory else 'archived'}"
         for each in result.undone
+        if each.key
     ]
     return "\n".join([*lines, *result.notes])
 

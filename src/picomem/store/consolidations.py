@@ -6,12 +6,14 @@ import json
 from collections.abc import Sequence
 
 from picomem.clock import DAY, Micros
+from picomem.errors import Corrupt
 from picomem.records.ids import content_hash
+from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Session, Summary
 from picomem.records.spend import Spend
 from picomem.store import sessions
-from picomem.store.connector import Transaction
+from picomem.store.connector import Row, Transaction
 from picomem.values import asdict, dataclass
 
 
@@ -30,6 +32,21 @@ class Run:
     last: int
     episodes: tuple[str, ...]
     at: Micros
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What is on record of a run, for whoever takes it back: where the pointer went and was, and the summary before."""
+
+    run: str
+    session: str
+    last: int
+    before_seq: int
+    before_at: Micros | None
+    before_failures: int
+    summary: Summary | None
+    summarised: bool
+    episodes: tuple[str, ...]
 
 
 def waiting(tx: Transaction, scope: Scope) -> list[Session]:
@@ -78,8 +95,70 @@ def record(tx: Transaction, run: Run) -> None:
         summarised=int(run.summarised),
         episodes=json.dumps(run.episodes),
         at=run.at,
-        content_hash=content_hash(run.id, before.id, summary),
+        content_hash=_hash(run.id, before.id, summary),
     )
+
+
+def of_run(tx: Transaction, scope: Scope, run: str) -> Kept | None:
+    """What is on record of a run; None where nothing is. Raises Corrupt for a damaged row."""
+    row = tx.one("consolidation", user=scope.user, run=run)
+    if row is None:
+        return None
+    if not is_whole(row):
+        raise Corrupt(f"The record of consolidation {run} does not match its own hash; run `picomem doctor`.", id=run)
+    return Kept(
+        run=row[0],
+        session=row[1],
+        last=row[3],
+        before_seq=row[4],
+        before_at=row[5],
+        before_failures=row[6],
+        summary=_summary(row[7]),
+        summarised=bool(row[8]),
+        episodes=tuple(json.loads(row[9])),
+    )
+
+
+def latest(tx: Transaction, scope: Scope, session_id: str) -> str:
+    """The latest run of a session; empty where there is none."""
+    row = tx.one("latest_consolidation", user=scope.user, session_id=session_id)
+    return str(row[0]) if row else ""
+
+
+def move_back(tx: Transaction, scope: Scope, kept: Kept) -> None:
+    """Put the pointer back to where it was before a run, and forget the run."""
+    tx.run(
+        "move_pointer_back",
+        user=scope.user,
+        id=kept.session,
+        last=kept.last,
+        seq=kept.before_seq,
+        at=kept.before_at,
+        failures=kept.before_failures,
+    )
+    tx.run("delete_consolidation", user=scope.user, run=kept.run)
+
+
+def is_whole(row: Row) -> bool:
+    """Whether a record of a run matches its hash."""
+    return row[10] == _hash(row[0], row[1], row[7])
+
+
+def rewrite(tx: Transaction, scope: Scope, row: Row, summary: str) -> None:
+    """Store another text for the summary before a run; a damaged row stays one."""
+    digest = _hash(row[0], row[1], summary) if is_whole(row) else ""
+    tx.run("rewrite_consolidation_text", user=scope.user, run=row[0], before_summary=summary, content_hash=digest)
+
+
+def _summary(stored: str) -> Summary | None:
+    if not stored:
+        return None
+    given = json.loads(stored)
+    return Summary(**{**given, "origin": Origin(given["origin"])})
+
+
+def _hash(run: str, session: str, summary: str) -> str:
+    return content_hash(run, session, summary)
 
 
 def add_spending(tx: Transaction, scope: Scope, at: Micros, model: str, spend: Spend) -> None:

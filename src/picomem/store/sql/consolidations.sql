@@ -19,6 +19,36 @@ INSERT INTO consolidations (user_id, run, session_id, change_id, generator, firs
 VALUES (:user, :run, :session_id, :change_id, :generator, :first_seq, :last_seq, :before_seq, :before_at,
     :before_failures, :before_summary, :summarised, :episodes, :at, :content_hash)
 
+-- part: consolidation_columns
+run, session_id, first_seq, last_seq, before_seq, before_at, before_failures, before_summary, summarised, episodes,
+    content_hash
+
+-- name: consolidation
+SELECT {consolidation_columns} FROM consolidations WHERE user_id = :user AND run = :run
+
+-- name: all_consolidations
+SELECT {consolidation_columns} FROM consolidations WHERE user_id = :user ORDER BY run
+
+-- name: latest_consolidation
+SELECT run FROM consolidations WHERE user_id = :user AND session_id = :session_id ORDER BY last_seq DESC, run DESC LIMIT 1
+
+-- name: rewrite_consolidation_text
+UPDATE consolidations SET before_summary = :before_summary, content_hash = :content_hash
+WHERE user_id = :user AND run = :run
+
+-- name: purge_consolidations
+DELETE FROM consolidations WHERE user_id = :user AND session_id = :session_id
+
+-- name: delete_consolidation
+DELETE FROM consolidations WHERE user_id = :user AND run = :run
+
+-- name: move_pointer_back
+UPDATE sessions SET last_consolidated_seq = :seq, last_consolidated_at = :at, consolidation_failures = :failures
+WHERE user_id = :user AND id = :id AND last_consolidated_seq = :last
+
+-- name: purge_spending
+DELETE FROM spending WHERE user_id = :user
+
 -- name: add_spending
 INSERT INTO spending (user_id, day, model, calls, input_tokens, output_tokens)
 VALUES (:user, :day, :model, :calls, :input_tokens, :output_tokens)
