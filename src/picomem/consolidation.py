@@ -29,8 +29,9 @@ from picomem.values import dataclass, field
 
 if TYPE_CHECKING:
     from picomem.engine import Engine
-    from picomem.memory.consolidate import Applied, Consolidator, Ready
+    from picomem.memory.consolidate import Consolidator, Ready
     from picomem.memory.proposed import Taken
+    from picomem.memory.taking_up import Applied
 
 
 _LOOK_SECONDS = 30.0  # between two looks at whether a conversation is due
@@ -202,8 +203,8 @@ async def _asked(
 
 def _without_model(ready: Ready) -> tuple[str, Taken]:
     """What is kept of a part where no model is asked, and by what name."""
-    from picomem.memory.consolidate import raw
     from picomem.memory.proposed import taken
+    from picomem.memory.raw import raw
 
     try:
         return Extractive.name, taken(extracted(ready.material), ready.part, ready.known, lambda text: text)
