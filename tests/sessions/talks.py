@@ -63,10 +63,17 @@ def talk(draw: st.DrawFn, most: int = 24) -> list[Message]:
 
 def summaries(last: int) -> st.SearchStrategy[Summary | None]:
     made = st.builds(
-        lambda words, covered: Summary(
-            session_id="s", text=words, message_count=covered, covered_seq=covered, created_at=0, updated_at=0
+        lambda words, origin, covered: Summary(
+            session_id="s",
+            text=words,
+            origin=origin,
+            message_count=covered,
+            covered_seq=covered,
+            created_at=0,
+            updated_at=0,
         ),
         TEXTS,
+        st.sampled_from([Origin.AGENT, Origin.WEB]),
         st.integers(0, max(1, last)),
     )
     return st.none() | made
