@@ -237,8 +237,9 @@ def test_what_was_forgotten_since_does_not_come_back(memory: Engine) -> None:
     memory.remember("Releases go out on Tuesdays", key="releases")
     memory.forget("releases")
     generator = Scripted([proposal(Fact("releases", "Releases go out on Tuesdays"))])
-    consolidate(memory, generator, session.id, force=True)
+    (run,) = consolidate(memory, generator, session.id, force=True).runs
     assert memory.memories() == []
+    assert [reason for _, reason in run.turned_down] == ["“releases” said this and was forgotten since"] * 2
     assert any("was forgotten since" in change.reason for change, _ in memory.changes())
 
 

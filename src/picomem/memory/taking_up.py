@@ -81,6 +81,7 @@ class TakingUp:
     owner: Scope
     cleaner: Cleaner
     change_id: str = ""  # of the run's own change
+    turned_down: list[tuple[str, str]] = field(default_factory=list)  # a text and the reason
 
     def all(self, texts: Sequence[str], vectors: Sequence[Prepared | None], store: Vectors | None) -> Applied:
         part, session = self.part, self.part.session
@@ -127,7 +128,7 @@ class TakingUp:
             origin=self.taken.origin,
             offered=tuple(offered),
             called_off=tuple(called_off),
-            turned_down=tuple((down.text, down.reason) for down in self.taken.turned_down),
+            turned_down=tuple(self.turned_down),
         )
 
     def _forgotten(self) -> list[Memory]:
@@ -283,6 +284,7 @@ class TakingUp:
 
     def _refuse(self, text: str, reason: str, memory_id: str = "") -> None:
         """Put on record what was not even offered, with the messages that it came from."""
+        self.turned_down.append((text, reason))
         excerpt = text[:_EXCERPT]
         change = self.writer.record(
             self.tx, self.owner, Decision.REFUSE, reason, memory_id=memory_id, candidate=excerpt
