@@ -24,8 +24,9 @@ from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, TextResourceC
 
 import picomem
 from picomem.engine import Engine
-from picomem.gateway.mcp import build_server, described, due, project_of
+from picomem.gateway.mcp import build_server, due, project_of
 from picomem.operations.operation import Operation, Progressing, option
+from picomem.operations.schemas import described
 from picomem.operations.table import operations
 from picomem.values import dataclass
 

@@ -40,10 +40,10 @@ from mcp.shared.exceptions import MCPError
 
 from picomem.engine import Engine
 from picomem.errors import InvalidInput, PicomemError
-from picomem.gateway.advice import for_agents, with_notes_for_agents
-from picomem.gateway.schemas import Parameters, result_json, result_schema
 from picomem.operations import table
+from picomem.operations.advice import for_agents, with_notes_for_agents
 from picomem.operations.operation import Operation, Progressing
+from picomem.operations.schemas import Parameters, described, result_json, result_schema
 from picomem.version import __version__
 
 INDEX_URI = "picomem://index"
@@ -129,12 +129,6 @@ class Progress:
 def due(done: int, total: int, last: int, seconds: float) -> bool:
     """Whether to report: progress has risen since `last`, and it is the end or long enough after that report."""
     return done > last and (done == total or seconds >= _PROGRESS_SECONDS)
-
-
-def described(operation: Operation) -> str:
-    """A tool's description: the operation's line, and the further paragraphs of its function's docstring."""
-    _, *further = (operation.run.__doc__ or "").strip().split("\n\n")
-    return "\n\n".join([operation.doc, *(" ".join(paragraph.split()) for paragraph in further)])
 
 
 def project_of(uri: str) -> str | None:

@@ -161,6 +161,12 @@ class Parameters:
         return f"{first} is {_quoted(deepest['input'])}; it is {parameter.takes}."
 
 
+def described(operation: Operation) -> str:
+    """A tool's description: the operation's line, and the further paragraphs of its function's docstring."""
+    _, *further = (operation.run.__doc__ or "").strip().split("\n\n")
+    return "\n\n".join([operation.doc, *(" ".join(paragraph.split()) for paragraph in further)])
+
+
 def result_schema(operation: Operation) -> dict[str, Any]:
     """The JSON Schema (2020-12) of the operation's result: an object."""
     return _trimmed(TypeAdapter(operation.result).json_schema(mode="serialization"))

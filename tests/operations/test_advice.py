@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from picomem.gateway.advice import for_agents, with_notes_for_agents
+from picomem.operations.advice import for_agents, with_notes_for_agents
 from picomem.values import dataclass
 
 TOOLS = {"recall": "memory_recall", "show": "memory_show"}
