@@ -142,6 +142,19 @@ def _show(result: Any) -> str:
     return "\n".join(lines)
 
 
+def _memories(result: Any) -> str:
+    lines = []
+    for memory in result.memories:
+        lines.append(f"{memory.key}  ({memory.kind}, {_day(memory.updated_at)[:10]})")
+        said = memory.content if memory.origin in ("user", "agent") else f"(from {memory.origin}) {memory.content}"
+        lines.append(_wrapped(said, "   ", 3))
+    if not result.memories:
+        lines.append("Nothing is remembered yet; `picomem remember TEXT` stores a statement.")
+    if result.left_out:
+        lines.append(f"There are {result.left_out:,} more; -n shows more.")
+    return "\n".join(lines)
+
+
 def _why(result: Any) -> str:
     lines = []
     if result.memory:
@@ -498,6 +511,7 @@ _TEXTS: dict[str, Callable[[Any], str]] = {
     "recall": _recall,
     "search-notes": _search_notes,
     "read-note": _read_note,
+    "memories": _memories,
     "show": _show,
     "why": _why,
     "history": _history,

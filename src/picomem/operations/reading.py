@@ -1,4 +1,4 @@
-"""Operations that show what is there: show, why, history, timeline, index."""
+"""Operations that show what is there: memories, show, why, history, timeline, index."""
 
 from __future__ import annotations
 
@@ -12,10 +12,44 @@ from picomem.operations.memory_views import ChangeView, MemoryView, change_view,
 from picomem.operations.operation import Operation, option
 from picomem.operations.times import moment
 from picomem.operations.views import HitView, hit_view
+from picomem.records.kinds import Kind
 from picomem.values import dataclass
 
 if TYPE_CHECKING:
     from picomem.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Memories:
+    kind: str | None = option("only of this kind", None, choices=tuple(Kind), short="-t", tool="category")
+    tag: str = option("only with this tag", "")
+    project: str = option("only of this project, and what belongs to none", "")
+    archived: bool = option("the archived ones instead", False)
+    limit: int = option("memories at most", 50, short="-n")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoriesResult:
+    """The most important first; `left_out` is how many more there are."""
+
+    memories: list[MemoryView]
+    left_out: int
+
+
+def memories(engine: Engine, request: Memories) -> MemoriesResult:
+    """List what is remembered, the most important first."""
+    if request.limit < 1:
+        raise InvalidInput(f"limit is {request.limit}; it must be at least 1.")
+    found = [
+        each
+        for each in engine.memories(archived=request.archived)
+        if (request.kind is None or each.kind == request.kind)
+        and (not request.tag or request.tag in each.tags)
+        and (not request.project or each.scope.project in ("", request.project))
+    ]
+    found.sort(key=lambda each: (not each.pinned, -each.importance, -each.known_from, each.key))
+    shown = [memory_view(engine.shown(each), engine.now()) for each in found[: request.limit]]
+    return MemoriesResult(shown, len(found) - len(shown))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +239,25 @@ def index(engine: Engine, request: Index) -> IndexResult:
     return IndexResult(page.text, page.tokens, page.budget, page.entries, page.left_out)
 
 
+def _listed(result: MemoriesResult) -> str:
+    if not result.memories:
+        return "Nothing is remembered yet."
+    lines = [f"- {fenced(each.key, each.origin)}: {fenced(each.content, each.origin)}" for each in result.memories]
+    return "\n".join([*lines, *([f"({result.left_out} more)"] if result.left_out else [])])
+
+
 OPERATIONS = (
+    Operation(
+        name="memories",
+        request=Memories,
+        result=MemoriesResult,
+        run=memories,
+        reply=_listed,
+        permission="memory:read:user",
+        example="picomem memories --kind preference",
+        read_only=True,
+        idempotent=True,
+    ),
     Operation(
         name="show",
         request=Show,

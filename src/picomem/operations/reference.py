@@ -26,6 +26,8 @@ RFC 3339 times, spans in words (`30d`, `last week`, `三天前`) or Unix millise
 _OTHERS = """## Other commands
 
 - `picomem ingest --watch [PATH…]` follows the transcripts until stopped.
+- `picomem chat [--session ID] [--model NAME] [QUESTION…]` talks with PicoBot, or answers one question (an argument, or
+  stdin); see [agents](agent.md).
 - `picomem demo [--keep FOLDER]` shows it all on sample sessions, in a store of its own.
 - `picomem mcp` serves the tools below to an agent, over MCP on stdin and stdout. The index page is the resource
   `picomem://index`.

@@ -19,7 +19,7 @@ _PLACES = {
     "purging": ("purge",),
     "recalling": ("recall",),
     "notes": ("search-notes", "read-note"),
-    "reading": ("show", "why", "history", "timeline", "index"),
+    "reading": ("memories", "show", "why", "history", "timeline", "index"),
     "sessions": ("sessions", "messages", "import-sessions"),
     "consolidating": ("consolidate",),
 }
