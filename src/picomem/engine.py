@@ -24,7 +24,7 @@ from picomem.recall.recall import Recall, Wanted
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Decision, Kind, Origin, Priority
-from picomem.records.memory import Change, Memory
+from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.settings import Settings
 from picomem.store import episodes, memories
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from picomem.memory.doctor import Diagnosis
     from picomem.memory.embed import Embedded
     from picomem.memory.explain import Explanation
+    from picomem.memory.files import Files
     from picomem.memory.index import IndexPage
     from picomem.memory.migrate import Entry
     from picomem.memory.purge import Erased, Planned, Purged
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from picomem.notes.notes import Excerpt, Found, Notes
     from picomem.policy.redact import Redactor
     from picomem.records.episode import Episode, Transcript
+    from picomem.records.session import Loaded, Summary
     from picomem.sessions.log import Sessions
     from picomem.sessions.snapshot import TakenOver
     from picomem.sessions.window import Window
@@ -85,6 +87,8 @@ class Engine:
         self._clock = clock
         self._zone = zone
         self._actor = actor or f"user:{scope.user}"
+        self._sources: tuple[Parent, ...] = ()
+        self._said = ""
         self._handed_out = HandedOut()
         self._kept_cleaner: Cleaner | None = None
         self._kept_redactor: Redactor | None = None
@@ -112,6 +116,24 @@ class Engine:
     def read_only(self) -> bool:
         """Whether the store can only be read here."""
         return self._connector.read_only
+
+    def acting_as(self, actor: str, *, message: str = "", said: str = "") -> Engine:
+        """The same open memory for another actor, whose name stands on what it changes. It needs no closing.
+
+        `said` is what a person says to an agent, and `message` the id under which it is stored, if it is: what is
+        changed now was made from that.
+        """
+        from copy import copy
+
+        acting = copy(self)
+        acting._actor = actor
+        acting._sources = (Parent(kind="message", id=message),) if message else ()
+        acting._said = said
+        return acting
+
+    def heard(self, *texts: str) -> None:
+        """Know texts that nobody trusted wrote (a tool's output) again, where an agent offers them as its own words."""
+        self._handed_out.keep(texts)
 
     def now(self) -> Micros:
         """What time it is for this engine, in UTC microseconds."""
@@ -234,6 +256,27 @@ class Engine:
         with self._connector.write() as tx:
             memory = resolve(tx, self._owner(scope), name)
             return self._writer("forget").forget(tx, self.scope, memory.id, self._cleaner().text(reason))
+
+    def asked(self, said: str, *, kept: Sequence[str] = ()) -> list[Remembered]:
+        """Take up what a person asks to be remembered in a message to their agent; what became of each request.
+
+        `said` is the person's own text, and `kept` what the agent has stored itself. Each other request goes through
+        the gate, as one that ingest finds does.
+        """
+        from picomem.ingest.writing import Asked
+        from picomem.memory.proposals import is_met, offer_of
+        from picomem.policy.requests import find_requests
+
+        text = self._cleaner().text(said)
+        found = [Asked(each, text, "", None, self.scope.project) for each in find_requests(text)]
+        open_ = [offer_of(each, self.scope) for each in found if not is_met(each, kept)]
+        if not open_:
+            return []
+        with self._connector.write() as tx:
+            writer = self._writer("remember")
+            done = [writer.remember(tx, offer) for offer in open_]
+        self._settle()
+        return done
 
     def undo(self, name: str, *, reason: str = "") -> list[Undone]:
         """Take back a change, or all changes of a run (its id, or the beginning of one); see memory/undo.py.
@@ -368,6 +411,12 @@ class Engine:
             self._kept_sessions = Sessions(self._connector, self.scope, self._redactor, self._clock)
         return self._kept_sessions
 
+    def files(self) -> Files:
+        """Texts that an agent keeps as a whole under a path, for foreign memory tools; see memory/files.py."""
+        from picomem.memory.files import Files
+
+        return Files(self._connector, self.scope, lambda: self._writer("remember"), self._cleaner, self._clock)
+
     def consolidator(self) -> Consolidator:
         """What reads and writes for `picomem.consolidation`, which asks the generator."""
         from picomem.memory.consolidate import Consolidator
@@ -383,24 +432,39 @@ class Engine:
             self._zone,
         )
 
-    def window(self, session: str) -> Window:
+    def window(self, session: str, *, until: int | None = None) -> Window:
         """What goes into the prompt of a session now, within the budgets of the settings; see sessions/window.py.
 
-        With `memory.enabled` off it is the conversation alone.
+        With `until` as it stood with the message of that number: what another process said meanwhile is not answered
+        here. With `memory.enabled` off it is the conversation alone.
         """
-        from picomem.sessions.window import Budgets, Known, newest_question, window
+        from picomem.sessions.window import newest_question
 
-        budgets = Budgets.of(self.settings)
         log = self.sessions()
         loaded = log.end_of(session)
+        if until is not None:
+            loaded = replace(loaded, messages=tuple(each for each in loaded.messages if each.seq <= until))
+        shown = self.settings.session.include_summary_on_truncation
+        question = newest_question(loaded)
+        return self._window(loaded, question, log.summary(session) if shown else None, self.settings.memory.enabled)
+
+    def context(self, question: str) -> Window:
+        """What memory puts into the prompt for a question, without a conversation of ours: the index page and what is
+        known that matters to it."""
+        from picomem.records.session import Loaded
+
+        return self._window(Loaded(), question, None, enabled=True)
+
+    def _window(self, loaded: Loaded, question: str, summary: Summary | None, enabled: bool) -> Window:
+        from picomem.sessions.window import Budgets, Known, window
+
+        budgets = Budgets.of(self.settings)
         index, known = "", []
-        if self.settings.memory.enabled and self.settings.session.enable_user_memories:
+        if enabled and self.settings.session.enable_user_memories:
             index = self.index(budget=min(self.settings.index.budget, budgets.memory // 2)).text
-            question = newest_question(loaded)
             found = self.recall(question, limit=budgets.memories, include_transcripts=False).hits if question else ()
             known = [Known(hit.key, hit.text, hit.origin) for hit in found]
-        shown = self.settings.session.include_summary_on_truncation
-        return window(loaded, budgets, index=index, known=known, summary=log.summary(session) if shown else None)
+        return window(loaded, budgets, index=index, known=known, summary=summary)
 
     def import_sessions(self, path: Path, *, move: bool = False) -> TakenOver:
         """Take over the sessions of a PicoBot snapshot, each for its own user; see sessions/snapshot.py.
@@ -589,6 +653,10 @@ class Engine:
             known = now if known is None else known
             return memories.at(tx, self.scope, known, known if true is None else true)
 
+    def shown(self, memory: Memory) -> Memory:
+        """A memory as it may be handed out: what was stored before a rule of redaction existed is redacted now."""
+        return self._cleaner().shown(memory)
+
     def history(self, name: str, *, scope: Scope | None = None) -> list[Memory]:
         """Every version of a memory, oldest first, archived ones too; of a key all that was held under it. Raises
         NotFound or Conflict."""
@@ -773,6 +841,8 @@ class Engine:
             verb=verb,
             store_vector=store,
             recalled=self._handed_out.texts(),
+            sources=self._sources,
+            said=self._said,
         )
 
     def _vectors(self) -> Vectors | None:

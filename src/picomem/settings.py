@@ -287,3 +287,12 @@ def _parsed(value: object, kind: type, name: str, where: str) -> object:
         shown = "no text" if name.endswith("key") else repr(value)  # a key is in no output
         raise InvalidInput(f"{name} in {where} is {shown}; it must be {wanted}.")
     return value
+
+
+def given(env: Mapping[str, str] = os.environ, path: Path | None = None) -> frozenset[str]:
+    """The names of the settings that somebody has set, as `memory.enabled`, in the file or in the environment."""
+    chosen = path or (Path(env["PICOMEM_CONFIG"]).expanduser() if env.get("PICOMEM_CONFIG") else None)
+    file = chosen or paths.data_dir() / "config.toml"
+    tables = [_tables_of(env), _read(file) if chosen or file.exists() else {}]
+    flat = [each for table in tables for each in _flat(table).items()]
+    return frozenset(f"{name}.{key}" for name, values in flat if isinstance(values, dict) for key in values)

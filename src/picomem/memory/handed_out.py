@@ -26,9 +26,12 @@ class HandedOut:
 
     def note(self, hits: Iterable[Hit]) -> None:
         """Hits go out to whoever asked."""
-        fresh = [hit.text for hit in hits if hit.source == "episode" or not hit.origin.trusted]
+        self.keep(hit.text for hit in hits if hit.source == "episode" or not hit.origin.trusted)
+
+    def keep(self, texts: Iterable[str]) -> None:
+        """Texts that an agent is given, and that are not its own."""
         with self._lock:
-            self._texts.extend(text for text in fresh if text not in self._texts)
+            self._texts.extend(text for text in dict.fromkeys(texts) if text not in self._texts)
 
     def texts(self) -> tuple[str, ...]:
         """What went out lately."""

@@ -11,6 +11,9 @@ from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.memory import Parent
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
+from picomem.text.terms import terms
+
+_MET = 0.5  # of a request's terms, found in what an agent stored: it stored that, in its words
 
 
 def propose(tx: Transaction, writer: Writer, scope: Scope, asked: Sequence[Asked]) -> None:
@@ -37,3 +40,9 @@ def offer_of(asked: Asked, scope: Scope) -> Offer:
         valid_from=asked.at,
         explicit=False,
     )
+
+
+def is_met(asked: Asked, kept: Sequence[str]) -> bool:
+    """Whether the agent that was asked has stored it already, in its own words."""
+    wanted = set(terms(asked.candidate.content))
+    return any(len(wanted & set(terms(text))) >= _MET * len(wanted) for text in kept)

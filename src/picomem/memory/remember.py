@@ -25,7 +25,7 @@ from picomem.clock import Micros
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.memory.decide import Offer, Outcome, decide
 from picomem.memory.likeness import Relation, compare
-from picomem.policy.gate import Verdict, judge
+from picomem.policy.gate import Verdict, judge, retells
 from picomem.recall.question import MOST_TERMS, Question
 from picomem.recall.rank import best_by_words
 from picomem.recall.when.reading import TimeReading
@@ -70,9 +70,12 @@ class Writer:
     run: str = field(default_factory=new_id)
     store_vector: StoreVector | None = None
     recalled: tuple[str, ...] = ()  # what was handed out lately; see memory/handed_out.py
+    sources: tuple[Parent, ...] = ()  # what all that it writes was made from: the message that an agent answers
+    said: str = ""  # what that message says: an agent that retells it repeats no recall, whatever was recalled
 
     def remember(self, tx: Transaction, offer: Offer, parents: Sequence[Parent] = ()) -> Remembered:
         """Put an offer through gate, match and decision, and apply what was decided."""
+        parents = [*parents, *(each for each in self.sources if each not in parents)]
         verdict = self.judged(offer.content, offer.kind, offer.origin, explicit=offer.explicit, around=offer.around)
         if verdict.keep and offer.context:
             # Why a thing matters is read by models as well: what may not be content may not be context.
@@ -94,7 +97,7 @@ class Writer:
 
     def judged(self, text: str, kind: Kind, origin: Origin, *, explicit: bool, around: str = "") -> Verdict:
         """What the gate says. What a person repeats they mean; what anyone else repeats may be an echo of recall."""
-        recalled = () if origin is Origin.USER else self.recalled
+        recalled = () if origin is Origin.USER or (self.said and retells(text, self.said)) else self.recalled
         return judge(text, kind=kind, origin=origin, explicit=explicit, recalled=recalled, around=around)
 
     def _apply(self, tx: Transaction, offer: Offer, outcome: Outcome, parents: Sequence[Parent]) -> Remembered:
@@ -337,7 +340,7 @@ def revised(
         since = writer.now
     named = [_NAMES.get(name, name) for name in news if name != "origin"]
     said = reason or f"{'corrected' if correct else 'changed'}: {', '.join(named)}"
-    return writer.replace_version(tx, memory, news, since, "revise", said)
+    return writer.replace_version(tx, memory, news, since, "revise", said, writer.sources)
 
 
 def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:

@@ -146,6 +146,11 @@ _DECLARED = table(
 )
 
 
+def retells(content: str, said: str) -> bool:
+    """Whether a text says no more than what was said, in its words."""
+    return _is_coming_back(content, (said,))
+
+
 def _is_coming_back(content: str, recalled: Collection[str]) -> bool:
     """The same words as something recalled, a long part of it, hardly more than it, or it in fewer words."""
     said = _canonical(content) if recalled else ""

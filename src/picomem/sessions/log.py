@@ -43,19 +43,25 @@ class Sessions:
 
     def create(self, channel: Channel | str = Channel.TUI, *, channel_id: str = "", title: str = "") -> Session:
         """Begin a conversation. Raises InvalidInput for an unknown channel."""
-        now = self._clock()
-        session = Session(
-            id=new_id(),
-            scope=self._scope,
-            channel=one_of(Channel, channel, "channel"),
-            channel_id=self._safe(channel_id),
-            title=one_line(self._safe(title)),
-            created_at=now,
-            last_active_at=now,
-        )
+        session = self._begun(one_of(Channel, channel, "channel"), self._safe(channel_id), one_line(self._safe(title)))
         with self._connector.write() as tx:
             sessions.put(tx, session)
         return session
+
+    def named(self, channel: Channel | str, channel_id: str) -> Session:
+        """The conversation that a channel calls so: the latest that is not archived, or a new one.
+
+        Raises InvalidInput for an unknown channel and for an empty name.
+        """
+        chosen, name = one_of(Channel, channel, "channel"), self._safe(channel_id)
+        if not name.strip():
+            raise InvalidInput("The conversation's name is empty; write a few letters.")
+        with self._connector.write() as tx:
+            found = sessions.of_channel(tx, self._scope, chosen.value, name)
+            if found is None:
+                found = self._begun(chosen, name, "")
+                sessions.put(tx, found)
+        return found
 
     def append(self, session_id: str, *said: Said) -> list[Message]:
         """Store messages at the end of a session, all or none; an archived session is taken out of the archive.
@@ -193,6 +199,18 @@ class Sessions:
             return sessions.summary(tx, self._scope, sessions.find_id(tx, self._scope, session_id))
 
     # Parts
+
+    def _begun(self, channel: Channel, channel_id: str, title: str) -> Session:
+        now = self._clock()
+        return Session(
+            id=new_id(),
+            scope=self._scope,
+            channel=channel,
+            channel_id=channel_id,
+            title=title,
+            created_at=now,
+            last_active_at=now,
+        )
 
     def _found(self, tx: Transaction, session_id: str) -> Session:
         found = sessions.session(tx, self._scope, sessions.find_id(tx, self._scope, session_id))

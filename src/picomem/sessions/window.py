@@ -99,13 +99,21 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What goes into the prompt. A message with the number 0 is made up: it says that a call was never answered."""
+    """What goes into the prompt. A message with the number 0 is made up: it says that a call was never answered.
 
-    system: str
+    `system` is `stable` (the index page, the same bytes until memory changes) and then `changing`.
+    """
+
+    stable: str
+    changing: str
     messages: tuple[Message, ...]
     left_out: tuple[LeftOut, ...]
     tokens: Account
     history_cut: bool
+
+    @property
+    def system(self) -> str:
+        return "\n\n".join(part for part in (self.stable, self.changing) if part)
 
 
 def window(
@@ -144,7 +152,8 @@ def window(
     before = [message for group in taken for message in group.messages]
     system = _system(index, text, lines, budgets)
     return Window(
-        system=system,
+        stable=index,
+        changing=_system("", text, lines, budgets),
         messages=(*before, *turn),
         left_out=tuple(left),
         tokens=Account(

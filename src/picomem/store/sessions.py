@@ -45,6 +45,19 @@ def session(tx: Transaction, scope: Scope, session_id: str) -> Session | None:
     return found
 
 
+def of_channel(tx: Transaction, scope: Scope, channel: str, channel_id: str) -> Session | None:
+    """The session of a scope that a channel calls so, the latest that is not archived; a damaged one is passed over."""
+    row = tx.one(
+        "session_of_channel",
+        user=scope.user,
+        agent=scope.agent,
+        project=scope.project,
+        channel=channel,
+        channel_id=channel_id,
+    )
+    return None if row is None else from_row(scope, row)
+
+
 def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
     """The id of the session that is called so, or whose id alone begins so. Raises NotFound."""
     if tx.one("session", user=scope.user, id=prefix) is not None:

@@ -22,6 +22,12 @@ SELECT {session_columns} FROM sessions AS s WHERE s.user_id = :user AND s.id = :
 -- name: session_ids_like
 SELECT id FROM sessions WHERE user_id = :user AND id >= :from AND id < :to LIMIT 3
 
+-- name: session_of_channel
+SELECT {session_columns} FROM sessions AS s
+WHERE s.user_id = :user AND s.channel = :channel AND s.channel_id = :channel_id AND s.agent = :agent
+  AND s.project = :project AND s.archived_at IS NULL
+ORDER BY s.last_active_at DESC, s.id DESC LIMIT 1
+
 -- name: sessions_page
 SELECT {session_columns} FROM sessions AS s
 WHERE s.user_id = :user AND (:channel = '' OR s.channel = :channel) AND (:agent = '' OR s.agent = :agent)
