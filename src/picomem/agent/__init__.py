@@ -1,0 +1,28 @@
+"""PicoBot, and memory for any agent on pydantic-ai.
+
+from picomem.agent import Memory
+
+agent = Agent(model, capabilities=[Memory(picomem.open())])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from picomem.agent.capability import Memory
+    from picomem.agent.fence import Fence
+    from picomem.agent.loop import PicoBot
+
+__all__ = ["Fence", "Memory", "PicoBot"]
+
+_PLACES = {"Fence": "picomem.agent.fence", "Memory": "picomem.agent.capability", "PicoBot": "picomem.agent.loop"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first asked for: the adapters need no pydantic-ai."""
+    if name not in _PLACES:
+        raise AttributeError(f"module 'picomem.agent' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_PLACES[name]), name)

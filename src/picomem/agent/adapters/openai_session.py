@@ -1,0 +1,203 @@
+"""picomem as the `Session` of the OpenAI Agents SDK: a conversation in the store, in which memory can find what was
+said.
+
+    from picomem.agent.adapters.openai_session import OpenAISession
+
+    Runner.run(agent, "Hello", session=OpenAISession(picomem.open(), "support-42"))
+
+An item is a message: what the user and the assistant said, a tool's call, its output. They come back in the SDK's
+simple forms. What no later turn needs is not kept: ids that the server gave, a model's reasoning, what a tool of the
+provider's did on its side; of a picture or file a mark is kept.
+
+The log only grows. So to take an item back is to go on in a fork without it, and to clear a session is to begin a new
+one under its name; what was said stays in the archive until it is purged.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from anyio import to_thread
+
+from picomem.engine import Engine
+from picomem.records.session import Channel, Message, Role, Said, Session, ToolCall
+from picomem.sessions.log import Sessions
+from picomem.sessions.pairs import NO_RESULT, Waiting, grouped
+from picomem.sessions.said import id_like
+from picomem.values import replace
+
+Item = dict[str, Any]
+
+_ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM, "developer": Role.SYSTEM}
+_Done = TypeVar("_Done")
+
+
+class OpenAISession:
+    """A `Session` on an open engine, which it does not close. `session_id` is any name; the same name goes on."""
+
+    session_settings: Any = None
+    _ignore_ids_for_matching = True  # the SDK's own switch for stores that do not keep its ids
+
+    def __init__(self, engine: Engine, session_id: str) -> None:
+        self.session_id = session_id
+        self._log: Sessions = engine.sessions()
+
+    async def get_items(self, limit: int | None = None) -> list[Item]:
+        """The items of the conversation, or the last of them. An output is never without its call, nor a call without
+        an output."""
+        return await _run(lambda: self._items(limit))
+
+    async def add_items(self, items: list[Any]) -> None:
+        """Store items at the end, all or none."""
+        await _run(lambda: self._add(items))
+
+    async def pop_item(self) -> Item | None:
+        """Take the last item back."""
+        return await _run(self._pop)
+
+    async def clear_session(self) -> None:
+        """Begin anew under this name."""
+        await _run(lambda: self._log.archive(self._session().id))
+
+    def _session(self) -> Session:
+        return self._log.named(Channel.API, self.session_id)
+
+    def _items(self, limit: int | None) -> list[Item]:
+        if limit is not None and limit <= 0:
+            return []
+        items = items_of(self._log.load(self._session().id).messages)
+        if limit is None:
+            return items
+        last = items[-limit:]
+        calls = {item["call_id"] for item in last if item.get("type") == "function_call"}
+        return [item for item in last if item.get("type") != "function_call_output" or item["call_id"] in calls]
+
+    def _add(self, items: Sequence[Any]) -> None:
+        said = said_of(items)
+        if not said:
+            return
+        session = self._session().id
+        waiting = Waiting(_calls(self._log.load(session).messages))
+        said = list(_answering(said, waiting))  # an output without its call is refused by models too
+        if said:
+            self._log.append(session, *said)
+
+    def _pop(self) -> Item | None:
+        session = self._session()
+        messages = self._log.load(session.id).messages
+        if not messages:
+            return None
+        *kept, last = messages
+        # A fork begins with whole groups; what is left of the group that is cut is said again.
+        cut = _cut(kept)
+        again = [_again(message) for message in kept[cut:]] + _shortened(last)
+        if cut:
+            target = self._log.fork(session.id, kept[cut - 1].seq).id
+            self._log.archive(session.id)
+        else:
+            self._log.archive(session.id)
+            target = self._session().id
+        if again:
+            self._log.append(target, *again)
+        return _items(last)[-1]
+
+
+def said_of(items: Iterable[Any]) -> list[Said]:
+    """Items as they are stored, a message each; what is not kept is left out."""
+    found = [_said(item if isinstance(item, dict) else item.model_dump()) for item in items]
+    return [said for said in found if said is not None]
+
+
+def items_of(messages: Sequence[Message]) -> list[Item]:
+    """Messages as items: an assistant's with calls is several. A call whose output never came gets one that says so."""
+    answered = {each.tool_call_id for each in messages if each.role is Role.TOOL}
+    items: list[Item] = []
+    for message in messages:
+        items += _items(message)
+        for call in message.tool_calls:
+            if call.id not in answered:
+                items.append({"type": "function_call_output", "call_id": call.id, "output": NO_RESULT})
+    return items
+
+
+def _items(message: Message) -> list[Item]:
+    if message.role is Role.TOOL:
+        return [{"type": "function_call_output", "call_id": message.tool_call_id, "output": message.content}]
+    said: list[Item] = [{"role": message.role.value, "content": message.content}] if message.content else []
+    return said + [
+        {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
+        for call in message.tool_calls
+    ]
+
+
+def _said(item: Item) -> Said | None:
+    kind = item.get("type") or "message"
+    if kind == "function_call":
+        call = ToolCall(id_like(str(item["call_id"])), id_like(str(item["name"])), str(item.get("arguments") or "{}"))
+        return Said(role=Role.ASSISTANT, tool_calls=(call,))
+    if kind == "function_call_output":
+        return Said(role=Role.TOOL, content=_text(item.get("output")), tool_call_id=id_like(str(item["call_id"])))
+    role = _ROLES.get(str(item.get("role")))
+    text = _text(item.get("content"))
+    return Said(role=role, content=text) if kind == "message" and role is not None and text.strip() else None
+
+
+def _text(content: Any) -> str:
+    """The text of a content, with a mark for each picture or file."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return "" if content is None else json.dumps(content, ensure_ascii=False, default=str)
+    return "\n".join(_part(part) for part in content)
+
+
+def _part(part: Any) -> str:
+    if not isinstance(part, dict):
+        return str(part)
+    text = part.get("text") or part.get("refusal")
+    return str(text) if text else f"[{str(part.get('type', 'file')).removeprefix('input_')}]"
+
+
+def _calls(messages: Iterable[Message]) -> list[tuple[list[str], str]]:
+    return [([call.id for call in message.tool_calls], message.tool_call_id) for message in messages]
+
+
+def _answering(said: Iterable[Said], waiting: Waiting) -> Iterable[Said]:
+    """All but outputs that answer no call."""
+    for message in said:
+        if message.role is Role.TOOL and waiting.answer(message.tool_call_id) is None:
+            continue
+        waiting.call([call.id for call in message.tool_calls], 0)
+        yield message
+
+
+def _cut(kept: Sequence[Message]) -> int:
+    """How many of the messages a fork may take: the most that part no call from its output."""
+    for count in range(len(kept), 0, -1):
+        groups, _ = grouped(kept[:count])
+        if not any(group.waits for group in groups):
+            return count
+    return 0
+
+
+def _shortened(message: Message) -> list[Said]:
+    """A message without its last item."""
+    if not message.tool_calls or len(_items(message)) == 1:
+        return []
+    return [_again(replace(message, tool_calls=message.tool_calls[:-1]))]
+
+
+def _again(message: Message) -> Said:
+    return Said(
+        role=message.role,
+        content=message.content,
+        tool_calls=message.tool_calls,
+        tool_call_id=message.tool_call_id,
+        origin=message.origin,
+    )
+
+
+async def _run(work: Callable[[], _Done]) -> _Done:
+    return await to_thread.run_sync(work)

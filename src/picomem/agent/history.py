@@ -1,0 +1,159 @@
+"""Our messages as pydantic-ai's, and back. Pure.
+
+What is kept is what was said: the person's text, the assistant's text, its calls and their results, in their order and
+in pairs. What is not kept: a model's thinking, what a provider's own tools did on its side, instructions (they are
+made anew for each turn), and the framework's words to the model. Of a picture or another file a mark is kept.
+
+A result carries where its text came from in its metadata, by which `fence.py` marks it as data.
+
+Arguments that are no JSON object (models write such) cannot be handed to every provider; they go out as the one
+argument `unreadable`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    ModelResponsePart,
+    TextContent,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+
+from picomem.agent.fence import ORIGIN
+from picomem.clock import Micros, to_datetime
+from picomem.records.session import Message, Role, Said, ToolCall
+from picomem.sessions.said import id_like
+
+UNREADABLE = "unreadable"
+
+
+def to_model(messages: Iterable[Message]) -> list[ModelMessage]:
+    """A window's messages for a model. They come in whole groups, so each result stands behind its call."""
+    made: list[ModelMessage] = []
+    asked: list[ModelRequestPart] = []
+    at: Micros = 0
+    names: dict[str, str] = {}  # of the calls so far, by id
+    for message in messages:
+        if message.role is Role.ASSISTANT:
+            names |= {call.id: call.name for call in message.tool_calls}
+            if asked:
+                made.append(ModelRequest(parts=asked, timestamp=to_datetime(at)))
+            made.append(ModelResponse(parts=_response_parts(message), timestamp=to_datetime(message.created_at)))
+            asked = []
+        elif message.role is not Role.SYSTEM:
+            asked.append(_request_part(message, names))
+        at = message.created_at
+    return [*made, ModelRequest(parts=asked, timestamp=to_datetime(at))] if asked else made
+
+
+def to_said(messages: Iterable[ModelMessage]) -> list[Said]:
+    """What stands in a model's messages, as it is stored."""
+    said: list[Said] = []
+    ids = Ids()
+    for message in messages:
+        if isinstance(message, ModelResponse):
+            said += response_said(message, ids)
+        else:
+            results = [part for part in message.parts if isinstance(part, ToolReturnPart)]
+            said += results_said(results, ids)
+            prompts = [text_of(part.content) for part in message.parts if isinstance(part, UserPromptPart)]
+            said += [Said(role=Role.USER, content=text) for text in prompts if text.strip()]
+    return said
+
+
+class Ids:
+    """The ids of calls as the log takes them, by the ids that a model gave: each call is answered once."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, list[str]] = {}
+        self._given = 0
+
+    def call(self, given: str, taken: Collection[str]) -> str:
+        """An id for a call, other than those that the same message has taken."""
+        self._given += 1
+        id_ = id_like(given) or f"call.{self._given}"
+        if id_ in taken:
+            id_ = f"{id_[:200]}.{self._given}"
+        self._waiting.setdefault(given, []).append(id_)
+        return id_
+
+    def answer(self, given: str) -> str:
+        """The id of the call that is answered; empty where none waits."""
+        waiting = self._waiting.get(given)
+        return waiting.pop(0) if waiting else ""
+
+
+def response_said(response: ModelResponse, ids: Ids) -> list[Said]:
+    """An assistant's message with its calls; nothing where it has neither text nor calls."""
+    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+    calls: list[ToolCall] = []
+    for part in response.parts:
+        if isinstance(part, ToolCallPart):
+            id_ = ids.call(part.tool_call_id, {call.id for call in calls})
+            calls.append(ToolCall(id_, id_like(part.tool_name) or "unnamed", _arguments(part)))
+    if not text.strip() and not calls:
+        return []
+    return [Said(role=Role.ASSISTANT, content=text, tool_calls=tuple(calls))]
+
+
+def results_said(parts: Iterable[ToolReturnPart], ids: Ids) -> list[Said]:
+    """The results of calls that still wait for one; what answers no call is left out."""
+    said = []
+    for part in parts:
+        id_ = ids.answer(part.tool_call_id)
+        if id_:
+            said.append(Said(role=Role.TOOL, content=part.model_response_str(wrap_if_error=False), tool_call_id=id_))
+    return said
+
+
+def text_of(content: str | Sequence[Any]) -> str:
+    """The text of a prompt, with a mark for each file in it."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(_text_of_item(item) for item in content)
+
+
+def _text_of_item(item: Any) -> str:
+    if isinstance(item, str):
+        return item
+    return item.content if isinstance(item, TextContent) else f"[{getattr(item, 'kind', 'file')}]"
+
+
+def _response_parts(message: Message) -> list[ModelResponsePart]:
+    parts: list[ModelResponsePart] = [TextPart(message.content)] if message.content else []
+    parts += [ToolCallPart(call.name, _object(call.arguments), call.id) for call in message.tool_calls]
+    return parts
+
+
+def _request_part(message: Message, names: dict[str, str]) -> ModelRequestPart:
+    at = to_datetime(message.created_at)
+    if message.role is Role.USER:
+        return UserPromptPart(message.content, timestamp=at)
+    name = names.get(message.tool_call_id, "unnamed")
+    origin = {ORIGIN: message.origin.value}
+    return ToolReturnPart(name, message.content, message.tool_call_id, metadata=origin, timestamp=at)
+
+
+def _arguments(part: ToolCallPart) -> str:
+    if isinstance(part.args, str):
+        return part.args
+    return json.dumps(part.args or {}, ensure_ascii=False)
+
+
+def _object(arguments: str) -> str:
+    """The arguments as they were written where they are a JSON object, which every provider takes."""
+    try:
+        given = json.loads(arguments)
+    except (ValueError, RecursionError):
+        given = None
+    return arguments if isinstance(given, dict) else json.dumps({UNREADABLE: arguments}, ensure_ascii=False)

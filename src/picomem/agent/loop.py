@@ -1,0 +1,234 @@
+"""PicoBot: one turn after another on pydantic-ai, with memory as its capability.
+
+    the person's message is stored → window → the model runs, calling tools → each message is stored as it comes
+    → `settle`: what is due is consolidated
+
+Each arrow may be where the process is killed: what was stored until then is the conversation that the next process
+goes on with. A call whose result was lost is met when messages are read (sessions/pairs.py). Two processes in one
+session each answer the message that they were given.
+
+The prompt: who PicoBot is, how memory is used, the index page; these are the same bytes from turn to turn until
+memory changes, and marked so. Then the summary, what is known that matters to the question, and the date. Then the
+messages.
+
+With memory off (`memory.enabled`) the conversation is kept, so that it can be gone on with, and nothing else: no tools,
+nothing remembered. Where the store fails the talk goes on in this process; either is said once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from anyio import to_thread
+from pydantic_ai import Agent
+from pydantic_ai.capabilities import AbstractCapability, Caching
+from pydantic_ai.exceptions import AgentRunError, UserError
+from pydantic_ai.messages import (
+    FunctionToolCallEvent,
+    FunctionToolResultEvent,
+    InstructionPart,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ThinkingPart,
+    ToolReturnPart,
+)
+from pydantic_ai.models import Model
+from pydantic_ai.run import AgentRunResultEvent
+from pydantic_ai.tools import Tool
+from pydantic_ai.usage import UsageLimits
+
+from picomem.agent.capability import Memory
+from picomem.agent.events import Answers, Calls, Event, Notice, Tell, Thinks, Words
+from picomem.agent.fence import Fence
+from picomem.agent.history import to_model, to_said
+from picomem.agent.talk import Talk
+from picomem.agent.tools import TOOLS
+from picomem.clock import system_clock, to_datetime
+from picomem.compaction import flush
+from picomem.consolidation import consolidate_due
+from picomem.engine import Engine
+from picomem.errors import GeneratorFailed
+from picomem.models.choice import generator_of
+from picomem.records.session import Message, Said
+from picomem.sessions.due import Trigger, Triggers, due
+from picomem.settings import Settings
+from picomem.values import dataclass
+
+ACTOR = "agent:picobot"
+PERSONA = "You are PicoBot, a helpful assistant. Answer briefly and to the point, in the user's language."
+OFF = (
+    "Memory is off (memory.enabled): this conversation is kept, and nothing is remembered from it; "
+    "`memory.enabled = true` in the settings turns it on."
+)
+_MOST_REQUESTS = 20  # of the model in one turn: one that goes round in circles is stopped
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """An answer. `session` is empty where there is no store; the tokens are the provider's count."""
+
+    answer: str
+    session: str
+    input_tokens: int
+    output_tokens: int
+
+
+class PicoBot:
+    """A conversation with a model that remembers.
+
+    `engine` is open and is not closed; None stands for a store that cannot be opened, `trouble` says why. `session` is
+    the id of one to go on with. `tools` are further tools; what they say is data to the model and never an
+    instruction.
+    """
+
+    def __init__(
+        self,
+        model: Model | str,
+        engine: Engine | None = None,
+        *,
+        session: str = "",
+        trouble: str = "",
+        settings: Settings | None = None,
+        tools: Sequence[Tool[Any] | Callable[..., Any]] = (),
+        capabilities: Sequence[AbstractCapability[Any]] = (),
+    ) -> None:
+        self.talk = Talk(engine, session, settings)
+        self._engine = engine
+        self._on = engine is not None and engine.settings.memory.enabled
+        fence = Fence(None if self._on else ())
+        self._agent = Agent(
+            model,
+            name="picobot",
+            instructions=PERSONA,
+            tools=list(tools),
+            capabilities=[Caching(), fence, *capabilities],
+        )
+        self._notices = [_without(trouble)] if engine is None else [] if self._on else [OFF]
+        self._troubled = False
+
+    async def turn(self, text: str, tell: Tell) -> Turn:
+        """Answer. Raises GeneratorFailed where the model does not, InvalidInput for an empty message."""
+        window = await to_thread.run_sync(self.talk.begin, text)
+        stored = self._engine is not None and bool(self.talk.session) and not self.talk.trouble
+        memory = None
+        if self._engine is not None and stored:
+            memory = Memory(
+                self._engine,
+                tools=TOOLS if self._on else (),
+                session=self.talk.session,
+                actor=ACTOR,
+            ).showing(window, self.talk.message)
+        await self._notify(tell, self.talk.trouble)
+        *before, asked = window.messages
+        turn = await self._run(before, asked, memory, tell)
+        await self._notify(tell, memory.trouble if memory else self.talk.trouble)
+        return turn
+
+    async def settle(self) -> list[str]:
+        """After an answer: take up into memory what is due, this conversation or one that rests. What a person should
+        know of it.
+
+        Before a long conversation is cut, the model has a silent turn to store what should last (compaction.py). A
+        generator that fails is a note, and the conversation waits (consolidation.py). Raises StoreError.
+        """
+        if self._engine is None or not (self._on and self.talk.session):
+            return []
+        if await to_thread.run_sync(self._is_long):
+            notes = self._engine.settings.notes.paths
+            await flush(self._engine, self._ask_silently, Path(notes[0]).expanduser() if notes else None)
+        done = await consolidate_due(self._engine.acting_as(ACTOR), generator_of(self._engine.settings))
+        return [note for each in done for note in each.notes]
+
+    def _is_long(self) -> bool:
+        """Whether this conversation is to be summarised for its size."""
+        assert self._engine is not None
+        log = self._engine.sessions()
+        session = log.get(self.talk.session)
+        fresh = log.load(session.id, after=session.last_consolidated_seq).messages
+        found = due(session, fresh, self._engine.now(), Triggers.of(self._engine.settings))
+        return found is not None and found.trigger is Trigger.SIZE
+
+    async def _ask_silently(self, text: str) -> str:
+        """A turn that nobody sees and that is not recorded, with the tool that stores."""
+        assert self._engine is not None
+        window = await to_thread.run_sync(self._engine.window, self.talk.session)
+        memory = Memory(self._engine, tools=["remember"], actor=ACTOR).showing(window)
+        memory.hides_trouble = False
+        try:
+            done = await self._agent.run(text, message_history=to_model(window.messages), capabilities=[memory])
+        except AgentRunError as error:
+            raise GeneratorFailed(f"The model did not answer: {_first_line(error)}") from error
+        return str(done.output)
+
+    async def _run(self, before: Sequence[Message], asked: Message, memory: Memory | None, tell: Tell) -> Turn:
+        """Let the model run, and tell what it does. What it said until an error is kept as well."""
+        result = None
+        said: list[Said] = []
+        try:
+            async with self._agent.run_stream_events(
+                asked.content,
+                message_history=to_model(before),
+                instructions=[_today(self._engine)],
+                capabilities=[memory] if memory else [],
+                usage_limits=UsageLimits(request_limit=_MOST_REQUESTS),
+            ) as events:
+                try:
+                    async for event in events:
+                        if isinstance(event, AgentRunResultEvent):
+                            result = event.result
+                        elif (told := _told(event)) is not None:
+                            await tell(told)
+                finally:
+                    with suppress(UserError):  # where it did not even begin
+                        said = to_said(events.new_messages())[1:]  # the person's message is known already
+        except AgentRunError as error:
+            raise GeneratorFailed(f"The model did not answer: {_first_line(error)}") from error
+        finally:
+            self.talk.end(said, memory.unsaved if memory else said)
+        assert result is not None
+        usage = result.usage
+        return Turn(str(result.output), self.talk.session, usage.input_tokens, usage.output_tokens)
+
+    async def _notify(self, tell: Tell, trouble: str) -> None:
+        """Say what is wrong, once until it is right again."""
+        for notice in self._notices:
+            await tell(Notice(notice))
+        self._notices = []
+        if self._engine is not None and trouble and not self._troubled:
+            await tell(Notice(_without(trouble)))
+        self._troubled = bool(trouble)
+
+
+def _without(trouble: str) -> str:
+    return f"Memory cannot be used, so this conversation goes on without it: {trouble}"
+
+
+def _today(engine: Engine | None) -> InstructionPart:
+    now = to_datetime(engine.now() if engine else system_clock(), engine.zone if engine else None)
+    return InstructionPart(f"Today is {now:%A, %Y-%m-%d}.", name="today", dynamic=True)
+
+
+def _told(event: object) -> Event | None:
+    """What is shown of an event."""
+    match event:
+        case PartStartEvent(part=TextPart(content=text)) if text:
+            return Words(text)
+        case PartDeltaEvent(delta=TextPartDelta(content_delta=text)) if text:
+            return Words(text)
+        case PartStartEvent(part=ThinkingPart()):
+            return Thinks()
+        case FunctionToolCallEvent(part=call):
+            return Calls(call.tool_name, call.args_as_json_str())
+        case FunctionToolResultEvent(part=ToolReturnPart() as part):
+            failed = part.outcome != "success"
+            return Answers(part.tool_name, part.model_response_str(wrap_if_error=False), failed)
+    return None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n", 1)[0][:300] or type(error).__name__

@@ -1,0 +1,70 @@
+"""A conversation with PicoBot: in the store, and while the store fails in this process's memory.
+
+What could not be stored waits, and is stored before the next message that can be. A conversation that never had a
+store lasts as long as the process.
+"""
+
+from __future__ import annotations
+
+from picomem.clock import system_clock
+from picomem.engine import Engine
+from picomem.errors import InvalidInput, StoreError
+from picomem.records.session import Loaded, Message, Role, Said
+from picomem.sessions.said import stored_message
+from picomem.sessions.window import Budgets, Window, window
+from picomem.settings import Settings
+
+
+class Talk:
+    """One conversation. `session` is the id of its session; empty where there is no store."""
+
+    def __init__(self, engine: Engine | None, session: str = "", settings: Settings | None = None) -> None:
+        """Raises NotFound where there is no such session."""
+        self.trouble = ""  # a sentence, while nothing can be stored
+        self.message = ""  # the id under which the person's newest message is stored, if it is
+        self._engine = engine
+        self._settings = settings or (engine.settings if engine else Settings())
+        self._waiting: list[Said] = []  # what is to be stored when that works again
+        self._spoken: list[Message] = []  # the conversation as this process knows it
+        self.session = engine.sessions().get(session).id if engine and session else ""
+
+    def begin(self, text: str) -> Window:
+        """The person says something; what goes into the prompt. Raises InvalidInput for an empty message."""
+        said = Said(role=Role.USER, content=text)
+        if not text.strip():
+            raise InvalidInput("The message is empty; write something.")
+        self.message = ""
+        self._waiting.append(said)
+        found = self._stored() if self._engine else None
+        if found is None:
+            self._speak(said)
+            return window(Loaded(tuple(self._spoken)), Budgets.of(self._settings))
+        self._spoken = list(found.messages)
+        return found
+
+    def end(self, said: list[Said], unsaved: list[Said]) -> None:
+        """The turn is over: what was said in it, and what of that could not be stored."""
+        self._speak(*said)
+        self._waiting += unsaved
+
+    def _stored(self) -> Window | None:
+        """Store what waits, and the window with it; None where the store fails."""
+        assert self._engine is not None
+        try:
+            log = self._engine.sessions()
+            if not self.session:
+                self.session = log.create().id
+            stored = log.append(self.session, *self._waiting)
+            self._waiting = []
+            self.message = stored[-1].id
+            found = self._engine.window(self.session, until=stored[-1].seq)
+        except StoreError as error:
+            self.trouble = str(error)
+            return None
+        self.trouble = ""
+        return found
+
+    def _speak(self, *said: Said) -> None:
+        """Known in this process, redacted or not: it came from here and goes nowhere else."""
+        for each in said:
+            self._spoken.append(stored_message(self.session, len(self._spoken) + 1, each, system_clock()))

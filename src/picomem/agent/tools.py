@@ -1,0 +1,153 @@
+"""Memory as tools of an agent on pydantic-ai, rendered from the table of operations.
+
+`TOOLS` are the operations that an agent is offered: the three of the memory plan (`memory_store`, `memory_recall`,
+`memory_forget`), the two that look at the store (`memory_index_status`, `memory_audit`), and show and why. Each costs
+tokens of every request, so `memory_revise` is left out: to store under a known key makes a new version too. Reading a
+person's files (`memory_ingest`) is for the person to start. `memory` is one tool more, that saves, lists and deletes
+what the user asks to be remembered; it calls the same operations.
+
+A call runs in a worker thread, and what is begun is not abandoned. Everything that picomem raises on purpose is a
+failed result with the error's one sentence, which the model can read; it does not use up the run's retries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from anyio import CapacityLimiter, to_thread
+from pydantic_ai.exceptions import ToolFailed
+from pydantic_ai.tools import RunContext, ToolDefinition
+from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+from pydantic_core import SchemaValidator, core_schema
+from typing_extensions import override
+
+from picomem.engine import Engine
+from picomem.errors import InvalidInput, PicomemError, StoreError
+from picomem.operations.advice import for_agents, with_notes_for_agents
+from picomem.operations.operation import Operation
+from picomem.operations.schemas import Parameters, described
+from picomem.operations.table import operation
+
+TOOLS = ("remember", "recall", "forget", "show", "why", "index-status", "audit")
+MEMORY = "memory"  # the name of the tool of three actions
+_ACTIONS = {"save": "remember", "list": "memories", "delete": "forget"}
+_CALLS_AT_ONCE = 4  # a reading thread holds a database connection of its own
+_MOST_TRIES = 3  # of arguments that are no JSON object: small models write such
+_ANY_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
+
+_MEMORY_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "action": {"type": "string", "enum": list(_ACTIONS), "description": "what to do"},
+        "key": {
+            "type": "string",
+            "description": "save and delete: the memory's name: lower-case letters, digits, underscores",
+        },
+        "content": {"type": "string", "description": "save: what to remember, one statement"},
+    },
+    "required": ["action"],
+    "additionalProperties": False,
+}
+_MEMORY_DOC = (
+    "Save, list or delete what the user explicitly asks you to remember or forget: save needs key and content, delete "
+    "needs key."
+)
+
+
+class MemoryTools(AbstractToolset[Any]):
+    """The tools on an open engine, which they do not close."""
+
+    def __init__(self, engine: Engine, names: Iterable[str] = TOOLS, *, id: str = "picomem") -> None:  # noqa: A002
+        """`names` are operations' names. Raises InvalidInput for one that is no tool."""
+        self.engine = engine
+        self.hides_trouble = True  # a store that fails is a failed result; otherwise the run ends with it
+        self._id = id
+        self._limiter = CapacityLimiter(_CALLS_AT_ONCE)
+        self._operations: dict[str, tuple[Operation, Parameters]] = {}
+        for name in names:
+            found = _operation(name)
+            self._operations[found.tool] = (found, Parameters(found))
+        self._tools = {found.name: tool for tool, (found, _) in self._operations.items()}
+
+    @property
+    @override
+    def id(self) -> str:
+        return self._id
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the tools are called."""
+        return tuple(each.name for each in self._definitions())
+
+    @override
+    async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
+        return {
+            each.name: ToolsetTool(toolset=self, tool_def=each, max_retries=_MOST_TRIES, args_validator=_ANY_OBJECT)
+            for each in self._definitions()
+        }
+
+    @override
+    async def call_tool(
+        self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
+    ) -> str:
+        return await to_thread.run_sync(self._answer, name, tool_args, limiter=self._limiter)
+
+    def _answer(self, name: str, arguments: Mapping[str, Any]) -> str:
+        try:
+            if name == MEMORY:
+                return _memory(self.engine, arguments)
+            found, parameters = self._operations[name]
+            result = found.call(self.engine, parameters.request(arguments))
+        except PicomemError as error:
+            if isinstance(error, StoreError) and not self.hides_trouble:
+                raise
+            raise ToolFailed(for_agents(str(error), self._tools)) from error
+        return found.reply(with_notes_for_agents(result, self._tools))
+
+    def _definitions(self) -> list[ToolDefinition]:
+        made = [
+            ToolDefinition(
+                name=found.tool,
+                description=described(found),
+                parameters_json_schema=parameters.schema(),
+                # What changes memory runs alone and in the order that the model wrote.
+                sequential=not found.read_only,
+            )
+            for found, parameters in self._operations.values()
+        ]
+        if all(name in self._tools for name in ("remember", "forget")):
+            made.append(
+                ToolDefinition(
+                    name=MEMORY, description=_MEMORY_DOC, parameters_json_schema=_MEMORY_SCHEMA, sequential=True
+                )
+            )
+        return made
+
+
+def _operation(name: str) -> Operation:
+    try:
+        found = operation(name)
+    except KeyError:
+        found = None
+    if found is None or not found.tool:
+        raise InvalidInput(f"“{name}” is no operation that is a tool; there are {', '.join(TOOLS)}.")
+    return found
+
+
+def _memory(engine: Engine, arguments: Mapping[str, Any]) -> str:
+    """The tool of three actions: the same requests as the operations' own tools make."""
+    action = arguments.get("action")
+    if action not in _ACTIONS:
+        raise InvalidInput(f"action is {action!r}; it is one of {', '.join(_ACTIONS)}.")
+    given = {name: value for name, value in arguments.items() if name != "action" and value is not None}
+    unknown = sorted(given.keys() - {"key", "content"})
+    if unknown:
+        raise InvalidInput(f"{MEMORY} has no parameter “{unknown[0][:40]}”; there are action, key, content.")
+    needed = {"save": ("key", "content"), "delete": ("key",), "list": ()}[str(action)]
+    for name in needed:
+        if not given.get(name):
+            raise InvalidInput(f"{MEMORY} needs “{name}” to {action}.")
+    found = operation(_ACTIONS[str(action)])
+    request = Parameters(found).request({name: given[name] for name in needed})
+    return found.reply(found.call(engine, request))

@@ -1,0 +1,84 @@
+"""The Session of the OpenAI Agents SDK over our log: what goes in comes out, in pairs, whatever is taken back."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from picomem.agent.adapters.openai_session import OpenAISession
+from picomem.engine import Engine
+from picomem.sessions.pairs import NO_RESULT
+
+USER = {"role": "user", "content": "What is the weather in Bergen?"}
+CALL = {"type": "function_call", "call_id": "call_1", "name": "weather", "arguments": '{"city": "Bergen"}'}
+OUTPUT = {"type": "function_call_output", "call_id": "call_1", "output": "rain"}
+ANSWER = {"role": "assistant", "content": "It rains."}
+# As the SDK sends them, with what its server adds.
+SENT = [
+    USER,
+    {"id": "rs_1", "type": "reasoning", "summary": []},
+    {**CALL, "id": "fc_1", "status": "completed"},
+    OUTPUT,
+    {
+        "id": "msg_1", "type": "message", "role": "assistant", "status": "completed",
+        "content": [{"type": "output_text", "text": "It rains.", "annotations": [], "logprobs": []}],
+    },
+]  # fmt: skip
+
+
+@pytest.fixture
+def session(engine: Engine) -> OpenAISession:
+    return OpenAISession(engine, "support-42")
+
+
+def run(call, *arguments):
+    return anyio.run(call, *arguments)
+
+
+def test_items_come_back_in_their_order_in_another_process_too(session: OpenAISession, open_engine) -> None:
+    assert run(session.get_items) == []
+    run(session.add_items, SENT)
+    assert run(session.get_items) == [USER, CALL, OUTPUT, ANSWER]
+    again = OpenAISession(open_engine(), "support-42")
+    assert run(again.get_items) == [USER, CALL, OUTPUT, ANSWER]
+    assert run(again.get_items, 2) == [ANSWER]  # an output without its call is refused by models
+    assert run(again.get_items, 3) == [CALL, OUTPUT, ANSWER]
+    assert run(OpenAISession(open_engine(), "support-43").get_items) == []
+    assert run(OpenAISession(open_engine(user="ann"), "support-42").get_items) == []
+
+
+def test_items_are_taken_back_one_by_one(session: OpenAISession, engine: Engine) -> None:
+    run(session.add_items, SENT)
+    for left in ([USER, CALL, OUTPUT], None, [USER], []):
+        popped = run(session.pop_item)
+        items = run(session.get_items)
+        if left is None:  # a call alone is answered when it is read
+            assert popped == OUTPUT
+            assert items == [USER, CALL, {**OUTPUT, "output": NO_RESULT}]
+        else:
+            assert items == left
+    assert run(session.pop_item) is None
+    run(session.add_items, [USER, ANSWER])
+    assert run(session.get_items) == [USER, ANSWER]
+    page = engine.sessions().page(channel="api")
+    assert [count for _, count in page.sessions] == [2]
+
+
+def test_a_cleared_session_begins_anew_and_its_log_is_archived(session: OpenAISession, engine: Engine) -> None:
+    run(session.add_items, SENT)
+    run(session.clear_session)
+    assert run(session.get_items) == []
+    run(session.add_items, [USER])
+    assert run(session.get_items) == [USER]
+    ((_, count),) = engine.sessions().page(archived=True).sessions
+    assert count == 4
+
+
+def test_secrets_are_redacted_and_strangers_to_the_log_are_left_out(session: OpenAISession) -> None:
+    key = "AKIA" + "IOSFODNN7EXAMPLQ"
+    picture = {"role": "user", "content": [{"type": "input_text", "text": f"key {key}"}, {"type": "input_image"}]}
+    orphan = {**OUTPUT, "call_id": "call_9"}
+    run(session.add_items, [picture, orphan, {"type": "web_search_call", "id": "ws_1", "status": "completed"}])
+    (item,) = run(session.get_items)
+    assert item["content"].endswith("\n[image]") and key not in item["content"]
+    run(session.add_items, [])
