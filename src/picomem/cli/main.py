@@ -1,6 +1,7 @@
 """The command line: `picomem COMMAND …`.
 
-Every operation of the table is a command, rendered from its request; `demo`, `mcp` and `bench` stand beside them.
+Every operation of the table is a command, rendered from its request; `chat`, `demo`, `mcp` and `bench` stand beside
+them.
 Only what the command at hand needs is loaded: a hook waits for `picomem recall`. (This is argparse and not typer,
 which takes longer to import than a recall takes in all.)
 
@@ -24,6 +25,7 @@ from picomem.operations.table import NAMES, operation
 from picomem.version import __version__
 
 _OTHERS = {
+    "chat": "Talk with PicoBot, which remembers; it needs a model.",
     "demo": "Try it on sample sessions, in a store of its own.",
     "mcp": "Serve memory to agents over MCP (stdio).",
     "bench": "Measure quality of recall, and speed.",
@@ -33,6 +35,7 @@ Begin with:
   picomem demo                                  see it work on sample sessions
   picomem ingest                                read your own past sessions
   picomem recall "what did we decide about X?"  ask
+  picomem chat                                  talk with an agent that remembers
 """
 
 
@@ -85,6 +88,10 @@ def _run(arguments: list[str]) -> int:
     if not name:
         parser.print_help()
         return 2 if arguments else 0
+    if name == "chat":
+        from picomem.cli.chat import run_chat
+
+        return run_chat(chosen)
     if name == "demo":
         from picomem.cli.demo import run_demo
 
@@ -157,6 +164,10 @@ def _add_other(commands: Any, name: str, late: Parser, complete: bool) -> None:
         from picomem.cli.bench import add_bench
 
         add_bench(added, late)
+    if complete and name == "chat":
+        from picomem.cli.chat import add_chat
+
+        add_chat(added)
     if complete and name == "demo":
         added.add_argument("--keep", metavar="FOLDER", help="keep the demo's store in this folder")
 

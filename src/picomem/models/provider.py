@@ -131,6 +131,7 @@ def _made(choice: ModelChoice, url: str) -> Model:
 def _speaking_openai(choice: ModelChoice, url: str) -> Model:
     """A model behind a server that speaks OpenAI's chat protocol."""
     from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
 
     if choice.provider == "openai":
         from pydantic_ai.providers.openai import OpenAIProvider
@@ -139,8 +140,11 @@ def _speaking_openai(choice: ModelChoice, url: str) -> Model:
         return OpenAIChatModel(choice.model, provider=OpenAIProvider(base_url=url or None, api_key=key))
     from pydantic_ai.profiles.openai import OpenAIModelProfile
 
-    # Not every server knows the newer name of max_tokens, and one that does not would write without end.
-    profile = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
+    # Not every server knows the newer name of max_tokens, and one that does not would write without end; and templates
+    # of open models know one system message, some refuse a second.
+    profile = OpenAIModelProfile(
+        openai_chat_supports_max_completion_tokens=False, openai_chat_supports_multiple_system_messages=False
+    )
     url, key = url or LOCAL[choice.provider], choice.key or _NO_KEY
     if choice.provider == "ollama":
         from pydantic_ai.models.ollama import OllamaModel

@@ -1,0 +1,334 @@
+"""`picomem chat`: PicoBot at the terminal.
+
+    picomem chat                        a prompt; /help lists the commands
+    picomem chat "a question"           one answer; the same with a question on stdin
+    picomem chat --json "a question"    one JSON document
+
+The model works on an event loop in a thread of its own, so that the main thread can wait for the person's next line,
+and an interrupt stops an answer and not the program. The answer goes to stdout; what is said about it (which tools the
+model calls, that memory is off) to stderr.
+
+Memory is on here unless somebody has turned it off: who starts PicoBot of a memory program at their own terminal
+expects it to remember, while the setting's default, off, is right where others speak to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from picomem.errors import InvalidInput, PicomemError, StoreError
+from picomem.paths import private_umask
+from picomem.settings import Settings, given, load
+from picomem.text.plain import plain
+from picomem.values import replace
+
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+    from pydantic_ai.models import Model
+
+    from picomem.agent.loop import PicoBot, Turn
+    from picomem.engine import Engine
+
+NO_MODEL = (
+    "No model is set to talk with: install Ollama (https://ollama.com) and run `ollama pull qwen3:8b`, or set "
+    "provider, model and key in [model] of the settings, or name one, as in `picomem chat --model openai:gpt-5-mini`."
+)
+_PROMPT = "› "
+
+
+def add_chat(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    goes_on = "go on with this conversation; the beginning of its id is enough"
+    model = "talk with this model: PROVIDER:NAME, or a name of the provider in the settings"
+    parser.add_argument("question", nargs="*", metavar="QUESTION", help="answer this and end (default: a prompt)")
+    parser.add_argument("--session", metavar="ID", default="", help=goes_on)
+    parser.add_argument("--model", metavar="NAME", default="", help=model)
+
+
+def run_chat(chosen: argparse.Namespace) -> int:
+    """Talk until the person ends it, or answer one question."""
+    private_umask()
+    os.environ.setdefault("PYDANTIC_AI_NO_BANNER", "1")
+    settings = load()
+    if "memory.enabled" not in given():
+        settings = replace(settings, memory=replace(settings.memory, enabled=True))
+    question = " ".join(chosen.question).strip()
+    if not question and not sys.stdin.isatty():
+        question = sys.stdin.read().strip()
+        if not question:
+            raise InvalidInput('There is no question on stdin; name one, as in `picomem chat "What do you know?"`.')
+    model = open_model(settings, chosen.model)
+    with _opened(chosen, settings) as (engine, trouble), _portal() as portal:
+        if trouble and chosen.session:
+            raise InvalidInput(f"The conversation cannot be gone on with: {trouble}")
+        chat = Chat(portal, model, engine, settings, trouble, session=chosen.session)
+        if question.startswith("/") and not chosen.question:
+            chat.follow(question.splitlines())
+        elif question:
+            chat.answer_once(question, as_json=chosen.json)
+        else:
+            chat.prompt()
+    return 0
+
+
+def open_model(settings: Settings, name: str) -> Model:
+    """The model to talk with: of that name, of the settings, or Ollama's on this machine. Raises InvalidInput."""
+    from picomem.app import open_chat_model
+    from picomem.models import ollama
+    from picomem.models.provider import PROVIDERS
+
+    chosen = settings.model
+    provider, colon, rest = name.partition(":")
+    if name and colon and provider in PROVIDERS:
+        same = provider == chosen.provider
+        chosen = replace(
+            chosen if same else type(chosen)(timeout_secs=chosen.timeout_secs), provider=provider, model=rest
+        )
+    elif name:
+        chosen = replace(chosen, model=name)
+    if not (chosen.provider and chosen.model):
+        wanted = chosen.model
+        found = ollama.installed() if chosen.provider in ("", "ollama") else []
+        if not found or (wanted and wanted not in found):
+            raise InvalidInput(NO_MODEL)
+        chosen = replace(chosen, provider="ollama", model=wanted or found[0], base_url=ollama.base_url())
+        print(f"picomem: talking with {chosen.model} of Ollama on this machine.", file=sys.stderr)
+    return open_chat_model(replace(settings, model=chosen))
+
+
+class Chat:
+    """A conversation at a terminal, or the next one after /new."""
+
+    def __init__(
+        self,
+        portal: BlockingPortal,
+        model: Model,
+        engine: Engine | None,
+        settings: Settings,
+        trouble: str,
+        session: str = "",
+    ) -> None:
+        self.engine = engine
+        self._portal = portal
+        self._model = model
+        self._settings = settings
+        self._trouble = trouble
+        self._lines: Iterator[str] | None = None  # lines that were piped in
+        self._screen = Screen()
+        self.bot: PicoBot = self._begun(session)
+
+    def begin(self, session: str = "") -> None:
+        """Go on with a conversation, or begin one. Raises NotFound."""
+        self.bot = self._begun(session)
+
+    def prompt(self) -> None:
+        """Talk until the person ends it."""
+        with suppress(ImportError):
+            import readline  # noqa: F401 - lines can be edited, and the earlier ones come back
+        print("PicoBot. /help lists the commands, /quit or Ctrl-D ends.", file=sys.stderr)
+        with self._attending():
+            while (line := self.ask(_PROMPT)) is not None:
+                if line and not self._heeded(line):
+                    return
+        print(file=sys.stderr)
+
+    @contextmanager
+    def _attending(self) -> Iterator[None]:
+        """Meanwhile take up conversations that rest."""
+        if self.engine is None or not self.engine.settings.memory.enabled:
+            yield
+            return
+        from picomem.app import open_generator
+        from picomem.consolidation import attend
+
+        task = self._portal.start_task_soon(attend, self.engine, open_generator(self._settings))
+        try:
+            yield
+        finally:
+            task.cancel()
+
+    def follow(self, lines: list[str]) -> None:
+        """Lines as a person would type them, one after another."""
+        self._lines = iter(lines)
+        while (line := self.ask("")) is not None:
+            if line and not self._heeded(line):
+                return
+
+    def ask(self, question: str) -> str | None:
+        """The person's next line; None where there is none any more."""
+        if self._lines is not None:
+            line = next(self._lines, None)
+            return None if line is None else line.strip()
+        try:
+            return input(question).strip()
+        except EOFError:
+            return None
+
+    def answer_once(self, question: str, *, as_json: bool) -> None:
+        """One answer. Raises GeneratorFailed where there is none."""
+        self._screen.quiet = as_json
+        turn = self._turn(question)
+        if as_json:
+            print(json.dumps(self._screen.account(turn), ensure_ascii=False, indent=2))
+        elif turn.session:
+            print(f"picomem: `picomem chat --session {turn.session[:18]}` goes on.", file=sys.stderr)
+        self._settle()
+
+    def _heeded(self, line: str) -> bool:
+        """Do what a line says; whether to go on after it."""
+        from picomem.cli.slash import obey
+
+        try:
+            if line.startswith("/"):
+                return obey(self, line)
+            self._turn(line)
+            self._settle()
+        except PicomemError as error:
+            print(f"picomem: {error}", file=sys.stderr)
+        except KeyboardInterrupt:
+            print("picomem: stopped; what was said until now is kept.", file=sys.stderr)
+        return True
+
+    def _begun(self, session: str) -> PicoBot:
+        from picomem.agent.loop import PicoBot
+
+        return PicoBot(self._model, self.engine, session=session, trouble=self._trouble, settings=self._settings)
+
+    def _turn(self, text: str) -> Turn:
+        try:
+            with self._screen.waiting():
+                return self._waited(lambda: self._portal.start_task_soon(self.bot.turn, text, self._screen.tell))
+        finally:
+            self._screen.end()
+
+    def _settle(self) -> None:
+        """Take up into memory what is due; a failure is a note and no more."""
+        if self.engine is None or not self.bot.talk.session:
+            return
+        try:
+            notes = self._waited(lambda: self._portal.start_task_soon(self.bot.settle))
+        except StoreError as error:
+            notes = [str(error)]
+        for note in notes:
+            print(f"picomem: {note}", file=sys.stderr)
+
+    def _waited(self, start: Callable[[], Any]) -> Any:
+        """What a task comes to; an interrupt stops the task, and what was said until then is kept."""
+        future = start()
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            with suppress(CancelledError, PicomemError):
+                future.result()
+            raise
+
+
+class Screen:
+    """What the terminal shows of a turn."""
+
+    def __init__(self) -> None:
+        self.quiet = False  # only the account is wanted
+        self._spinner: Any = None
+        self._midline = False
+        self._notices: list[str] = []
+        self._calls: list[dict[str, Any]] = []
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Show that the model works until it says something, where somebody watches."""
+        if self.quiet or not sys.stderr.isatty():
+            yield
+            return
+        from rich.console import Console
+
+        self._spinner = Console(stderr=True).status("thinking …", spinner="dots")
+        self._spinner.start()
+        try:
+            yield
+        finally:
+            self._spinner.stop()
+
+    async def tell(self, event: Any) -> None:
+        """An event of the turn; see agent/events.py."""
+        from picomem.agent.events import Answers, Calls, Notice, Words
+
+        if isinstance(event, Words) and not self.quiet:
+            if self._spinner:
+                self._spinner.stop()
+            print(plain(event.text), end="", flush=True)
+            self._midline = True
+        elif isinstance(event, Notice):
+            self._notices.append(event.text)
+            self._aside(f"picomem: {event.text}", always=True)
+        elif isinstance(event, Calls):
+            self._calls.append({"tool": event.name, "arguments": event.arguments})
+            self._aside(f"  → {event.name} {plain(event.arguments)[:200]}")
+            if self._spinner:
+                self._spinner.update(f"{event.name} …")
+                self._spinner.start()
+        elif isinstance(event, Answers):
+            asked = next((each for each in self._calls if each["tool"] == event.name and "result" not in each), None)
+            if asked is not None:
+                asked |= {"result": event.text, "failed": event.failed}
+            if event.failed:
+                self._aside(f"    {plain(event.text)[:300]}")
+
+    def end(self) -> None:
+        """The answer is over: its line ends."""
+        if self._midline:
+            print(flush=True)
+        self._midline = False
+
+    def account(self, turn: Turn) -> dict[str, Any]:
+        """A turn as one JSON document."""
+        return {
+            "session": turn.session,
+            "answer": turn.answer,
+            "calls": self._calls,
+            "notices": self._notices,
+            "input_tokens": turn.input_tokens,
+            "output_tokens": turn.output_tokens,
+        }
+
+    def _aside(self, line: str, *, always: bool = False) -> None:
+        """A line on stderr: what is always said, or what is of use to who watches."""
+        if not self.quiet and (always or sys.stderr.isatty()):
+            if self._spinner:
+                self._spinner.stop()
+            self.end()
+            print(line, file=sys.stderr)
+
+
+@contextmanager
+def _opened(chosen: argparse.Namespace, settings: Settings) -> Iterator[tuple[Engine | None, str]]:
+    """The engine, or why there is none."""
+    from picomem.app import open_engine
+    from picomem.jobs import in_background
+
+    try:
+        engine = open_engine(chosen.db, user=chosen.user, settings=settings)
+    except StoreError as error:
+        yield None, str(error)
+        return
+    with engine, in_background(engine):
+        yield engine, ""
+
+
+@contextmanager
+def _portal() -> Iterator[BlockingPortal]:
+    try:
+        import pydantic_ai  # noqa: F401
+    except ModuleNotFoundError:
+        raise InvalidInput("PicoBot needs the extra `agent`: install picomem[agent], such as with pip.") from None
+    from anyio.from_thread import start_blocking_portal
+
+    with start_blocking_portal() as portal:
+        yield portal
