@@ -25,6 +25,29 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monke
     assert "port 6432" in capsys.readouterr().out
 
 
+def test_the_python_of_the_page_on_agents_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    from tests.agent.conftest import Script
+
+    monkeypatch.chdir(tmp_path)
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "agent.md").read_text("utf-8"), re.DOTALL)
+    script = Script("It listens on 5433.")
+    exec(compile(example.replace('"openai:gpt-5-mini"', "model"), "agent.md", "exec"), {"model": script.model})
+    assert capsys.readouterr().out == "It listens on 5433.\n"
+    assert "- staging_db_port: The staging database listens on port 5433" in script.prompts()[0]
+
+
+def test_the_page_on_agents_names_what_there_is() -> None:
+    from picomem.agent.tools import MEMORY, TOOLS
+    from picomem.cli.slash import HELP
+    from picomem.models.provider import PROVIDERS
+
+    page = (ROOT / "docs" / "agent.md").read_text("utf-8")
+    named = [MEMORY, *(each.tool for each in operations() if each.name in TOOLS), *PROVIDERS]
+    assert [name for name in named if name not in page] == []
+    commands = re.findall(r"^(/[a-z_]+)", HELP, re.MULTILINE)
+    assert [name for name in commands if name not in page and name != "/quit"] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
