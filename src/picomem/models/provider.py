@@ -138,8 +138,6 @@ def _speaking_openai(choice: ModelChoice, url: str) -> Model:
 
         key = choice.key or (_NO_KEY if url else None)
         return OpenAIChatModel(choice.model, provider=OpenAIProvider(base_url=url or None, api_key=key))
-    from pydantic_ai.profiles.openai import OpenAIModelProfile
-
     # Not every server knows the newer name of max_tokens, and one that does not would write without end; and templates
     # of open models know one system message, some refuse a second.
     profile = OpenAIModelProfile(
