@@ -67,6 +67,16 @@ def test_what_is_yet_to_come_is_not_given_to_a_peer(haystack, write_set):
     assert report.qualities[0].scores["any@10"] == pytest.approx(1 / 3)
 
 
+def test_a_haystack_that_grows_is_found_again_as_it_grows(haystack, write_set):
+    haystack["questions"][0]["n_visible"] = 1
+    haystack["questions"][1]["n_visible"] = 2
+    path = write_set(haystack)
+    expected = quality.run([path], (5, 10), embedder="none").line("talks", "turn", "fts5")
+    assert expected is not None
+    found = peers.run([path], sizes=(), only=("fts5",), bounds=FEW).qualities[0].scores
+    assert found == {name: expected.scores[name] for name in found}
+
+
 def test_a_peer_that_runs_out_of_time_is_asked_about_what_it_took():
     report = peers.run([], sizes=(600,), only=("fts5",), bounds=peers.Bounds(questions=2, rounds=1, minutes=1e-9))
     assert (report.speeds[0].wanted, report.speeds[0].texts) == (600, 500)

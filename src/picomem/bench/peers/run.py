@@ -16,7 +16,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from itertools import count
 from os import cpu_count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -229,7 +228,6 @@ def _ranks_of_ours(kind: Kind, case: Case, place: Place) -> Iterator[metrics.Ran
 
 def _ranks(kind: Kind, case: Case, place: Place) -> Iterator[metrics.Ranks]:
     keys: list[tuple[str, str]] = []
-    numbers = count()
     seen = 0
     with (
         TemporaryDirectory(prefix="picomem-bench-") as folder,
@@ -238,8 +236,9 @@ def _ranks(kind: Kind, case: Case, place: Place) -> Iterator[metrics.Ranks]:
         for question in case.questions:
             fresh = [(session, turn) for session in case.sessions[seen : question.visible] for turn in session.turns]
             seen = max(seen, question.visible)
+            first = len(keys)
             keys += [(session.id, turn.id) for session, turn in fresh]
-            told = [(str(number), turn.text) for number, (_, turn) in zip(numbers, fresh) if turn.text.strip()]
+            told = [(str(first + number), turn.text) for number, (_, turn) in enumerate(fresh) if turn.text.strip()]
             for begin in range(0, len(told), _BATCH):
                 batch = told[begin : begin + _BATCH]
                 talk.add([each for each, _ in batch], [text for _, text in batch])
