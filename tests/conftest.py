@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from picomem.clock import SECOND, Micros
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.records.scope import Scope
 from picomem.settings import RecallSettings, Settings
 from picomem.store import episodes, memories, notes

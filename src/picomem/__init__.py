@@ -16,7 +16,7 @@ from picomem.version import __version__
 
 if TYPE_CHECKING:
     from picomem.app import open_engine as open  # noqa: A004
-    from picomem.engine import Engine
+    from picomem.engine.engine import Engine
     from picomem.errors import PicomemError
     from picomem.records.scope import Scope
 
@@ -24,7 +24,7 @@ __all__ = ["Engine", "PicomemError", "Scope", "__version__", "open"]
 
 _PLACES = {
     "open": ("picomem.app", "open_engine"),
-    "Engine": ("picomem.engine", "Engine"),
+    "Engine": ("picomem.engine.engine", "Engine"),
     "PicomemError": ("picomem.errors", "PicomemError"),
     "Scope": ("picomem.records.scope", "Scope"),
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from picomem import paths
 from picomem.clock import Clock, local_zone, system_clock
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NoStore, PicomemError, StoreError
 from picomem.models.embedder import Embedder
 from picomem.recall.weights import WEIGHTS, Weights

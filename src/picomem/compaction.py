@@ -22,7 +22,7 @@ from picomem.errors import GeneratorFailed, InvalidInput, StoreError
 from picomem.values import dataclass
 
 if TYPE_CHECKING:
-    from picomem.engine import Engine
+    from picomem.engine.engine import Engine
 
 Ask = Callable[[str], Awaitable[str]]
 

@@ -28,7 +28,7 @@ from picomem.records.spend import Spend
 from picomem.values import dataclass, field
 
 if TYPE_CHECKING:
-    from picomem.engine import Engine
+    from picomem.engine.engine import Engine
     from picomem.memory.consolidate import Consolidator, Ready
     from picomem.memory.proposed import Taken
     from picomem.memory.taking_up import Applied

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 
 _LOOK_SECONDS = 5.0  # between two looks at whether anything was stored: three rows are read

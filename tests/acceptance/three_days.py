@@ -27,7 +27,7 @@ import picomem
 from picomem.agent import PicoBot
 from picomem.clock import DAY, HOUR, SECOND
 from picomem.consolidation import consolidate_due
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.models.extractive import Extractive
 from picomem.records.session import Role
 from picomem.sessions.pairs import grouped

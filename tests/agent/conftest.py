@@ -9,7 +9,7 @@ import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.settings import MemorySettings
 from picomem.values import replace
 

@@ -12,7 +12,7 @@ from tests.agent.conftest import Script, contents
 
 from picomem.agent import Fence, Memory
 from picomem.agent.capability import GUIDANCE
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import StoreError
 from picomem.records.kinds import Origin
 from picomem.records.session import Role

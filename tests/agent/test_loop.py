@@ -13,7 +13,7 @@ from tests.agent.conftest import Script, contents
 from picomem.agent import PicoBot
 from picomem.agent.events import Answers, Calls, Event, Notice, Words
 from picomem.agent.loop import PERSONA, Turn
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed, InvalidInput, NotFound
 from picomem.records.session import Role
 from picomem.sessions.pairs import NO_RESULT

@@ -11,7 +11,7 @@ from tests.agent.conftest import Script, contents
 
 from picomem.agent import PicoBot
 from picomem.consolidation import consolidate
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.models.extractive import Extractive
 
 _ORDERS = (

@@ -11,7 +11,7 @@ from tests.agent.conftest import Script
 
 from picomem.agent import Memory
 from picomem.agent.tools import MEMORY, TOOLS, MemoryTools
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.operations.table import operation
 

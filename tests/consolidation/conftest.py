@@ -13,7 +13,7 @@ from tests.conftest import SteppingClock
 
 from picomem import consolidation
 from picomem.consolidation import Consolidated
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.models.generator import Fact, Generator, Material, Proposal, Purse
 from picomem.records.kinds import Origin

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from picomem.app import open_engine
 from picomem.compaction import STORE, WRITE, Flushed, flush, statements
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import DiskFull, GeneratorFailed, InvalidInput
 from picomem.notes.daily import append
 from picomem.settings import MemorySettings, NotesSettings, RecallSettings, Settings

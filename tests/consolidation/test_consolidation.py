@@ -23,7 +23,7 @@ from tests.consolidation.conftest import (
 
 from picomem import consolidation
 from picomem.clock import DAY, MINUTE
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.models.extractive import Extractive
 from picomem.models.generator import Fact
 from picomem.records.kinds import Kind, Origin, Source

@@ -16,7 +16,7 @@ from tests.consolidation.conftest import TALK, begun, consolidate, said, setting
 from tests.consolidation.server import GOOD, Server, answer, completion, fails, running, says
 
 from picomem.app import open_chat_model, open_generator
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.models.generator import Generator
 from picomem.records.session import Session, ToolCall

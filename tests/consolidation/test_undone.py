@@ -6,7 +6,7 @@ import pytest
 from tests.consolidation.conftest import PORT, TALK, Scripted, begun, consolidate, proposal, said, with_window
 
 from picomem.clock import DAY
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput
 from picomem.models.generator import Fact
 from picomem.records.session import Session

@@ -12,7 +12,7 @@ import pytest
 
 from picomem.app import open_engine
 from picomem.demo.demo import DATABASE, SAMPLES, run
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, State, format_of

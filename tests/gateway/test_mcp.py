@@ -23,7 +23,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, TextResourceContents
 
 import picomem
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.gateway.mcp import build_server, due, project_of
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.schemas import described

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.ingest.branches import Branches
 
 from .test_ingest import claude, written

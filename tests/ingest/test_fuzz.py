@@ -24,7 +24,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, format_of

@@ -17,7 +17,7 @@ import apsw
 import pytest
 import zstandard
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import NotFound
 from picomem.ingest.places import find
 from picomem.records.kinds import Kind, Origin

@@ -13,7 +13,7 @@ import apsw
 import pytest
 import zstandard
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.ingest.places import default_places
 from picomem.records.episode import Transcript
 from picomem.store import episodes

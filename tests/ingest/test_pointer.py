@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.ingest.pointer import Opened
 from picomem.records.kinds import Origin
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import Refused
 from picomem.memory.decide import Offer
 from picomem.records.episode import Episode, Transcript

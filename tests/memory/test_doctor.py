@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import Corrupt, StoreError
 
 

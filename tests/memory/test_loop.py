@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import Refused
 
 SAID = "The booking queue runs on Redis Streams with three workers. It must never lose a job."

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from picomem.clock import DAY, HOUR
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, Refused
 from picomem.operations.table import operation
 from picomem.records.scope import Scope

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from picomem.clock import DAY
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, NotFound
 from picomem.ingest.places import find
 from picomem.models.static import StaticEmbedder

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from picomem.clock import DAY
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.policy.purge import Choice, EpisodeAge, Held, Link, TranscriptAge, plan
 from picomem.records.session import Role, Said
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from picomem.clock import DAY
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, InvalidKey, NotFound, Refused
 from picomem.records.scope import Scope
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from picomem.clock import DAY, HOUR
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.operations.table import operation
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin

@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import Refused
 from picomem.models.static import StaticEmbedder
 from picomem.policy.redact import Redactor

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from picomem.clock import DAY, parse_iso
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound
 from picomem.operations.table import operation
 

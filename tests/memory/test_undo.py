@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from picomem.clock import DAY, MINUTE
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, NotFound, PicomemError, Refused
 from picomem.models.static import StaticEmbedder
 from picomem.records.scope import Scope

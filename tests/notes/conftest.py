@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from picomem.app import open_engine
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.settings import NotesSettings, RecallSettings, Settings
 
 OpenNotes = Callable[..., Engine]

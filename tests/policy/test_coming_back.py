@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from picomem.cli.text import text_of
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.operations.table import operation
 from picomem.policy.gate import judge
 from picomem.policy.refusal import Refusal

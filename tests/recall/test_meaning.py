@@ -12,7 +12,7 @@ import apsw
 import numpy as np
 import pytest
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.models.embedder import quantised
 from picomem.models.static import StaticEmbedder
 from picomem.recall import meaning

@@ -9,7 +9,7 @@ import pytest
 from tests.cost import cost
 
 from picomem.clock import HOUR, MINUTE, parse_iso
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.recall.when.sessions import chosen, read_sessions
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from picomem.clock import parse_iso
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.recall.speaker import is_of_asker, is_telling, meant
 
 Said = tuple[str, str, str]  # when, by whom, what

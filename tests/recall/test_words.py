@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from picomem import open as open_memory
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.recall.weights import WEIGHTS
 from picomem.values import replace
 

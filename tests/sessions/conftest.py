@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.records.session import Role, Said, ToolCall
 from picomem.sessions.log import Sessions
 

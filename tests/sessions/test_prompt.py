@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.sessions.conftest import assistant, call, result, user
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.records.kinds import Origin
 from picomem.records.session import Summary
 from picomem.settings import MemorySettings, SessionSettings

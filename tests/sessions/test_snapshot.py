@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from picomem import open as open_memory
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.records.session import Channel
 from picomem.sessions.pairs import grouped

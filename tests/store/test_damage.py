@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import Corrupt, Locked, PicomemError
 from picomem.operations.table import operation
 from picomem.store import sqlite

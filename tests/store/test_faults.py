@@ -17,7 +17,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import DiskFull, PicomemError, StoreError
 
 from .power_cut import Fault, watched_disk

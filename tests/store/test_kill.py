@@ -28,7 +28,7 @@ import pytest
 
 from picomem import open as open_memory
 from picomem.clock import system_clock
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 
 FILES, CYCLES = 10, 10  # 100 kills, of ten files one after the other
 WRITERS = 4

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from picomem.clock import MINUTE, Micros
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.kinds import Decision
 from picomem.records.scope import Scope

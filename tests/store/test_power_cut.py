@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 
 from .power_cut import Disk, watched_disk
 

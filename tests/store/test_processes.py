@@ -20,7 +20,7 @@ import pytest
 
 from picomem import open as open_memory
 from picomem.clock import system_clock
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 
 WRITERS, STEPS = 4, 40

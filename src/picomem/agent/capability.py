@@ -41,7 +41,7 @@ from typing_extensions import override
 
 from picomem.agent.history import Ids, response_said, results_said, text_of
 from picomem.agent.tools import MEMORY, TOOLS, MemoryTools
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import NotFound, StoreError
 from picomem.records.session import Role, Said
 from picomem.sessions.window import Window

@@ -51,7 +51,7 @@ from picomem.agent.tools import TOOLS
 from picomem.clock import system_clock, to_datetime
 from picomem.compaction import flush
 from picomem.consolidation import consolidate_due
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.models.choice import generator_of
 from picomem.records.session import Message, Said

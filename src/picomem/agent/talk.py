@@ -7,7 +7,7 @@ store lasts as long as the process.
 from __future__ import annotations
 
 from picomem.clock import system_clock
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, StoreError
 from picomem.records.session import Loaded, Message, Role, Said
 from picomem.sessions.said import stored_message

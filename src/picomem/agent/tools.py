@@ -22,7 +22,7 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 from typing_extensions import override
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, PicomemError, StoreError
 from picomem.operations.advice import for_agents, with_notes_for_agents
 from picomem.operations.operation import Operation

@@ -23,7 +23,7 @@ from zoneinfo import ZoneInfo
 from picomem.bench.gate_lines import FRESH, HELD_OUT, TUNED, Junk, Keep
 from picomem.bench.gate_pairs import DIFFERENT, TOLD, Told
 from picomem.clock import system_clock
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import NotFound, Refused
 from picomem.operations.table import operation
 from picomem.operations.views import AnswerView

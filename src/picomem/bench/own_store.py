@@ -24,7 +24,7 @@ from picomem.bench.baseline import Fts5
 from picomem.bench.own_report import BARE, DEPTH, Answered, Came, OwnReport, made_report
 from picomem.bench.questions import OwnQuestion, read_questions
 from picomem.bench.variants import Variant
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import Conflict, Corrupt, NotFound, Refused
 from picomem.paths import database_path, named_database
 from picomem.records.hit import Hit

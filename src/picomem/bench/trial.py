@@ -23,7 +23,7 @@ from picomem.bench import metrics
 from picomem.bench.baseline import Fts5
 from picomem.bench.cases import Case, Question, Session, TurnKey, asked_at
 from picomem.clock import parse_iso
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, format_named

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from picomem.agent.loop import PicoBot, Turn
-    from picomem.engine import Engine
+    from picomem.engine.engine import Engine
 
 NO_MODEL = (
     "No model is set to talk with: install Ollama (https://ollama.com) and run `ollama pull qwen3:8b`, or set "

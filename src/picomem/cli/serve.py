@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from picomem.app import open_engine
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.gateway.mcp import run_stdio
 from picomem.jobs import in_background
 from picomem.paths import private_umask

@@ -27,7 +27,7 @@ from picomem.operations.views import jsonable
 from picomem.values import replace
 
 if TYPE_CHECKING:
-    from picomem.engine import Engine
+    from picomem.engine.engine import Engine
 
 _QUIET = 400  # milliseconds without a change before changes are read: agents write in bursts
 _LONGEST_BURST = 5_000  # milliseconds after which they are read although more come

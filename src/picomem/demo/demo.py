@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 from picomem import paths
 from picomem.app import open_engine
 from picomem.clock import MINUTE, Micros, parse_iso, to_datetime
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, Refused
 from picomem.ingest.report import Progress, Report
 from picomem.records.hit import Hit

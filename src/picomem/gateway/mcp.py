@@ -38,7 +38,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, PicomemError
 from picomem.operations import table
 from picomem.operations.advice import for_agents, with_notes_for_agents

@@ -14,7 +14,7 @@ from picomem.operations.operation import Operation, Progressing, option
 from picomem.values import asdict, dataclass
 
 if TYPE_CHECKING:
-    from picomem.engine import Engine
+    from picomem.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)

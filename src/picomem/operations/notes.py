@@ -11,7 +11,7 @@ from picomem.records.kinds import Origin
 from picomem.values import dataclass
 
 if TYPE_CHECKING:
-    from picomem.engine import Engine
+    from picomem.engine.engine import Engine
     from picomem.notes.notes import NoteHit
     from picomem.records.hit import Hit
 

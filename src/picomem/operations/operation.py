@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from picomem.values import MISSING, dataclass, field, fields
 
 if TYPE_CHECKING:
-    from picomem.engine import Engine
+    from picomem.engine.engine import Engine
 
 Progressing = Callable[[int, int, str], None]  # done, total, what is being worked on
 

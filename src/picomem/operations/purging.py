@@ -10,7 +10,7 @@ from picomem.operations.operation import Operation, option
 from picomem.values import dataclass
 
 if TYPE_CHECKING:
-    from picomem.engine import Engine
+    from picomem.engine.engine import Engine
     from picomem.memory.purge import Planned, Purged
 
 NOTES = "Notes are your own files and are not touched."

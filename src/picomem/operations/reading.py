@@ -16,7 +16,7 @@ from picomem.records.kinds import Kind
 from picomem.values import dataclass
 
 if TYPE_CHECKING:
-    from picomem.engine import Engine
+    from picomem.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)

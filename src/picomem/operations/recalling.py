@@ -13,7 +13,7 @@ from picomem.records.kinds import Kind, Priority
 from picomem.values import dataclass
 
 if TYPE_CHECKING:
-    from picomem.engine import Engine
+    from picomem.engine.engine import Engine
 
 # The source designs' two categories beside our kinds: everything durable, and what was said.
 _CATEGORIES = (*Kind, "knowledge", "timeline")

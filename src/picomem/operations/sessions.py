@@ -14,7 +14,7 @@ from picomem.records.session import Channel, Message, Session
 from picomem.values import dataclass
 
 if TYPE_CHECKING:
-    from picomem.engine import Engine
+    from picomem.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from picomem.records.kinds import Kind, Origin, Priority
 from picomem.values import dataclass
 
 if TYPE_CHECKING:
-    from picomem.engine import Engine
+    from picomem.engine.engine import Engine
 
 _KINDS = tuple(Kind)
 _PRIORITIES = tuple(Priority)

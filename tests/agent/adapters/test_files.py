@@ -9,7 +9,7 @@ import pytest
 from anthropic.lib.tools._beta_functions import ToolError
 
 from picomem.agent.adapters.anthropic_tool import ClaudeMemory, memory_tool
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.memory.files import Files, Operation
 

@@ -15,7 +15,7 @@ import pytest
 from pydantic_ai import ModelRetry
 
 from picomem.agent.adapters.harness import HarnessStore
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 
 
 class Changed(RuntimeError):

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from picomem.agent.adapters.openai_session import OpenAISession
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.sessions.pairs import NO_RESULT
 
 USER = {"role": "user", "content": "What is the weather in Bergen?"}

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, NotFound, PicomemError
 
 ROOT = "/memories"

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from anyio import to_thread
 
-from picomem.engine import Engine
+from picomem.engine.engine import Engine
 from picomem.records.session import Channel, Message, Role, Said, Session, ToolCall
 from picomem.sessions.log import Sessions
 from picomem.sessions.pairs import NO_RESULT, Waiting, grouped

@@ -1,0 +1,159 @@
+"""What every method of the engine needs: the store, the clock, the embedder, and what is made of them when needed.
+
+What only some methods need is imported by them: a recall in a hook must not wait for the readers of transcripts.
+"""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+from typing import TYPE_CHECKING
+
+from picomem.clock import Clock, Micros, parse_iso
+from picomem.errors import InvalidInput
+from picomem.memory.arguments import future
+from picomem.memory.handed_out import HandedOut
+from picomem.recall.meaning import MeaningLeg
+from picomem.recall.recall import Recall
+from picomem.recall.weights import WEIGHTS, Weights
+from picomem.records.memory import Parent
+from picomem.records.scope import Scope
+from picomem.settings import Settings
+from picomem.store.connector import Connector
+
+if TYPE_CHECKING:
+    from picomem.memory.clean import Cleaner
+    from picomem.memory.remember import Writer
+    from picomem.memory.vectors import Vectors
+    from picomem.models.embedder import Embedder
+    from picomem.models.lexicon import Lexicon
+    from picomem.notes.notes import Notes
+    from picomem.policy.redact import Redactor
+    from picomem.sessions.log import Sessions
+
+
+class Parts:
+    """The memory of one user, as it was opened."""
+
+    def __init__(
+        self,
+        connector: Connector,
+        scope: Scope,
+        embedder: Embedder | None,
+        clock: Clock,
+        zone: tzinfo,
+        settings: Settings,
+        actor: str = "",
+        lexicon: Lexicon | None = None,
+        weights: Weights = WEIGHTS,
+    ) -> None:
+        self.scope = scope
+        self.settings = settings
+        self._connector = connector
+        self._clock = clock
+        self._zone = zone
+        self._actor = actor or f"user:{scope.user}"
+        self._sources: tuple[Parent, ...] = ()
+        self._said = ""
+        self._handed_out = HandedOut()
+        self._kept_cleaner: Cleaner | None = None
+        self._kept_redactor: Redactor | None = None
+        if embedder is not None and not embedder.local:
+            from picomem.policy.outgoing import RedactedEmbedder
+
+            embedder = RedactedEmbedder(embedder, self._redactor)
+        self._embedder = embedder
+        self._kept_vectors: Vectors | None = None
+        self._kept_sessions: Sessions | None = None
+        meaning = MeaningLeg(embedder) if embedder is not None else None
+        self._recall = Recall(connector, self._redactor, meaning, zone, lexicon, weights)
+
+    @property
+    def zone(self) -> tzinfo:
+        """The zone in which bare dates and "yesterday" are read."""
+        return self._zone
+
+    @property
+    def embedder_name(self) -> str:
+        """The name of the embedder, or "none"."""
+        return self._embedder.name if self._embedder else "none"
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the store can only be read here."""
+        return self._connector.read_only
+
+    def now(self) -> Micros:
+        """What time it is for this engine, in UTC microseconds."""
+        return self._clock()
+
+    def _writer(self, verb: str, actor: str = "") -> Writer:
+        from picomem.memory.remember import Writer
+
+        made_by = self._vectors()
+        store = made_by.store_memory if made_by else None
+        return Writer(
+            actor=actor or self._actor,
+            now=self._clock(),
+            verb=verb,
+            store_vector=store,
+            recalled=self._handed_out.texts(),
+            sources=self._sources,
+            said=self._said,
+        )
+
+    def _vectors(self) -> Vectors | None:
+        from picomem.memory.vectors import Vectors
+
+        if self._kept_vectors is None and self._embedder is not None:
+            self._kept_vectors = Vectors(self._embedder, self.scope)
+        return self._kept_vectors
+
+    def _settle(self) -> None:
+        """After a transaction: what could not be done in it, for it would have made others wait."""
+        if self._kept_vectors is not None:
+            self._kept_vectors.store_waiting(self._connector)
+
+    def _notes(self) -> Notes | None:
+        """The configured notes, which are the notes of the settings' own user and of nobody else."""
+        chosen = self.settings.notes
+        if not (chosen.paths or chosen.extra_paths) or self.scope.user != self.settings.data.user:
+            return None
+        from picomem.notes.notes import Notes
+
+        return Notes(self._connector, Scope(self.scope.user), self._redactor, chosen)
+
+    def _no_notes(self) -> str:
+        chosen = self.settings.notes
+        if chosen.paths or chosen.extra_paths:
+            return f"The notes belong to user {self.settings.data.user}, and this memory is of {self.scope.user}."
+        return "No notes are configured; the setting notes.paths names the folders that MEMORY.md and memory/ lie in."
+
+    def _redactor(self) -> Redactor:
+        from picomem.policy.redact import Redactor
+
+        if self._kept_redactor is None:
+            with self._connector.read() as tx:
+                row = tx.one("meta", name="redaction_key")
+            self._kept_redactor = Redactor(bytes.fromhex(row[0]) if row else bytes(32))
+        return self._kept_redactor
+
+    def _cleaner(self) -> Cleaner:
+        from picomem.memory.clean import Cleaner
+
+        if self._kept_cleaner is None:
+            self._kept_cleaner = Cleaner(self._redactor())
+        return self._kept_cleaner
+
+    def _owner(self, scope: Scope | None) -> Scope:
+        """The scope that a caller gave, or ours. Raises InvalidInput for another user's, and for a secret in it."""
+        if scope is None:
+            return self.scope
+        if scope.user != self.scope.user:
+            raise InvalidInput(f"This memory is of user {self.scope.user}; open another for user {scope.user}.")
+        return self._cleaner().owner(scope)
+
+    def _expiry(self, given: Micros | str | None) -> Micros | None:
+        return None if given == "never" else future(self._time(given), self._clock())
+
+    def _time(self, given: Micros | str | None) -> Micros | None:
+        return parse_iso(given, self._zone) if isinstance(given, str) else given
