@@ -6,7 +6,8 @@ An episode's score is made of
   + context    what its neighbours in the transcript have, for a short turn says little without them
   + session    what its whole transcript has, so that evidence spread over a talk counts
   ──────────── divided by the best of the question, so 1 is the best that words found
-  + meaning    the likeness of its vector, scaled between the middling and the best, less for short texts
+  + meaning    the likeness of its vector, scaled between the middling and the best; a static model's less for short
+               texts
   × own        more for the words of the one whom the question is about (speaker.py)
   + time       a bonus inside the time that the question names
   + recent     a little, falling with age, where the text goes on with something rather than asks
@@ -98,14 +99,17 @@ def _adjacent(one: Place, other: Place) -> bool:
     return same_turn or (other.first_turn == one.last_turn + 1 and other.part == 0)
 
 
-def meaning_scores(likeness: Mapping[int, float], middling: float, tokens: Mapping[int, int]) -> dict[int, float]:
-    """Cosines, brought to 0–1 between the middling and the best of the question, less for a short text."""
+def meaning_scores(
+    likeness: Mapping[int, float], middling: float, tokens: Mapping[int, int], *, reads_sentences: bool = False
+) -> dict[int, float]:
+    """Cosines, brought to 0–1 between the middling and the best of the question; less for a short text, unless the
+    model `reads_sentences`: the mean of a few words' vectors says little, but a sentence may be short and clear."""
     best = max(likeness.values(), default=0.0)
     span = best - middling
     if span <= 0:
         return {}
     return {
-        doc: max(0.0, (value - middling) / span) * tokens[doc] / (tokens[doc] + SHORT)
+        doc: max(0.0, (value - middling) / span) * (1.0 if reads_sentences else tokens[doc] / (tokens[doc] + SHORT))
         for doc, value in likeness.items()
         if doc in tokens
     }

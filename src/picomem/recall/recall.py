@@ -308,7 +308,8 @@ class _Looking:
 
     def _add_meaning(self, evidence: dict[int, Evidence], near: Likeness, tokens: dict[int, int]) -> None:
         trust = self.meaning.embedder.trust(self.question.text) if self.meaning and near.nearest else 0.0
-        for doc, value in rank.meaning_scores(near.nearest, near.middling, tokens).items():
+        reads = self._reads_sentences()
+        for doc, value in rank.meaning_scores(near.nearest, near.middling, tokens, reads_sentences=reads).items():
             if doc in evidence:
                 evidence[doc].meaning = trust * value
         if self.meaning is not None:
@@ -327,8 +328,10 @@ class _Looking:
         self.confidence = max(self.confidence, sure)
 
     def _fused(self, evidence: dict[int, Evidence], words: WordMatches) -> list[int]:
-        reads = self.meaning is not None and self.meaning.embedder.reads_sentences
-        return rank.fuse(evidence, words.idf, reads_sentences=reads, weights=self.weights)
+        return rank.fuse(evidence, words.idf, reads_sentences=self._reads_sentences(), weights=self.weights)
+
+    def _reads_sentences(self) -> bool:
+        return self.meaning is not None and self.meaning.embedder.reads_sentences
 
     def _allowed_transcripts(self) -> set[str] | None:
         """The transcripts that may answer, or None for all of them."""
