@@ -20,6 +20,7 @@ from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.models.generator import Generator
 from picomem.records.session import Session, ToolCall
+from picomem.records.spend import Spend
 from picomem.settings import MemorySettings, ModelSettings, RecallSettings, SessionSettings, Settings
 
 KEY = "sk-local-0123456789abcdef"
@@ -199,6 +200,8 @@ def test_a_model_that_is_gone_is_done_without_after_three_times(memory: Engine, 
         generator = open_generator(configured(gone.url))
     states = [consolidate(memory, generator, talk.id) for _ in range(3)]
     assert [each.state for each in states] == ["failed", "failed", "done"]
+    assert "is the server running?" in states[0].notes[0]
+    assert states[0].spend == Spend()  # nothing was sent
     assert states[-1].runs[0].generator == "extractive"
     assert memory.sessions().get(talk.id).last_consolidated_seq == 6
 

@@ -131,6 +131,9 @@ class _Asking:
             spend = Spend()  # it was said before anything was sent
             raise _Rejected(self._told(str(error))) from error
         except (exceptions.AgentRunError, OSError, ValueError) as error:  # ValueError: an answer of another kind
+            if _was_never_reached(error):
+                spend = Spend()
+                raise GeneratorFailed("nobody answers at its address; is the server running?") from error
             raise GeneratorFailed(self._told(f"the call failed ({error})")) from error
         else:
             return response
@@ -201,3 +204,13 @@ def _body(body: object) -> str:
         said = error.get("message") if isinstance(error, dict) else error
         return str(said)[:200]
     return ""
+
+
+def _was_never_reached(error: BaseException) -> bool:
+    """Whether no connection was made, so that nothing can have been sent."""
+    from socket import gaierror
+
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, ConnectionRefusedError | gaierror):
+        seen = seen.__cause__ or seen.__context__
+    return seen is not None
