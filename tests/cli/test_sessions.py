@@ -101,7 +101,7 @@ def test_a_model_that_cannot_be_reached_is_said_with_an_exit_code(picomem: Picom
         failed = picomem("consolidate", "--user", "ann", env=env)
         assert failed.code == 8
         assert "the conversation waits as it is" in failed.out
-        assert "! ollama:tiny: the call failed" in failed.out
+        assert "! ollama:tiny: nobody answers" in failed.out
     assert picomem("recall", "crane", "--user", "ann", "--json").json["hits"] == []
     assert picomem("consolidate", "--user", "ann").code == 0
     wrong = picomem("consolidate", "--user", "ann", env=env | {"PICOMEM_MEMORY_CONSOLIDATION_PROVIDER": "olama"})
