@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,3 +60,27 @@ def test_a_question_that_a_text_holds_asks_for_no_other_words(opened: Callable[.
         hits = engine.recall("lorry repaired in the yard").hits
     assert hits[0].why.startswith("words: ")
     assert "(near" not in " ".join(hit.why for hit in hits)
+
+
+_WITHOUT_MODEL = """
+import sys
+class Gone:
+    def find_spec(self, name, *_):
+        if name == "wordllama":
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Gone())
+import picomem
+with picomem.open(sys.argv[1], embedder="static") as memory:
+    answer = memory.recall("was the lorry fixed")
+    print(answer.hits[0].text, answer.legs["memories by vector"], sep="|")
+"""
+
+
+@pytest.mark.requirement("O12")
+def test_words_answer_where_the_model_is_not_there(opened: Callable[..., Engine], tmp_path: Path) -> None:
+    opened().close()
+    command = [sys.executable, "-c", _WITHOUT_MODEL, str(tmp_path / "memory.db")]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    text, _, leg = run.stdout.partition("|")
+    assert (run.returncode, text) == (0, LINES[0]), run.stderr
+    assert leg.startswith("failed")

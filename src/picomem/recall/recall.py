@@ -278,7 +278,7 @@ class _Looking:
         leg = _LEG_NAMES[source] + " by words"
         try:
             where = Search(self.tx, self.scope, source, total, self.lexicon, self.weights)
-            found = match_words(where, self.question)
+            found = self._matched(where)
         except StoreError as error:
             self.legs[leg] = f"failed: {error}"
             return WordMatches()
@@ -288,6 +288,12 @@ class _Looking:
             if note not in self.notes:
                 self.notes.append(note)
         return found
+
+    def _matched(self, where: Search) -> WordMatches:
+        try:
+            return match_words(where, self.question)
+        except ModuleNotFoundError:  # of the lexicon's model; the words themselves need none
+            return match_words(replace(where, lexicon=None), self.question)
 
     def _near(self, source: str, total: int) -> Likeness:
         leg = _LEG_NAMES[source] + " by vector"
