@@ -70,9 +70,7 @@ class EmbedderSettings:
 class ModelSettings:
     """`[model]`: the model that PicoBot talks with. Nothing else in picomem asks it."""
 
-    provider: str = (
-        ""  # openai, anthropic, google, openrouter, ollama, lmstudio, vllm or openai-compatible; empty: none
-    )
+    provider: str = ""  # openai, anthropic, google, openrouter, ollama, lmstudio, vllm, openai-compatible; empty: none
     model: str = ""  # its name, as the provider writes it
     base_url: str = ""  # where its server is; empty: the provider's own, or this machine
     key: str = ""  # the API key; empty: the provider's usual variable; better kept in the variable

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from picomem.cli.main import command_of, parser_for
 from picomem.operations.reference import render
 from picomem.operations.table import operations
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+
+# A command at the beginning of a line of an example: `$ picomem …`, `uv run picomem …`, `git diff | picomem …`
+_COMMAND = re.compile(r"^(?: {4}|\$ )+(?:uv run |git diff \| )?picomem ((?:[^\\\n]|\\\n)+)", re.MULTILINE)
+
+
+def _command_lines() -> list[str]:
+    return [line for page in PAGES for line in _COMMAND.findall(page.read_text("utf-8"))]
 
 
 def test_the_reference_page_is_the_one_that_the_table_renders() -> None:
@@ -52,6 +61,20 @@ def test_the_page_on_agents_names_what_there_is() -> None:
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("line", _command_lines())
+def test_a_command_line_of_the_documents_is_one_that_the_program_takes(line: str) -> None:
+    words = shlex.split(re.sub(r"\\\n|[][…]", " ", line), comments=True)
+    words = words[: next((at for at, word in enumerate(words) if word in ("|", ">")), len(words))]
+    assert parser_for(command_of(words)).parse_args(words)
+
+
+def test_every_setting_is_explained() -> None:
+    settings = render().partition("## Settings")[2].partition("## Errors")[0]
+    rows = re.findall(r"^- `(\w+)` \(default .*?`\): (.*)$", settings, re.MULTILINE)
+    assert len(rows) > 40
+    assert [key for key, text in rows if not text.strip()] == []
 
 
 def test_every_operation_says_what_it_does_and_shows_an_example() -> None:

@@ -25,11 +25,11 @@ from picomem.operations.table import NAMES, operation
 from picomem.version import __version__
 
 _OTHERS = {
-    "chat": "Talk with PicoBot, which remembers; it needs a model.",
-    "demo": "Try it on sample sessions, in a store of its own.",
-    "mcp": "Serve memory to agents over MCP (stdio).",
-    "bench": "Measure quality of recall, and speed.",
-}
+    "chat": ("Talk with PicoBot, which remembers; it needs a model.", "picomem chat --model ollama:qwen3:8b"),
+    "demo": ("Try it on sample sessions, in a store of its own.", "picomem demo --keep ~/picomem-demo"),
+    "mcp": ("Serve memory to agents over MCP (stdio).", "claude mcp add picomem -- picomem mcp"),
+    "bench": ("Measure quality of recall, and speed.", "picomem bench speed --sizes 10000"),
+}  # what it does, and an example
 _EPILOG = """\
 Begin with:
   picomem demo                                  see it work on sample sessions
@@ -82,8 +82,8 @@ def _run(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         print(f"picomem {__version__}")
         return 0
-    name = _command(arguments)
-    parser = _parser(name)
+    name = command_of(arguments)
+    parser = parser_for(name)
     chosen = parser.parse_args(arguments)
     if not name:
         parser.print_help()
@@ -110,7 +110,7 @@ def _run(arguments: list[str]) -> int:
     return run_operation(found, request_of(found.request, chosen), chosen)
 
 
-def _command(arguments: list[str]) -> str:
+def command_of(arguments: list[str]) -> str:
     """The command among the arguments: the first that is neither an option nor the value of one of ours."""
     skip = False
     for argument in arguments:
@@ -123,7 +123,7 @@ def _command(arguments: list[str]) -> str:
     return ""
 
 
-def _parser(name: str) -> Parser:
+def parser_for(name: str) -> Parser:
     """The parser for this command; for an unknown one or none, the parser that lists them all."""
     parser = Parser(
         prog="picomem",
@@ -159,7 +159,8 @@ def _add_operation(commands: Any, name: str, late: Parser, complete: bool) -> No
 
 
 def _add_other(commands: Any, name: str, late: Parser, complete: bool) -> None:
-    added = commands.add_parser(name, help=_OTHERS[name], description=_OTHERS[name], parents=[late])
+    doc, example = _OTHERS[name]
+    added = commands.add_parser(name, help=doc, description=doc, epilog=f"Example:\n  {example}", parents=[late])
     if complete and name == "bench":
         from picomem.cli.bench import add_bench
 
