@@ -10,9 +10,8 @@ from picomem.clock import Micros
 from picomem.engine.parts import Parts
 from picomem.errors import NotFound, Refused, StoreError
 from picomem.memory.arguments import chosen, positive, share
-from picomem.recall.filters import Filters
+from picomem.recall.filters import Filters, Wanted
 from picomem.recall.question import parse
-from picomem.recall.recall import Wanted
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Kind, Priority
 from picomem.records.memory import Change, Memory

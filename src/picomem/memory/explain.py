@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from picomem.errors import NotFound
 from picomem.memory.remember import resolve
-from picomem.recall.recall import citation, message_citation
+from picomem.recall.hits import citation, message_citation
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory, Parent

@@ -6,7 +6,7 @@ from picomem.clock import Micros
 from picomem.errors import Corrupt
 from picomem.ingest.pointer import Opened
 from picomem.policy.redact import Redactor
-from picomem.recall.recall import episode_hit
+from picomem.recall.hits import episode_hit
 from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Hit
 from picomem.records.scope import Scope

@@ -15,9 +15,10 @@ from collections.abc import Callable
 
 from picomem.errors import StoreError
 from picomem.notes.notes import NoteHit, Notes
+from picomem.recall.filters import Wanted
+from picomem.recall.hits import HIT_OVERHEAD
 from picomem.recall.question import Question
 from picomem.recall.rank import within_budget
-from picomem.recall.recall import HIT_OVERHEAD, Wanted
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Origin
 from picomem.values import replace

@@ -78,7 +78,7 @@ class ShowResult:
 
 def show(engine: Engine, request: Show) -> ShowResult:
     """Print the very messages behind an episode, from the transcript itself; or say that it is gone."""
-    from picomem.recall.recall import episode_hit
+    from picomem.recall.hits import episode_hit
 
     episode, transcript, opened = engine.show(request.episode)
     hit = hit_view(episode_hit(episode, transcript, 0.0, ""))

@@ -7,7 +7,7 @@ from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.store.memories import visible
-from picomem.values import dataclass
+from picomem.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +63,18 @@ class Filters:
 
     def admits_origin(self, origin: Origin) -> bool:
         return self.include_untrusted or origin.trusted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a caller asks for besides the question. `token_budget` None means as much as `limit` allows; below
+    `min_confidence` (0–1) the answer is that nothing was found."""
+
+    limit: int = 10
+    token_budget: int | None = 2_000
+    min_confidence: float = 0.0
+    include_context: bool = False
+    filters: Filters = field(default_factory=Filters)
 
 
 def _least(priority: Priority) -> float:

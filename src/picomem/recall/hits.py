@@ -1,0 +1,114 @@
+"""What was found, as it is handed out: hits, each with the reason, the pointer and the citation. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from picomem.clock import to_datetime
+from picomem.recall.rank import Evidence
+from picomem.recall.words import WordMatches
+from picomem.records.episode import Episode, Transcript
+from picomem.records.hit import Hit
+from picomem.values import replace
+
+if TYPE_CHECKING:
+    from picomem.policy.redact import Redactor
+    from picomem.records.memory import Memory
+    from picomem.records.session import Message
+
+HIT_OVERHEAD = 24  # tokens of a hit's key, score, date and citation, which are handed out with its text
+
+
+def memory_hit(memory: Memory, score: float, why: str, *, context: bool, citation: str) -> Hit:
+    """A memory as a hit; `context` says whether what stands around it is handed out as well."""
+    return Hit(
+        source="memory",
+        id=memory.id,
+        text=memory.content,
+        score=score,
+        why=why,
+        origin=memory.origin,
+        tokens=memory.tokens + HIT_OVERHEAD,
+        at=memory.valid_from,
+        key=memory.key,
+        kind=memory.kind.value,
+        context=memory.context if context else "",
+        importance=memory.importance,
+        tags=memory.tags,
+        session=memory.scope.session,
+        project=memory.scope.project,
+        citation=citation,
+    )
+
+
+def episode_hit(episode: Episode, transcript: Transcript | None, score: float, why: str) -> Hit:
+    """An episode as a hit, with the pointer that opens it."""
+    return Hit(
+        source="episode",
+        id=episode.id,
+        text=episode.summary or episode.preview,
+        score=score,
+        why=why,
+        origin=episode.origin,
+        tokens=episode.tokens + HIT_OVERHEAD,
+        at=episode.started_at,
+        key=episode.key,
+        kind=episode.category,
+        importance=episode.importance,
+        role=episode.role,
+        session=transcript.session if transcript else "",
+        project=transcript.project if transcript else "",
+        branch=episode.branch,
+        transcript=transcript.path if transcript else "",
+        turns=(episode.first_turn, episode.last_turn),
+        citation=citation(episode, transcript),
+        abandoned=transcript is not None and transcript.took_back(episode.first_turn),
+    )
+
+
+def citation(episode: Episode, transcript: Transcript | None) -> str:
+    """Where an episode stands, for a person: `claude-code 8463c716 turn 12, 2026-02-10`; and if it was taken back."""
+    if transcript is None:
+        return "transcript gone"
+    turns = (
+        f"turn {episode.first_turn + 1}"
+        if episode.first_turn == episode.last_turn
+        else f"turns {episode.first_turn + 1}–{episode.last_turn + 1}"
+    )
+    day = f", {to_datetime(episode.started_at):%Y-%m-%d}" if episode.started_at is not None else ""
+    left = ", on an abandoned branch" if transcript.took_back(episode.first_turn) else ""
+    return f"{transcript.host} {transcript.session[:8] or transcript.id[:8]} {turns}{day}{left}"
+
+
+def message_citation(message: Message) -> str:
+    """Where a message of a conversation with PicoBot stands: `picobot 01a20090 message 12, 2026-02-10`."""
+    return f"picobot {message.session_id[:8]} message {message.seq}, {to_datetime(message.created_at):%Y-%m-%d}"
+
+
+def why(doc: int, found: Evidence, words: WordMatches) -> str:
+    """What speaks for a hit, in a few words."""
+    reasons = []
+    if found.words:
+        heaviest = sorted(found.words, key=lambda term: -found.words[term])[:5]
+        near = {term: words.nearly[term][doc] for term in heaviest if doc in words.nearly.get(term, ())}
+        named = (f"{near[term]} (near {term})" if term in near else term for term in heaviest)
+        reasons.append(("contains " if words.substring else "words: ") + ", ".join(named))
+    if found.context > 0:
+        reasons.append("its neighbours fit")
+    if found.meaning >= 0.5:
+        reasons.append("near in meaning")
+    if found.in_window:
+        reasons.append("from the time asked for")
+    if not reasons:
+        reasons.append(
+            "near in meaning" if found.meaning > 0 else "its session fits" if found.session else "in the time"
+        )
+    return "; ".join(reasons)
+
+
+def redacted(hit: Hit, redactor: Redactor) -> Hit:
+    """What was stored before a rule existed is redacted on the way out."""
+    text, context = redactor.redact(hit.text).text, redactor.redact(hit.context).text
+    if text == hit.text and context == hit.context:
+        return hit
+    return replace(hit, text=text, context=context)

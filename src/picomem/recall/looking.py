@@ -1,0 +1,140 @@
+"""A question on its way through the legs: what all of them share, and what becomes of each.
+
+Recall never fails because one leg failed: each leg is tried by itself, and `legs` says what became of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from picomem.clock import Micros
+from picomem.errors import Corrupt, EmbedderFailed, StoreError
+from picomem.recall import rank
+from picomem.recall.filters import Wanted
+from picomem.recall.meaning import Likeness, MeaningLeg
+from picomem.recall.question import Question
+from picomem.recall.rank import Evidence
+from picomem.recall.sureness import FIRST, confidence
+from picomem.recall.weights import Weights
+from picomem.recall.words import Search, WordMatches, match_words
+from picomem.records.episode import Transcript
+from picomem.records.scope import Scope
+from picomem.store import episodes
+from picomem.store.connector import Transaction
+from picomem.values import dataclass, field, replace
+
+if TYPE_CHECKING:
+    from picomem.models.lexicon import Lexicon
+
+_SUBSTRING_CONFIDENCE = 0.4  # a string that occurs somewhere inside other words says little
+_WINDOW_CONFIDENCE = 0.3  # something was said at that time, whether or not it is what was meant
+_NOTHING = Likeness({}, 0.0, 0)
+_LEG_NAMES = {"memory": "memories", "episode": "episodes"}
+
+
+@dataclass(slots=True)
+class Looking:
+    """One question, as it is looked up in one snapshot of a store."""
+
+    tx: Transaction
+    scope: Scope
+    question: Question
+    wanted: Wanted
+    now: Micros
+    meaning: MeaningLeg | None
+    lexicon: Lexicon | None
+    weights: Weights
+    legs: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+    confidence: float = 0.0
+
+    def words(self, source: str, total: int) -> WordMatches:
+        leg = _LEG_NAMES[source] + " by words"
+        try:
+            where = Search(self.tx, self.scope, source, total, self.lexicon, self.weights)
+            found = self._matched(where)
+        except StoreError as error:
+            self.legs[leg] = f"failed: {error}"
+            return WordMatches()
+        self.legs[leg] = f"{len(found.totals)}" + (" by substring" if found.substring else "")
+        for term, spellings in found.spelled.items():
+            note = f"“{term}” was not found; looked for {', '.join(spellings)} as well."
+            if note not in self.notes:
+                self.notes.append(note)
+        return found
+
+    def _matched(self, where: Search) -> WordMatches:
+        try:
+            return match_words(where, self.question)
+        except ModuleNotFoundError:  # of the lexicon's model; the words themselves need none
+            return match_words(replace(where, lexicon=None), self.question)
+
+    def near(self, source: str, total: int) -> Likeness:
+        leg = _LEG_NAMES[source] + " by vector"
+        if self.meaning is None:
+            self.legs[leg] = "off"
+            return _NOTHING
+        if not total or not self.question.text.strip():
+            self.legs[leg] = "0"
+            return _NOTHING
+        try:
+            near = self.meaning.nearest(self.tx, self.scope, source, self.question.text, rank.CANDIDATES)
+        except (StoreError, EmbedderFailed, ModuleNotFoundError) as error:
+            self.legs[leg] = f"failed: {error}"
+            return _NOTHING
+        partial = f"; partial: {near.documents:,} of {total:,} have a vector" if near.documents < total else ""
+        self.legs[leg] = f"{len(near.nearest)}{partial}"
+        return near
+
+    def add_meaning(self, evidence: dict[int, Evidence], near: Likeness, tokens: dict[int, int]) -> None:
+        trust = self.meaning.embedder.trust(self.question.text) if self.meaning and near.nearest else 0.0
+        reads = self._reads_sentences()
+        for doc, value in rank.meaning_scores(near.nearest, near.middling, tokens, reads_sentences=reads).items():
+            if doc in evidence:
+                evidence[doc].meaning = trust * value
+        if self.meaning is not None:
+            marks = self.meaning.embedder.marks
+            for doc, cosine in near.nearest.items():
+                if doc in evidence:
+                    evidence[doc].near = rank.nearness(cosine, marks)
+
+    def fused(self, evidence: dict[int, Evidence], words: WordMatches) -> list[int]:
+        return rank.fuse(evidence, words.idf, reads_sentences=self._reads_sentences(), weights=self.weights)
+
+    def weigh(self, best: list[Evidence], words: WordMatches, named: Collection[str] = ()) -> None:
+        """What one source knows makes the answer as sure as that; the surer of the sources counts."""
+        sure = confidence(best, words.idf, words.unheard, named)
+        if words.substring:
+            sure = min(sure, _SUBSTRING_CONFIDENCE)
+        if best and best[0].in_window == 1.0:
+            sure = max(sure, _WINDOW_CONFIDENCE)
+        self.confidence = max(self.confidence, sure)
+
+    def transcript(self, transcript_id: str) -> Transcript | None:
+        """The record of a transcript; None where it is damaged, for the episode itself is whole."""
+        try:
+            return episodes.transcript(self.tx, self.scope, transcript_id)
+        except Corrupt:
+            self.damaged.append(transcript_id)
+            return None
+
+    def _reads_sentences(self) -> bool:
+        return self.meaning is not None and self.meaning.embedder.reads_sentences
+
+
+def absolute(order: list[int], evidence: dict[int, Evidence], words: WordMatches) -> dict[int, float]:
+    """Scores in 0–1 that compare between questions: how far the best hit fits, shared out in proportion."""
+    if not order:
+        return {}
+    top = evidence[order[0]].score or 1.0
+    sure = max(rank.fit(evidence[doc], words.idf) for doc in order[:FIRST])
+    if words.substring:
+        sure = min(sure, _SUBSTRING_CONFIDENCE)
+    sure = max(sure, _WINDOW_CONFIDENCE if evidence[order[0]].in_window == 1.0 else 0.0)
+    return {doc: round(sure * max(0.0, evidence[doc].score) / top, 4) for doc in order}
+
+
+def known(order: list[int], scores: dict[int, float]) -> list[int]:
+    return [doc for doc in order if scores[doc] > 0]

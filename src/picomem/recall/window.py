@@ -1,0 +1,74 @@
+"""The time, or the sessions, in which recall looks: a limit of the caller's, or what the question names."""
+
+from __future__ import annotations
+
+from picomem.clock import MINUTE, Micros
+from picomem.recall.looking import Looking
+from picomem.recall.when.sessions import SessionReading, chosen
+from picomem.store import search
+from picomem.values import dataclass
+
+_DOCUMENTS = 2_000  # episodes of a named time that are looked at even though no word fits
+_QUIET = 30 * MINUTE  # after so long without a word a session is over: who asks then begins another
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What is meant, in UTC microseconds; `until` is exclusive."""
+
+    since: Micros
+    until: Micros
+    phrase: str = ""  # the question's words for it
+    weight: float = 1.0  # how surely it is meant
+    hard: bool = False  # nothing outside may answer
+    transcripts: tuple[str, ...] = ()  # if any, these are meant, and not a time
+
+
+def meant_window(looking: Looking) -> Window | None:
+    """The time to look in: what the caller set is a limit, what the question says is a preference."""
+    filters, question = looking.wanted.filters, looking.question
+    until = filters.until
+    if filters.known_at is not None:
+        until = min(until or filters.known_at, filters.known_at)
+    if filters.since is not None or until is not None:
+        return Window(filters.since or -(1 << 62), until or 1 << 62, hard=True)
+    if question.sessions and (named := _named_sessions(looking, question.sessions)):
+        weight = 1.0 if question.sessions.certain else looking.weights.perhaps
+        return Window(0, looking.now, question.sessions.phrase, weight=weight, transcripts=tuple(named))
+    time = question.time
+    if time.window is None:
+        return None
+    weight = 1.0 if time.certain else looking.weights.perhaps
+    return Window(time.window.since, time.window.until, time.phrase, weight=weight)
+
+
+def inside_of(looking: Looking, window: Window) -> dict[int, search.Place]:
+    """The episodes inside, by document."""
+    limit = 1 << 40 if window.hard else _DOCUMENTS
+    if window.transcripts:
+        found = search.of_transcripts(looking.tx, looking.scope, window.transcripts, limit)
+    else:
+        found = search.in_window(looking.tx, looking.scope, window.since, window.until, limit)
+    if not found and not window.hard and window.weight == 1.0:
+        looking.notes.append(f"Nothing is known from “{window.phrase}”; looked at all times.")
+    return {place.doc: place for place in found}
+
+
+def _named_sessions(looking: Looking, reading: SessionReading) -> list[str]:
+    """The transcripts that a question names by their place among those that it may know of.
+
+    Counted from the end, one whose last word was said just now is this conversation itself, and is not counted.
+    """
+    rows = looking.tx.all(
+        "sessions_in_order",
+        user=looking.scope.user,
+        project=looking.scope.project,
+        agent=looking.scope.agent,
+        session=looking.scope.session,
+        now=looking.now,
+        quiet=looking.now - _QUIET if reading.from_end else looking.now,
+    )
+    named = chosen(reading, [row[0] for row in rows])
+    if not named and reading.certain:
+        looking.notes.append(f"There is no “{reading.phrase}”: {len(rows)} sessions are known; looked at all of them.")
+    return named
