@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from picomem.recall import rank
 from picomem.recall.hits import episode_hit, why
-from picomem.recall.looking import Looking, absolute, known
-from picomem.recall.rank import Evidence
+from picomem.recall.looking import Looking, absolute
+from picomem.recall.meaning import Likeness
+from picomem.recall.rank import Signals, best_first
 from picomem.recall.speaker import meant, names
+from picomem.recall.sureness import LOOKED
 from picomem.recall.window import Window, inside_of, meant_window
 from picomem.recall.words import WordMatches
 from picomem.records.episode import Transcript
 from picomem.records.hit import Hit
 from picomem.store import episodes, search
+from picomem.store.search import Place
 
 
 def episode_hits(looking: Looking) -> list[Hit]:
@@ -19,14 +24,37 @@ def episode_hits(looking: Looking) -> list[Hit]:
     total = int((looking.tx.one("count_episodes", user=looking.scope.user) or (0,))[0])
     words = looking.words("episode", total)
     near = looking.near("episode", total)
-    allowed = _allowed_transcripts(looking)
     window = meant_window(looking)
     inside = inside_of(looking, window) if window else {}
-    candidates = rank.best_by_words(words.totals) if allowed is None and window is None else list(words.totals)
-    closer = candidates[: rank.CANDIDATES]
-    places = {place.doc: place for place in search.around(looking.tx, looking.scope, closer)} if closer else {}
+    places = _places(looking, words, near, window, inside)
+    own = meant({place.role for place in places.values()}, looking.question.of_asker, looking.question.terms)
+    signals = _signals(looking, words, places, own)
+    # A limit is no evidence; but with nothing else asked for, what lies within it is the answer.
+    if window and not (window.hard and looking.question.terms):
+        signals.in_window = dict.fromkeys(inside, window.weight)
+    looking.add_meaning(signals, near, {doc: places[doc].tokens for doc in near.nearest if doc in places})
+    scores = looking.fused(places, signals, words)
+    shares = absolute(best_first(scores), scores, signals, words)
+    if not (window and window.hard):
+        shares = {doc: share for doc, share in shares.items() if _has_reason(doc, signals)}
+    hits = _handed_out(looking, shares, signals, words)
+    if hits:  # the best may be held back for its origin
+        best = islice((doc for doc, share in shares.items() if share <= hits[0].score), LOOKED)
+        looking.weigh([signals.evidence(doc) for doc in best], words, names(own))
+    return hits
+
+
+def _places(
+    looking: Looking, words: WordMatches, near: Likeness, window: Window | None, inside: dict[int, Place]
+) -> dict[int, Place]:
+    """Where those stand that may answer, and the neighbours of the likeliest of them."""
+    tx, scope = looking.tx, looking.scope
+    allowed = _allowed_transcripts(looking)
+    candidates = words.best if allowed is None and window is None else list(words.totals)
+    closer = candidates[: rank.CANDIDATES] if looking.weights.context else []
+    places = {place.doc: place for place in search.around(tx, scope, closer)} if closer else {}
     others = [doc for doc in dict.fromkeys([*candidates, *near.nearest]) if doc not in places]
-    for place in search.places(looking.tx, looking.scope, others) if others else []:
+    for place in search.places(tx, scope, others) if others else []:
         places[place.doc] = place
     for place in inside.values() if window and window.weight == 1.0 else ():
         places.setdefault(place.doc, place)
@@ -34,46 +62,33 @@ def episode_hits(looking: Looking) -> list[Hit]:
         places = {doc: place for doc, place in places.items() if place.transcript in allowed}
     if window is not None and window.hard:
         places = {doc: place for doc, place in places.items() if doc in inside}
-    parts = words.parts(places)
-    context = rank.context_scores(places.values(), parts, looking.weights)
-    sessions = rank.session_scores(places.values(), parts, words.idf)
-    own = meant({place.role for place in places.values()}, looking.question.of_asker, looking.question.terms)
-    evidence = {
-        doc: Evidence(
-            words=parts.get(doc, {}),
-            context=context.get(doc, 0.0),
-            session=sessions.get(place.transcript, 0.0),
-            own=place.role in own,
-            recent=rank.recency(place.started_at, looking.now) if looking.question.telling else 0.0,
-            # A limit is no evidence; but with nothing else asked for, what lies within it is the answer.
-            in_window=window.weight
-            if window and doc in inside and not (window.hard and looking.question.terms)
-            else 0.0,
-        )
-        for doc, place in places.items()
-    }
-    looking.add_meaning(evidence, near, {doc: place.tokens for doc, place in places.items()})
-    order = looking.fused(evidence, words)
-    scores = absolute(order, evidence, words)
-    kept = [doc for doc in known(order, scores) if _has_reason(evidence[doc], window)]
-    hits = _handed_out(looking, kept, scores, evidence, words)
-    if hits:  # the best may be held back for its origin
-        best = [evidence[doc] for doc in kept if scores[doc] <= hits[0].score]
-        looking.weigh(best, words, names(own))
-    return hits
+    return places
 
 
-def _handed_out(
-    looking: Looking, order: list[int], scores: dict[int, float], evidence: dict[int, Evidence], words: WordMatches
-) -> list[Hit]:
+def _signals(looking: Looking, words: WordMatches, places: dict[int, Place], own: frozenset[str]) -> Signals:
+    weights, parts = looking.weights, words.parts(places)
+    signals = Signals(totals=words.totals, words=parts)
+    if weights.context:
+        signals.context = rank.context_scores(places.values(), words.totals, weights)
+    if weights.session:
+        sessions = rank.session_scores(places.values(), parts, words.idf)
+        signals.session = {
+            doc: sessions[place.transcript] for doc, place in places.items() if place.transcript in sessions
+        }
+    if own:
+        signals.own = {doc for doc, place in places.items() if place.role in own}
+    if looking.question.telling and weights.recent:
+        signals.recent = {doc: rank.recency(place.started_at, looking.now) for doc, place in places.items()}
+    return signals
+
+
+def _handed_out(looking: Looking, shares: dict[int, float], signals: Signals, words: WordMatches) -> list[Hit]:
     hits: list[Hit] = []
     transcripts: dict[str, Transcript | None] = {}
-    step = max(looking.wanted.limit, 8)
-    for start in range(0, len(order), step):
-        docs = order[start : start + step]
-        records = {
-            episode.doc: episode for episode in episodes.by_docs(looking.tx, looking.scope, docs, looking.damaged)
-        }
+    order, step = iter(shares), max(looking.wanted.limit, 8)
+    while docs := list(islice(order, step)):
+        found = episodes.by_docs(looking.tx, looking.scope, docs, looking.damaged)
+        records = {episode.doc: episode for episode in found}
         for doc in docs:
             episode = records.get(doc)
             if episode is None or not looking.wanted.filters.admits_origin(episode.origin):
@@ -81,7 +96,7 @@ def _handed_out(
             if episode.transcript_id not in transcripts:
                 transcripts[episode.transcript_id] = looking.transcript(episode.transcript_id)
             transcript = transcripts[episode.transcript_id]
-            hits.append(episode_hit(episode, transcript, scores[doc], why(doc, evidence[doc], words)))
+            hits.append(episode_hit(episode, transcript, shares[doc], why(doc, signals.evidence(doc), words)))
             if len(hits) == looking.wanted.limit:
                 return hits
     return hits
@@ -102,9 +117,12 @@ def _allowed_transcripts(looking: Looking) -> set[str] | None:
     return {row[0] for row in rows}
 
 
-def _has_reason(found: Evidence, window: Window | None) -> bool:
-    """Whether anything but its neighbourhood speaks for an episode. Inside a hard window an empty question is a
-    request for everything, so there nothing is held against it."""
-    return bool(found.words or found.context or found.meaning > 0 or found.in_window) or (
-        window is not None and window.hard
+def _has_reason(doc: int, signals: Signals) -> bool:
+    """Whether anything but its whole session speaks for an episode. (Inside a hard window an empty question is a
+    request for everything, so there nothing is held against it.)"""
+    return (
+        doc in signals.words
+        or doc in signals.context
+        or signals.meaning.get(doc, 0.0) > 0
+        or signals.in_window.get(doc, 0.0) > 0
     )

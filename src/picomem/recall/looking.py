@@ -5,7 +5,7 @@ Recall never fails because one leg failed: each leg is tried by itself, and `leg
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
@@ -14,7 +14,7 @@ from picomem.recall import rank
 from picomem.recall.filters import Wanted
 from picomem.recall.meaning import Likeness, MeaningLeg
 from picomem.recall.question import Question
-from picomem.recall.rank import Evidence
+from picomem.recall.rank import Evidence, Signals
 from picomem.recall.sureness import FIRST, confidence
 from picomem.recall.weights import Weights
 from picomem.recall.words import Search, WordMatches, match_words
@@ -88,20 +88,19 @@ class Looking:
         self.legs[leg] = f"{len(near.nearest)}{partial}"
         return near
 
-    def add_meaning(self, evidence: dict[int, Evidence], near: Likeness, tokens: dict[int, int]) -> None:
-        trust = self.meaning.embedder.trust(self.question.text) if self.meaning and near.nearest else 0.0
-        reads = self._reads_sentences()
-        for doc, value in rank.meaning_scores(near.nearest, near.middling, tokens, reads_sentences=reads).items():
-            if doc in evidence:
-                evidence[doc].meaning = trust * value
-        if self.meaning is not None:
-            marks = self.meaning.embedder.marks
-            for doc, cosine in near.nearest.items():
-                if doc in evidence:
-                    evidence[doc].near = rank.nearness(cosine, marks)
+    def add_meaning(self, signals: Signals, near: Likeness, tokens: Mapping[int, int]) -> None:
+        """What the vectors say of the documents that are in `tokens`."""
+        if self.meaning is None or not near.nearest:
+            return
+        model = self.meaning.embedder
+        trust = model.trust(self.question.text)
+        found = rank.meaning_scores(near.nearest, near.middling, tokens, reads_sentences=model.reads_sentences)
+        signals.meaning = {doc: trust * value for doc, value in found.items()}
+        signals.near = {doc: rank.nearness(cosine, model.marks) for doc, cosine in near.nearest.items()}
 
-    def fused(self, evidence: dict[int, Evidence], words: WordMatches) -> list[int]:
-        return rank.fuse(evidence, words.idf, reads_sentences=self._reads_sentences(), weights=self.weights)
+    def fused(self, docs: Iterable[int], signals: Signals, words: WordMatches) -> dict[int, float]:
+        reads = self.meaning is not None and self.meaning.embedder.reads_sentences
+        return rank.fuse(docs, signals, words.idf, reads_sentences=reads, weights=self.weights)
 
     def weigh(self, best: list[Evidence], words: WordMatches, named: Collection[str] = ()) -> None:
         """What one source knows makes the answer as sure as that; the surer of the sources counts."""
@@ -120,21 +119,19 @@ class Looking:
             self.damaged.append(transcript_id)
             return None
 
-    def _reads_sentences(self) -> bool:
-        return self.meaning is not None and self.meaning.embedder.reads_sentences
 
-
-def absolute(order: list[int], evidence: dict[int, Evidence], words: WordMatches) -> dict[int, float]:
-    """Scores in 0–1 that compare between questions: how far the best hit fits, shared out in proportion."""
+def absolute(
+    order: Sequence[int], scores: Mapping[int, float], signals: Signals, words: WordMatches
+) -> dict[int, float]:
+    """Scores in 0–1 that compare between questions, of those that have any: how far the best hit fits, shared out in
+    proportion."""
     if not order:
         return {}
-    top = evidence[order[0]].score or 1.0
-    sure = max(rank.fit(evidence[doc], words.idf) for doc in order[:FIRST])
+    top = scores[order[0]] or 1.0
+    best = [signals.evidence(doc) for doc in order[:FIRST]]
+    sure = max(rank.fit(each, words.idf) for each in best)
     if words.substring:
         sure = min(sure, _SUBSTRING_CONFIDENCE)
-    sure = max(sure, _WINDOW_CONFIDENCE if evidence[order[0]].in_window == 1.0 else 0.0)
-    return {doc: round(sure * max(0.0, evidence[doc].score) / top, 4) for doc in order}
-
-
-def known(order: list[int], scores: dict[int, float]) -> list[int]:
-    return [doc for doc in order if scores[doc] > 0]
+    sure = max(sure, _WINDOW_CONFIDENCE if best[0].in_window == 1.0 else 0.0)
+    shares = {doc: round(sure * max(0.0, scores[doc]) / top, 4) for doc in order}
+    return {doc: share for doc, share in shares.items() if share > 0}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from picomem.errors import Corrupt
 from picomem.recall.hits import citation, memory_hit, message_citation, why
-from picomem.recall.looking import Looking, absolute, known
-from picomem.recall.rank import Evidence
+from picomem.recall.looking import Looking, absolute
+from picomem.recall.rank import Signals, best_first
+from picomem.recall.sureness import LOOKED
 from picomem.records.hit import Hit
 from picomem.records.memory import Memory
 from picomem.store import episodes, memories, sessions
@@ -19,33 +22,28 @@ def memory_hits(looking: Looking) -> list[Hit]:
     total = int((looking.tx.one("count_memory_docs", user=looking.scope.user) or (0,))[0])
     words = looking.words("memory", total)
     near = looking.near("memory", total)
-    evidence: dict[int, Evidence] = {}
-    records: dict[int, Memory] = {}
     docs = list(dict.fromkeys([*words.totals, *near.nearest]))
-    parts = words.parts(docs)
-    for memory in memories.by_docs(looking.tx, looking.scope, docs, looking.damaged) if docs else []:
-        if looking.wanted.filters.admits_memory(memory, looking.scope, looking.now):
-            records[memory.doc] = memory
-            evidence[memory.doc] = Evidence(words=parts.get(memory.doc, {}))
-    looking.add_meaning(evidence, near, {doc: memory.tokens for doc, memory in records.items()})
-    order = looking.fused(evidence, words)
-    for doc in order:
-        evidence[doc].score += _IMPORTANCE * records[doc].importance
-    order.sort(key=lambda doc: (-evidence[doc].score, -doc))
-    scores = absolute(order, evidence, words)
-    scores = {doc: round(min(1.0, _DURABLE * score), 4) for doc, score in scores.items()}
-    kept = known(order, scores)
+    found = memories.by_docs(looking.tx, looking.scope, docs, looking.damaged) if docs else []
+    filters = looking.wanted.filters
+    records = {each.doc: each for each in found if filters.admits_memory(each, looking.scope, looking.now)}
+    signals = Signals(totals=words.totals, words=words.parts(records))
+    looking.add_meaning(signals, near, {doc: memory.tokens for doc, memory in records.items()})
+    scores = {
+        doc: score + _IMPORTANCE * records[doc].importance
+        for doc, score in looking.fused(records, signals, words).items()
+    }
+    shares = absolute(best_first(scores), scores, signals, words)
     hits = [
         memory_hit(
             records[doc],
-            scores[doc],
-            why(doc, evidence[doc], words),
+            round(min(1.0, _DURABLE * share), 4),
+            why(doc, signals.evidence(doc), words),
             context=looking.wanted.include_context,
             citation=_said_in(looking, records[doc]),
         )
-        for doc in kept[: looking.wanted.limit]
+        for doc, share in islice(shares.items(), looking.wanted.limit)
     ]
-    looking.weigh([evidence[doc] for doc in kept], words)
+    looking.weigh([signals.evidence(doc) for doc in islice(shares, LOOKED)], words)
     return hits
 
 

@@ -17,8 +17,10 @@ A sum of normalised scores keeps how much better one hit is than the next; ranks
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from heapq import nlargest
+from itertools import pairwise
+from operator import attrgetter
 
 from picomem.clock import DAY, Micros
 from picomem.recall.weights import WEIGHTS, Weights
@@ -31,19 +33,46 @@ RECENT_HALF = 30 * DAY
 CANDIDATES = 400
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of one document before it is scored."""
+    """What speaks for one document."""
 
-    words: dict[str, float] = field(default_factory=dict)
+    words: Mapping[str, float] = field(default_factory=dict)
     context: float = 0.0
     session: float = 0.0
     meaning: float = 0.0  # its likeness beside that of the others
     near: float = 0.0  # its likeness, 0 for unrelated texts, 1 for the same said twice
     own: bool = False  # said by the one whom the question is about
-    recent: float = 0.0  # 1 now, half of it after RECENT_HALF; 0 where it does not matter
     in_window: float = 0.0  # 1 inside a time that is certainly asked for, less inside one that perhaps is
-    score: float = 0.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Signals:
+    """What each part of ranking says of the documents of a question; of one that is not there, nothing.
+
+    Each is kept by itself, for a question looks at a thousand documents and hands out ten.
+    """
+
+    totals: Mapping[int, float]  # of the words together
+    words: Mapping[int, Mapping[str, float]]
+    context: Mapping[int, float] = field(default_factory=dict)
+    session: Mapping[int, float] = field(default_factory=dict)
+    meaning: Mapping[int, float] = field(default_factory=dict)
+    near: Mapping[int, float] = field(default_factory=dict)
+    own: Collection[int] = frozenset()
+    in_window: Mapping[int, float] = field(default_factory=dict)
+    recent: Mapping[int, float] = field(default_factory=dict)  # 1 now, half of it after RECENT_HALF
+
+    def evidence(self, doc: int) -> Evidence:
+        return Evidence(
+            self.words.get(doc, {}),
+            self.context.get(doc, 0.0),
+            self.session.get(doc, 0.0),
+            self.meaning.get(doc, 0.0),
+            self.near.get(doc, 0.0),
+            doc in self.own,
+            self.in_window.get(doc, 0.0),
+        )
 
 
 def best_by_words(totals: Mapping[int, float], count: int = CANDIDATES) -> list[int]:
@@ -63,9 +92,10 @@ def session_scores(
     """
     sums: dict[str, dict[str, float]] = {}
     for place in places:
-        terms = sums.setdefault(place.transcript, {})
-        for term, weight in parts.get(place.doc, {}).items():
-            terms[term] = terms.get(term, 0.0) + weight
+        if place.doc in parts:
+            terms = sums.setdefault(place.transcript, {})
+            for term, weight in parts[place.doc].items():
+                terms[term] = terms.get(term, 0.0) + weight
     k1 = SATURATION - 1
     return {
         transcript: sum(
@@ -76,22 +106,22 @@ def session_scores(
 
 
 def context_scores(
-    places: Iterable[Place], parts: Mapping[int, Mapping[str, float]], weights: Weights = WEIGHTS
+    places: Iterable[Place], totals: Mapping[int, float], weights: Weights = WEIGHTS
 ) -> dict[int, float]:
-    """What each episode's two neighbours have of the question, less for an episode that is long itself."""
-    by_transcript: dict[str, list[Place]] = {}
-    for place in places:
-        by_transcript.setdefault(place.transcript, []).append(place)
-    scores: dict[int, float] = {}
-    for row in by_transcript.values():
-        row.sort(key=lambda place: (place.first_turn, place.part))
-        own = [sum(parts.get(place.doc, {}).values()) for place in row]
-        for i, place in enumerate(row):
-            before = own[i - 1] if i and _adjacent(row[i - 1], place) else 0.0
-            after = own[i + 1] if i + 1 < len(row) and _adjacent(place, row[i + 1]) else 0.0
-            if before or after:
-                scores[place.doc] = weights.context * SHORT / (SHORT + place.tokens) * (before + after)
-    return scores
+    """What each episode's two neighbours have of the question, less for an episode that is long itself. `totals` is
+    how much each has of it."""
+    beside: dict[int, float] = {}
+    row = sorted(places, key=attrgetter("transcript", "first_turn", "part"))
+    for one, other in pairwise(row):
+        before, after = totals.get(one.doc, 0.0), totals.get(other.doc, 0.0)
+        if (before or after) and one.transcript == other.transcript and _adjacent(one, other):
+            beside[one.doc] = beside.get(one.doc, 0.0) + after
+            beside[other.doc] = beside.get(other.doc, 0.0) + before
+    return {
+        place.doc: weights.context * SHORT / (SHORT + place.tokens) * beside[place.doc]
+        for place in row
+        if beside.get(place.doc)
+    }
 
 
 def _adjacent(one: Place, other: Place) -> bool:
@@ -121,36 +151,50 @@ def recency(started_at: Micros | None, now: Micros) -> float:
 
 
 def fuse(
-    evidence: dict[int, Evidence],
+    docs: Iterable[int],
+    signals: Signals,
     idf: Mapping[str, float],
     *,
     reads_sentences: bool = False,
     weights: Weights = WEIGHTS,
-) -> list[int]:
-    """Score every document; the order, best first. A tie goes to the later one.
+) -> dict[int, float]:
+    """The score of every document.
 
     The more of the question its best match by words holds, the less there is left for a mean of words to decide; what
     a model says that `reads_sentences` counts as much as the words.
     """
-    doubt = 1 - max((covered(found, idf) for found in evidence.values()), default=0.0)
-    raw = {
-        doc: sum(found.words.values()) + found.context + weights.session * found.session
-        for doc, found in evidence.items()
-    }
+    totals, context, session = signals.totals, signals.context, signals.session
+    raw = {doc: totals.get(doc, 0.0) + context.get(doc, 0.0) + weights.session * session.get(doc, 0.0) for doc in docs}
     best = max(raw.values(), default=0.0) or 1.0
-    meaning = weights.sentences if reads_sentences else weights.meaning * doubt
-    for doc, found in evidence.items():
-        fit = raw[doc] / best + meaning * found.meaning
-        found.score = (
-            fit * (1 + weights.own * found.own) + weights.time * found.in_window + weights.recent * found.recent
-        )
-    return sorted(evidence, key=lambda doc: (-evidence[doc].score, -doc))
+    scores = {doc: value / best for doc, value in raw.items()}
+    if likeness := signals.meaning:
+        meaning = weights.sentences if reads_sentences else weights.meaning * left_open(signals.words, idf)
+        scores = {doc: fit + meaning * likeness.get(doc, 0.0) for doc, fit in scores.items()}
+    own, in_window, recent = signals.own, signals.in_window, signals.recent
+    if not (own or in_window or recent):
+        return scores
+    return {
+        doc: fit * (1 + weights.own * (doc in own))
+        + weights.time * in_window.get(doc, 0.0)
+        + weights.recent * recent.get(doc, 0.0)
+        for doc, fit in scores.items()
+    }
+
+
+def best_first(scores: Mapping[int, float]) -> list[int]:
+    """The documents in the order of their scores. A tie goes to the later one."""
+    return [-doc for _, doc in sorted([(-score, -doc) for doc, score in scores.items()])]
+
+
+def left_open(parts: Mapping[int, Mapping[str, float]], idf: Mapping[str, float]) -> float:
+    """The share of the question's weight that not even the best match by words holds, 0–1."""
+    return 1 - max((covered(words, idf) for words in parts.values()), default=0.0)
 
 
 def fit(found: Evidence, idf: Mapping[str, float]) -> float:
     """How far a hit is about the question, 0–1: its words cover what the question is about (the share of the
     question's weight that it holds), or its meaning is near."""
-    return round(1 - (1 - covered(found, idf)) * (1 - found.near), 4)
+    return round(1 - (1 - covered(found.words, idf)) * (1 - found.near), 4)
 
 
 def nearness(cosine: float, marks: tuple[float, float]) -> float:
@@ -159,13 +203,13 @@ def nearness(cosine: float, marks: tuple[float, float]) -> float:
     return min(1.0, max(0.0, (cosine - unrelated) / (same - unrelated)))
 
 
-def covered(found: Evidence, idf: Mapping[str, float]) -> float:
-    """The share of the question's weight that a hit's own words hold, 0–1.
+def covered(words: Mapping[str, float], idf: Mapping[str, float]) -> float:
+    """The share of the question's weight that words hold, 0–1.
 
     A near spelling has less weight than the word that it stands for, and counts for no more than that.
     """
     total = sum(idf.values())
-    return sum(min(idf.get(term, 0.0), weight) for term, weight in found.words.items()) / total if total else 0.0
+    return sum(min(idf.get(term, 0.0), weight) for term, weight in words.items()) / total if total else 0.0
 
 
 def within_budget(tokens: list[int], budget: int | None) -> int:

@@ -27,7 +27,7 @@ _FIT = 2.2
 _LEAD = 1.0
 _UNHEARD = -2.0
 FIRST = 3  # the hit that fits best may stand behind one that the talk around it lifted
-_LOOKED = 20  # how far down the words of a named speaker are looked for
+LOOKED = 20  # how far down the words of a named speaker are looked for
 
 
 def confidence(
@@ -41,7 +41,7 @@ def confidence(
     if not best:
         return 0.0
     about = {term: weight for term, weight in idf.items() if term not in named}
-    looked = best[:_LOOKED]
+    looked = best[:LOOKED]
     theirs = [found for found in looked if found.own] if named else []
     fits = max(fit(found, about) for found in theirs or best[:FIRST])
     lead = _most(theirs, about) - _most([found for found in looked if not found.own], about) if theirs else 0.0
@@ -51,4 +51,4 @@ def confidence(
 
 
 def _most(found: Sequence[Evidence], about: Mapping[str, float]) -> float:
-    return max((covered(each, about) for each in found), default=0.0)
+    return max((covered(each.words, about) for each in found), default=0.0)

@@ -60,11 +60,17 @@ class WordMatches:
     @cached_property
     def totals(self) -> dict[int, float]:
         """By document, the weight of all terms together, of what has been found by the first time it is asked for."""
-        totals: dict[int, float] = {}
-        for weights in self.weights.values():
+        first, *others = self.weights.values() or [{}]
+        totals = dict(first)
+        for weights in others:
             for doc, weight in weights.items():
                 totals[doc] = totals.get(doc, 0.0) + weight
         return totals
+
+    @cached_property
+    def best(self) -> list[int]:
+        """The documents that have most of it, the candidates for an answer."""
+        return best_by_words(self.totals)
 
     @property
     def coverage(self) -> float:
@@ -72,21 +78,19 @@ class WordMatches:
         whole = sum(self.idf.values())
         held = (
             sum(min(self.idf.get(term, 0.0), weights.get(doc, 0.0)) for term, weights in self.weights.items())
-            for doc in best_by_words(self.totals, _LIKELY)
+            for doc in self.best[:_LIKELY]
         )
         return max(held, default=0.0) / whole if whole else 0.0
 
     def added(self) -> None:
         """More has been found: the totals are made anew."""
-        self.__dict__.pop("totals", None)
+        for name in ("totals", "best"):
+            self.__dict__.pop(name, None)
 
     def parts(self, docs: Iterable[int]) -> dict[int, dict[str, float]]:
         """What each term gave those of the documents that hold one."""
-        found: dict[int, dict[str, float]] = {}
-        for doc in docs:
-            if doc in self.totals:
-                found[doc] = {term: weights[doc] for term, weights in self.weights.items() if doc in weights}
-        return found
+        weights, totals = list(self.weights.items()), self.totals
+        return {doc: {term: held[doc] for term, held in weights if doc in held} for doc in docs if doc in totals}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +111,9 @@ class Search:
             return sum(count for _, count in near)
         return search.count(self.tx, self.scope, self.source, term)
 
-    def scores(self, term: str, *, prefix: bool = False) -> dict[int, float]:
-        """How much of a term each document has, 0–2.2."""
-        return search.postings(self.tx, self.scope, self.source, term, prefix=prefix).scores
+    def scores(self, term: str, weight: float, *, prefix: bool = False) -> dict[int, float]:
+        """How much of a term each document has, 0–2.2, times what the term weighs."""
+        return search.postings(self.tx, self.scope, self.source, term, prefix=prefix, weight=weight).scores
 
     def rarity(self, count: int) -> float:
         return idf(self.documents, count)
@@ -133,7 +137,7 @@ def match_words(where: Search, question: Question, *, exact: bool = False) -> Wo
         if term in misspelt:
             _add_slips(where, term, question.words[term], found)
         elif count and (term in rare or not rare):
-            _add(found, term, found.idf[term], where.scores(term, prefix=term in question.single))
+            _add(found, term, where.scores(term, found.idf[term], prefix=term in question.single))
     found.unheard = frozenset(term for term, count in counts.items() if not count and term not in found.spelled)
     if exact:
         return found
@@ -149,11 +153,13 @@ def idf(documents: int, count: int) -> float:
     return log(1 + (max(documents, count) - count + 0.5) / (count + 0.5))
 
 
-def _add(found: WordMatches, term: str, weight: float, scores: dict[int, float]) -> None:
-    weights = found.weights.setdefault(term, {})
-    for doc, score in scores.items():
-        if (weighed := weight * score) >= weights.get(doc, 0.0):
-            weights[doc] = weighed
+def _add(found: WordMatches, term: str, weights: dict[int, float]) -> None:
+    """What a term gives each document; where several spellings stand for it, the most that one of them gives."""
+    known = found.weights.setdefault(term, weights)
+    if known is not weights:
+        for doc, weight in weights.items():
+            if weight >= known.get(doc, 0.0):
+                known[doc] = weight
 
 
 def _add_slips(where: Search, term: str, word: str, found: WordMatches) -> None:
@@ -161,7 +167,7 @@ def _add_slips(where: Search, term: str, word: str, found: WordMatches) -> None:
     near = near_spellings(term, vocabulary) if where.weights.spelling else []
     for spelling, count in near:
         weight = where.weights.spelling * where.rarity(count) * where.says(word)
-        _add(found, term, weight, where.scores(spelling))
+        _add(found, term, where.scores(spelling, weight))
     if near:
         found.spelled[term] = tuple(spelling for spelling, _ in near)
 
@@ -178,9 +184,9 @@ def _add_near(where: Search, lexicon: Lexicon, question: Question, found: WordMa
                 likely.append((weight, term, near))
     for weight, term, near in nlargest(_MOST_NEAR, likely):
         weights, nearly = found.weights.setdefault(term, {}), found.nearly.setdefault(term, {})
-        for doc, score in where.scores(near).items():
-            if weight * score > weights.get(doc, 0.0):
-                weights[doc] = weight * score
+        for doc, weighed in where.scores(near, weight).items():
+            if weighed > weights.get(doc, 0.0):
+                weights[doc] = weighed
                 nearly[doc] = near
     found.added()
 
@@ -218,5 +224,5 @@ def _add_substrings(where: Search, question: Question, found: WordMatches) -> No
         if docs:
             found.substring = True
             found.idf.setdefault(string, 1.0)
-            _add(found, string, 1.0, dict.fromkeys(docs, 1.0))
+            _add(found, string, dict.fromkeys(docs, 1.0))
             return

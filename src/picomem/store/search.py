@@ -27,21 +27,24 @@ _LOWEST_IDF = 1e-6  # SQLite's own floor
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """One term of a question: how many of the user's documents hold it, and how much of it each has (0–2.2)."""
+    """One term of a question: how many of the user's documents hold it, and how much of it each has (0–2.2), times the
+    weight that was asked for."""
 
     term: str
     documents: int
     scores: dict[int, float]
 
 
-def postings(tx: Transaction, scope: Scope, source: str, term: str, *, prefix: bool = False) -> Posting:
+def postings(
+    tx: Transaction, scope: Scope, source: str, term: str, *, prefix: bool = False, weight: float = 1.0
+) -> Posting:
     """Where a term (or every term that begins so) occurs among the user's memories or episodes."""
     match = f'"{owner_token(scope.user)}{term}"' + (" *" if prefix else "")
     rows = tx.all(f"{source}_word_scores", match=match)
     total = _table_rows(tx, source)
     found = len(rows)
     idf = max(log((total - found + 0.5) / (found + 0.5)), _LOWEST_IDF) if total > found else _LOWEST_IDF
-    return Posting(term, found, {doc: score / idf for doc, score in rows})
+    return Posting(term, found, {doc: weight * (score / idf) for doc, score in rows})
 
 
 def count(tx: Transaction, scope: Scope, source: str, term: str) -> int:

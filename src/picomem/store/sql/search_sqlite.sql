@@ -14,7 +14,8 @@ INSERT INTO episode_words (episode_words, rowid, body) VALUES ('delete', :doc, :
 SELECT rowid, -bm25(memory_words, 2.0, 1.0) FROM memory_words WHERE memory_words MATCH :match
 
 -- name: episode_word_scores
-SELECT rowid, -bm25(episode_words) FROM episode_words WHERE episode_words MATCH :match
+-- `rank` is bm25() of the same, and an eighth faster.
+SELECT rowid, -rank FROM episode_words WHERE episode_words MATCH :match
 
 -- name: memory_word_count
 SELECT doc FROM memory_vocabulary WHERE term = :term
