@@ -1,8 +1,9 @@
 """The leg by meaning: a question's vector against all of a user's vectors.
 
-Up to `EXACT` of them are kept in memory, and each is compared. Of more, their signs are kept, a bit a dimension, which
-choose the likely ones (codes.py); the vectors of those are fetched from the store and compared. `tests/recall` holds
-that to finding nearly all of what comparing each one finds.
+Up to `EXACT` of them are kept in memory as floats, and each is compared. Of more, their signs are kept, a bit a
+dimension, which choose the likely ones (codes.py); the vectors of those are compared. They come from memory as well,
+a byte a dimension, as long as all of them are small enough for that; else from the store. `tests/recall` holds that to
+finding nearly all of what comparing each one finds.
 
 What is in memory is kept up with the store by reading what is new and what was rewritten, whoever wrote it; a process
 that asks once reads all of it once.
@@ -32,6 +33,7 @@ EXACT = 20_000
 _SAMPLE = 4_096  # vectors at most (and half as many at least) that stand for more than EXACT
 _COMPARED = 2_000  # of the likely ones
 _PAGE = 10_000  # rows that are read at a time
+_KEPT = 32 << 20  # bytes of vectors that are kept: 130,000 of the default model's
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +47,32 @@ class Likeness:
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """What is in memory of a space, as of `space`: of every document the code, of one in `step` the vector."""
+    """What is in memory of a space, as of `space`: of every document the code, of one in `step` the vector as floats;
+    and of every document, if they are not too many, the vector as it is stored."""
 
     space: Space
     docs: np.ndarray  # int64
     codes: Codes
+    stored: _Stored | None
     step: int
     sampled: np.ndarray  # int64: the documents of `sample`
     sample: np.ndarray  # float32, unit rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """Vectors as they are stored: a byte a dimension, and for each the scale that makes a unit vector of it."""
+
+    scales: np.ndarray  # float32
+    rows: np.ndarray  # int8
+
+    def units(self) -> np.ndarray:
+        """As float32."""
+        return self.rows * self.scales[:, None]
+
+    def only(self, chosen: np.ndarray) -> _Stored:
+        """Those of the numbers, or where a mask is true."""
+        return _Stored(self.scales[chosen], self.rows[chosen])
 
 
 class MeaningLeg:
@@ -79,11 +99,13 @@ class MeaningLeg:
         docs, cosines = held.sampled, _cosines(held.sample, asked)
         middling = float(np.median(cosines)) if len(cosines) else 0.0
         if held.step > 1:
-            chosen = held.docs[likely(held.codes, asked, max(count, _COMPARED))]
-            docs, rows = _unpacked(vectors.of(tx, scope, held.space.number, chosen.tolist()))
-            cosines = _cosines(rows, asked)
+            chosen = np.sort(likely(held.codes, asked, max(count, _COMPARED)))
+            docs, stored = held.docs[chosen], held.stored and held.stored.only(chosen)
+            if stored is None:
+                docs, stored = _unpacked(vectors.of(tx, scope, held.space.number, docs.tolist()))
+            cosines = _cosines(stored.units(), asked)
         top = np.argpartition(-cosines, count)[:count] if count < len(docs) else np.arange(len(docs))
-        return Likeness({int(docs[i]): float(cosines[i]) for i in top}, middling, len(held.docs))
+        return Likeness(dict(zip(docs[top].tolist(), cosines[top].tolist(), strict=True)), middling, len(held.docs))
 
     def _vector(self, text: str) -> np.ndarray:
         """The question's vector, made once for all of its legs: a model takes its time, a server costs money."""
@@ -121,6 +143,7 @@ def _read_on(tx: Transaction, scope: Scope, held: _Held, space: Space) -> _Held 
             held.space,
             held.docs[stay],
             held.codes[:, stay],
+            held.stored and held.stored.only(stay),
             held.step,
             held.sampled[sample_stays],
             held.sample[sample_stays],
@@ -138,21 +161,24 @@ def _pages(tx: Transaction, scope: Scope, space: Space, last: int) -> Iterator[l
         last = page[-1][0]
 
 
-def _gathered(space: Space, held: _Held | None, pages: Iterator[tuple[np.ndarray, np.ndarray]]) -> _Held:
+def _gathered(space: Space, held: _Held | None, pages: Iterator[tuple[np.ndarray, _Stored]]) -> _Held:
     """What was held, and pages of more, as one."""
     import numpy as np
 
     docs, codes, sampled, samples = [np.zeros(0, np.int64)], [], [np.zeros(0, np.int64)], []
+    kept: list[_Stored] | None = []
     if held is not None:
         docs, codes, sampled, samples = [held.docs], [held.codes], [held.sampled], [held.sample]
+        kept = None if held.stored is None else [held.stored]
     total = len(docs[0])
-    for page, rows in pages:
+    for page, stored in pages:
         total += len(page)
         docs.append(page)
-        codes.append(made(rows))
+        codes.append(made(stored.rows))
+        kept = [*kept, stored] if kept is not None and total * stored.rows.shape[1] <= _KEPT else None
         chosen = _in_sample(page, _step(total))
         sampled.append(page[chosen])
-        samples.append(rows[chosen])
+        samples.append(stored.only(chosen).units())
     step = _step(total)
     documents = np.concatenate(sampled)
     chosen = _in_sample(documents, step)
@@ -160,10 +186,17 @@ def _gathered(space: Space, held: _Held | None, pages: Iterator[tuple[np.ndarray
         space,
         np.concatenate(docs),
         np.concatenate(codes, axis=1) if codes else np.zeros((0, 0), np.uint64),
+        _joined(kept) if kept else None,
         step,
         documents[chosen],
         np.concatenate(samples)[chosen] if samples else np.zeros((0, 0), np.float32),
     )
+
+
+def _joined(parts: list[_Stored]) -> _Stored:
+    import numpy as np
+
+    return _Stored(np.concatenate([part.scales for part in parts]), np.concatenate([part.rows for part in parts]))
 
 
 def _step(total: int) -> int:
@@ -176,16 +209,13 @@ def _in_sample(docs: np.ndarray, step: int) -> np.ndarray:
     return (docs * 0x9E3779B1 >> 20 & (step - 1)) == 0
 
 
-def _unpacked(rows: list[VectorRow]) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the store as documents (int64) and unit vectors (float32)."""
+def _unpacked(rows: list[VectorRow]) -> tuple[np.ndarray, _Stored]:
+    """Rows of the store: the documents (int64), and their vectors."""
     import numpy as np
 
-    docs = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-    if not rows:
-        return docs, np.zeros((0, 0), np.float32)
-    scales = np.fromiter((row[1] for row in rows), np.float32, len(rows))
-    matrix = np.frombuffer(b"".join(row[2] for row in rows), np.int8).reshape(len(rows), -1)
-    return docs, matrix * scales[:, None]
+    docs, scales, stored = zip(*rows, strict=True) if rows else ((), (), ())
+    matrix = np.frombuffer(b"".join(stored), np.int8).reshape(len(rows), -1 if rows else 0)
+    return np.array(docs, np.int64), _Stored(np.array(scales, np.float32), matrix)
 
 
 def _cosines(rows: np.ndarray, asked: np.ndarray) -> np.ndarray:
