@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from collections.abc import Iterator
+from itertools import islice, tee
 
 from picomem.recall import rank
 from picomem.recall.hits import episode_hit, why
-from picomem.recall.looking import Looking, absolute
+from picomem.recall.looking import Looking, shares
 from picomem.recall.meaning import Likeness
-from picomem.recall.rank import Signals, best_first
+from picomem.recall.rank import Signals
 from picomem.recall.speaker import meant, names
 from picomem.recall.sureness import LOOKED
 from picomem.recall.window import Window, inside_of, meant_window
@@ -34,12 +35,13 @@ def episode_hits(looking: Looking) -> list[Hit]:
         signals.in_window = dict.fromkeys(inside, window.weight)
     looking.add_meaning(signals, near, {doc: places[doc].tokens for doc in near.nearest if doc in places})
     scores = looking.fused(places, signals, words)
-    shares = absolute(best_first(scores), scores, signals, words)
+    found = shares(scores, signals, words)
     if not (window and window.hard):
-        shares = {doc: share for doc, share in shares.items() if _has_reason(doc, signals)}
-    hits = _handed_out(looking, shares, signals, words)
+        found = (each for each in found if _has_reason(each[0], signals))
+    found, again = tee(found)
+    hits = _handed_out(looking, found, signals, words)
     if hits:  # the best may be held back for its origin
-        best = islice((doc for doc, share in shares.items() if share <= hits[0].score), LOOKED)
+        best = islice((doc for doc, share in again if share <= hits[0].score), LOOKED)
         looking.weigh([signals.evidence(doc) for doc in best], words, names(own))
     return hits
 
@@ -82,21 +84,25 @@ def _signals(looking: Looking, words: WordMatches, places: dict[int, Place], own
     return signals
 
 
-def _handed_out(looking: Looking, shares: dict[int, float], signals: Signals, words: WordMatches) -> list[Hit]:
+def _handed_out(
+    looking: Looking, found: Iterator[tuple[int, float]], signals: Signals, words: WordMatches
+) -> list[Hit]:
+    """The first of what was found, as many as are wanted, that may be handed out."""
     hits: list[Hit] = []
     transcripts: dict[str, Transcript | None] = {}
-    order, step = iter(shares), max(looking.wanted.limit, 8)
-    while docs := list(islice(order, step)):
-        found = episodes.by_docs(looking.tx, looking.scope, docs, looking.damaged)
-        records = {episode.doc: episode for episode in found}
-        for doc in docs:
+    while some := list(islice(found, max(looking.wanted.limit, 8))):
+        records = {
+            episode.doc: episode
+            for episode in episodes.by_docs(looking.tx, looking.scope, [doc for doc, _ in some], looking.damaged)
+        }
+        for doc, share in some:
             episode = records.get(doc)
             if episode is None or not looking.wanted.filters.admits_origin(episode.origin):
                 continue
             if episode.transcript_id not in transcripts:
                 transcripts[episode.transcript_id] = looking.transcript(episode.transcript_id)
             transcript = transcripts[episode.transcript_id]
-            hits.append(episode_hit(episode, transcript, shares[doc], why(doc, signals.evidence(doc), words)))
+            hits.append(episode_hit(episode, transcript, share, why(doc, signals.evidence(doc), words)))
             if len(hits) == looking.wanted.limit:
                 return hits
     return hits

@@ -5,7 +5,7 @@ Recall never fails because one leg failed: each leg is tried by itself, and `leg
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
@@ -120,18 +120,20 @@ class Looking:
             return None
 
 
-def absolute(
-    order: Sequence[int], scores: Mapping[int, float], signals: Signals, words: WordMatches
-) -> dict[int, float]:
-    """Scores in 0–1 that compare between questions, of those that have any: how far the best hit fits, shared out in
-    proportion."""
+def shares(scores: Mapping[int, float], signals: Signals, words: WordMatches) -> Iterator[tuple[int, float]]:
+    """The documents that have any score, the best first, each with a score in 0–1 that compares between questions: how
+    far the best hit fits, shared out in proportion."""
+    order = rank.best_first(scores)
     if not order:
-        return {}
+        return
     top = scores[order[0]] or 1.0
     best = [signals.evidence(doc) for doc in order[:FIRST]]
     sure = max(rank.fit(each, words.idf) for each in best)
     if words.substring:
         sure = min(sure, _SUBSTRING_CONFIDENCE)
     sure = max(sure, _WINDOW_CONFIDENCE if best[0].in_window == 1.0 else 0.0)
-    shares = {doc: round(sure * max(0.0, scores[doc]) / top, 4) for doc in order}
-    return {doc: share for doc, share in shares.items() if share > 0}
+    for doc in order:
+        share = round(sure * max(0.0, scores[doc]) / top, 4)
+        if share == 0:
+            return
+        yield doc, share

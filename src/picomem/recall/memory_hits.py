@@ -6,8 +6,8 @@ from itertools import islice
 
 from picomem.errors import Corrupt
 from picomem.recall.hits import citation, memory_hit, message_citation, why
-from picomem.recall.looking import Looking, absolute
-from picomem.recall.rank import Signals, best_first
+from picomem.recall.looking import Looking, shares
+from picomem.recall.rank import Signals
 from picomem.recall.sureness import LOOKED
 from picomem.records.hit import Hit
 from picomem.records.memory import Memory
@@ -23,16 +23,16 @@ def memory_hits(looking: Looking) -> list[Hit]:
     words = looking.words("memory", total)
     near = looking.near("memory", total)
     docs = list(dict.fromkeys([*words.totals, *near.nearest]))
-    found = memories.by_docs(looking.tx, looking.scope, docs, looking.damaged) if docs else []
+    known = memories.by_docs(looking.tx, looking.scope, docs, looking.damaged) if docs else []
     filters = looking.wanted.filters
-    records = {each.doc: each for each in found if filters.admits_memory(each, looking.scope, looking.now)}
+    records = {each.doc: each for each in known if filters.admits_memory(each, looking.scope, looking.now)}
     signals = Signals(totals=words.totals, words=words.parts(records))
     looking.add_meaning(signals, near, {doc: memory.tokens for doc, memory in records.items()})
     scores = {
         doc: score + _IMPORTANCE * records[doc].importance
         for doc, score in looking.fused(records, signals, words).items()
     }
-    shares = absolute(best_first(scores), scores, signals, words)
+    found = list(islice(shares(scores, signals, words), max(looking.wanted.limit, LOOKED)))
     hits = [
         memory_hit(
             records[doc],
@@ -41,9 +41,9 @@ def memory_hits(looking: Looking) -> list[Hit]:
             context=looking.wanted.include_context,
             citation=_said_in(looking, records[doc]),
         )
-        for doc, share in islice(shares.items(), looking.wanted.limit)
+        for doc, share in found[: looking.wanted.limit]
     ]
-    looking.weigh([signals.evidence(doc) for doc in islice(shares, LOOKED)], words)
+    looking.weigh([signals.evidence(doc) for doc, _ in found[:LOOKED]], words)
     return hits
 
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from heapq import nlargest
 from itertools import pairwise
-from operator import attrgetter
 
 from picomem.clock import DAY, Micros
 from picomem.recall.weights import WEIGHTS, Weights
@@ -111,7 +110,7 @@ def context_scores(
     """What each episode's two neighbours have of the question, less for an episode that is long itself. `totals` is
     how much each has of it."""
     beside: dict[int, float] = {}
-    row = sorted(places, key=attrgetter("transcript", "first_turn", "part"))
+    row = sorted(places)
     for one, other in pairwise(row):
         before, after = totals.get(one.doc, 0.0), totals.get(other.doc, 0.0)
         if (before or after) and one.transcript == other.transcript and _adjacent(one, other):
@@ -183,7 +182,7 @@ def fuse(
 
 def best_first(scores: Mapping[int, float]) -> list[int]:
     """The documents in the order of their scores. A tie goes to the later one."""
-    return [-doc for _, doc in sorted([(-score, -doc) for doc, score in scores.items()])]
+    return sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
 
 
 def left_open(parts: Mapping[int, Mapping[str, float]], idf: Mapping[str, float]) -> float:

@@ -68,13 +68,14 @@ def containing(tx: Transaction, scope: Scope, source: str, text: str, limit: int
 
 
 class Place(NamedTuple):
-    """Where an episode stands in its transcript. A tuple, for a question makes a thousand of them."""
+    """Where an episode stands in its transcript. A tuple, for a question makes a thousand of them; they sort in the
+    order of their transcript."""
 
-    doc: int
     transcript: str
     first_turn: int
-    last_turn: int
     part: int
+    last_turn: int
+    doc: int
     tokens: int
     role: str
     started_at: int | None  # UTC microseconds

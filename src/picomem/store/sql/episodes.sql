@@ -89,16 +89,16 @@ WHERE e.user_id = :user AND e.doc IN (SELECT value FROM json_each(:docs))
 SELECT {episode_columns} FROM episodes AS e WHERE e.user_id = :user ORDER BY e.id
 
 -- name: episode_places
-SELECT e.doc, e.transcript_id, e.first_turn, e.last_turn, e.part, e.tokens, e.role, e.started_at FROM episodes AS e
+SELECT e.transcript_id, e.first_turn, e.part, e.last_turn, e.doc, e.tokens, e.role, e.started_at FROM episodes AS e
 WHERE e.user_id = :user AND e.doc IN (SELECT value FROM json_each(:docs))
 
 -- name: episodes_in_window
-SELECT e.doc, e.transcript_id, e.first_turn, e.last_turn, e.part, e.tokens, e.role, e.started_at FROM episodes AS e
+SELECT e.transcript_id, e.first_turn, e.part, e.last_turn, e.doc, e.tokens, e.role, e.started_at FROM episodes AS e
 WHERE e.user_id = :user AND e.started_at >= :since AND e.started_at < :until
 ORDER BY e.started_at DESC LIMIT :limit
 
 -- name: episodes_of_transcripts
-SELECT e.doc, e.transcript_id, e.first_turn, e.last_turn, e.part, e.tokens, e.role, e.started_at FROM episodes AS e
+SELECT e.transcript_id, e.first_turn, e.part, e.last_turn, e.doc, e.tokens, e.role, e.started_at FROM episodes AS e
 WHERE e.user_id = :user AND e.transcript_id IN (SELECT value FROM json_each(:transcripts))
 ORDER BY e.started_at DESC LIMIT :limit
 

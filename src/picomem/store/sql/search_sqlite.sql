@@ -47,7 +47,7 @@ SELECT count(*) FROM memories WHERE user_id = :user
 -- name: episodes_around
 -- From each episode back to the beginning of the one before it, and on to the turn after it. CROSS JOIN fixes the order:
 -- a few seeks for each episode, and no scan.
-SELECT n.doc, n.transcript_id, n.first_turn, n.last_turn, n.part, n.tokens, n.role, n.started_at
+SELECT n.transcript_id, n.first_turn, n.part, n.last_turn, n.doc, n.tokens, n.role, n.started_at
 FROM json_each(:docs) AS asked
 CROSS JOIN episodes AS e ON e.user_id = :user AND e.doc = asked.value
 CROSS JOIN episodes AS n ON n.user_id = :user AND n.transcript_id = e.transcript_id
