@@ -76,15 +76,21 @@ def _table() -> tuple[list[str], np.ndarray]:
     """The words that are one token each, and their unit vectors (float32)."""
     import numpy as np
 
-    words = {
-        token[1:]: number
-        for token, number in sorted(tokenizer().get_vocab().items(), key=lambda each: each[1])
-        if token[0] == "▁" and _is_word(token[1:])
-    }
-    rows = np.asarray(weights()[list(words.values())], np.float32)
+    vocabulary = tokenizer().get_vocab()
+    numbered = sorted((number, token[1:]) for token, number in vocabulary.items() if _is_word(token))
+    rows = np.asarray(weights()[[number for number, _ in numbered]], np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    return list(words), rows
+    return [word for _, word in numbered], rows
 
 
-def _is_word(text: str) -> bool:
-    return len(text) >= _SHORTEST and text.isascii() and text.isalpha() and text.islower() and not is_stop_word(text)
+def _is_word(token: str) -> bool:
+    """Whether a token is a whole English word, which a mark goes before, and one that says something."""
+    text = token[1:]
+    return (
+        token[0] == "▁"
+        and len(text) >= _SHORTEST
+        and text.isascii()
+        and text.isalpha()
+        and text.islower()
+        and not is_stop_word(text)
+    )
