@@ -116,8 +116,8 @@ def memory(filled: Filled, embedder: str) -> MemoryUse | None:
 
 
 def _environment(filled: Filled, embedder: str) -> dict[str, str]:
-    """Ours, but that no settings of the machine's user are read and no store of theirs, and that Python may keep what it
-    has compiled: a program that is installed is not compiled anew each time."""
+    """Ours, but that no settings of the machine's user are read and no store of theirs, and that Python may keep what
+    it has compiled: a program that is installed is not compiled anew each time."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
     ours.pop("PYTHONDONTWRITEBYTECODE", None)
     return ours | {

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from picomem.models.static import weights
-from picomem.text.terms import is_cjk, is_stop_word, query_terms
+from picomem.text.terms import STOP_WORDS, is_cjk, query_terms
 from picomem.text.tokens import token_ids, tokenizer
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def _table() -> tuple[list[str], np.ndarray]:
     """The words that are one token each, and their unit vectors (float32)."""
     import numpy as np
 
-    vocabulary = tokenizer().get_vocab()
-    numbered = sorted((number, token[1:]) for token, number in vocabulary.items() if _is_word(token))
+    named = map(tokenizer().id_to_token, range(len(weights())))  # faster than the vocabulary as a whole
+    numbered = [(number, token[1:]) for number, token in enumerate(named) if token and _is_word(token)]
     rows = np.asarray(weights()[[number for number, _ in numbered]], np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     return [word for _, word in numbered], rows
@@ -85,12 +85,12 @@ def _table() -> tuple[list[str], np.ndarray]:
 
 def _is_word(token: str) -> bool:
     """Whether a token is a whole English word, which a mark goes before, and one that says something."""
-    text = token[1:]
+    word = token[1:]
     return (
         token[0] == "▁"
-        and len(text) >= _SHORTEST
-        and text.isascii()
-        and text.isalpha()
-        and text.islower()
-        and not is_stop_word(text)
+        and word.isalpha()
+        and word.islower()
+        and word.isascii()
+        and len(word) >= _SHORTEST
+        and word not in STOP_WORDS
     )
