@@ -349,7 +349,7 @@ def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:
     words = worded_terms(offer.content, MOST_TERMS)
     if not total or not words:
         return []
-    question = Question(offer.content, offer.content, words, frozenset(), (), TimeReading(None, "", "", False))
+    question = Question(offer.content, offer.content, words, frozenset(), TimeReading(None, "", "", False))
     best = best_by_words(match_words(Search(tx, offer.scope, "memory", total), question, exact=True).totals, 64)
     found = {memory.doc: memory for memory in memories.by_docs(tx, offer.scope, best, [])}
     ranked = [found[doc] for doc in best if doc in found]

@@ -1,8 +1,7 @@
-"""A question, taken apart: the terms to look for, quoted phrases, and the time that it names. Pure."""
+"""A question, taken apart: the terms to look for, and the time that it names. Pure."""
 
 from __future__ import annotations
 
-import re
 from datetime import tzinfo
 
 from picomem.clock import Micros
@@ -15,7 +14,6 @@ from picomem.values import dataclass
 
 LONGEST = 8_000  # characters of a question that are looked at
 MOST_TERMS = 48
-_QUOTED = re.compile(r"[\"“”「『《]([^\"“”「」『』《》]{2,200})[\"“”」』》]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,6 @@ class Question:
     about: str  # the text without the words of a time that is used as such
     words: dict[str, str]
     single: frozenset[str]
-    phrases: tuple[str, ...]
     time: TimeReading
     sessions: SessionReading | None = None  # sessions that are asked for by their place, where no time is
     of_asker: bool = False  # what the asker said is asked for
@@ -54,7 +51,6 @@ def parse(text: str, asked_at: Micros, zone: tzinfo) -> Question:
         about=about,
         words=words,
         single=frozenset(term for term in words if len(term) == 1 and is_cjk(term)),
-        phrases=tuple(phrase.strip().casefold() for phrase in _QUOTED.findall(text)),
         time=time,
         sessions=sessions,
         of_asker=not telling and is_of_asker(text),
