@@ -73,7 +73,7 @@ class Looking:
 
     def near(self, source: str, total: int) -> Likeness:
         leg = _LEG_NAMES[source] + " by vector"
-        if self.meaning is None:
+        if self.meaning is None or not self._meaning_weight(self.meaning):
             self.legs[leg] = "off"
             return _NOTHING
         if not total or not self.question.text.strip():
@@ -101,6 +101,9 @@ class Looking:
     def fused(self, docs: Iterable[int], signals: Signals, words: WordMatches) -> dict[int, float]:
         reads = self.meaning is not None and self.meaning.embedder.reads_sentences
         return rank.fuse(docs, signals, words.idf, reads_sentences=reads, weights=self.weights)
+
+    def _meaning_weight(self, meaning: MeaningLeg) -> float:
+        return self.weights.sentences if meaning.embedder.reads_sentences else self.weights.meaning
 
     def weigh(self, best: list[Evidence], words: WordMatches, named: Collection[str] = ()) -> None:
         """What one source knows makes the answer as sure as that; the surer of the sources counts."""

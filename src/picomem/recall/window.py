@@ -32,14 +32,19 @@ def meant_window(looking: Looking) -> Window | None:
         until = min(until or filters.known_at, filters.known_at)
     if filters.since is not None or until is not None:
         return Window(filters.since or -(1 << 62), until or 1 << 62, hard=True)
-    if question.sessions and (named := _named_sessions(looking, question.sessions)):
-        weight = 1.0 if question.sessions.certain else looking.weights.perhaps
-        return Window(0, looking.now, question.sessions.phrase, weight=weight, transcripts=tuple(named))
-    time = question.time
-    if time.window is None:
-        return None
-    weight = 1.0 if time.certain else looking.weights.perhaps
-    return Window(time.window.since, time.window.until, time.phrase, weight=weight)
+    sessions, time = question.sessions, question.time
+    if sessions and (weight := _weight(looking, sessions.certain)) and (named := _named_sessions(looking, sessions)):
+        return Window(0, looking.now, sessions.phrase, weight=weight, transcripts=tuple(named))
+    if time.window and (weight := _weight(looking, time.certain)):
+        return Window(time.window.since, time.window.until, time.phrase, weight=weight)
+    return None
+
+
+def _weight(looking: Looking, certain: bool) -> float:
+    """How surely a time is meant; 0 where times weigh nothing, so that nobody looks for one."""
+    if not looking.weights.time:
+        return 0.0
+    return 1.0 if certain else looking.weights.perhaps
 
 
 def inside_of(looking: Looking, window: Window) -> dict[int, search.Place]:
