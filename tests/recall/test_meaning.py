@@ -85,17 +85,19 @@ def leg(monkeypatch: pytest.MonkeyPatch) -> MeaningLeg:
     return MeaningLeg(_Given(_talked_of(6_000, 4)))
 
 
-def _put(connector: SqliteConnector, leg: MeaningLeg, docs: dict[int, int]) -> None:
+def _put(connector: SqliteConnector, leg: MeaningLeg, docs: dict[int, int], scope: Scope = LOCAL) -> None:
     """Store vectors: by document, the number of the row."""
     with connector.write() as tx:
         for doc, number in docs.items():
             scale, vector = quantised(leg.embedder.embed([str(number)])[0])
-            vectors.put(tx, LOCAL, "episode", "given", doc, scale, vector)
+            vectors.put(tx, scope, "episode", "given", doc, scale, vector)
 
 
-def _asked(connector: SqliteConnector, leg: MeaningLeg, number: int, count: int = 40) -> meaning.Likeness:
+def _asked(
+    connector: SqliteConnector, leg: MeaningLeg, number: int, count: int = 40, scope: Scope = LOCAL
+) -> meaning.Likeness:
     with connector.read() as tx:
-        return leg.nearest(tx, LOCAL, "episode", str(number), count)
+        return leg.nearest(tx, scope, "episode", str(number), count)
 
 
 def test_what_is_held_keeps_up_with_writes_above_below_and_gone(db: Path, leg: MeaningLeg) -> None:
@@ -136,6 +138,21 @@ def test_reading_on_reads_only_what_is_new(db: Path, leg: MeaningLeg) -> None:
         assert _asked(connector, leg, 2_000).documents == 2_000
         assert leg._held[("local", "episode")].space.rewrites == 1
         assert connector._reader().status(apsw.SQLITE_DBSTATUS_CACHE_MISS)[0] - steps < 60  # of 150 pages
+
+
+def test_who_has_not_asked_for_longest_is_forgotten_first(
+    db: Path, leg: MeaningLeg, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(meaning, "_ALL", 3_000_000)  # of 1,000 vectors, as floats, as stored and as signs: 1.3 million
+    users = [Scope(name) for name in ("ana", "ben", "eva")]
+    with closing(SqliteConnector(db)) as connector:
+        for number, user in enumerate(users):
+            _put(connector, leg, {doc: doc for doc in range(1_000 * number, 1_000 * number + 1_000)}, user)
+        first = [_asked(connector, leg, 17, scope=user) for user in users[:2]]
+        _asked(connector, leg, 18, scope=users[0])
+        _asked(connector, leg, 17, scope=users[2])
+        assert [user for user, _ in leg._held] == ["ana", "eva"]
+        assert [_asked(connector, leg, 17, scope=user) for user in users[:2]] == first
 
 
 _WRITER = """

@@ -6,7 +6,7 @@ a byte a dimension, as long as all of them are small enough for that; else from 
 finding nearly all of what comparing each one finds.
 
 What is in memory is kept up with the store by reading what is new and what was rewritten, whoever wrote it; a process
-that asks once reads all of it once.
+that asks once reads all of it once. A process that asks for many users forgets those who have not asked for longest.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ _SAMPLE = 4_096  # vectors at most (and half as many at least) that stand for mo
 _COMPARED = 2_000  # of the likely ones
 _PAGE = 10_000  # rows that are read at a time
 _KEPT = 32 << 20  # bytes of vectors that are kept: 130,000 of the default model's
+_ALL = 128 << 20  # bytes that are held for all users together; more only for the one who asks
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,12 @@ class _Held:
     step: int
     sampled: np.ndarray  # int64: the documents of `sample`
     sample: np.ndarray  # float32, unit rows
+
+    @property
+    def bytes(self) -> int:
+        """What it takes in memory."""
+        stored = self.stored.rows.nbytes + self.stored.scales.nbytes if self.stored else 0
+        return self.docs.nbytes + self.codes.nbytes + self.sampled.nbytes + self.sample.nbytes + stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +130,19 @@ class MeaningLeg:
             held = _read_on(tx, scope, held, space)
         if held is None:
             held = _gathered(space, None, map(_unpacked, _pages(tx, scope, space, 0)))
-        self._held[(scope.user, source)] = held
+        self._held.pop((scope.user, source), None)
+        self._held[(scope.user, source)] = held  # behind all others: who asked longest ago stands first
+        self._forget(scope.user)
         return held
+
+    def _forget(self, user: str) -> None:
+        """Hold `_ALL` bytes at most; what this user has stays in any case."""
+        everything = list(self._held.items())  # at once, for other threads ask as well
+        over = sum(held.bytes for _, held in everything) - _ALL
+        for key, held in everything:
+            if over > 0 and key[0] != user:
+                self._held.pop(key, None)
+                over -= held.bytes
 
 
 def _read_on(tx: Transaction, scope: Scope, held: _Held, space: Space) -> _Held | None:
