@@ -8,6 +8,7 @@ import pytest
 from picomem.bench import quality
 from picomem.bench.cases import read_cases
 from picomem.bench.trial import read_numbers, try_case, write_transcript
+from picomem.cli.main import main
 from picomem.errors import InvalidInput
 
 GROUPS = [("session", "picomem"), ("session", "fts5"), ("turn", "picomem"), ("turn", "fts5")]
@@ -148,7 +149,22 @@ def test_a_set_without_gold_turns_has_no_turn_lines(haystack, write_set):
     assert report.line("talks", "turn") is None
 
 
-@pytest.mark.parametrize(("ks", "jobs"), [((), 1), ((0, 5), 1), ((5,), 0)])
-def test_depths_and_jobs_are_at_least_one(ks, jobs):
+@pytest.mark.parametrize(("ks", "jobs", "every"), [((), 1, 1), ((0, 5), 1, 1), ((5,), 0, 1), ((5,), 1, 0)])
+def test_depths_jobs_and_the_part_are_at_least_one(ks, jobs, every):
     with pytest.raises(InvalidInput):
-        quality.run([], ks, jobs=jobs)
+        quality.run([], ks, jobs=jobs, every=every)
+
+
+def test_a_part_of_the_cases_is_tried_and_said(haystack, write_set, capsys):
+    cases = [haystack | {"id": str(number)} for number in range(6)]
+    for number in (0, 3):  # those that are to be tried have two questions, the others three
+        cases[number] = haystack | {"id": str(number), "questions": haystack["questions"][:2]}
+    path = write_set(*cases)
+    assert main(["bench", "quality", str(path), "--every", "3", "--embedder", "none", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["every"], report["sets"][0]["cases"], report["sets"][0]["questions"]) == (3, 2, 4)
+    assert main(["bench", "quality", str(path), "--every", "4", "--embedder", "none"]) == 0
+    assert capsys.readouterr().out.startswith("talks, one case in 4: 2 cases, 5 questions")
+    assert "| talks, one case in 3 | session | picomem |" in quality.render_markdown(
+        quality.run([path], embedder="none", every=3)
+    )

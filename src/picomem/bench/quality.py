@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -74,9 +75,10 @@ class SetQuality:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityReport:
-    """`dataclasses.asdict` of it can be written as JSON."""
+    """`dataclasses.asdict` of it can be written as JSON. Of the cases of a set, one in `every` was tried."""
 
     embedder: str
+    every: int
     ks: tuple[int, ...]
     sets: tuple[SetQuality, ...]
 
@@ -96,19 +98,24 @@ def run(
     *,
     jobs: int = 1,
     embedder: str = "static",
+    every: int = 1,
 ) -> QualityReport:
     """Measure on these sets (see cases.py), one after the other.
 
     `ks` are the depths of any, all and frac; `jobs` how many processes share a set's cases; `embedder` is one as
-    `recall.embedder` names it. Raises NotFound or InvalidInput for a file that is no set, and for depths or jobs
-    below 1.
+    `recall.embedder` names it. Of each set the first case is tried and then every `every`-th: what would take a day
+    can be measured on the same part by anybody. Raises NotFound or InvalidInput for a file that is no set, and for
+    depths, jobs or a part below 1.
     """
-    if not ks or min(ks) < 1 or jobs < 1:
-        raise InvalidInput("The depths and the number of jobs are whole numbers from 1.")
+    if not ks or min(*ks, jobs, every) < 1:
+        raise InvalidInput("The depths, the number of jobs and the part of the cases are whole numbers from 1.")
     ks = tuple(sorted(set(ks)))
     depth = max(*ks, metrics.DEPTH)
-    sets = [_quality(set_name(path), tried(read_cases(path), depth, embedder, jobs), ks, progress) for path in files]
-    return QualityReport(embedder=embedder, ks=ks, sets=tuple(sets))
+    sets = [
+        _quality(set_name(path), tried(islice(read_cases(path), 0, None, every), depth, embedder, jobs), ks, progress)
+        for path in files
+    ]
+    return QualityReport(embedder=embedder, every=every, ks=ks, sets=tuple(sets))
 
 
 def tried(
@@ -185,7 +192,7 @@ def render(report: QualityReport) -> str:
 
 def _rendered(found: SetQuality, report: QualityReport) -> str:
     heading = (
-        f"{found.name}: {found.cases} cases, {found.questions} questions, {found.turns} turns; "
+        f"{_part(found, report)}: {found.cases} cases, {found.questions} questions, {found.turns} turns; "
         f"embedder {report.embedder}\n"
         f"  {found.turns_per_hit:.2f} turns per hit; recall {found.recall_ms:.1f} ms, FTS5 {found.fts5_ms:.2f} ms "
         f"({found.time_ratio:.1f} times); ingest {found.ingest_turns_per_second:.0f} turns/s"
@@ -201,6 +208,11 @@ def _rendered(found: SetQuality, report: QualityReport) -> str:
             *rendered(found.sureness),
         ]
     )
+
+
+def _part(found: SetQuality, report: QualityReport) -> str:
+    """What was tried: the whole set, or which part of its cases."""
+    return found.name if report.every == 1 else f"{found.name}, one case in {report.every}"
 
 
 def score_rows(found: SetQuality) -> list[list[str]]:
@@ -222,11 +234,11 @@ def render_markdown(report: QualityReport) -> str:
         heading, *rows = score_rows(found)
         scores = scores or [["set", "unit", *heading[2:]]]
         scores += [
-            [found.name, row[0], row[2], row[3], *(share(float(value)) for value in row[4:])]
+            [_part(found, report), row[0], row[2], row[3], *(share(float(value)) for value in row[4:])]
             for row in rows
             if row[1] == ALL_TYPES
         ]
         heading, *rows = difference_rows(claimed(found.differences))
         worth = worth or [["set", *heading]]
-        worth += [[found.name, *row] for row in rows]
+        worth += [[_part(found, report), *row] for row in rows]
     return "\n".join([*markdown(scores), "", *markdown(worth)])

@@ -25,13 +25,17 @@ def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) ->
     quality = parts.add_parser(
         "quality",
         help="of recall, on question sets or your own questions, beside full text alone",
-        epilog="Example:\n  picomem bench quality --questions mine.jsonl --compare onnx:~/models/arctic-embed-s",
+        epilog="Examples:\n  picomem bench quality locomo_dev.jsonl.gz longmemeval_s_dev.jsonl.gz --every 8\n"
+        "  picomem bench quality --questions mine.jsonl --compare onnx:~/models/arctic-embed-s",
         parents=[late],
     )
     # None is told in a sentence of our own; argparse would only say that something is required.
     quality.add_argument("files", nargs="*", metavar="FILE", help="question sets (*.jsonl or *.jsonl.gz)")
-    quality.add_argument("--k", default="5,10", help="cut-offs (default 5,10)")
-    quality.add_argument("--jobs", type=int, default=1, help="processes")
+    quality.add_argument("--k", help="cut-offs (default 5,10)")
+    quality.add_argument("--jobs", type=int, help="processes (default 1)")
+    quality.add_argument(
+        "--every", type=int, metavar="N", help="only the first and every N-th case after it: part of a large set"
+    )
     quality.add_argument(
         "--embedder",
         action="append",
@@ -117,8 +121,9 @@ def run_bench(chosen: argparse.Namespace) -> int:
             raise InvalidInput("Name at least one question set: picomem bench quality FILE…")
         report = quality.run(
             [Path(file) for file in chosen.files],
-            ks=_numbers(chosen.k, "--k"),
-            jobs=chosen.jobs,
+            ks=_numbers("5,10" if chosen.k is None else chosen.k, "--k"),
+            jobs=1 if chosen.jobs is None else chosen.jobs,
+            every=1 if chosen.every is None else chosen.every,
             embedder=(chosen.embedder or ["static"])[0],
             progress=lambda state: _progress(f"{state.name}: {state.cases} cases, {state.questions} questions"),
         )
@@ -163,6 +168,11 @@ def _own_questions(chosen: argparse.Namespace) -> tuple[OwnReport, str]:
 
     if chosen.files:
         raise InvalidInput("Give question sets, or --questions over your own store; not both.")
+    if stray := next((name for name in ("k", "jobs", "every") if getattr(chosen, name) is not None), None):
+        raise InvalidInput(
+            f"--{stray} is for question sets; your own questions are all asked, one after the other, and what they "
+            "should find is looked for among the first 1, 5 and 10."
+        )
     private_umask()
     report = own_store.run(
         Path(chosen.questions),
