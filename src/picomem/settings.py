@@ -56,9 +56,9 @@ class EmbedderSettings:
     key: str = ""  # endpoint: the API key; better kept in the variable
     dimensions: int = 0  # endpoint: how many dimensions to ask for, where the model can shorten them; 0: all
     timeout_secs: int = 10  # endpoint: how long to wait for an answer
-    query_prefix: str = ""  # what is put before a question, where the model wants it; empty: as its folder says
-    text_prefix: str = ""  # what is put before a text that is to be found; empty: as its folder says
-    pooling: str = ""  # onnx: "cls", "mean" or "last"; empty: as the folder says
+    query_prefix: str = ""  # what is put before a question, where the model wants it; empty: as its folder or name says
+    text_prefix: str = ""  # what is put before a text that is to be found; empty: as its folder or name says
+    pooling: str = ""  # onnx: "cls", "mean" or "last"; empty: as the folder or its name says
     max_tokens: int = 0  # onnx: how much of a text is read at most; 0: as the folder says
     threads: int = 1  # onnx, fastembed: how many of the processor's cores a model may use
 

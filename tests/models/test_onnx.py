@@ -9,11 +9,14 @@ import sys
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.models.conftest import DIMENSIONS, make_model, meaning
 
 from picomem.app import open_engine
 from picomem.errors import InvalidInput
-from picomem.models.onnx import OnnxEmbedder, pooled, recipe_of
+from picomem.models.families import family_of
+from picomem.models.onnx import OnnxEmbedder, batches, pooled, recipe_of
 from picomem.settings import EmbedderSettings
 
 PLAIN = EmbedderSettings()
@@ -40,7 +43,6 @@ def test_a_text_has_the_same_vector_in_any_company(model) -> None:
 
 
 def test_the_folder_says_how_a_text_becomes_one_vector(model) -> None:
-    (model / "1_Pooling").mkdir()
     (model / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_cls_token": True}))
     (model / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 7}))
     (model / "config_sentence_transformers.json").write_text(json.dumps({"prompts": {"query": "question "}}))
@@ -71,6 +73,48 @@ def test_pooling_takes_the_first_the_last_or_the_mean_of_a_texts_own_tokens() ->
     assert pooled(output, mask, "last").tolist() == [[4, 5], [8, 9]]
     assert pooled(output, mask, "mean").tolist() == [[2, 3], [7, 8]]
     assert pooled(output[:, 0], mask, "mean").tolist() == [[0, 1], [6, 7]]
+
+
+@given(st.lists(st.integers(1, 90)), st.integers(1, 200))
+def test_a_batch_has_texts_of_like_length_and_few_tokens(lengths, together) -> None:
+    found = list(batches(lengths, together))
+    assert [lengths[i] for batch in found for i in batch] == sorted(lengths)
+    assert sorted(i for batch in found for i in batch) == list(range(len(lengths)))
+    assert all(len(batch) == 1 or len(batch) * max(lengths[i] for i in batch) <= together for batch in found)
+
+
+def test_a_pooling_that_nobody_says_is_asked_for_and_not_guessed(model, db, chosen) -> None:
+    (model / "1_Pooling" / "config.json").unlink()
+    with pytest.raises(InvalidInput, match=r"does not say how .* set embedder\.pooling .* cls, mean or last"):
+        open_engine(db, settings=chosen(f"onnx:{model}"))
+    with open_engine(db, settings=chosen(f"onnx:{model}", pooling="mean")) as memory:
+        memory.remember("The automobile is crimson", key="paint")
+        assert memory.recall("car red?").hits[0].key == "paint"
+
+
+@pytest.mark.parametrize(
+    ("place", "pooling", "query_prefix", "text_prefix"),
+    [
+        ("snowflake-arctic-embed-s", "cls", "Represent this sentence for searching relevant passages: ", ""),
+        ("snowflake-arctic-embed-m-v2.0", "cls", "query: ", ""),
+        ("models--BAAI--bge-small-en-v1.5/snapshots/5c38ec7c", "cls", "Represent this sentence", ""),
+        ("bge-m3", "cls", "", ""),
+        ("Multilingual-E5-small_onnx_int8", "mean", "query: ", "passage: "),
+        ("nomic-embed-text-v1.5-q", "mean", "search_query: ", "search_document: "),
+        ("all-MiniLM-L6-v2", "mean", "", ""),
+    ],
+)
+def test_a_well_known_model_is_known_by_its_name(tmp_path, place, pooling, query_prefix, text_prefix) -> None:
+    folder = make_model(tmp_path / place)
+    (folder / "1_Pooling" / "config.json").unlink()
+    recipe = recipe_of(folder, PLAIN)
+    assert recipe.pooling == pooling
+    assert recipe.query_prefix.startswith(query_prefix)
+    assert bool(recipe.query_prefix) == bool(query_prefix)
+    assert recipe.text_prefix == text_prefix
+    said = recipe_of(folder, EmbedderSettings(pooling="last", query_prefix="ask ", text_prefix="told "))
+    assert (said.pooling, said.query_prefix, said.text_prefix) == ("last", "ask ", "told ")
+    assert not family_of([f"{place.partition('/')[0]}-of-mine"]).pooling
 
 
 @pytest.mark.parametrize("file", ["onnx/model.onnx", "onnx/model_quantized.onnx", "model_int8.onnx"])

@@ -6,14 +6,16 @@ The folder is what sentence-transformers and the makers of such models hand out:
     tokenizer.json
     1_Pooling/config.json, sentence_bert_config.json, config_sentence_transformers.json, modules.json     (if there)
 
-Pooling, the longest text and the prefixes are read from there; the table `[embedder]` overrides them.
+Pooling, the longest text and the prefixes are read from there; the table `[embedder]` overrides them. What neither says
+is known of some models by their name (families.py). A pooling that nobody says is not guessed but asked for: with the
+wrong one a model finds much less, and nothing else shows it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.models.embedder import SENTENCE_MARKS, unit_rows
+from picomem.models.families import family_of
 from picomem.settings import EmbedderSettings
 from picomem.text.terms import is_cjk
 from picomem.values import dataclass
@@ -35,7 +38,9 @@ _FILES = "model.onnx model_quantized.onnx model_int8.onnx model_uint8.onnx model
 _POOLINGS = ("cls", "mean", "last")
 _STEPS = {"Transformer", "Pooling", "Normalize"}  # what sentence-transformers may do in a model that is run here
 _LONGEST = 512  # tokens, where neither the folder nor the settings say: an episode is shorter
-_BATCH = 16  # texts of like length that are run at once: more does not pay on a processor
+# Tokens of texts of like length that are run at once. On a processor more does not pay: what fills the shorter ones up
+# is reckoned with the rest, and large tensors leave its cache (16 long texts at once take a third longer than alone).
+_TOGETHER = 512
 _SAMPLE = 1 << 16  # bytes from the beginning and the end of a file that tell it from another
 _CJK_TRUST = 0.2
 _CJK_VOCABULARY = 2_000  # characters; below it a model was not made for Chinese, Japanese or Korean
@@ -66,7 +71,8 @@ class Recipe:
 
 
 def recipe_of(given: Path, settings: EmbedderSettings) -> Recipe:
-    """How to run the model in a folder (or the file itself). Raises InvalidInput that says what is not there."""
+    """How to run the model in a folder (or the file itself). Raises InvalidInput that says what is not there, or what
+    nobody said."""
     given = given.expanduser().absolute()
     model = _model_file(given)
     folder = next((each for each in (model.parent, *model.parents[1:2]) if (each / "tokenizer.json").is_file()), None)
@@ -76,13 +82,20 @@ def recipe_of(given: Path, settings: EmbedderSettings) -> Recipe:
     if steps - _STEPS:
         raise InvalidInput(f"{folder} holds a model with a {min(steps - _STEPS)} step, which cannot be run here.")
     prompts = _json(folder / "config_sentence_transformers.json", {}).get("prompts") or {}
+    family = family_of(each.name for each in (folder, *folder.parents[:2]))
     longest = _json(folder / "sentence_bert_config.json", {}).get("max_seq_length") or _LONGEST
+    pooling = settings.pooling or _pooling(folder) or family.pooling
+    if not pooling:
+        raise InvalidInput(
+            f"{folder} does not say how its model makes one vector of a text; set embedder.pooling to what the model's "
+            "page says: cls, mean or last (any of them, if the model does it by itself)."
+        )
     return Recipe(
         model=model,
         tokenizer=folder / "tokenizer.json",
-        pooling=settings.pooling or _pooling(folder),
-        query_prefix=settings.query_prefix or prompts.get("query") or "",
-        text_prefix=settings.text_prefix or prompts.get("document") or prompts.get("passage") or "",
+        pooling=pooling,
+        query_prefix=settings.query_prefix or prompts.get("query") or family.query_prefix,
+        text_prefix=settings.text_prefix or prompts.get("document") or prompts.get("passage") or family.text_prefix,
         max_tokens=min(settings.max_tokens or longest, longest),
     )
 
@@ -100,14 +113,14 @@ def _model_file(given: Path) -> Path:
 
 
 def _pooling(folder: Path) -> str:
-    """As the folder says; the mean where it says nothing, as sentence-transformers does."""
+    """As the folder says; empty where it says nothing."""
     said = _json(folder / "1_Pooling" / "config.json", {})
     modes = {"cls": "cls_token", "mean": "mean_tokens", "last": "lasttoken"}
     chosen = [name for name, mode in modes.items() if said.get(f"pooling_mode_{mode}")]
     others = [key for key, value in said.items() if key.startswith("pooling_mode_") and value is True]
     if len(others) > len(chosen) or len(chosen) > 1:
         raise InvalidInput(f"{folder} wants a pooling that is not known here; there are {', '.join(_POOLINGS)}.")
-    return chosen[0] if chosen else str(said.get("pooling_mode") or "mean")
+    return chosen[0] if chosen else str(said.get("pooling_mode") or "")
 
 
 def _json(path: Path, default: Any) -> Any:
@@ -160,10 +173,8 @@ class OnnxEmbedder:
         with self._loading:
             session, tokenizer = self._session, self._tokenizer
         encoded = tokenizer.encode_batch(texts)
-        order = sorted(range(len(texts)), key=lambda i: len(encoded[i].ids))
         rows: list[np.ndarray] = [np.zeros(0)] * len(texts)
-        for start in range(0, len(order), _BATCH):
-            picked = order[start : start + _BATCH]
+        for picked in batches([len(each.ids) for each in encoded]):
             for i, row in zip(picked, self._run(session, [encoded[i] for i in picked]), strict=True):
                 rows[i] = row
         return unit_rows(np.stack(rows))
@@ -220,6 +231,19 @@ class OnnxEmbedder:
         with self._loading:
             vocabulary = self._tokenizer.get_vocab()
         return sum(is_cjk(token) for token in vocabulary) >= _CJK_VOCABULARY
+
+
+def batches(lengths: Sequence[int], together: int = _TOGETHER) -> Iterator[list[int]]:
+    """The texts of these lengths (in tokens) in batches, by their numbers, short ones first. A batch, filled up to its
+    longest, has at most `together` tokens, unless it is one text. Pure."""
+    batch: list[int] = []
+    for number in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[number] > together:
+            yield batch
+            batch = []
+        batch.append(number)
+    if batch:
+        yield batch
 
 
 def pooled(output: np.ndarray, mask: np.ndarray, how: str) -> np.ndarray:

@@ -1,0 +1,52 @@
+"""What the makers of well-known sentence models say about them, by the model's name.
+
+Many folders that are handed out, above all those converted to ONNX, leave out the files that say how a text becomes one
+vector and what is put before a question. Neither can be seen from the outside: the networks are the same, and a wrong
+way still gives vectors, which find a part of what they should (docs/embedders.md). The name is the makers' own, and a
+folder usually keeps it; what a configuration calls `_name_or_path` is no help, for it may be the model that this one
+was made from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from picomem.values import dataclass
+
+_CONVERTED = re.compile(r"([-_](onnx|int8|uint8|fp16|quantized|q))+$")  # what a conversion adds to a name
+_PASSAGES = "Represent this sentence for searching relevant passages: "
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Models that are used alike: whose vector a text gets, and what is put before a question and before a text."""
+
+    name: re.Pattern[str]  # the whole name of a model, in small letters
+    pooling: str
+    query_prefix: str = ""
+    text_prefix: str = ""
+
+
+_FAMILIES = (
+    Family(re.compile(r"snowflake-arctic-embed-(xs|s|m|l|m-long|m-v1\.5)"), "cls", _PASSAGES),
+    Family(re.compile(r"snowflake-arctic-embed-[ml]-v2\.0"), "cls", "query: "),
+    Family(re.compile(r"bge-(small|base|large)-en(-v1\.5)?|mxbai-embed-large-v1"), "cls", _PASSAGES),
+    Family(re.compile(r"bge-m3"), "cls"),
+    Family(re.compile(r"(multilingual-)?e5-(small|base|large)(-v2)?"), "mean", "query: ", "passage: "),
+    Family(re.compile(r"nomic-embed-text-v1(\.5)?"), "mean", "search_query: ", "search_document: "),
+    Family(re.compile(r"gte-(small|base|large)|all-minilm-l(6|12)-v[12]|all-mpnet-base-v[12]"), "mean"),
+    Family(re.compile(r"(paraphrase-multilingual|multi-qa)-minilm-l(6|12)(-cos)?-v[12]"), "mean"),
+)
+
+
+_UNKNOWN = Family(re.compile(r"(?!)"), "")
+
+
+def family_of(names: Iterable[str]) -> Family:
+    """The family of the first of these folder names that is a known model's; where none is, one that says nothing.
+
+    The cache of Hugging Face writes the maker before the name: `models--BAAI--bge-m3`.
+    """
+    plain = [_CONVERTED.sub("", name.lower().rpartition("--")[2]) for name in names]
+    return next((family for name in plain for family in _FAMILIES if family.name.fullmatch(name)), _UNKNOWN)
