@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-# Of a small sentence model (arctic-embed): the mean of unrelated texts is 0.45, and the best of many are higher; a
-# question and its answer have 0.74 on average.
+# Of a small sentence model (arctic-embed-s, pooled as it should be): the middling text of a store has 0.55 with a
+# question, the nearest of one that has no answer 0.7, and the answer of one that has 0.6 to 0.8. Higher marks (0.6 and
+# 0.9) tell less well what is not known, and make recall less sure than it may be where words are few.
 SENTENCE_MARKS = (0.5, 0.8)
 
 

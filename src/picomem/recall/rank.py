@@ -7,7 +7,7 @@ An episode's score is made of
   + session    what its whole transcript has, so that evidence spread over a talk counts
   ──────────── divided by the best of the question, so 1 is the best that words found
   + meaning    the likeness of its vector, scaled between the middling and the best; a static model's less for short
-               texts
+               texts. With a sentence model's, the sum is again divided by the best of the question
   × own        more for the words of the one whom the question is about (speaker.py)
   + time       a bonus inside the time that the question names
   + recent     a little, falling with age, where the text goes on with something rather than asks
@@ -169,6 +169,9 @@ def fuse(
     if likeness := signals.meaning:
         meaning = weights.sentences if reads_sentences else weights.meaning * left_open(signals.words, idf)
         scores = {doc: fit + meaning * likeness.get(doc, 0.0) for doc, fit in scores.items()}
+        if reads_sentences:  # else a time that is asked for would weigh half of what it does beside words alone
+            best = max(scores.values(), default=0.0) or 1.0
+            scores = {doc: fit / best for doc, fit in scores.items()}
     own, in_window, recent = signals.own, signals.in_window, signals.recent
     if not (own or in_window or recent):
         return scores
