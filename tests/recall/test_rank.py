@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from picomem.recall.rank import Signals, fuse
+from picomem.models.embedder import SENTENCE_MARKS
+from picomem.recall.rank import Signals, fuse, marks_here, nearness
 
 
 @pytest.mark.parametrize("reads_sentences", [False, True])
@@ -19,3 +22,17 @@ def test_a_time_that_is_asked_for_is_worth_a_perfect_match_with_any_model(reads_
     certainly, perhaps = scores(1.0), scores(0.3)
     assert certainly[2] > 1 >= certainly[1]
     assert perhaps[1] > perhaps[2]
+
+
+@given(st.floats(0.0, 0.9), st.integers(0, 10_000), st.floats(-0.2, 1.0))
+def test_marks_lie_where_the_store_says_and_stay_in_order(middling: float, documents: int, cosine: float) -> None:
+    unrelated, same = marks_here(SENTENCE_MARKS, middling, documents)
+    assert min(middling, SENTENCE_MARKS[0]) - 1e-9 <= unrelated < same < 1
+    assert 0 <= nearness(cosine, (unrelated, same)) <= 1
+
+
+def test_models_whose_unrelated_texts_differ_say_the_same_of_a_store_and_of_little_their_own_marks_count() -> None:
+    for middling in (0.1, 0.4, 0.7):
+        halfway = middling + (1 - middling) / 4
+        assert nearness(halfway, marks_here(SENTENCE_MARKS, middling, 10_000)) == pytest.approx(0.5, abs=0.01)
+    assert marks_here(SENTENCE_MARKS, 0.9, 0) == pytest.approx(SENTENCE_MARKS)

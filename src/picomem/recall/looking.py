@@ -96,7 +96,8 @@ class Looking:
         trust = model.trust(self.question.text)
         found = rank.meaning_scores(near.nearest, near.middling, tokens, reads_sentences=model.reads_sentences)
         signals.meaning = {doc: trust * value for doc, value in found.items()}
-        signals.near = {doc: rank.nearness(cosine, model.marks) for doc, cosine in near.nearest.items()}
+        marks = rank.marks_here(model.marks, near.middling, near.documents) if model.reads_sentences else model.marks
+        signals.near = {doc: rank.nearness(cosine, marks) for doc, cosine in near.nearest.items()}
 
     def fused(self, docs: Iterable[int], signals: Signals, words: WordMatches) -> dict[int, float]:
         reads = self.meaning is not None and self.meaning.embedder.reads_sentences

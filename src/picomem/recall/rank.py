@@ -30,6 +30,7 @@ SHORT = 30.0  # tokens of a turn that says half of what it means by itself
 RECENT_HALF = 30 * DAY
 # How many of the words' best are looked at more closely; below that, context cannot lift a hit to the top.
 CANDIDATES = 400
+FEW = 20  # documents that say as much of what is unrelated here as the model does by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +201,20 @@ def fit(found: Evidence, idf: Mapping[str, float]) -> float:
 
 
 def nearness(cosine: float, marks: tuple[float, float]) -> float:
-    """A cosine, brought to 0–1 between the two marks of its model (see models/embedder.py)."""
+    """A cosine, brought to 0–1 between two marks: of texts as good as unrelated, and of texts that say the same."""
     unrelated, same = marks
     return min(1.0, max(0.0, (cosine - unrelated) / (same - unrelated)))
+
+
+def marks_here(marks: tuple[float, float], middling: float, documents: int) -> tuple[float, float]:
+    """The marks of a sentence model, moved to where the store's middling text lies with the question.
+
+    What cosine unrelated texts have, differs from model to model (0.1 to 0.7) and from one question to the next. Of few
+    documents the middling one may be the answer, so it is weighed with the model's own mark.
+    """
+    unrelated, same = marks
+    here = (documents * middling + FEW * unrelated) / (documents + FEW)
+    return here, here + (same - unrelated) * (1 - here) / (1 - unrelated)
 
 
 def covered(words: Mapping[str, float], idf: Mapping[str, float]) -> float:
