@@ -160,15 +160,16 @@ def fuse(
 ) -> dict[int, float]:
     """The score of every document.
 
-    The more of the question its best match by words holds, the less there is left for a mean of words to decide; what
-    a model says that `reads_sentences` counts as much as the words.
+    The more of the question its best match by words holds, the less there is left for meaning to decide: for a mean of
+    words nothing in the end, for what a model says that `reads_sentences` a part.
     """
     totals, context, session = signals.totals, signals.context, signals.session
     raw = {doc: totals.get(doc, 0.0) + context.get(doc, 0.0) + weights.session * session.get(doc, 0.0) for doc in docs}
     best = max(raw.values(), default=0.0) or 1.0
     scores = {doc: value / best for doc, value in raw.items()}
     if likeness := signals.meaning:
-        meaning = weights.sentences if reads_sentences else weights.meaning * left_open(signals.words, idf)
+        doubt = left_open(signals.words, idf)
+        meaning = weights.sentences * (weights.regardless + doubt) if reads_sentences else weights.meaning * doubt
         scores = {doc: fit + meaning * likeness.get(doc, 0.0) for doc, fit in scores.items()}
         if reads_sentences:  # else a time that is asked for would weigh half of what it does beside words alone
             best = max(scores.values(), default=0.0) or 1.0
