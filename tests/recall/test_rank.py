@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,14 +12,17 @@ from picomem.models.embedder import SENTENCE_MARKS
 from picomem.recall.rank import Signals, fuse, marks_here, nearness
 
 
+def _scores(words: dict[int, float], *, reads_sentences: bool, **signals: Any) -> dict[int, float]:
+    """Of two documents, by how much of the question's one word they have."""
+    parts = {doc: {"boat": held} for doc, held in words.items()}
+    return fuse([1, 2], Signals(totals=words, words=parts, **signals), {"boat": 1.0}, reads_sentences=reads_sentences)
+
+
 @pytest.mark.parametrize("reads_sentences", [False, True])
 def test_a_time_that_is_asked_for_is_worth_a_perfect_match_with_any_model(reads_sentences: bool) -> None:
     def scores(within: float) -> dict[int, float]:
-        words = {1: {"boat": 0.6}, 2: {"boat": 0.3}}
-        signals = Signals(
-            {doc: each["boat"] for doc, each in words.items()}, words, meaning={1: 1.0, 2: 0.1}, in_window={2: within}
-        )
-        return fuse([1, 2], signals, {"boat": 1.0}, reads_sentences=reads_sentences)
+        signals = {"meaning": {1: 1.0, 2: 0.1}, "in_window": {2: within}}
+        return _scores({1: 0.6, 2: 0.3}, reads_sentences=reads_sentences, **signals)
 
     certainly, perhaps = scores(1.0), scores(0.3)
     assert certainly[2] > certainly[1]
@@ -41,8 +46,7 @@ def test_models_whose_unrelated_texts_differ_say_the_same_of_a_store_and_of_litt
 def test_the_less_words_leave_open_the_less_a_model_has_to_say() -> None:
     def lead(held: float) -> float:
         """Of a hit that says it in other words, over one that has so much of the question's."""
-        said, meant = Evidence(words={"boat": held}), Evidence(meaning=1.0)
-        fuse({1: said, 2: meant}, {"boat": 1.0}, reads_sentences=True)
-        return meant.score - said.score
+        scores = _scores({1: held}, reads_sentences=True, meaning={2: 1.0})
+        return scores[2] - scores[1]
 
     assert lead(1.0) < 0 < lead(0.2)
