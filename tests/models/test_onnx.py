@@ -114,7 +114,18 @@ def test_a_well_known_model_is_known_by_its_name(tmp_path, place, pooling, query
     assert recipe.text_prefix == text_prefix
     said = recipe_of(folder, EmbedderSettings(pooling="last", query_prefix="ask ", text_prefix="told "))
     assert (said.pooling, said.query_prefix, said.text_prefix) == ("last", "ask ", "told ")
-    assert not family_of([f"{place.partition('/')[0]}-of-mine"]).pooling
+    assert not family_of([f"{place.partition('/')[0]}-of-mine"], {}).pooling
+
+
+def test_arctic_embed_is_known_under_any_name_by_how_it_is_loaded(model) -> None:
+    (model / "1_Pooling" / "config.json").unlink()
+    (model / "sentence_bert_config.json").write_text(json.dumps({"model_args": {"add_pooling_layer": False}}))
+    recipe = recipe_of(model, EmbedderSettings())
+    assert recipe.pooling == "cls"
+    assert recipe.query_prefix.startswith("Represent this sentence")
+    (model / "sentence_bert_config.json").write_text(json.dumps({"model_args": {"add_pooling_layer": True}}))
+    with pytest.raises(InvalidInput, match="does not say"):
+        recipe_of(model, EmbedderSettings())
 
 
 @pytest.mark.parametrize("file", ["onnx/model.onnx", "onnx/model_quantized.onnx", "model_int8.onnx"])

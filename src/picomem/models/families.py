@@ -1,4 +1,5 @@
-"""What the makers of well-known sentence models say about them, by the model's name.
+"""What the makers of well-known sentence models say about them, by the model's name; of one that is often handed out
+under no name, by how it is loaded.
 
 Many folders that are handed out, above all those converted to ONNX, leave out the files that say how a text becomes one
 vector and what is put before a question. Neither can be seen from the outside: the networks are the same, and a wrong
@@ -10,7 +11,8 @@ was made from.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from picomem.values import dataclass
 
@@ -28,8 +30,9 @@ class Family:
     text_prefix: str = ""
 
 
+_ARCTIC = Family(re.compile(r"snowflake-arctic-embed-(xs|s|m|l|m-long|m-v1\.5)"), "cls", _PASSAGES)
 _FAMILIES = (
-    Family(re.compile(r"snowflake-arctic-embed-(xs|s|m|l|m-long|m-v1\.5)"), "cls", _PASSAGES),
+    _ARCTIC,
     Family(re.compile(r"snowflake-arctic-embed-[ml]-v2\.0"), "cls", "query: "),
     Family(re.compile(r"bge-(small|base|large)-en(-v1\.5)?|mxbai-embed-large-v1"), "cls", _PASSAGES),
     Family(re.compile(r"bge-m3"), "cls"),
@@ -43,10 +46,13 @@ _FAMILIES = (
 _UNKNOWN = Family(re.compile(r"(?!)"), "")
 
 
-def family_of(names: Iterable[str]) -> Family:
+def family_of(names: Iterable[str], loading: Mapping[str, Any]) -> Family:
     """The family of the first of these folder names that is a known model's; where none is, one that says nothing.
 
-    The cache of Hugging Face writes the maker before the name: `models--BAAI--bge-m3`.
+    The cache of Hugging Face writes the maker before the name: `models--BAAI--bge-m3`. `loading` is what the folder's
+    `sentence_bert_config.json` says under `model_args`: to load BERT without its own layer for pooling is what
+    Snowflake's first arctic-embed models ask for, and no other that we know.
     """
     plain = [_CONVERTED.sub("", name.lower().rpartition("--")[2]) for name in names]
-    return next((family for name in plain for family in _FAMILIES if family.name.fullmatch(name)), _UNKNOWN)
+    named = (family for name in plain for family in _FAMILIES if family.name.fullmatch(name))
+    return next(named, _ARCTIC if loading.get("add_pooling_layer") is False else _UNKNOWN)

@@ -82,8 +82,9 @@ def recipe_of(given: Path, settings: EmbedderSettings) -> Recipe:
     if steps - _STEPS:
         raise InvalidInput(f"{folder} holds a model with a {min(steps - _STEPS)} step, which cannot be run here.")
     prompts = _json(folder / "config_sentence_transformers.json", {}).get("prompts") or {}
-    family = family_of(each.name for each in (folder, *folder.parents[:2]))
-    longest = _json(folder / "sentence_bert_config.json", {}).get("max_seq_length") or _LONGEST
+    sentences = _json(folder / "sentence_bert_config.json", {})
+    family = family_of((each.name for each in (folder, *folder.parents[:2])), sentences.get("model_args") or {})
+    longest = sentences.get("max_seq_length") or _LONGEST
     pooling = settings.pooling or _pooling(folder) or family.pooling
     if not pooling:
         raise InvalidInput(
