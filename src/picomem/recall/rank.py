@@ -28,8 +28,9 @@ from picomem.values import dataclass, field
 
 SHORT = 30.0  # tokens of a turn that says half of what it means by itself
 RECENT_HALF = 30 * DAY
-# How many of the words' best are looked at more closely; below that, context cannot lift a hit to the top.
-CANDIDATES = 400
+# How many of the best by words, and by meaning, are looked at more closely. A question among 100,000 texts costs a
+# sixth less than with 400; of nine sets two find a thousandth or three more, one as much less, one a note of 120 less.
+CANDIDATES = 200
 FEW = 20  # documents that say as much of what is unrelated here as the model does by itself
 
 
