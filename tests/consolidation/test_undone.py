@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
+import apsw
 import pytest
 from tests.consolidation.conftest import PORT, TALK, Scripted, begun, consolidate, proposal, said, with_window
 
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
-from picomem.errors import Conflict, InvalidInput
+from picomem.errors import Conflict
 from picomem.models.generator import Fact
 from picomem.records.session import Session
 
@@ -37,8 +40,82 @@ def test_a_whole_run_is_taken_back(memory: Engine, talk: Session, by: str, db, d
     assert disagreements(db) == []
     with pytest.raises(Conflict, match="was undone already"):
         memory.undo(run.run)
-    with pytest.raises(InvalidInput, match="picomem consolidate"):
-        memory.undo(done[-1].change.id)
+    again = memory.undo(done[-1].change.id if by == "change" else done[-1].change.run)
+    assert state(memory, talk.id) == after
+    assert {each.key for each in again} == {"staging_db_port", "staging_pool_port", ""}
+    assert disagreements(db) == []
+    with pytest.raises(Conflict, match="was undone already"):
+        memory.undo(done[-1].change.run)
+    memory.undo(run.run if by == "run" else run.change_id)
+    assert state(memory, talk.id) == before
+    assert memory.doctor().healthy
+    assert disagreements(db) == []
+
+
+@pytest.mark.requirement("X3")
+def test_a_timeline_entry_that_came_back_is_found_opened_and_purged_like_before(
+    memory: Engine, talk: Session, db
+) -> None:
+    (run,) = consolidate(
+        memory, Scripted([proposal(PORT, timeline="They mended the zeppelin of staging.")]), talk.id
+    ).runs
+    (before,) = memory.timeline()
+    undone = memory.undo(run.run)
+    assert memory.recall("zeppelin").hits == ()
+    memory.undo(undone[-1].change.run)
+    (after,) = memory.timeline()
+    assert (after.id, after.text, after.at) == (before.id, before.text, before.at)
+    assert [hit.id for hit in memory.recall("zeppelin").hits] == [before.id]
+    assert len(memory.show(before.id)[2].turns) == len(TALK)
+    memory.purge(session=talk.id)
+    memory.close()
+    assert b"zeppelin" not in b"".join(path.read_bytes() for path in db.parent.glob("memory.db*"))
+
+
+@pytest.mark.requirement("X3")
+def test_a_conversation_that_was_consolidated_anew_is_not_given_the_old_run_as_well(
+    memory: Engine, talk: Session
+) -> None:
+    (first,) = consolidate(memory, Scripted([proposal(PORT)]), talk.id).runs
+    undone = memory.undo(first.run)[-1].change.run
+    (second,) = consolidate(memory, Scripted([proposal(timeline="They talked of staging.")]), talk.id).runs
+    with pytest.raises(Conflict, match=f"further by run {second.run}; undo that first"):
+        memory.undo(undone)
+    memory.undo(second.run)
+    memory.undo(undone)
+    assert [each.key for each in memory.memories()] == ["staging_db_port"]
+    assert len(memory.timeline()) == 1
+    assert memory.doctor().healthy
+
+
+@pytest.mark.requirement("X3", "A14")
+def test_what_an_undo_took_off_the_timeline_does_not_outlive_its_time(memory: Engine, talk: Session, clock, db) -> None:
+    (run,) = consolidate(memory, Scripted([proposal(PORT, timeline="They mended the zeppelin.")]), talk.id).runs
+    undone = memory.undo(run.run)[-1].change
+    clock.now += (memory.settings.memory.timeline_retention_days + 1) * DAY
+    memory.tidy()
+    with pytest.raises(Conflict, match="past its time or was purged; `picomem consolidate`"):
+        memory.undo(undone.id)
+    memory.close()
+    with closing(apsw.Connection(str(db))) as stored:
+        assert stored.execute("SELECT count(*) FROM consolidations").fetchall() == [(0,)]
+
+
+@pytest.mark.requirement("X3", "O7")
+def test_what_an_undo_took_off_the_timeline_is_scrubbed_with_the_rest(
+    memory: Engine, talk: Session, db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "ghp_" + "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"[:36]
+    with monkeypatch.context() as patched:
+        patched.setattr("picomem.memory.clean.Cleaner.shown_text", lambda _self, text: text)
+        (run,) = consolidate(memory, Scripted([proposal(timeline=f"They used {secret} for staging.")]), talk.id).runs
+    undone = memory.undo(run.run)[-1].change
+    memory.scrub()
+    assert memory.doctor().healthy
+    memory.undo(undone.id)
+    (entry,) = memory.timeline()
+    assert secret not in entry.text
+    assert "They used" in entry.text
 
 
 @pytest.mark.requirement("X3")

@@ -46,6 +46,13 @@ class _Help(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=width() - 2)
 
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        from textwrap import wrap
+
+        # An example is indented, and to be copied as it stands.
+        lines = ([line] if line.startswith(" ") else wrap(line, width) or [""] for line in text.splitlines())
+        return "\n".join(indent + each for line in lines for each in line)
+
 
 class Parser(argparse.ArgumentParser):
     """An argparse parser whose errors are one sentence, and whose help keeps its examples' line breaks."""
@@ -148,7 +155,7 @@ def _add_operation(commands: Any, name: str, late: Parser, complete: bool) -> No
     added = commands.add_parser(
         name,
         help=_first_sentence(found.doc),
-        description=found.doc,
+        description="\n\n".join(found.paragraphs),
         epilog=f"Example:\n  {found.example}",
         parents=[late],
     )

@@ -230,7 +230,12 @@ def _undo(result: Any) -> str:
     lines = []
     for each in result.undone:
         if not each.key:
-            lines.append(f"The consolidation of {_day(each.undone.at)} is undone; the conversation is due again.")
+            again = each.change.decision == "consolidate"
+            lines.append(
+                f"The conversation that was due again since {_day(each.undone.at)} is consolidated as it was before."
+                if again
+                else f"The consolidation of {_day(each.undone.at)} is undone; the conversation is due again."
+            )
             continue
         lines.append(f"{each.key}: {_step(each.undone)} of {_day(each.undone.at)} is undone.")
         if each.memory is None:
@@ -315,7 +320,12 @@ def _ingest(result: Any) -> str:
             f"{result.repeated:,} known already."
         )
         if result.requests:
-            lines.append(f"{_plural(result.requests, 'request')} to remember went through the gate.")
+            became = ", ".join(f"{count:,} {decision}" for decision, count in sorted(result.decisions.items()))
+            lines.append(f"{_plural(result.requests, 'request')} to remember went through the gate: {became}.")
+            if set(result.decisions) - {"refuse"}:
+                lines.append(
+                    f"`picomem changes --run {result.run}` shows them, `picomem undo {result.run}` takes them back."
+                )
         if result.redacted:
             lines.append(f"{_plural(result.redacted, 'secret was', 'secrets were')} redacted.")
         if result.rewritten:
@@ -418,12 +428,14 @@ def _doctor(result: Any) -> str:
 
 
 def _audit(result: Any) -> str:
-    lines = []
+    counts = ", ".join(f"{count:,} {decision}" for decision, count in sorted(result.decisions.items()))
+    lines = [f"Decisions in all: {counts}.", ""] if counts else []
     for change in result.changes:
         lines.append(
             f"{_day(change.at)}  {_step(change)}  by {change.actor}" + (f"  {change.key}" if change.key else "")
         )
         lines.append(_wrapped(change.reason, "   ", 2))
+        lines += [_wrapped(f"refused: {change.candidate}", "   ", 2)] if change.candidate else []
     return "\n".join(lines) or "Nothing has been decided yet."
 
 

@@ -177,7 +177,8 @@ class Writing(Reading):
         from picomem.memory.undo import undo
 
         with self._connector.write() as tx:
-            done = undo(tx, self._writer("undo"), self.scope, name, self._cleaner().text(reason))
+            said = self._cleaner().text(reason)
+            done = undo(tx, self._writer("undo"), self.scope, name, said, self._vectors())
         if not done:
             raise Conflict(f"All of run {name} was undone already; `picomem changes --run {name}` shows by what.")
         self._settle()
@@ -206,10 +207,11 @@ class Writing(Reading):
 
         return Ingest(self._connector, self.scope, self._redactor(), self._vectors(), self._propose, self._clock)
 
-    def _propose(self, tx: Transaction, asked: Sequence[Asked]) -> None:
+    def _propose(self, tx: Transaction, asked: Sequence[Asked], run: str) -> list[str]:
         from picomem.memory.proposals import propose
 
-        propose(tx, self._writer("remember", "ingest"), self.scope, asked)
+        writer = replace(self._writer("remember", "ingest"), run=run)
+        return [each.decision.value for each in propose(tx, writer, self.scope, asked)]
 
     def migrate(self, paths: Sequence[Path]) -> list[tuple[Path, Entry, Remembered]]:
         """Take the entries of Markdown memory over as typed memories, through the gate; what became of each.

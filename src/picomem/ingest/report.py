@@ -19,7 +19,8 @@ class Progress:
 
 @dataclass(slots=True)
 class Report:
-    """What an ingest did. `skipped` counts what was passed over, by reason; `problems` are files and why."""
+    """What an ingest did. `skipped` counts what was passed over, by reason; `problems` are files and why. `decisions`
+    counts what became of the requests, all under the id `run`, which is empty where there were none."""
 
     files: int = 0
     unchanged: int = 0
@@ -31,6 +32,8 @@ class Report:
     bytes: int = 0
     redacted: int = 0
     requests: int = 0
+    decisions: dict[str, int] = field(default_factory=dict)
+    run: str = ""
     without_vector: int = 0
     hosts: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)

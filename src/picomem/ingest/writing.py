@@ -21,6 +21,7 @@ from picomem.ingest.reading import Reading, is_gone, rows_of
 from picomem.ingest.report import Report
 from picomem.policy.requests import Candidate, find_requests
 from picomem.records.episode import Episode, Transcript
+from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.store import episodes
 from picomem.store.connector import Connector, Transaction
@@ -40,7 +41,7 @@ class Asked:
     project: str
 
 
-Propose = Callable[[Transaction, Sequence[Asked]], None]
+Propose = Callable[[Transaction, Sequence[Asked], str], Sequence[str]]  # with the run's id; what was decided on each
 
 
 class Overtaken(Exception):
@@ -185,4 +186,6 @@ class Writing:
                 asked.append(Asked(candidate, turn.text, episode_id, said_at, transcript.project))
         report.requests += len(asked)
         if asked:
-            self._propose(tx, asked)
+            report.run = report.run or new_id()
+            for decision in self._propose(tx, asked, report.run):
+                report.decisions[decision] = report.decisions.get(decision, 0) + 1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from picomem.ingest.writing import Asked
 from picomem.memory.decide import Offer
-from picomem.memory.remember import Writer
+from picomem.memory.remember import Remembered, Writer
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.memory import Parent
 from picomem.records.scope import Scope
@@ -16,10 +16,9 @@ from picomem.text.terms import terms
 _MET = 0.5  # of a request's terms, found in what an agent stored: it stored that, in its words
 
 
-def propose(tx: Transaction, writer: Writer, scope: Scope, asked: Sequence[Asked]) -> None:
-    """Offer each request to memory, with the episode in which it was said as its source."""
-    for each in asked:
-        writer.remember(tx, offer_of(each, scope), [Parent(kind="episode", id=each.episode_id)])
+def propose(tx: Transaction, writer: Writer, scope: Scope, asked: Sequence[Asked]) -> list[Remembered]:
+    """Offer each request to memory, with the episode in which it was said as its source; what became of each."""
+    return [writer.remember(tx, offer_of(each, scope), [Parent(kind="episode", id=each.episode_id)]) for each in asked]
 
 
 def offer_of(asked: Asked, scope: Scope) -> Offer:

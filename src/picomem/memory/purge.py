@@ -21,7 +21,7 @@ from picomem.policy.purge import Choice, Held, Plan, plan
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
 from picomem.sessions.said import title_of
-from picomem.store import episodes, memories, notes, sessions, tombstones
+from picomem.store import consolidations, episodes, memories, notes, sessions, tombstones
 from picomem.store.connector import Transaction
 from picomem.values import dataclass, field, replace
 
@@ -213,7 +213,7 @@ class _Erasing:
                 memories.purge_lineage(self.tx, self.scope, "summary", row[0])
         for row in self.tx.all("all_consolidations", user=self.scope.user):
             if row[1] in self.plan.sessions | self.plan.shortened | self.plan.summaries:
-                self.texts.append(row[7])
+                self.texts += consolidations.texts_of(row)
                 self.tx.run("purge_consolidations", user=self.scope.user, session_id=row[1])
         for row in self.tx.all("all_sessions", user=self.scope.user):
             if row[0] in self.plan.sessions:

@@ -6,7 +6,7 @@ from picomem.clock import DAY, SECOND, Micros
 from picomem.memory.remember import Writer
 from picomem.records.scope import Scope
 from picomem.settings import Settings
-from picomem.store import episodes
+from picomem.store import consolidations, episodes
 from picomem.store.connector import Transaction
 
 NOTHING = {"expired": 0, "timeline_removed": 0}
@@ -21,9 +21,11 @@ def is_due(tx: Transaction, scope: Scope, settings: Settings, now: Micros) -> bo
 def tidy(tx: Transaction, scope: Scope, settings: Settings, writer: Writer) -> dict[str, int]:
     """Let go what is past its time; how much that was."""
     expired = writer.expire(tx, scope)
-    old = episodes.old_timeline_entries(tx, scope, writer.now - settings.memory.timeline_retention_days * DAY)
+    before = writer.now - settings.memory.timeline_retention_days * DAY
+    old = episodes.old_timeline_entries(tx, scope, before)
     for episode in old:
         episodes.delete(tx, scope, episode)
+    consolidations.forget_entries(tx, scope, before)
     tx.run("set_meta", name=_name(scope), value=str(writer.now))
     return {"expired": len(expired), "timeline_removed": len(old)}
 

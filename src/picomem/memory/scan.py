@@ -20,7 +20,7 @@ _CHUNK = 8 << 20
 # All that stays of a user, and of the file. A word like "decision" stands in it for reasons of its own.
 _ROWS = (
     "all_memories", "all_episodes", "transcripts", "whole_changes", "all_lineage", "all_messages", "all_sessions",
-    "all_summaries", "all_note_sections", "note_files", "exports", "count_vectors",
+    "all_summaries", "all_consolidations", "all_note_sections", "note_files", "exports", "count_vectors",
 )  # fmt: skip
 _OF_THE_FILE = ("schema_texts", "all_meta")
 

@@ -212,15 +212,23 @@ class _Scrubbing:
             )
 
     def consolidation(self, row: Row) -> None:
-        """The summary that stood there before a run: JSON, so the text in it is redacted by itself."""
+        """The summary that stood there before a run, and an entry that it removed: JSON, so the texts in it are
+        redacted by themselves."""
+        safe = self._within(row[7], "text"), self._within(row[9], "preview")
+        if self._to_write(safe != (row[7], row[9]), consolidations.is_whole(row)):
+            consolidations.rewrite(self.tx, self.scope, row, *safe)
+
+    def _within(self, stored: str, name: str) -> str:
+        """JSON in which the texts of that name are redacted; what cannot be read, as a text."""
         try:
-            kept = json.loads(row[7]) if row[7] else {}
-            text = self._redacted(kept.get("text", ""))
-            safe = row[7] if text == kept.get("text", "") else json.dumps({**kept, "text": text}, ensure_ascii=False)
-        except (ValueError, AttributeError):
-            safe = self._redacted(row[7])
-        if self._to_write(safe != row[7], consolidations.is_whole(row)):
-            consolidations.rewrite(self.tx, self.scope, row, safe)
+            found = json.loads(stored) if stored else []
+            for each in found if isinstance(found, list) else [found]:
+                if isinstance(each, dict):
+                    each[name] = self._redacted(each[name])
+        except (ValueError, KeyError, TypeError):
+            return self._redacted(stored)
+        safe = json.dumps(found, ensure_ascii=False)
+        return safe if stored and found != json.loads(stored) else stored
 
     def _calls(self, stored: str) -> str:
         """The calls of a message, with the arguments of each redacted; what cannot be read, as a text."""

@@ -102,15 +102,19 @@ class TakingUp:
         self._summarise(before)
         consolidations.record(
             self.tx,
-            consolidations.Run(
-                id=self.writer.run,
+            self.owner,
+            consolidations.Record(
+                run=self.writer.run,
                 change_id=self.change_id,
-                before=part.session,
-                before_summary=before,
-                summarised=bool(part.covers),
+                session=session.id,
                 generator=self.generator,
                 first=part.first,
                 last=part.last,
+                before_seq=before_seq,
+                before_at=session.last_consolidated_at,
+                before_failures=session.consolidation_failures,
+                summary=before,
+                summarised=bool(part.covers),
                 episodes=tuple(episode.id for episode in stored),
                 at=self.writer.now,
             ),

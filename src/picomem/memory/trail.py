@@ -61,13 +61,14 @@ class Trail:
 
     def in_force(self, change: str) -> bool:
         """Whether what the change did is in force: it was not undone, or that was undone again."""
-        base, reapplies = self._base(change)
+        base, reapplies = applied(change, self._undoes)
         return (base in self._in_force[-1]) == reapplies
 
     def undone_by(self, change: str) -> str:
         """The latest change that took back what a change did; empty where none did."""
-        base, reapplies = self._base(change)
-        return next((each for each in reversed(self.changes) if self._base(each) == (base, not reapplies)), "")
+        base, reapplies = applied(change, self._undoes)
+        contrary = (base, not reapplies)
+        return next((each for each in reversed(self.changes) if applied(each, self._undoes) == contrary), "")
 
     def built_on(self, change: str) -> list[str]:
         """The changes that are in force now and were not right after a change, newest first."""
@@ -98,17 +99,18 @@ class Trail:
         forces: list[list[str]] = []
         now: list[str] = []
         for change in self.changes:
-            base, applies = self._base(change)
+            base, applies = applied(change, self._undoes)
             now = [*now, base] if applies else [each for each in now if each != base]
             forces.append(now)
         return forces
 
-    def _base(self, change: str) -> tuple[str, bool]:
-        """The change that an undo, or an undo of an undo, is about in the end, and whether it is in force after it."""
-        applies = True
-        while change in self._undoes:
-            change, applies = self._undoes[change], not applies
-        return change, applies
+
+def applied(change: str, undoes: Mapping[str, str]) -> tuple[str, bool]:
+    """The change that an undo, or an undo of an undo, is about in the end, and whether it is in force after it."""
+    applies = True
+    while change in undoes:
+        change, applies = undoes[change], not applies
+    return change, applies
 
 
 def same(one: Memory, other: Memory) -> bool:

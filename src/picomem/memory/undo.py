@@ -3,8 +3,8 @@
 What a change did is told by the versions that it opened and closed (`trail.py`), so one rule serves every verb: what is
 believed of the memory becomes what was believed right before the change. A version that is not to be believed any more
 is closed, and what it had replaced is opened again as a version of its own, known from now on; so "what did we believe
-then" goes on to have the answer that it had. To undo an undo is to do the thing again. (Of a consolidation that is its
-facts; the conversation is consolidated anew, see `reopening.py`.)
+then" goes on to have the answer that it had. To undo an undo is to do the thing again. What a consolidation did to its
+conversation is taken back, and done again, in `reopening.py`.
 
 What was built on a change stands in the way, and is named. A run is undone from its last change to its first, in one
 transaction; if one of them cannot be, none is.
@@ -17,8 +17,9 @@ from collections.abc import Sequence
 from picomem.clock import iso
 from picomem.errors import Conflict, InvalidInput
 from picomem.memory.remember import Writer
-from picomem.memory.reopening import CONSOLIDATED, REOPENED, check_latest, reopen
+from picomem.memory.reopening import CONSOLIDATED, REOPENED, check_latest, turn_back
 from picomem.memory.trail import Trail, same
+from picomem.memory.vectors import Vectors
 from picomem.records.kinds import Decision
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
@@ -31,7 +32,6 @@ _NOTHING_TO_UNDO = {
     Decision.REFUSE: "stored nothing, so there is nothing to undo",
     "repair": "kept a damaged row as it read, and what it said before is not known; revise the memory instead",
     "purge": "erased for good; nothing brings that back",
-    REOPENED: "made a conversation be consolidated again; `picomem consolidate` does that",
 }
 
 
@@ -46,7 +46,9 @@ class Undone:
     memory: Memory | None
 
 
-def undo(tx: Transaction, writer: Writer, scope: Scope, name: str, reason: str) -> list[Undone]:
+def undo(
+    tx: Transaction, writer: Writer, scope: Scope, name: str, reason: str, vectors: Vectors | None = None
+) -> list[Undone]:
     """Undo the change, or the run, that an id or the beginning of one means; what came of it, newest change first;
     nothing where all of a run was undone already.
 
@@ -55,7 +57,7 @@ def undo(tx: Transaction, writer: Writer, scope: Scope, name: str, reason: str) 
     named = memories.changes_named(tx, scope, name)
     undoes = memories.undoing(tx, scope)
     # The change that stands for a consolidation is about no memory: to undo it is to undo the run.
-    consolidated = next((change for change in named if change.decision == CONSOLIDATED), None)
+    consolidated = next((change for change in named if change.decision in (CONSOLIDATED, REOPENED)), None)
     if consolidated is not None:
         check_latest(tx, scope, consolidated, undoes)
         named = memories.changes_of_run(tx, scope, consolidated.run)
@@ -70,7 +72,8 @@ def undo(tx: Transaction, writer: Writer, scope: Scope, name: str, reason: str) 
             done.append(_undo(tx, writer, scope, change, undoes, reason))
             undoes[done[-1].change.id] = change.id
     if consolidated is not None:
-        done.append(Undone(consolidated, reopen(tx, writer, scope, consolidated, reason), "", None))
+        turned = turn_back(tx, writer, scope, consolidated, reason, undoes, vectors)
+        done.append(Undone(consolidated, turned, "", None))
     return done
 
 

@@ -77,7 +77,8 @@ async def consolidate(engine: Engine, request: Consolidate) -> ConsolidateResult
 
     PicoBot does it by itself when a conversation is long enough, has had a few turns or rests. Without a SESSION every
     one with something new is consolidated. The model is the one of memory.consolidation_model; without one, sentences
-    are picked. Each run is one change: `picomem audit` shows it.
+    are picked. Each run is one change: `picomem changes` lists it, and
+    `picomem undo` takes it back.
     """
     from picomem import consolidation
     from picomem.models.choice import generator_of

@@ -27,7 +27,8 @@ class Ingest:
 @dataclass(frozen=True, slots=True)
 class IngestResult:
     """`hosts` counts the files by format; `skipped` what was passed over, by reason; `problems` says which files
-    could not be read, and why."""
+    could not be read, and why. `decisions` counts what became of the requests; `run` is what `changes` lists and `undo`
+    takes back of them, empty where there were none."""
 
     files: int
     unchanged: int
@@ -38,6 +39,8 @@ class IngestResult:
     updated: int
     repeated: int
     requests: int
+    decisions: dict[str, int]
+    run: str
     without_vector: int
     redacted: int
     bytes: int
@@ -47,7 +50,10 @@ class IngestResult:
 
 
 def ingest(engine: Engine, request: Ingest, progress: Progressing | None = None) -> IngestResult:
-    """Read what is new in the transcripts of Claude Code, Codex, OpenClaw and others into memory."""
+    """Read what is new in the transcripts of Claude Code, Codex, OpenClaw and others into memory.
+
+    What people asked to be remembered becomes memories, if it passes the gate; `undo` takes those of one ingest back.
+    """
     from picomem.ingest.places import default_places
 
     given = [Path(path).expanduser() for path in request.paths]
@@ -218,14 +224,17 @@ class Audit:
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
-    """The latest decisions, and how many of each there were."""
+    """How many of each decision there were, and the latest; of a refusal `candidate` is the text that was refused."""
 
     changes: list[ChangeView]
     decisions: dict[str, int]
 
 
 def audit(engine: Engine, request: Audit) -> AuditResult:
-    """List the latest decisions about memory, refusals included, with their reasons."""
+    """Account for what memory keeps: how often it added, merged and refused, and why it decided so lately.
+
+    To take something back, `changes` lists the same decisions by memory or run, with the ids that `undo` takes.
+    """
     if request.limit < 1:
         raise InvalidInput(f"limit is {request.limit}; it must be at least 1.")
     changes = [change_view(change, key) for change, key in engine.changes(request.limit)]

@@ -42,8 +42,12 @@ class Operation:
     @property
     def doc(self) -> str:
         """The first paragraph of the function's docstring, as one line."""
-        text = (self.run.__doc__ or "").strip().split("\n\n")[0]
-        return " ".join(text.split())
+        return self.paragraphs[0]
+
+    @property
+    def paragraphs(self) -> list[str]:
+        """The function's docstring, each paragraph as one line."""
+        return [" ".join(text.split()) for text in (self.run.__doc__ or "").strip().split("\n\n")]
 
     def call(self, engine: Engine, request: Any, progress: Progressing | None = None) -> Any:
         """Run it. One that waits on a network gets an event loop of its own: who has one already awaits `run`."""

@@ -21,8 +21,9 @@ class Undo:
 
 @dataclass(frozen=True, slots=True)
 class UndoneView:
-    """One change that was undone, the change that did it, and what is believed of the memory now (None: archived). Of a
-    consolidation's own change, `key` is empty: its conversation is due again."""
+    """One change that was undone, the change that did it, and what is believed of the memory now (None: archived).
+    `key` is empty for what a consolidation did to its conversation: that is due again, or (`change.decision` is
+    consolidate) taken up again."""
 
     undone: ChangeView
     change: ChangeView
@@ -43,7 +44,7 @@ def undo(engine: Engine, request: Undo) -> UndoResult:
     """Take back a change, or all changes of a run; what was believed before is believed again.
 
     Nothing is deleted: `history` shows all of it, and the undo can be undone. A run is what one call of a verb did:
-    one `remember`, one `migrate`, one consolidation.
+    one `remember`, one `migrate`, the memories of one `ingest`, one consolidation with its timeline entry and summary.
     """
     done = engine.undo(request.change, reason=request.reason)
     now = engine.now()
@@ -87,7 +88,10 @@ class ChangesResult:
 
 
 def changes(engine: Engine, request: Changes) -> ChangesResult:
-    """List what was decided about memory, with the ids that `undo` takes."""
+    """List what was decided about memory, or about one memory, with the ids that `undo` takes.
+
+    `audit` counts the decisions and says what was refused.
+    """
     if request.limit < 1:
         raise InvalidInput(f"limit is {request.limit}; it must be at least 1.")
     if request.name and request.run:

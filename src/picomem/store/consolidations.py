@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from picomem.clock import DAY, Micros
 from picomem.errors import Corrupt
+from picomem.records.episode import Episode
 from picomem.records.ids import content_hash
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
@@ -18,35 +19,28 @@ from picomem.values import asdict, dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """One consolidation, as it is kept for whoever takes it back. `before` is the session as it was; `before_summary`
-    the summary as it was, if this run wrote one (`summarised`) and there was one."""
+class Record:
+    """What a run did to its conversation, as whoever takes it back needs it. `run` did it, by the change `change_id`.
 
-    id: str
-    change_id: str
-    before: Session
-    before_summary: Summary | None
-    summarised: bool
-    generator: str
-    first: int
-    last: int
-    episodes: tuple[str, ...]
-    at: Micros
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """What is on record of a run, for whoever takes it back: where the pointer went and was, and the summary before."""
+    A run that took messages up moved the pointer to `last`, stored the timeline entry `episodes` (ids) and, if
+    `summarised`, the summary. One that took that back moved the pointer as well and removed the entry, which is then
+    kept whole in `entries`. Pointer, failures and `summary` (None: there was none) are those before the run.
+    """
 
     run: str
+    change_id: str
     session: str
+    generator: str
+    first: int
     last: int
     before_seq: int
     before_at: Micros | None
     before_failures: int
     summary: Summary | None
     summarised: bool
-    episodes: tuple[str, ...]
+    episodes: tuple[str, ...] = ()
+    entries: tuple[Episode, ...] = ()
+    at: Micros
 
 
 def waiting(tx: Transaction, scope: Scope) -> list[Session]:
@@ -75,47 +69,55 @@ def count_failure(tx: Transaction, session: Session) -> None:
     tx.run("count_failure", user=session.scope.user, id=session.id, before=session.last_consolidated_seq)
 
 
-def record(tx: Transaction, run: Run) -> None:
+def record(tx: Transaction, scope: Scope, made: Record) -> None:
     """Keep what a run did, and what was there before it."""
-    before = run.before
-    summary = "" if run.before_summary is None else json.dumps(asdict(run.before_summary), ensure_ascii=False)
+    summary = "" if made.summary is None else json.dumps(asdict(made.summary), ensure_ascii=False)
+    stored = json.dumps([*made.episodes, *map(asdict, made.entries)], ensure_ascii=False)
     tx.run(
         "insert_consolidation",
-        user=before.scope.user,
-        run=run.id,
-        session_id=before.id,
-        change_id=run.change_id,
-        generator=run.generator,
-        first_seq=run.first,
-        last_seq=run.last,
-        before_seq=before.last_consolidated_seq,
-        before_at=before.last_consolidated_at,
-        before_failures=before.consolidation_failures,
+        user=scope.user,
+        run=made.run,
+        session_id=made.session,
+        change_id=made.change_id,
+        generator=made.generator,
+        first_seq=made.first,
+        last_seq=made.last,
+        before_seq=made.before_seq,
+        before_at=made.before_at,
+        before_failures=made.before_failures,
         before_summary=summary,
-        summarised=int(run.summarised),
-        episodes=json.dumps(run.episodes),
-        at=run.at,
-        content_hash=_hash(run.id, before.id, summary),
+        summarised=int(made.summarised),
+        episodes=stored,
+        at=made.at,
+        content_hash=_hash(made.run, made.session, summary, stored),
     )
 
 
-def of_run(tx: Transaction, scope: Scope, run: str) -> Kept | None:
+def of_run(tx: Transaction, scope: Scope, run: str) -> Record | None:
     """What is on record of a run; None where nothing is. Raises Corrupt for a damaged row."""
     row = tx.one("consolidation", user=scope.user, run=run)
     if row is None:
         return None
     if not is_whole(row):
         raise Corrupt(f"The record of consolidation {run} does not match its own hash; run `picomem doctor`.", id=run)
-    return Kept(
+    stored = json.loads(row[9])
+    return Record(
         run=row[0],
         session=row[1],
+        first=row[2],
         last=row[3],
         before_seq=row[4],
         before_at=row[5],
         before_failures=row[6],
         summary=_summary(row[7]),
         summarised=bool(row[8]),
-        episodes=tuple(json.loads(row[9])),
+        episodes=tuple(each for each in stored if isinstance(each, str)),
+        entries=tuple(
+            Episode(**{**each, "origin": Origin(each["origin"])}) for each in stored if isinstance(each, dict)
+        ),
+        change_id=row[11],
+        generator=row[12],
+        at=row[13],
     )
 
 
@@ -125,29 +127,53 @@ def latest(tx: Transaction, scope: Scope, session_id: str) -> str:
     return str(row[0]) if row else ""
 
 
-def move_back(tx: Transaction, scope: Scope, kept: Kept) -> None:
+def move_back(tx: Transaction, scope: Scope, made: Record) -> None:
     """Put the pointer back to where it was before a run, and forget the run."""
     tx.run(
         "move_pointer_back",
         user=scope.user,
-        id=kept.session,
-        last=kept.last,
-        seq=kept.before_seq,
-        at=kept.before_at,
-        failures=kept.before_failures,
+        id=made.session,
+        last=made.last,
+        seq=made.before_seq,
+        at=made.before_at,
+        failures=made.before_failures,
     )
-    tx.run("delete_consolidation", user=scope.user, run=kept.run)
+    forget(tx, scope, made.run)
+
+
+def forget(tx: Transaction, scope: Scope, run: str) -> None:
+    """Delete what is on record of a run: it cannot be taken back any more."""
+    tx.run("delete_consolidation", user=scope.user, run=run)
+
+
+def forget_entries(tx: Transaction, scope: Scope, before: Micros) -> None:
+    """Forget the runs that keep a timeline entry which was made before a time."""
+    for row in tx.all("all_consolidations", user=scope.user):
+        if is_whole(row) and _holds_text(row[9]) and any(each["created_at"] < before for each in json.loads(row[9])):
+            forget(tx, scope, row[0])
 
 
 def is_whole(row: Row) -> bool:
     """Whether a record of a run matches its hash."""
-    return row[10] == _hash(row[0], row[1], row[7])
+    return row[10] == _hash(row[0], row[1], row[7], row[9])
 
 
-def rewrite(tx: Transaction, scope: Scope, row: Row, summary: str) -> None:
-    """Store another text for the summary before a run; a damaged row stays one."""
-    digest = _hash(row[0], row[1], summary) if is_whole(row) else ""
-    tx.run("rewrite_consolidation_text", user=scope.user, run=row[0], before_summary=summary, content_hash=digest)
+def texts_of(row: Row) -> list[str]:
+    """The texts in a record of a run, as they are stored: the summary before, and a timeline entry that was removed."""
+    return [row[7], row[9]] if _holds_text(row[9]) else [row[7]]
+
+
+def rewrite(tx: Transaction, scope: Scope, row: Row, summary: str, stored: str) -> None:
+    """Store other texts for the summary before a run and the entry that it removed; a damaged row stays one."""
+    digest = _hash(row[0], row[1], summary, stored) if is_whole(row) else ""
+    tx.run(
+        "rewrite_consolidation_text",
+        user=scope.user,
+        run=row[0],
+        before_summary=summary,
+        episodes=stored,
+        content_hash=digest,
+    )
 
 
 def _summary(stored: str) -> Summary | None:
@@ -157,8 +183,13 @@ def _summary(stored: str) -> Summary | None:
     return Summary(**{**given, "origin": Origin(given["origin"])})
 
 
-def _hash(run: str, session: str, summary: str) -> str:
-    return content_hash(run, session, summary)
+def _holds_text(stored: str) -> bool:
+    """Whether the column of episodes holds entries, and not only ids, which are no text."""
+    return "{" in stored
+
+
+def _hash(run: str, session: str, summary: str, stored: str) -> str:
+    return content_hash(run, session, summary, *([stored] if _holds_text(stored) else []))
 
 
 def add_spending(tx: Transaction, scope: Scope, at: Micros, model: str, spend: Spend) -> None:

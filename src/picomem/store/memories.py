@@ -14,7 +14,7 @@ from picomem.records.scope import Scope
 from picomem.store import vectors
 from picomem.store.connector import Row, Transaction
 from picomem.text.terms import indexed, owner_token
-from picomem.values import replace
+from picomem.values import asdict, replace
 
 PURGED = "purged"  # the reason of a change whose own was erased
 
@@ -182,23 +182,8 @@ def visible(owner: Scope, reader: Scope) -> bool:
 
 
 def record_change(tx: Transaction, scope: Scope, change: Change) -> None:
-    tx.run(
-        "insert_change",
-        user=scope.user,
-        id=change.id,
-        run=change.run,
-        at=change.at,
-        actor=change.actor,
-        verb=change.verb,
-        decision=change.decision,
-        reason=change.reason,
-        memory_id=change.memory_id,
-        before=change.before,
-        after=change.after,
-        candidate=change.candidate,
-        undoes=change.undoes,
-        content_hash=content_hash(change.reason, change.candidate),
-    )
+    digest = content_hash(change.reason, change.candidate)
+    tx.run("insert_change", user=scope.user, content_hash=digest, **asdict(change))
 
 
 def changes_of(tx: Transaction, scope: Scope, memory_id: str) -> list[Change]:

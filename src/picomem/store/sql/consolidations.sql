@@ -21,7 +21,7 @@ VALUES (:user, :run, :session_id, :change_id, :generator, :first_seq, :last_seq,
 
 -- part: consolidation_columns
 run, session_id, first_seq, last_seq, before_seq, before_at, before_failures, before_summary, summarised, episodes,
-    content_hash
+    content_hash, change_id, generator, at
 
 -- name: consolidation
 SELECT {consolidation_columns} FROM consolidations WHERE user_id = :user AND run = :run
@@ -30,10 +30,11 @@ SELECT {consolidation_columns} FROM consolidations WHERE user_id = :user AND run
 SELECT {consolidation_columns} FROM consolidations WHERE user_id = :user ORDER BY run
 
 -- name: latest_consolidation
-SELECT run FROM consolidations WHERE user_id = :user AND session_id = :session_id ORDER BY last_seq DESC, run DESC LIMIT 1
+SELECT run FROM consolidations WHERE user_id = :user AND session_id = :session_id ORDER BY run DESC LIMIT 1
 
 -- name: rewrite_consolidation_text
-UPDATE consolidations SET before_summary = :before_summary, content_hash = :content_hash
+UPDATE consolidations SET before_summary = :before_summary, episodes = :episodes,
+    content_hash = :content_hash
 WHERE user_id = :user AND run = :run
 
 -- name: purge_consolidations
