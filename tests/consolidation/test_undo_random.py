@@ -147,6 +147,15 @@ class Undoing(RuleBasedStateMachine):
         assert self.state() == self.empty
 
 
+def test_a_summary_that_came_back_has_its_own_messages_behind_it_and_no_others() -> None:
+    machine = Undoing()
+    machine.start()
+    for _ in range(2):
+        machine.say(talk=0, key="birch_violin", count=4)
+        machine.consolidate(talk=0, key="birch_violin", text=0, off=None)
+    machine.teardown()
+
+
 Undoing.TestCase.settings = settings(
     max_examples=25,
     stateful_step_count=12,

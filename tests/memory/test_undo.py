@@ -145,6 +145,21 @@ def test_what_was_built_on_a_change_is_named_and_nothing_is_undone(engine: Engin
 
 
 @pytest.mark.requirement("X3")
+@pytest.mark.parametrize("then", ["revise", "forget"])
+def test_what_was_built_on_something_that_was_undone_since_is_not_done_again(engine: Engine, then: str) -> None:
+    added = engine.remember(PORT, key="port")
+    engine.revise("port", OTHER) if then == "revise" else engine.forget("port")
+    (undone,) = engine.undo(latest(engine))
+    (archived,) = engine.undo(added.change_id)
+    with pytest.raises(Conflict, match=f"undone since, by {archived.change.id}; undo that first"):
+        engine.undo(undone.change.id)
+    assert engine.memories() == []
+    engine.undo(archived.change.id)
+    engine.undo(undone.change.id)
+    assert contents(engine) == ([OTHER] if then == "revise" else [])
+
+
+@pytest.mark.requirement("X3")
 def test_a_run_that_was_built_on_is_left_whole(engine: Engine, tmp_path: Path) -> None:
     notes = tmp_path / "MEMORY.md"
     notes.write_text("- The relay listens on port 7070\n- Omar owns the harbour crane schedule\n")

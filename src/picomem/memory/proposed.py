@@ -3,14 +3,15 @@
 A model may be wrong, cut off, or talked into something by a text that it read. So whatever it says:
 
 - Facts are few, short, one statement each, under a valid key. What tells of the conversation and not of the world
-  ("the user asked about…"), and what only says what the summary says, is no fact.
+  ("the user asked about…"), and what only says what the summary says, is no fact; nor what nobody said (`invented.py`).
 - Origin is decided by words, not by what the model claims. A fact is the agent's if its words stand in what the user
   and the agent said. If a word of it stands only in what somebody else said (a page, another person), it is theirs; so
   is a fact that has hardly a word of the user's or the agent's while others' text was read. Theirs means what it
   always means: no instruction, not in the index page, fenced.
 - Timeline and summary have the least trusted origin of all that they may be made of, the summary before included.
 - A memory can be called off only if it was shown to the model, shares a word with what the user or the agent said, and,
-  where others' text was read, only if nobody trusted stands behind it either.
+  where others' text was read, only if nobody trusted stands behind it either; and never if a fact of the same answer
+  says that it holds.
 - A text that is no sentence about anything (a refusal, nothing at all) is no proposal: GeneratorFailed.
 
 What is turned down is told with its reason, and goes on record.
@@ -22,6 +23,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from picomem.errors import GeneratorFailed, InvalidKey
+from picomem.memory.invented import NEUTRAL, Shown
 from picomem.memory.likeness import Relation, compare
 from picomem.models.generator import Fact, Line, Proposal
 from picomem.policy.requests import kind_of
@@ -40,16 +42,10 @@ LONGEST_TIMELINE = 1_400  # characters; with its time it is within an episode's 
 LONGEST_SUMMARY = 6_000  # characters; the prompt cuts it further
 _MOST_SENTENCES = 3  # of a fact
 _MOST_SOURCES = 8  # messages that are named as a fact's, where the model names none
+_HOLDS = (Relation.SAME, Relation.CONTAINED, Relation.EXTENDS)  # what a fact says of a memory that it repeats
 _OWN_SHARE = 0.5  # of a fact's words, that the user and the agent must have said where others' text was read
 
 _TRUST = (Origin.USER, Origin.AGENT, Origin.TOOL, Origin.WEB, Origin.OTHER)
-# Words of whoever writes about a conversation: that somebody else used them too says nothing.
-_NEUTRAL = frozenset(
-    terms(
-        "user agent assistant prefers preference likes wants uses using needs called named works working project "
-        "decided decision currently wishes asked said person people team"
-    )
-)
 _ABOUT_THE_TALK = (
     r"(?i)^(?:the |this )?(?:user|assistant|agent|person|they|we|you|i|conversation|session|discussion|chat|talk)s?"
     r"(?: and the (?:user|assistant|agent))? (?:has |have |had |just |also |then |was |were )*"
@@ -110,8 +106,8 @@ def taken(proposal: Proposal, part: Part, known: Sequence[Memory], safe: Safe) -
     if part.covers and not summary:
         raise GeneratorFailed("The answer has no summary.")
     said = Spoken.of(part.lines, tainted=_tainted(part))
-    facts, down = _facts(proposal.facts, part, said, (timeline, summary), safe)
-    invalidate, refused = _invalidated(proposal.invalidate, known, said)
+    facts, down = _facts(proposal.facts, part, said, (timeline, summary), _shown(part, known), safe)
+    invalidate, refused = _invalidated(proposal.invalidate, known, said, [fact.content for fact in facts])
     return Taken(
         facts=tuple(facts),
         invalidate=tuple(invalidate),
@@ -149,7 +145,7 @@ class Spoken:
         """Whose words a statement is made of."""
         if not self.others:
             return Origin.AGENT
-        words = frozenset(terms(text)) - _NEUTRAL
+        words = frozenset(terms(text)) - NEUTRAL
         theirs = [origin for origin, said in self.others if (words - self.own) & said]
         if theirs:
             return worst(theirs)
@@ -159,13 +155,13 @@ class Spoken:
 
 
 def _facts(
-    facts: Sequence[Fact], part: Part, said: Spoken, told: tuple[str, str], safe: Safe
+    facts: Sequence[Fact], part: Part, said: Spoken, told: tuple[str, str], shown: Shown, safe: Safe
 ) -> tuple[list[Checked], list[TurnedDown]]:
     kept: list[Checked] = []
     down: list[TurnedDown] = []
     for fact in facts:
         content = " ".join(safe(plain(fact.content)).split())
-        reason = _no_fact(content, told)
+        reason = _no_fact(content, told) or shown.reason_against(content)
         if not reason and any(each.content.casefold() == content.casefold() for each in kept):
             continue
         if not reason and len(kept) == MOST_FACTS:
@@ -188,6 +184,12 @@ def _facts(
     return kept, down
 
 
+def _shown(part: Part, known: Sequence[Memory]) -> Shown:
+    """What the generator was shown: messages, memories and the earlier summary."""
+    texts = [line.text for line in part.lines] + [f"{memory.key} {memory.content}" for memory in known]
+    return Shown.of([*texts, part.summary.text] if part.summary else texts)
+
+
 def _no_fact(content: str, told: tuple[str, str]) -> str:
     """Why this is no fact; empty where it may be one."""
     if not any(char.isalnum() for char in content):
@@ -205,7 +207,9 @@ def _no_fact(content: str, told: tuple[str, str]) -> str:
     return ""
 
 
-def _invalidated(keys: Sequence[str], known: Sequence[Memory], said: Spoken) -> tuple[list[Memory], list[TurnedDown]]:
+def _invalidated(
+    keys: Sequence[str], known: Sequence[Memory], said: Spoken, facts: Sequence[str]
+) -> tuple[list[Memory], list[TurnedDown]]:
     by_key = {memory.key: memory for memory in known}
     kept: list[Memory] = []
     down: list[TurnedDown] = []
@@ -217,8 +221,10 @@ def _invalidated(keys: Sequence[str], known: Sequence[Memory], said: Spoken) -> 
             reason = f"a consolidation calls off {MOST_INVALIDATED} memories at most"
         elif said.others and memory.origin.trusted:
             reason = "text of others was read, and it cannot call off what the user or the agent said"
-        elif not (frozenset(terms(f"{memory.key} {memory.content}")) - _NEUTRAL) & said.own:
+        elif not (frozenset(terms(f"{memory.key} {memory.content}")) - NEUTRAL) & said.own:
             reason = "nothing was said about it"
+        elif any(compare(fact, memory.content).relation in _HOLDS for fact in facts):
+            reason = "a fact of the same answer says that it holds"
         else:
             kept.append(memory)
             continue
@@ -229,7 +235,7 @@ def _invalidated(keys: Sequence[str], known: Sequence[Memory], said: Spoken) -> 
 def _sources(fact: Fact, content: str, part: Part) -> tuple[int, ...]:
     """The messages that a fact came from: those that the model names, and those that share most of its words. Where
     there is neither, all: a purge of any of them must find it."""
-    words = frozenset(terms(content)) - _NEUTRAL
+    words = frozenset(terms(content)) - NEUTRAL
     lines = [line for line in part.lines if line.fresh]
     named = {number for number in fact.sources if any(line.number == number for line in lines)}
     shared = {line.number: len(words & frozenset(terms(line.text))) for line in lines}

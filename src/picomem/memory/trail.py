@@ -12,7 +12,8 @@ A change is in force until it is undone, and again when that is undone:
     c  undo b   a
     d  undo c   a b
 
-A change can be undone when what is in force now is what was in force right after it: nothing was built on it since.
+A change can be undone when what is in force now is what was in force right after it: nothing was built on it since,
+and nothing that it was built on was taken back (there, c cannot be undone once a was: b without a is nothing).
 """
 
 from __future__ import annotations
@@ -74,6 +75,11 @@ class Trail:
         """The changes that are in force now and were not right after a change, newest first."""
         then = set(self._in_force[self._place[change]])
         return [each for each in reversed(self._in_force[-1]) if each not in then]
+
+    def lacks(self, change: str) -> list[str]:
+        """The changes that were in force right after a change and are not now, oldest first."""
+        now = set(self._in_force[-1])
+        return [each for each in self._in_force[self._place[change]] if each not in now]
 
     def _believed(self, place: int) -> list[Memory]:
         return [

@@ -154,6 +154,13 @@ def _check_in_force(tx: Transaction, scope: Scope, trail: Trail, change: Change)
             "those first, from the left.",
             change_id=later[0],
         )
+    lacking = trail.lacks(change.id)
+    if lacking:
+        by = trail.undone_by(lacking[0])
+        raise Conflict(
+            f"Change {change.id} cannot be undone: what it was built on was undone since, by {by}; undo that first.",
+            change_id=by,
+        )
 
 
 def _check_key_is_free(tx: Transaction, opening: Sequence[Memory]) -> None:

@@ -1,0 +1,111 @@
+"""R17: whatever a model answers, no memory is lost, overwritten or made up by it, and the conversation waits or is taken
+up once."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic_ai import exceptions
+from pydantic_ai.messages import ModelResponse, TextPart
+from pydantic_ai.models.function import FunctionModel
+from tests.consolidation.bad_answers import GOOD, INVENTED, KNOWN, STATUSES, WHOLE, answers
+from tests.consolidation.conftest import consolidate, settings
+from tests.consolidation.test_undone import state
+
+from picomem.engine.engine import Engine
+from picomem.models.language_model import LanguageModel
+from picomem.models.provider import ModelChoice
+from picomem.records.session import Session
+
+_CHOICE = ModelChoice(provider="test", model="bad", base_url="", key="", timeout_secs=1, table="model")
+_FAULTS = (
+    *(exceptions.ModelHTTPError(status, "bad", {"error": {"message": f"no {INVENTED}"}}) for status in STATUSES),
+    exceptions.UnexpectedModelBehavior("it stopped"), exceptions.ContentFilterError("filtered"), TimeoutError(),
+    ConnectionResetError("reset"), OSError("no route"), ValueError("no JSON"),
+)  # fmt: skip
+
+
+def answering(text: str, finish: str = "stop") -> LanguageModel:
+    def answer(*_: object) -> ModelResponse:
+        return ModelResponse(parts=[TextPart(text)] if text else [], finish_reason=finish)  # type: ignore[arg-type]
+
+    return LanguageModel(FunctionModel(answer), _CHOICE)
+
+
+def raising(error: Exception) -> LanguageModel:
+    def answer(*_: object) -> ModelResponse:
+        raise error
+
+    return LanguageModel(FunctionModel(answer), _CHOICE)
+
+
+@pytest.fixture
+def known(memory: Engine, talk: Session) -> Session:
+    """A conversation to take up, and memories that it says little about."""
+    memory.settings = settings(max_failures_before_degrade=100_000, daily_token_limit=0)
+    for key, content in KNOWN.items():
+        memory.remember(content, key=key)
+    return talk
+
+
+def all_versions(memory: Engine) -> list[tuple[str, str, str, int | None]]:
+    """Every version of every memory."""
+    with memory._connector.read() as tx:
+        return sorted((row[6], row[8], row[1], row[18]) for row in tx.all("all_memories", user="local"))
+
+
+def check(memory: Engine, known: Session, generator: LanguageModel, name: str) -> str:
+    """Consolidate; what must hold whatever was answered. How it ended."""
+    before, versions = state(memory, known.id), all_versions(memory)
+    assert before[1][0] == 0
+    done = consolidate(memory, generator, known.id, force=True)
+    now = memory.sessions().get(known.id)
+    believed = {each.key: each.content for each in memory.memories()}
+    assert {key: believed.get(key) for key in KNOWN} == KNOWN, name
+    assert set(versions) <= set(all_versions(memory)), name
+    assert not any(INVENTED in f"{key} {content}" for key, content, *_ in all_versions(memory)), name
+    if done.state == "done":
+        assert (now.last_consolidated_seq, len(memory.timeline())) == (6, 1), name
+        memory.undo(done.runs[0].run)
+        assert state(memory, known.id) == before, name
+    else:
+        assert (done.state, now.last_consolidated_seq, memory.timeline()) == ("failed", 0, []), name
+        assert len(done.notes) == 1, name
+        assert all_versions(memory) == versions, name
+        before = (before[0], (*before[1][:2], before[1][2] + 1), *before[2:])
+        assert state(memory, known.id) == before, name
+    return done.state
+
+
+@pytest.mark.requirement("A11")
+def test_hundreds_of_bad_answers_lose_overwrite_and_make_up_no_memory(memory: Engine, known: Session) -> None:
+    found = dict(answers())
+    assert len(found) == len(set(found)) > 280
+    assert len(set(found.values())) > 280
+    ended = {name: check(memory, known, answering(text), name) for name, text in found.items()}
+    assert not [name for name, end in ended.items() if name.startswith("cut at") and end == "done"]
+    assert memory.doctor().healthy
+    assert check(memory, known, answering(WHOLE), "a good one") == "done"
+
+
+@pytest.mark.requirement("A11")
+def test_an_answer_that_did_not_end_by_itself_and_a_model_that_fails_leave_all_as_it_was(
+    memory: Engine, known: Session
+) -> None:
+    for finish in ("length", "content_filter"):
+        for end in (0, 30, len(WHOLE) // 2, len(WHOLE)):
+            assert check(memory, known, answering(WHOLE[:end], finish), f"{finish} at {end}") == "failed"
+    for error in _FAULTS:
+        assert check(memory, known, raising(error), repr(error)) == "failed"
+    assert memory.sessions().get(known.id).consolidation_failures == 8 + len(_FAULTS)
+    assert GOOD["facts"]
+
+
+@pytest.mark.requirement("A11")
+def test_three_bad_answers_in_a_row_of_whatever_kind_end_without_a_model(memory: Engine, known: Session) -> None:
+    memory.settings = settings(daily_token_limit=0)
+    bad = [answering(WHOLE[:90]), raising(TimeoutError()), answering("I cannot assist with that.")]
+    states = [consolidate(memory, each, known.id, force=True) for each in bad]
+    assert [each.state for each in states] == ["failed", "failed", "done"]
+    assert states[-1].runs[0].generator == "extractive"
+    assert "failed 3 times in a row" in states[-1].notes[-1]
+    assert {each.key: each.content for each in memory.memories()} == KNOWN
