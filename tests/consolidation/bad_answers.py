@@ -1,4 +1,5 @@
-"""What a model may answer that is no answer: a few hundred of them, made systematically. Each has a name.
+"""What a model may answer that is no answer: a few hundred of them, made systematically. Each has a name; most are none
+at all, and some are one with something wrong in it.
 
 `PORT` is what a good answer says; `INVENTED` stands in everything that nobody said.
 """
@@ -7,8 +8,14 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+
+from pydantic_ai.messages import ModelResponse, TextPart
+from pydantic_ai.models.function import FunctionModel
+
+from picomem.models.language_model import LanguageModel
+from picomem.models.provider import ModelChoice
 
 PORT = "The staging database listens on port 5433"
 INVENTED = "zanzibar"
@@ -43,13 +50,25 @@ ORDERS = (
 )  # fmt: skip
 
 
-def answers() -> Iterator[tuple[str, str]]:
-    """Each with its name; most are no answer, and some are one with something wrong in it."""
-    yield from _cut()
-    yield from _types()
-    yield from _words()
-    yield from _invented()
-    yield from _shapes()
+_CHOICE = ModelChoice(provider="test", model="bad", base_url="", key="", timeout_secs=1, table="model")
+
+
+def answering(text: str, finish: str = "stop") -> LanguageModel:
+    """A model that always says this."""
+
+    def answer(*_: object) -> ModelResponse:
+        return ModelResponse(parts=[TextPart(text)] if text else [], finish_reason=finish)  # type: ignore[arg-type]
+
+    return LanguageModel(FunctionModel(answer), _CHOICE)
+
+
+def raising(error: Exception) -> LanguageModel:
+    """A model that always fails so."""
+
+    def answer(*_: object) -> ModelResponse:
+        raise error
+
+    return LanguageModel(FunctionModel(answer), _CHOICE)
 
 
 def _cut() -> Iterator[tuple[str, str]]:
@@ -145,3 +164,8 @@ def _shapes() -> Iterator[tuple[str, str]]:
     yield "comments", WHOLE.replace('"timeline"', '// what happened\n"timeline"')
     yield "ends in a comma", WHOLE[:-1] + ",}"
     yield "only blanks", " \n\t " * 100
+
+
+KINDS: dict[str, Callable[[], Iterator[tuple[str, str]]]] = {
+    "cut": _cut, "types": _types, "words": _words, "invented": _invented, "shapes": _shapes,
+}  # fmt: skip

@@ -5,37 +5,19 @@ from __future__ import annotations
 
 import pytest
 from pydantic_ai import exceptions
-from pydantic_ai.messages import ModelResponse, TextPart
-from pydantic_ai.models.function import FunctionModel
-from tests.consolidation.bad_answers import GOOD, INVENTED, KNOWN, STATUSES, WHOLE, answers
+from tests.consolidation.bad_answers import INVENTED, KINDS, KNOWN, STATUSES, WHOLE, answering, raising
 from tests.consolidation.conftest import consolidate, settings
 from tests.consolidation.test_undone import state
 
 from picomem.engine.engine import Engine
 from picomem.models.language_model import LanguageModel
-from picomem.models.provider import ModelChoice
 from picomem.records.session import Session
 
-_CHOICE = ModelChoice(provider="test", model="bad", base_url="", key="", timeout_secs=1, table="model")
 _FAULTS = (
     *(exceptions.ModelHTTPError(status, "bad", {"error": {"message": f"no {INVENTED}"}}) for status in STATUSES),
     exceptions.UnexpectedModelBehavior("it stopped"), exceptions.ContentFilterError("filtered"), TimeoutError(),
     ConnectionResetError("reset"), OSError("no route"), ValueError("no JSON"),
 )  # fmt: skip
-
-
-def answering(text: str, finish: str = "stop") -> LanguageModel:
-    def answer(*_: object) -> ModelResponse:
-        return ModelResponse(parts=[TextPart(text)] if text else [], finish_reason=finish)  # type: ignore[arg-type]
-
-    return LanguageModel(FunctionModel(answer), _CHOICE)
-
-
-def raising(error: Exception) -> LanguageModel:
-    def answer(*_: object) -> ModelResponse:
-        raise error
-
-    return LanguageModel(FunctionModel(answer), _CHOICE)
 
 
 @pytest.fixture
@@ -77,14 +59,19 @@ def check(memory: Engine, known: Session, generator: LanguageModel, name: str) -
 
 
 @pytest.mark.requirement("A11")
-def test_hundreds_of_bad_answers_lose_overwrite_and_make_up_no_memory(memory: Engine, known: Session) -> None:
-    found = dict(answers())
-    assert len(found) == len(set(found)) > 280
-    assert len(set(found.values())) > 280
-    ended = {name: check(memory, known, answering(text), name) for name, text in found.items()}
-    assert not [name for name, end in ended.items() if name.startswith("cut at") and end == "done"]
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_bad_answer_loses_overwrites_and_makes_up_no_memory(memory: Engine, known: Session, kind: str) -> None:
+    ended = {name: check(memory, known, answering(text), name) for name, text in KINDS[kind]()}
+    assert "failed" in ended.values()
+    if kind == "cut":
+        assert not [name for name, end in ended.items() if name.startswith("cut at") and end == "done"]
     assert memory.doctor().healthy
     assert check(memory, known, answering(WHOLE), "a good one") == "done"
+
+
+def test_there_are_hundreds_of_bad_answers() -> None:
+    found = [answer for kind in KINDS.values() for answer in kind()]
+    assert len({name for name, _ in found}) == len({text for _, text in found}) == len(found) > 280
 
 
 @pytest.mark.requirement("A11")
@@ -97,7 +84,6 @@ def test_an_answer_that_did_not_end_by_itself_and_a_model_that_fails_leave_all_a
     for error in _FAULTS:
         assert check(memory, known, raising(error), repr(error)) == "failed"
     assert memory.sessions().get(known.id).consolidation_failures == 8 + len(_FAULTS)
-    assert GOOD["facts"]
 
 
 @pytest.mark.requirement("A11")

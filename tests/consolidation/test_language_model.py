@@ -206,16 +206,6 @@ def test_a_model_that_is_gone_is_done_without_after_three_times(memory: Engine, 
     assert memory.sessions().get(talk.id).last_consolidated_seq == 6
 
 
-def test_a_truncated_answer_overwrites_nothing(memory: Engine, talk: Session, server: Server, generator) -> None:
-    """What is known stays as it was, though the answer names its key."""
-    memory.remember("The staging database listens on port 5433 behind the pool", key="staging_db_port")
-    before = memory.history("staging_db_port")
-    for part in range(40, len(json.dumps(GOOD)), 60):
-        server.behave = says(json.dumps(GOOD)[:part], finish="length" if part % 120 else "stop")
-        consolidate(memory, generator, talk.id, dry_run=True)
-    assert memory.history("staging_db_port") == before
-
-
 def test_the_key_is_in_no_output(server: Server) -> None:
     chosen = configured(server.url)
     generator = open_generator(chosen)
