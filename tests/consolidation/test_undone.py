@@ -163,6 +163,17 @@ def test_a_fact_that_was_taken_back_by_itself_does_not_stand_in_the_way(memory: 
     assert state(memory, talk.id) == before
 
 
+@pytest.mark.requirement("X3", "X5")
+@pytest.mark.parametrize("undone", [False, True])
+def test_a_run_whose_conversation_was_purged_is_not_taken_back(memory: Engine, talk: Session, undone: bool) -> None:
+    (run,) = consolidate(memory, Scripted([proposal(PORT)]), talk.id).runs
+    name = memory.undo(run.run)[-1].change.run if undone else run.run
+    memory.purge(session=talk.id)
+    with pytest.raises(Conflict, match="purged"):
+        memory.undo(name)
+    assert memory.memories() == []
+
+
 @pytest.mark.requirement("X5")
 @pytest.mark.parametrize("everything", [False, True])
 def test_a_purge_of_the_session_leaves_nothing_of_what_was_made_of_it(memory: Engine, db, everything: bool) -> None:

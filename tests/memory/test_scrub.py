@@ -135,3 +135,39 @@ def test_damaged_rows_are_scrubbed_too_counted_and_still_told_of(db: Path, open_
     engine.doctor(repair=True)
     engine.close()
     assert held(db) == set()
+
+
+@pytest.mark.requirement("O7")
+def test_a_scrub_leaves_no_trace_in_any_file_while_the_store_is_open(db: Path, open_engine) -> None:
+    """Nor in the log, in free pages, in an exported page."""
+    fill_without_rules(open_engine())
+    old = open_engine()
+    old._kept_redactor = Redactor(bytes(32), scanner=_NoRules())  # type: ignore[arg-type]
+    old.revise("relay", pinned=True, priority="critical")
+    page = db.parent / "memory" / "MEMORY-INDEX.md"
+    old.export_index(page)
+    assert SECRETS["content"] in page.read_text()
+    engine = open_engine()
+    done = engine.scrub()
+    assert (done.unfinished, done.left) == ("", [])
+    assert held(db) == set()
+    assert "[redacted:" in page.read_text()
+    assert SECRETS["content"] not in page.read_text()
+    assert engine.doctor().healthy
+
+
+@pytest.mark.requirement("O7", "X10")
+def test_beside_a_reader_a_scrub_says_that_it_is_not_finished_and_a_purge_finishes_it(
+    db: Path, open_engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("picomem.engine.keeping._SCRUB_WAITS", 0)
+    fill_without_rules(open_engine())
+    engine = open_engine()
+    with closing(apsw.Connection(str(db))) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM memories").fetchall()
+        assert "being read by another process" in engine.scrub().unfinished
+        assert not engine.doctor().healthy
+    assert engine.purge().finished
+    assert engine.doctor().healthy
+    assert held(db) == set()

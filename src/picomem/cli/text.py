@@ -362,7 +362,9 @@ def _scrub(result: Any) -> str:
     damaged = (
         f" {_plural(result.damaged, 'row is', 'rows are')} damaged; run `picomem doctor`." if result.damaged else ""
     )
-    return f"{_plural(result.rows, 'row')} looked at; {result.changed:,} {verb} redacted. Secrets: {found}.{damaged}"
+    said = f"{_plural(result.rows, 'row')} looked at; {result.changed:,} {verb} redacted. Secrets: {found}.{damaged}"
+    left = [*result.left, f"Not finished: {result.unfinished}"] if result.unfinished else result.left
+    return "\n".join([said, *(_wrapped(f"! {each}", "") for each in left)])
 
 
 def _embed(result: Any) -> str:

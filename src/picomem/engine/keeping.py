@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from picomem.memory.scrub import Scrubbed
 
 
+_SCRUB_WAITS = 5.0  # seconds for others who read
+
+
 class Keeping(Conversing):
     """What a person or a timer asks for, and no agent."""
 
@@ -128,13 +131,19 @@ class Keeping(Conversing):
             return retention.tidy(tx, self.scope, self.settings, self._writer("expire"))
 
     def scrub(self, *, dry_run: bool = False) -> Scrubbed:
-        """Redact what is stored already, with the rules of today."""
+        """Redact what is stored already, with the rules of today, and leave no trace of it in the files.
+
+        Where another program is reading, the last is done by the next `purge`, without a choice or with one.
+        """
         from picomem.memory.scrub import scrub
 
         made_by = self._vectors()
         vectors_of = made_by.store_text if made_by else None
         done = scrub(self._connector, self.scope, self._redactor(), dry_run=dry_run, store_vector=vectors_of)
         self._settle()
+        if done.changed and not dry_run:
+            rest = self._without_traces(None, _SCRUB_WAITS)
+            done.left, done.unfinished = list(rest.left), rest.unfinished
         return done
 
     def embed(

@@ -19,7 +19,7 @@ from picomem.policy.redact import Redactor
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
 from picomem.sessions.arguments import safe_arguments
-from picomem.store import consolidations, episodes, memories, sessions, vectors
+from picomem.store import consolidations, episodes, memories, sessions, tombstones, vectors
 from picomem.store.connector import Connector, Row, Transaction
 from picomem.text.tokens import count_tokens
 from picomem.values import dataclass, field, replace
@@ -30,12 +30,15 @@ _LEFT_DAMAGED = ""  # no text has this hash, so a row that did not match its own
 @dataclass(slots=True)
 class Scrubbed:
     """What a scrub found: rows looked at, rows with a secret in them, those that do not match their hash, and the
-    secrets by rule."""
+    secrets by rule. `unfinished` says why old text may still stand in the file, or its log; `left` names exported pages
+    that are to be looked at."""
 
     rows: int = 0
     changed: int = 0
     damaged: int = 0
     findings: dict[str, int] = field(default_factory=dict)
+    left: list[str] = field(default_factory=list)
+    unfinished: str = ""
 
 
 def scrub(
@@ -65,6 +68,8 @@ def scrub(
             rebuild_words(tx, [Scope(user) for (user,) in tx.all("users")], source)
         if not dry_run and scrubbing.result.changed:
             tx.run("forget_index_pages", user=scope.user)
+            if not tombstones.begun(tx, scope):  # what it takes out leaves traces as what is purged does
+                tombstones.begin(tx, scope, everything=False)
     return scrubbing.result
 
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from picomem.clock import iso
 from picomem.errors import Conflict, InvalidInput
 from picomem.memory.remember import Writer
-from picomem.memory.reopening import CONSOLIDATED, REOPENED, check_latest, turn_back
+from picomem.memory.reopening import CONSOLIDATED, REOPENED, check_latest, on_record, turn_back
 from picomem.memory.trail import Trail, same
 from picomem.memory.vectors import Vectors
 from picomem.records.kinds import Decision
@@ -71,6 +71,8 @@ def undo(
         if _trail(tx, scope, change.memory_id, undoes).in_force(change.id):  # else it was taken back by itself
             done.append(_undo(tx, writer, scope, change, undoes, reason))
             undoes[done[-1].change.id] = change.id
+    if consolidated is not None and not (done or on_record(tx, scope, consolidated, undoes)):
+        raise Conflict(f"Run {consolidated.run} cannot be undone: its conversation was purged since.")
     if consolidated is not None:
         turned = turn_back(tx, writer, scope, consolidated, reason, undoes, vectors)
         done.append(Undone(consolidated, turned, "", None))

@@ -139,19 +139,24 @@ class Scrub:
 
 @dataclass(frozen=True, slots=True)
 class ScrubResult:
-    """Rows looked at, rows that held secrets, rows that do not match their hash, and the secrets by rule."""
+    """Rows looked at, rows that held secrets, rows that do not match their hash, and the secrets by rule. `unfinished`
+    says why the old text may still stand in the file's log; `left` names exported pages that are to be looked at."""
 
     rows: int
     changed: int
     damaged: int
     findings: dict[str, int]
     dry_run: bool
+    left: list[str]
+    unfinished: str
 
 
 def scrub(engine: Engine, request: Scrub) -> ScrubResult:
     """Redact secrets in what is stored already, with the rules of today."""
     done = engine.scrub(dry_run=request.dry_run)
-    return ScrubResult(done.rows, done.changed, done.damaged, done.findings, request.dry_run)
+    return ScrubResult(
+        done.rows, done.changed, done.damaged, done.findings, request.dry_run, done.left, done.unfinished
+    )
 
 
 @dataclass(frozen=True, slots=True)

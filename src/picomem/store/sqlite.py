@@ -330,7 +330,7 @@ class SqliteConnector:
         connection = self.connection()
         waiting = errors.Locked(
             f"{self.path} is being read by another process, so its log cannot be emptied yet and still holds what was "
-            "purged. Run `picomem purge` again when that has finished."
+            "taken out. Run `picomem purge` again when that has finished."
         )
         with self._lock, translated(self.path):
             connection.set_busy_timeout(int(wait_seconds * 1000))
