@@ -17,6 +17,7 @@ once cannot both have the rest. Over the limit the extractive generator does it,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -41,8 +42,9 @@ _REST_SECONDS = 300.0  # after a failure
 @dataclass(slots=True)
 class Consolidated:
     """What became of a session. `state` is "done", "not due", "failed" (the generator; `failures` in a row),
-    "overtaken" (another process was faster) or "off" (memory is). A long conversation is taken up in several `runs`,
-    and those before a failure stand. `notes` say what was done otherwise than by the configured generator."""
+    "overtaken" (another process was faster), "busy" (another one is at it) or "off" (memory is). A long conversation is
+    taken up in several `runs`, and those before a failure stand. `notes` say what was done otherwise than by the
+    configured generator."""
 
     session: str
     state: str = "not due"
@@ -80,11 +82,17 @@ async def consolidate(
 
 
 async def consolidate_due(
-    engine: Engine, generator: Generator, *, force: bool = False, dry_run: bool = False
+    engine: Engine,
+    generator: Generator,
+    *,
+    force: bool = False,
+    dry_run: bool = False,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> list[Consolidated]:
     """Consolidate every session of the engine's user that is due; those that are not, are left out.
 
-    After a failure of the generator the others are not tried: they would fail as well, and each failure counts.
+    After a failure of the generator the others are not tried: they would fail as well, and each failure counts. Nor
+    are they while another process is at it. `progress` is told how many of how many are done, and what comes next.
     """
     from anyio.to_thread import run_sync
 
@@ -93,11 +101,13 @@ async def consolidate_due(
     store = await run_sync(engine.consolidator)
     found: list[Consolidated] = []
     waiting: list[Session] = await run_sync(store.waiting)
-    for session in waiting:
+    for number, session in enumerate(waiting):
+        if progress:
+            progress(number, len(waiting), f"{generator.name}: {session.title or session.id}")
         done = await consolidate(engine, generator, session.id, force=force, dry_run=dry_run)
         if done.state != "not due":
             found.append(done)
-        if done.state == "failed":
+        if done.state in ("failed", "busy"):
             break
     return found
 
@@ -122,7 +132,27 @@ async def attend(engine: Engine, generator: Generator, *, look_seconds: float = 
 async def _run(
     engine: Engine, store: Consolidator, generator: Generator, ready: Ready, done: Consolidated, dry_run: bool
 ) -> None:
-    """One part: ask, and keep what came of it."""
+    """One part: ask, and keep what came of it. Of the processes on a store one asks a model at a time."""
+    from anyio import CancelScope
+    from anyio.to_thread import run_sync
+
+    if not _asks(generator, ready):
+        await _kept(engine, store, generator, ready, done, dry_run)
+        return
+    lease = store.lease()
+    done.state = await run_sync(store.begun, ready, lease)
+    if done.state:
+        return
+    try:
+        await _kept(engine, store, generator, ready, done, dry_run)
+    finally:
+        with CancelScope(shield=True):
+            await run_sync(store.ended, lease)
+
+
+async def _kept(
+    engine: Engine, store: Consolidator, generator: Generator, ready: Ready, done: Consolidated, dry_run: bool
+) -> None:
     from anyio.to_thread import run_sync
 
     name = generator.name
@@ -146,6 +176,11 @@ async def _run(
         return
     done.state = "done"
     done.runs.append(applied)
+
+
+def _asks(generator: Generator, ready: Ready) -> bool:
+    """Whether a model is asked at all."""
+    return not isinstance(generator, Extractive) and ready.part.has_words
 
 
 class _Purse:
@@ -184,7 +219,7 @@ async def _asked(
     """
     from anyio.to_thread import run_sync
 
-    if isinstance(generator, Extractive) or not ready.part.has_words:
+    if not _asks(generator, ready):
         return None
     purse = _Purse(store, generator.name, done)
     before = done.spend
@@ -193,10 +228,11 @@ async def _asked(
     except GeneratorFailed:
         if not purse.refused or done.spend != before:
             raise
-        done.notes.append(
+        note = (
             f"The limit of {engine.settings.memory.daily_token_limit:,} tokens a day (memory.daily_token_limit) leaves "
             "no room for a call, so no model was asked."
         )
+        done.notes += [note] if note not in done.notes else []  # once, of however many parts
         return None
     return await run_sync(store.taken, ready, proposal)
 

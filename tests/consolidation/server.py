@@ -39,6 +39,17 @@ class Server:
     stop: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
+    def hold(self) -> threading.Event:
+        """Let every answer wait for `stop`, and then come as usual; what is returned tells when the first is due."""
+        asked = threading.Event()
+
+        def held(_handler: BaseHTTPRequestHandler, _request: dict[str, Any]) -> bool:
+            asked.set()
+            return self.stop.wait(60)
+
+        self.behave = held
+        return asked
+
 
 def completion(content: str | None, *, finish: str = "stop", refusal: str | None = None) -> bytes:
     """An answer as OpenAI writes it."""

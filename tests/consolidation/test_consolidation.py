@@ -244,12 +244,41 @@ def test_what_was_forgotten_since_does_not_come_back(memory: Engine) -> None:
 
 
 def test_a_session_that_changed_while_the_model_was_asked_is_left_alone(memory: Engine, talk: Session) -> None:
-    other = Scripted([proposal(PORT)])
-    generator = Scripted([proposal()], meanwhile=lambda: consolidate(memory, other, talk.id))
+    generator = Scripted([proposal(PORT)], meanwhile=lambda: consolidate(memory, Extractive(), talk.id))
     done = consolidate(memory, generator, talk.id)
     assert done.state == "overtaken"
     assert len(memory.timeline()) == 1
+    assert contents(memory) == {}
+
+
+@pytest.mark.requirement("X10")
+def test_one_process_at_a_time_asks_a_model(memory: Engine, talk: Session) -> None:
+    other, states = Scripted([proposal()]), []
+    second = begun(memory, *TALK)
+
+    def meanwhile() -> None:
+        states.extend(consolidate(memory, other, each.id, force=True).state for each in (talk, second))
+        states.extend(each.state for each in anyio.run(partial(consolidation.consolidate_due, memory, other)))
+
+    done = consolidate(memory, Scripted([proposal(PORT)], meanwhile=meanwhile), talk.id)
+    assert states == ["busy"] * 3
+    assert other.asked == []
+    assert done.state == "done"
+    assert consolidate(memory, other, second.id).state == "done"  # the lease was given back
     assert contents(memory) == {"staging_db_port": PORT.content}
+
+
+def test_a_model_that_is_interrupted_leaves_the_turn_to_the_next(memory: Engine, talk: Session) -> None:
+    """Ctrl-C ends the loop; the chat ends a task."""
+
+    async def interrupted() -> None:
+        with anyio.CancelScope() as scope:
+            slow = Scripted([proposal(PORT)], meanwhile=lambda: anyio.from_thread.run_sync(scope.cancel))
+            await consolidation.consolidate(memory, slow, talk.id)
+
+    anyio.run(interrupted)
+    assert memory.timeline() == []
+    assert consolidate(memory, Scripted([proposal(PORT)]), talk.id).state == "done"
 
 
 def test_messages_that_were_purged_while_the_model_was_asked_leave_no_trace(memory: Engine, talk: Session) -> None:

@@ -174,6 +174,8 @@ def test_two_processes_that_consolidate_one_session_at_once_do_it_once(calm, mad
         assert spans == [(first, last) for first, last, _, _ in calm[0]["runs"]]
         assert [row[2:] for row in found["timeline"]] == [row[2:] for row in calm[0]["timeline"]]
         assert found["pointer"] == calm[0]["pointer"]
+        with open_memory(db, embedder="none", settings=SETTINGS) as memory:
+            assert memory.status().models["scripted"]["calls"] == len(spans)  # nothing is paid for twice
         assert disagreements(db) == []
 
 

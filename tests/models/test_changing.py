@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -19,7 +20,8 @@ from picomem.app import open_engine
 from picomem.clock import SECOND
 from picomem.errors import Conflict, EmbedderFailed, InvalidInput
 from picomem.jobs import in_background
-from picomem.memory.embed import LEASE_SECONDS, Embed, Lease
+from picomem.memory.embed import LEASE_SECONDS, Embed
+from picomem.memory.lease import Lease
 from picomem.memory.vectors import Vectors
 from picomem.records.scope import Scope
 from picomem.store.sqlite import SqliteConnector
@@ -152,7 +154,10 @@ def test_a_text_that_changes_meanwhile_does_not_get_the_vector_of_what_it_said(d
 @pytest.mark.requirement("X10")
 def test_one_process_at_a_time_works_and_the_lease_of_a_dead_one_runs_out(db, open_engine) -> None:
     now = [1_000 * SECOND]
-    one, other = (Lease(Scope("local"), name, lambda: now[0]) for name in ("one", "other"))
+    one, other = (
+        Lease(name="embedding local", seconds=LEASE_SECONDS, clock=lambda: now[0], owner=owner)
+        for owner in ("one", "other")
+    )
     open_engine()
     connector = SqliteConnector(db)
 
@@ -176,6 +181,25 @@ def test_one_process_at_a_time_works_and_the_lease_of_a_dead_one_runs_out(db, op
     connector.close()
 
 
+@pytest.mark.requirement("X10")
+def test_the_lease_of_a_process_that_is_seen_to_be_gone_is_free_at_once(db, open_engine) -> None:
+    open_engine()
+    connector = SqliteConnector(db)
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    leases = [
+        Lease(name="work", seconds=60, clock=lambda: SECOND, owner=f"{pid}:an-id")
+        for pid in (os.getpid(), os.getppid(), int(gone.stdout), os.getpid())
+    ]
+    taken = []
+    for lease in leases:
+        with connector.write() as tx:
+            taken.append(lease.taken(tx))
+            if lease is leases[1]:  # as if the one that lives had given it to the one that is gone
+                tx.run("set_meta", name="work", value=f"{leases[2].owner} {30 * SECOND}")
+    assert taken == [True, False, True, True]
+    connector.close()
+
+
 def test_a_process_that_was_overtaken_stops(db, open_engine) -> None:
     now = [1_000 * SECOND]
     with open_engine(embedder=None) as memory:
@@ -185,7 +209,7 @@ def test_a_process_that_was_overtaken_stops(db, open_engine) -> None:
     def overtaken() -> None:
         now[0] += 2 * LEASE_SECONDS * SECOND
         with connector.write() as tx:
-            assert Lease(Scope("local"), "other", lambda: now[0]).taken(tx)
+            assert Lease(name="embedding local", seconds=LEASE_SECONDS, clock=lambda: now[0]).taken(tx)
 
     slow = Vectors(Words(meanwhile=overtaken), Scope("local"))
     with pytest.raises(Conflict, match="taken over"):

@@ -31,7 +31,7 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
             request = confirmed(engine, operation, request, as_json=chosen.json)
             if request is None:
                 return 0
-        with progress_bar(operation.long and not chosen.json, rows=operation.name == "embed") as progress:
+        with progress_bar(operation.long and not chosen.json, rows=operation.name != "ingest") as progress:
             result = operation.call(engine, request, progress)
         if chosen.json:
             print_json(result)
@@ -48,6 +48,8 @@ def _exit_code(operation: Operation, result: Any) -> int:
         return 1
     if operation.name == "purge":
         return StoreError.exit_code if result.unfinished else 1 if not _proved(result.scan) else 0
+    if operation.name == "scrub" and result.unfinished:
+        return StoreError.exit_code
     if operation.name == "consolidate" and any(each.state == "failed" for each in result.sessions):
         return GeneratorFailed.exit_code
     if operation.name == "read-note":

@@ -466,6 +466,7 @@ def _sessions(result: Any) -> str:
 _NOT_DONE = {
     "not due": "nothing is new",
     "overtaken": "another process was faster",
+    "busy": "another process is consolidating; try again when it is done",
     "failed": "no answer that can be used; the conversation waits as it is",
 }
 
@@ -485,7 +486,7 @@ def _consolidate(result: Any) -> str:
                 lines.append(_wrapped(f"summary up to message {run.covered}: {run.summary}"))
         if each.state != "done":
             lines.append(f"{each.session}  {_NOT_DONE.get(each.state, each.state)}")
-        lines += [f"! {note}" for note in each.notes]
+        lines += [line for note in each.notes if (line := f"! {note}") not in lines]
     calls = sum(each.calls for each in result.sessions)
     if calls:
         tokens = sum(each.input_tokens + each.output_tokens for each in result.sessions)

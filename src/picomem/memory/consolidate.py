@@ -15,6 +15,7 @@ from datetime import tzinfo
 from picomem.clock import Clock, to_datetime
 from picomem.errors import NotFound
 from picomem.memory.clean import Cleaner
+from picomem.memory.lease import Lease
 from picomem.memory.proposed import Taken, taken
 from picomem.memory.raw import entry
 from picomem.memory.remember import Writer
@@ -35,6 +36,7 @@ from picomem.text.terms import terms
 from picomem.text.tokens import count_tokens
 from picomem.values import dataclass, replace
 
+_LEASE_SECONDS = 600  # longer than a model mostly takes; should it take longer still, the slower answer is thrown away
 _MOST_KNOWN = 24  # memories that a generator is shown
 _RECALLING = ("recall", "search", "memory_get")  # in the names of tools that hand out what is in memory
 
@@ -136,6 +138,26 @@ class Consolidator:
             day=self._stamp(part),
             output_tokens=window // 4,
         )
+
+    def lease(self) -> Lease:
+        """The right to ask a model about this user's conversations: what two ask at once, both pay for."""
+        return Lease(name=f"consolidating {self._scope.user}", seconds=_LEASE_SECONDS, clock=self._clock)
+
+    def begun(self, ready: Ready, lease: Lease) -> str:
+        """Take the lease; why a model is not to be asked: "busy" where another process asks one, "overtaken" where it
+        has, and else an empty string."""
+        with self._connector.write() as tx:
+            if not lease.taken(tx):
+                return "busy"
+            if not self._unchanged(tx, ready):
+                lease.give_back(tx)
+                return "overtaken"
+        return ""
+
+    def ended(self, lease: Lease) -> None:
+        """Give the lease back."""
+        with self._connector.write() as tx:
+            lease.give_back(tx)
 
     def reserve(self, model: str, most: Spend) -> bool:
         """Put on the books what a call may cost at most; False where the day's limit does not leave that much."""

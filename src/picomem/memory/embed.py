@@ -8,8 +8,8 @@ by the run that was asked to and finds nothing missing any more: they cost space
 in them. The work in the background never removes them: two programs with two settings would make them for each other
 for ever.
 
-One process at a time does it. It holds a lease in the store, which it renews in the transaction of each batch; the
-lease of a process that was killed runs out. So a run can be ended at any instant, and the next one goes on behind it.
+One process at a time does it. It holds a lease (`lease.py`), which it renews in the transaction of each batch. So a run
+can be ended at any instant, and the next one goes on behind it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import time
 from collections.abc import Callable
 from threading import Event
 
-from picomem.clock import SECOND, Clock
+from picomem.clock import Clock
 from picomem.errors import Conflict
+from picomem.memory.lease import Lease
 from picomem.memory.vectors import Vectors
-from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.store import vectors
 from picomem.store.connector import Connector, Transaction
@@ -46,36 +46,6 @@ class Embedded:
     removed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """The right to work on a user's vectors, for a minute at a time."""
-
-    scope: Scope
-    owner: str
-    clock: Clock
-
-    def taken(self, tx: Transaction) -> bool:
-        """Take or renew it; False where another process has it."""
-        now = self.clock()
-        row = tx.one("meta", name=self._name)
-        owner, _, until = (row[0] if row else "").partition(" ")
-        # An end that is further away than any lease reaches was written before the clock was set back.
-        if owner not in ("", self.owner) and now < int(until) <= now + LEASE_SECONDS * SECOND:
-            return False
-        tx.run("set_meta", name=self._name, value=f"{self.owner} {now + LEASE_SECONDS * SECOND}")
-        return True
-
-    def give_back(self, tx: Transaction) -> None:
-        """Let the next one have it at once."""
-        row = tx.one("meta", name=self._name)
-        if row and row[0].startswith(f"{self.owner} "):
-            tx.run("set_meta", name=self._name, value="")
-
-    @property
-    def _name(self) -> str:
-        return f"embedding {self.scope.user}"
-
-
 def missing(tx: Transaction, scope: Scope, model: str) -> int:
     """How many rows have no vector of a model."""
     return sum(vectors.count_missing(tx, scope, each, model) for each in vectors.SOURCES)
@@ -95,7 +65,7 @@ class Embed:
         self._connector = connector
         self._scope = scope
         self._vectors = made_by
-        self._lease = Lease(scope, new_id(), clock)
+        self._lease = Lease(name=f"embedding {scope.user}", seconds=LEASE_SECONDS, clock=clock)
         self._stop = stop or Event()
 
     def run(

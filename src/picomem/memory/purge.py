@@ -38,7 +38,7 @@ _ONE = {
     "versions of memories": "version of a memory",
     "refused texts": "refused text",
 }
-_META = ("tidied", "embedding")  # what the file keeps about each user by name
+_META = ("tidied", "embedding", "consolidating")  # what the file keeps about each user by name
 
 
 @dataclass(slots=True)

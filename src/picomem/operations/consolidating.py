@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.consolidation import Consolidated
-from picomem.operations.operation import Operation, option
+from picomem.operations.operation import Operation, Progressing, option
 from picomem.values import asdict, dataclass
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class ConsolidatedView:
-    """A session: `state` is done, not due, failed or overtaken; `notes` say what went otherwise than usual."""
+    """A session: `state` is done, not due, failed, overtaken or busy; `notes` say what went otherwise than usual."""
 
     session: str
     state: str
@@ -72,7 +72,7 @@ class ConsolidateResult:
     sessions: list[ConsolidatedView]
 
 
-async def consolidate(engine: Engine, request: Consolidate) -> ConsolidateResult:
+async def consolidate(engine: Engine, request: Consolidate, progress: Progressing | None = None) -> ConsolidateResult:
     """Take up into memory what is new in conversations with PicoBot: facts, a timeline entry, a summary.
 
     PicoBot does it by itself when a conversation is long enough, has had a few turns or rests. Without a SESSION every
@@ -85,10 +85,14 @@ async def consolidate(engine: Engine, request: Consolidate) -> ConsolidateResult
 
     generator = generator_of(engine.settings)
     if request.session:
+        if progress:
+            progress(0, 1, f"{generator.name}: {request.session}")
         one = await consolidation.consolidate(engine, generator, request.session, force=True, dry_run=request.dry_run)
         done = [one]
     else:
-        done = await consolidation.consolidate_due(engine, generator, force=True, dry_run=request.dry_run)
+        done = await consolidation.consolidate_due(
+            engine, generator, force=True, dry_run=request.dry_run, progress=progress
+        )
     return ConsolidateResult(generator.name, request.dry_run, [_view(each) for each in done])
 
 
@@ -145,5 +149,6 @@ OPERATIONS = (
         permission="memory:write:user",
         example="picomem consolidate --dry-run",
         asynchronous=True,
+        long=True,
     ),
 )

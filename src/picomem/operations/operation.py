@@ -54,7 +54,7 @@ class Operation:
         if self.asynchronous:
             import anyio
 
-            return anyio.run(self.run, engine, request)
+            return anyio.run(self.run, engine, request, *([progress] if self.long else []))
         return self.run(engine, request, progress) if self.long else self.run(engine, request)
 
 
