@@ -139,7 +139,7 @@ def reader(stored: Path) -> Iterator[subprocess.Popen]:
 
 # Where a run is killed: the step before which it dies, and whether the deletion is committed by then.
 STEPS = (
-    ("picomem.store.memories", "blank_change", False),
+    ("picomem.store.audit", "blank", False),
     ("picomem.memory.traces", "without_purged", True),
     ("picomem.memory.traces", "_exports", True),
     ("picomem.store.sqlite", "SqliteConnector._merge_words", True),

@@ -6,9 +6,12 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests import loopback
+from tests.loopback import answer
 
 GOOD = {
     "facts": [
@@ -29,15 +32,10 @@ Behave = Callable[[BaseHTTPRequestHandler, dict[str, Any]], Any]
 
 
 @dataclass
-class Server:
+class Server(loopback.Server):
     """`behave` answers a request in its own way: (handler, request) → None, or anything true for the usual answer."""
 
-    url: str = ""
     behave: Behave | None = None
-    requests: list[dict[str, Any]] = field(default_factory=list)
-    headers: list[dict[str, str]] = field(default_factory=list)
-    stop: threading.Event = field(default_factory=threading.Event)
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def hold(self) -> threading.Event:
         """Let every answer wait for `stop`, and then come as usual; what is returned tells when the first is due."""
@@ -66,14 +64,6 @@ def completion(content: str | None, *, finish: str = "stop", refusal: str | None
     ).encode()
 
 
-def answer(handler: BaseHTTPRequestHandler, body: bytes, status: int = 200, kind: str = "application/json") -> None:
-    handler.send_response(status)
-    handler.send_header("Content-Type", kind)
-    handler.send_header("Content-Length", str(len(body)))
-    handler.end_headers()
-    handler.wfile.write(body)
-
-
 def says(content: str | None, **how: Any) -> Behave:
     """Always this answer."""
     return lambda handler, _request: answer(handler, completion(content, **how))
@@ -87,30 +77,9 @@ def fails(status: int, body: bytes = b'{"error": {"message": "no"}}') -> Behave:
 def running() -> Iterator[Server]:
     state = Server()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            with state.lock:
-                state.requests.append(request)
-                state.headers.append({name.lower(): value for name, value in self.headers.items()})
-            try:
-                if state.behave is None or state.behave(self, request):
-                    answer(self, completion(json.dumps(GOOD)))
-            except OSError:
-                return  # the client has gone
+    def respond(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        if state.behave is None or state.behave(handler, request):
+            answer(handler, completion(json.dumps(GOOD)))
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    state.url = f"http://127.0.0.1:{server.server_port}/v1"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with loopback.listening(state, respond):
         yield state
-    finally:
-        state.stop.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -8,10 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,8 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from tests import loopback
+from tests.loopback import answer
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from picomem.settings import EmbedderSettings, RecallSettings, Settings
@@ -79,16 +80,12 @@ def chosen() -> Callable[..., Settings]:
 
 
 @dataclass
-class Server:
+class Server(loopback.Server):
     """An embedding server on this machine. `behave` answers a request in its own way: (handler, texts) → None, or
     anything true to have it answered as usual. `texts` were asked for, in order."""
 
-    url: str = ""
     behave: Callable[[BaseHTTPRequestHandler, list[str]], Any] | None = None
     texts: list[str] = field(default_factory=list)
-    requests: list[dict[str, Any]] = field(default_factory=list)
-    headers: list[dict[str, str]] = field(default_factory=list)
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 def vector(text: str) -> list[float]:
@@ -98,40 +95,18 @@ def vector(text: str) -> list[float]:
     ).tolist()
 
 
-def answer(handler: BaseHTTPRequestHandler, body: bytes, status: int = 200) -> None:
-    """Send an answer."""
-    handler.send_response(status)
-    handler.send_header("Content-Length", str(len(body)))
-    handler.end_headers()
-    handler.wfile.write(body)
-
-
 @pytest.fixture
 def server() -> Iterator[Server]:
     """A running server, with what it was asked."""
     state = Server()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            with state.lock:
-                state.requests.append(request)
-                state.headers.append(dict(self.headers))
-                state.texts += request["input"]
-            if state.behave is not None and not state.behave(self, request["input"]):
-                return
-            data = [{"index": n, "embedding": vector(text)} for n, text in enumerate(request["input"])]
-            answer(self, json.dumps({"object": "list", "data": data[::-1]}).encode())
+    def respond(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        with state.lock:
+            state.texts += request["input"]
+        if state.behave is not None and not state.behave(handler, request["input"]):
+            return
+        data = [{"index": n, "embedding": vector(text)} for n, text in enumerate(request["input"])]
+        answer(handler, json.dumps({"object": "list", "data": data[::-1]}).encode())
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-            pass
-
-    running = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    running.daemon_threads = True
-    state.url = f"http://127.0.0.1:{running.server_port}/v1"
-    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield state
-    running.shutdown()
-    thread.join()
-    running.server_close()
+    with loopback.listening(state, respond):
+        yield state

@@ -57,7 +57,7 @@ def test_what_is_sent_has_no_secrets_in_it_and_the_key_is_in_no_output(server, d
     assert len(server.texts) == 3
     assert TOKEN not in sent
     assert sent.count("[redacted:") == 3
-    assert {headers["Authorization"] for headers in server.headers} == {"Bearer key-of-the-server"}
+    assert {headers["authorization"] for headers in server.headers} == {"Bearer key-of-the-server"}
     assert "key-of-the-server" not in repr(settings)
 
     def repeats_the_key(handler: BaseHTTPRequestHandler, texts: list[str]) -> None:

@@ -16,7 +16,7 @@ from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Kind, Priority
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
-from picomem.store import episodes, memories
+from picomem.store import audit, episodes, memories
 from picomem.values import replace
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Reading(Parts):
     def history(self, name: str, *, scope: Scope | None = None) -> list[Memory]:
         """Every version of a memory, oldest first, archived ones too; of a key all that was held under it. Raises
         NotFound or Conflict."""
-        from picomem.memory.remember import lives
+        from picomem.memory.naming import lives
 
         with self._connector.read() as tx:
             versions = lives(tx, self._owner(scope), name)
@@ -161,23 +161,23 @@ class Reading(Parts):
         With `about` those about one memory (its key, its id, or the beginning of one), with `run` those of a run (its
         id, or the beginning of one). Raises NotFound or Conflict.
         """
-        from picomem.memory.remember import lives
+        from picomem.memory.naming import lives
 
         with self._connector.read() as tx:
             if about:
                 ids = dict.fromkeys(version.id for version in lives(tx, self.scope, about))
-                found = [change for each in ids for change in memories.changes_of(tx, self.scope, each)]
+                found = [change for each in ids for change in audit.of_memory(tx, self.scope, each)]
                 found = sorted(found, key=lambda change: (change.at, change.id), reverse=True)
             elif run:
-                found = memories.changes_named(tx, self.scope, run)[::-1]
+                found = audit.named(tx, self.scope, run)[::-1]
             else:
-                found = memories.latest_changes(tx, self.scope, limit)
+                found = audit.latest(tx, self.scope, limit)
             return [(change, memories.key_of(tx, self.scope, change.memory_id)) for change in found[:limit]]
 
     def undone(self) -> dict[str, str]:
         """Every change that was undone and is so still, with the change that undid it."""
         with self._connector.read() as tx:
-            undoes = memories.undoing(tx, self.scope)
+            undoes = audit.undoing(tx, self.scope)
         undone: dict[str, str] = {}
         for change, taken_back in undoes.items():
             undone[taken_back] = change

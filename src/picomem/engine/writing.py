@@ -111,7 +111,8 @@ class Writing(Reading):
         expiry away. `origin` says where the new text came from. Raises NotFound, Conflict, InvalidInput, or Refused
         where the gate says no.
         """
-        from picomem.memory.remember import resolve, revised
+        from picomem.memory.naming import resolve
+        from picomem.memory.revise import revised
 
         clean = self._cleaner()
         fields: dict[str, object] = {}
@@ -141,7 +142,7 @@ class Writing(Reading):
 
     def forget(self, name: str, *, reason: str = "", scope: Scope | None = None) -> Change:
         """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict."""
-        from picomem.memory.remember import resolve
+        from picomem.memory.naming import resolve
 
         with self._connector.write() as tx:
             memory = resolve(tx, self._owner(scope), name)

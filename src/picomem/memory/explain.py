@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from picomem.errors import NotFound
-from picomem.memory.remember import resolve
+from picomem.memory.naming import resolve
 from picomem.recall.hits import citation, message_citation
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.records.session import session_path
-from picomem.store import episodes, memories, sessions
+from picomem.store import audit, episodes, memories, sessions
 from picomem.store.connector import Transaction
 from picomem.values import dataclass
 
@@ -42,7 +42,7 @@ class Explanation:
 
 def explain(tx: Transaction, scope: Scope, name: str) -> Explanation:
     """What a memory's id or key, a change's id or an episode's id stands for. Raises NotFound."""
-    change = memories.change(tx, scope, name)
+    change = audit.change(tx, scope, name)
     if change is not None and not change.memory_id:
         return Explanation(change.id, "change", None, (), (change,), ())
     try:
@@ -57,7 +57,7 @@ def explain(tx: Transaction, scope: Scope, name: str) -> Explanation:
         "memory",
         memory,
         tuple(memories.versions(tx, scope, memory.id)),
-        tuple(memories.changes_of(tx, scope, memory.id)),
+        tuple(audit.of_memory(tx, scope, memory.id)),
         sources,
     )
 

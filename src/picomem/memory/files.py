@@ -23,7 +23,7 @@ from picomem.records.ids import content_hash, new_id
 from picomem.records.kinds import Kind, Origin
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
-from picomem.store import memories
+from picomem.store import audit, memories
 from picomem.store.connector import Connector, Transaction
 from picomem.text.plain import plain
 from picomem.text.tokens import count_tokens
@@ -183,13 +183,13 @@ class Files:
         return writer.open_version(tx, made, [])
 
     def _file(self, tx: Transaction, memory: Memory) -> File:
-        change = memories.change(tx, self._scope, memory.change_id)
+        change = audit.change(tx, self._scope, memory.change_id)
         run = change.run if change else ""
         operation = run.removeprefix(_RUN) if run.startswith(_RUN) else ""
         return File(_path(memory), self._cleaner().shown_text(memory.content), memory.change_id, operation)
 
     def _done(self, tx: Transaction, operation: Operation) -> Written | None:
-        changes = memories.changes_of_run(tx, self._scope, _run(operation))
+        changes = audit.of_run(tx, self._scope, _run(operation))
         if not changes:
             return None
         change: Change = changes[-1]

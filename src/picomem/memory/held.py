@@ -7,7 +7,7 @@ from picomem.errors import InvalidInput, NotFound
 from picomem.policy.purge import ChangeAge, Choice, EpisodeAge, Held, Link, MessageAge, SessionAge, TranscriptAge
 from picomem.records.kinds import Decision
 from picomem.records.scope import Scope
-from picomem.store import memories
+from picomem.store import audit, memories
 from picomem.store.connector import Transaction
 
 _LONGEST_AGE = 36_500  # days
@@ -16,7 +16,7 @@ _LONGEST_AGE = 36_500  # days
 def held(tx: Transaction, scope: Scope) -> Held:
     """All that a plan must know. Damaged rows are read as they are: they go like the others."""
     user = scope.user
-    changes = memories.all_changes(tx, scope)
+    changes = audit.every(tx, scope)
     return Held(
         transcripts=[TranscriptAge._make(row) for row in tx.all("transcript_ages", user=user)],
         episodes=[EpisodeAge._make(row) for row in tx.all("episode_ages", user=user)],

@@ -21,7 +21,7 @@ from picomem.policy.purge import Choice, Held, Plan, plan
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
 from picomem.sessions.said import title_of
-from picomem.store import consolidations, episodes, memories, notes, sessions, tombstones
+from picomem.store import audit, consolidations, episodes, memories, notes, sessions, tombstones
 from picomem.store.connector import Transaction
 from picomem.values import dataclass, field, replace
 
@@ -136,7 +136,7 @@ class _Erasing:
         self._bury()
         self._sessions()
         self._episodes()
-        changes = memories.all_changes(self.tx, self.scope)
+        changes = audit.every(self.tx, self.scope)
         if self.plan.everything:
             self._everything(changes)
         change = self.writer.record(self.tx, self.scope, "purge", f"erased for good: {said}")

@@ -15,7 +15,7 @@ from picomem.memory.undo import believe, differing
 from picomem.policy.purge import Plan
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
-from picomem.store import memories
+from picomem.store import audit, memories
 from picomem.store.connector import Transaction
 from picomem.text.keys import suggest_key, tells_of
 from picomem.values import dataclass, field, replace
@@ -48,7 +48,7 @@ class Remains:
             if (memory.id, memory.version) in self.plan.versions:
                 gone.setdefault(memory.id, []).append(memory)
                 whole = whole and memories.row_hash(row) == row[25]
-        undoes = memories.undoing(self.tx, self.scope)
+        undoes = audit.undoing(self.tx, self.scope)
         touched: set[str] = set()  # changes that opened or closed a version that goes
         names = {name for each in gone.values() for memory in each for name in (memory.key, memory.id)}
         for memory_id, going in gone.items():
@@ -131,7 +131,7 @@ class Remains:
             ):
                 continue
             self.texts += [change.reason, change.candidate]
-            memories.blank_change(
+            audit.blank(
                 self.tx,
                 self.scope,
                 replace(

@@ -1,4 +1,4 @@
-"""Remember, revise, forget, expire: read what is known, let `decide` decide, write it down.
+"""Remember, forget, expire: read what is known, let `decide` decide, write it down.
 
 Every function works inside the caller's transaction, and whatever it writes (versions, full text, vectors, lineage,
 the change) is part of it. A version is never edited: it is closed, and the next one opened.
@@ -22,7 +22,7 @@ import json
 from collections.abc import Callable, Sequence
 
 from picomem.clock import Micros
-from picomem.errors import Conflict, InvalidInput, NotFound, Refused
+from picomem.errors import NotFound
 from picomem.memory.decide import Offer, Outcome, decide
 from picomem.memory.likeness import Relation, compare
 from picomem.policy.gate import Verdict, judge, retells
@@ -34,7 +34,7 @@ from picomem.records.ids import new_id
 from picomem.records.kinds import Decision, Kind, Origin
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
-from picomem.store import memories
+from picomem.store import audit, memories
 from picomem.store.connector import Transaction
 from picomem.text.keys import LONGEST_KEY
 from picomem.text.terms import worded_terms
@@ -43,7 +43,6 @@ from picomem.values import dataclass, field, replace
 
 EXPIRED = "its expiry date has passed"
 _MOST_KNOWN = 8
-_NAMES = {"content": "text", "expires_at": "expiry"}  # of fields, where a person calls them otherwise
 _EXCERPT = 200  # characters of a refused text that its change keeps, so that `why` can say what was refused
 
 StoreVector = Callable[[Transaction, Memory], None]
@@ -104,7 +103,7 @@ class Writer:
         scope, old = offer.scope, outcome.memory
         if outcome.decision is Decision.REFUSE:
             excerpt = offer.content[:_EXCERPT]
-            if not offer.explicit and memories.was_refused(tx, scope, outcome.reason, excerpt):
+            if not offer.explicit and audit.was_refused(tx, scope, outcome.reason, excerpt):
                 return Remembered(Decision.REFUSE, outcome.reason, "")
             change = self.record(tx, scope, outcome.decision, outcome.reason, candidate=excerpt)
             memories.add_lineage(tx, scope, "change", change.id, 0, parents, change.id)
@@ -265,82 +264,8 @@ class Writer:
             candidate=candidate,
             undoes=undoes,
         )
-        memories.record_change(tx, scope, change)
+        audit.record(tx, scope, change)
         return change
-
-
-def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False) -> Memory:
-    """The memory that an id, the beginning of one, or a key means: its newest version, believed unless `archived`.
-
-    Raises NotFound where there is none, and Conflict where several owners hold the key.
-    """
-    found = [memory for memory in memories.of_key(tx, scope, name) if memories.visible(memory.scope, scope)]
-    if not found and len(name) >= 8 and all(char in "0123456789abcdef-" for char in name.lower()):
-        found = memories.versions(tx, scope, memories.find_id(tx, scope, name))
-    believed = [memory for memory in found if memory.known_to is None and memory.valid_to is None]
-    candidates = {memory.id: memory for memory in (believed or found if archived else believed)}
-    if not candidates:
-        if found:
-            raise NotFound(
-                f"“{name}” is archived; `picomem history {name}` shows it, and remembering under its key begins anew."
-            )
-        raise NotFound(f"There is no memory “{name[:80]}”; `picomem recall` finds by words.")
-    exact = [memory for memory in candidates.values() if memory.scope == scope]
-    if len(candidates) > 1 and len(exact) != 1:
-        owners = ", ".join(f"{memory.id} ({memory.scope.project or 'user'})" for memory in candidates.values())
-        raise Conflict(f"Several memories are called “{name}”: {owners}; give the id, or --project.")
-    return exact[0] if exact else next(iter(candidates.values()))
-
-
-def lives(tx: Transaction, scope: Scope, name: str) -> list[Memory]:
-    """Every version of a memory, oldest first. A key that was forgotten and used again means all that its owner has
-    had under it; an id means that one memory. Raises NotFound or Conflict."""
-    found = resolve(tx, scope, name, archived=True)
-    named = {found.id}
-    if name == found.key:
-        named |= {memory.id for memory in memories.of_key(tx, scope, name) if memory.scope == found.scope}
-    versions = [version for memory_id in named for version in memories.versions(tx, scope, memory_id)]
-    return sorted(versions, key=lambda version: (version.created_at, version.id, version.version))
-
-
-def revised(
-    tx: Transaction,
-    writer: Writer,
-    memory: Memory,
-    fields: dict[str, object],
-    origin: Origin,
-    since: Micros | None,
-    correct: bool,
-    reason: str,
-) -> Memory:
-    """Revise a memory. With `correct` it was always so; otherwise it is so from `since` (or now) on.
-
-    A revision of anything but the content says nothing new about the world, so it counts as a correction.
-    Raises InvalidInput where nothing would change, and Refused where the gate says no or where text that nobody
-    trusted wrote would replace what a person or their agent said.
-    """
-    if memory.origin.trusted and not origin.trusted:
-        raise Refused(f"“{memory.key}” came from the {memory.origin}; text of origin {origin} cannot replace it.")
-    expires = fields.get("expires_at", memory.expires_at)
-    if memory.expired(writer.now) and expires == memory.expires_at:
-        raise InvalidInput(f"“{memory.key}” has expired; give it a new expiry, or “never”, to have it back.")
-    if not fields:
-        raise InvalidInput(f"Say what shall be different of “{memory.key}”: the new text, or an option.")
-    news = {name: value for name, value in fields.items() if getattr(memory, name) != value}
-    if not news:
-        raise InvalidInput(f"“{memory.key}” is so already; nothing was changed.")
-    if "content" in news:
-        verdict = writer.judged(str(news["content"]), memory.kind, origin, explicit=True)
-        if not verdict.keep:
-            raise Refused(f"The new text cannot be kept: {verdict.reason}")
-        news["origin"] = origin
-    if correct or "content" not in news:
-        since = memory.valid_from
-    elif since is None:
-        since = writer.now
-    named = [_NAMES.get(name, name) for name in news if name != "origin"]
-    said = reason or f"{'corrected' if correct else 'changed'}: {', '.join(named)}"
-    return writer.replace_version(tx, memory, news, since, "revise", said, writer.sources)
 
 
 def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:

@@ -27,7 +27,7 @@ from picomem.memory.vectors import Vectors
 from picomem.records.episode import Episode
 from picomem.records.memory import Change, Parent
 from picomem.records.scope import Scope
-from picomem.store import consolidations, episodes, memories, sessions
+from picomem.store import audit, consolidations, episodes, memories, sessions
 from picomem.store.connector import Transaction
 from picomem.values import replace
 
@@ -117,7 +117,7 @@ def _latest(change: Change, undoes: Mapping[str, str]) -> str:
 
 
 def _record(tx: Transaction, scope: Scope, change_id: str) -> consolidations.Record | None:
-    found = memories.change(tx, scope, change_id)
+    found = audit.change(tx, scope, change_id)
     return consolidations.of_run(tx, scope, found.run) if found else None
 
 

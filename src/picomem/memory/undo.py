@@ -23,7 +23,7 @@ from picomem.memory.vectors import Vectors
 from picomem.records.kinds import Decision
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
-from picomem.store import memories
+from picomem.store import audit, memories
 from picomem.store.connector import Transaction
 from picomem.values import dataclass, replace
 
@@ -54,13 +54,13 @@ def undo(
 
     Raises NotFound, InvalidInput for what cannot be undone, and Conflict where something stands in the way.
     """
-    named = memories.changes_named(tx, scope, name)
-    undoes = memories.undoing(tx, scope)
+    named = audit.named(tx, scope, name)
+    undoes = audit.undoing(tx, scope)
     # The change that stands for a consolidation is about no memory: to undo it is to undo the run.
     consolidated = next((change for change in named if change.decision in (CONSOLIDATED, REOPENED)), None)
     if consolidated is not None:
         check_latest(tx, scope, consolidated, undoes)
-        named = memories.changes_of_run(tx, scope, consolidated.run)
+        named = audit.of_run(tx, scope, consolidated.run)
     elif len(named) == 1:
         return [_undo(tx, writer, scope, named[0], undoes, reason)]
     wrote = [change for change in named if _reason_against(tx, scope, change, undoes) == ""]
@@ -129,7 +129,7 @@ def _trail(tx: Transaction, scope: Scope, memory_id: str, undoes: dict[str, str]
 
 def _reason_against(tx: Transaction, scope: Scope, change: Change, undoes: dict[str, str]) -> str:
     """Why there is nothing to undo; empty where there is."""
-    if change.reason == memories.PURGED:
+    if change.reason == audit.PURGED:
         return "did something that was purged since, so it cannot be undone"
     if change.decision in _NOTHING_TO_UNDO:
         return f"is a {change.decision} and {_NOTHING_TO_UNDO[change.decision]}"
@@ -144,7 +144,7 @@ def _check_in_force(tx: Transaction, scope: Scope, trail: Trail, change: Change)
         by = trail.undone_by(change.id)
         raise Conflict(f"Change {change.id} was undone already, by {by}; undo that to have it again.", change_id=by)
     later = trail.built_on(change.id)
-    rows = [memories.change(tx, scope, each) for each in later]
+    rows = [audit.change(tx, scope, each) for each in later]
     if any(row is not None and row.decision == "purge" for row in rows):
         raise Conflict(
             f"Change {change.id} cannot be undone: a purge has changed what is believed of the memory since."

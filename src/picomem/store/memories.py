@@ -1,4 +1,4 @@
-"""Memories, changes and lineage: rows in, records out. Every call takes a scope."""
+"""Memories and lineage: rows in, records out. Every call takes a scope."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from picomem.clock import Micros
 from picomem.errors import Corrupt, NotFound
 from picomem.records.ids import content_hash
 from picomem.records.kinds import Kind, Origin, Source
-from picomem.records.memory import Change, Memory, Parent
+from picomem.records.memory import Memory, Parent
 from picomem.records.scope import Scope
 from picomem.store import vectors
 from picomem.store.connector import Row, Transaction
 from picomem.text.terms import indexed, owner_token
-from picomem.values import asdict, replace
-
-PURGED = "purged"  # the reason of a change whose own was erased
+from picomem.values import replace
 
 
 def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> Memory:
@@ -181,61 +179,6 @@ def visible(owner: Scope, reader: Scope) -> bool:
     )
 
 
-def record_change(tx: Transaction, scope: Scope, change: Change) -> None:
-    digest = content_hash(change.reason, change.candidate)
-    tx.run("insert_change", user=scope.user, content_hash=digest, **asdict(change))
-
-
-def changes_of(tx: Transaction, scope: Scope, memory_id: str) -> list[Change]:
-    return [_change(row) for row in tx.all("changes_of_memory", user=scope.user, memory_id=memory_id)]
-
-
-def latest_changes(tx: Transaction, scope: Scope, limit: int) -> list[Change]:
-    return [_change(row) for row in tx.all("latest_changes", user=scope.user, limit=limit)]
-
-
-def change(tx: Transaction, scope: Scope, change_id: str) -> Change | None:
-    row = tx.one("change", user=scope.user, id=change_id)
-    return None if row is None else _change(row)
-
-
-def all_changes(tx: Transaction, scope: Scope) -> list[Change]:
-    """Every change, oldest first."""
-    return [_change(row) for row in tx.all("whole_changes", user=scope.user)]
-
-
-def changes_of_run(tx: Transaction, scope: Scope, run: str) -> list[Change]:
-    """The changes of a run, oldest first."""
-    return [_change(row) for row in tx.all("changes_of_run", user=scope.user, run=run)]
-
-
-def changes_named(tx: Transaction, scope: Scope, name: str) -> list[Change]:
-    """The change that an id or the beginning of one means, or all changes of the run that it means, oldest first.
-
-    Raises NotFound where it means nothing, or several things.
-    """
-    exact = change(tx, scope, name)
-    if exact is not None:
-        return [exact]
-    ids = [row[0] for row in tx.all("change_ids_like", user=scope.user, **id_range(name))]
-    runs = [row[0] for row in tx.all("runs_like", user=scope.user, **id_range(name))]
-    of_run = changes_of_run(tx, scope, runs[0]) if len(runs) == 1 else []
-    # A run gets its id right before its first change does, so the beginning of the one is often that of the other.
-    if not ids or [each.id for each in of_run] == ids:
-        ids = runs
-    elif not runs:
-        of_run = [found for each in ids if (found := change(tx, scope, each)) is not None]
-    if not ids:
-        raise NotFound(f"There is no change or run “{name[:80]}”; `picomem changes` lists them.")
-    unique_id([(each,) for each in dict.fromkeys([*ids, *runs])], name, "change")
-    return of_run
-
-
-def undoing(tx: Transaction, scope: Scope) -> dict[str, str]:
-    """Every change that undoes another, with the one that it undoes, oldest first."""
-    return dict(tx.all("undoing_changes", user=scope.user))
-
-
 def closers(tx: Transaction, scope: Scope, memory_id: str) -> dict[int, str]:
     """By which change each closed version of a memory was closed."""
     return dict(tx.all("closing_changes", user=scope.user, id=memory_id))
@@ -285,26 +228,6 @@ def purge_lineage(tx: Transaction, scope: Scope, kind: str, id_: str, version: i
     """Delete what is known of what a thing was made from, and of what was made from it."""
     tx.run("purge_lineage_of", user=scope.user, kind=kind, id=id_, version=version)
     tx.run("purge_lineage_from", user=scope.user, kind=kind, id=id_, version=version)
-
-
-def blank_change(tx: Transaction, scope: Scope, change: Change) -> None:
-    """Let a change keep only that it was made, when, by whom, and what `change` says it is about."""
-    tx.run(
-        "blank_change",
-        user=scope.user,
-        id=change.id,
-        reason=PURGED,
-        memory_id=change.memory_id,
-        before=change.before,
-        after=change.after,
-        content_hash=content_hash(PURGED, ""),
-    )
-
-
-def was_refused(tx: Transaction, scope: Scope, reason: str, candidate: str) -> bool:
-    """Whether this very refusal is on record already: a second run need not write it again."""
-    found = tx.one("refused_candidate", user=scope.user, content_hash=content_hash(reason, candidate))
-    return found is not None
 
 
 def parents_of(tx: Transaction, scope: Scope, memory_id: str) -> list[tuple[Parent, int]]:
@@ -371,20 +294,3 @@ def _names(stored: str) -> tuple[str, ...]:
 
 def _read(rows: list[Row]) -> list[Memory]:
     return [from_row(row) for row in rows]
-
-
-def _change(row: Row) -> Change:
-    return Change(
-        id=row[0],
-        run=row[1],
-        at=row[2],
-        actor=row[3],
-        verb=row[4],
-        decision=row[5],
-        reason=row[6],
-        memory_id=row[7],
-        before=row[8],
-        after=row[9],
-        candidate=row[10],
-        undoes=row[11],
-    )

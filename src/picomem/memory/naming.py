@@ -1,0 +1,43 @@
+"""What a person or an agent means by the name of a memory: its key, its id, or the beginning of one."""
+
+from __future__ import annotations
+
+from picomem.errors import Conflict, NotFound
+from picomem.records.memory import Memory
+from picomem.records.scope import Scope
+from picomem.store import memories
+from picomem.store.connector import Transaction
+
+
+def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False) -> Memory:
+    """The memory that an id, the beginning of one, or a key means: its newest version, believed unless `archived`.
+
+    Raises NotFound where there is none, and Conflict where several owners hold the key.
+    """
+    found = [memory for memory in memories.of_key(tx, scope, name) if memories.visible(memory.scope, scope)]
+    if not found and len(name) >= 8 and all(char in "0123456789abcdef-" for char in name.lower()):
+        found = memories.versions(tx, scope, memories.find_id(tx, scope, name))
+    believed = [memory for memory in found if memory.known_to is None and memory.valid_to is None]
+    candidates = {memory.id: memory for memory in (believed or found if archived else believed)}
+    if not candidates:
+        if found:
+            raise NotFound(
+                f"“{name}” is archived; `picomem history {name}` shows it, and remembering under its key begins anew."
+            )
+        raise NotFound(f"There is no memory “{name[:80]}”; `picomem recall` finds by words.")
+    exact = [memory for memory in candidates.values() if memory.scope == scope]
+    if len(candidates) > 1 and len(exact) != 1:
+        owners = ", ".join(f"{memory.id} ({memory.scope.project or 'user'})" for memory in candidates.values())
+        raise Conflict(f"Several memories are called “{name}”: {owners}; give the id, or --project.")
+    return exact[0] if exact else next(iter(candidates.values()))
+
+
+def lives(tx: Transaction, scope: Scope, name: str) -> list[Memory]:
+    """Every version of a memory, oldest first. A key that was forgotten and used again means all that its owner has
+    had under it; an id means that one memory. Raises NotFound or Conflict."""
+    found = resolve(tx, scope, name, archived=True)
+    named = {found.id}
+    if name == found.key:
+        named |= {memory.id for memory in memories.of_key(tx, scope, name) if memory.scope == found.scope}
+    versions = [version for memory_id in named for version in memories.versions(tx, scope, memory_id)]
+    return sorted(versions, key=lambda version: (version.created_at, version.id, version.version))

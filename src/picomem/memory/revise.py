@@ -1,0 +1,52 @@
+"""Revise: what is different of a memory, past the gate, becomes its next version (see the head of `remember.py`)."""
+
+from __future__ import annotations
+
+from picomem.clock import Micros
+from picomem.errors import InvalidInput, Refused
+from picomem.memory.remember import Writer
+from picomem.records.kinds import Origin
+from picomem.records.memory import Memory
+from picomem.store.connector import Transaction
+
+_NAMES = {"content": "text", "expires_at": "expiry"}  # of fields, where a person calls them otherwise
+
+
+def revised(
+    tx: Transaction,
+    writer: Writer,
+    memory: Memory,
+    fields: dict[str, object],
+    origin: Origin,
+    since: Micros | None,
+    correct: bool,
+    reason: str,
+) -> Memory:
+    """Revise a memory. With `correct` it was always so; otherwise it is so from `since` (or now) on.
+
+    A revision of anything but the content says nothing new about the world, so it counts as a correction.
+    Raises InvalidInput where nothing would change, and Refused where the gate says no or where text that nobody
+    trusted wrote would replace what a person or their agent said.
+    """
+    if memory.origin.trusted and not origin.trusted:
+        raise Refused(f"“{memory.key}” came from the {memory.origin}; text of origin {origin} cannot replace it.")
+    expires = fields.get("expires_at", memory.expires_at)
+    if memory.expired(writer.now) and expires == memory.expires_at:
+        raise InvalidInput(f"“{memory.key}” has expired; give it a new expiry, or “never”, to have it back.")
+    if not fields:
+        raise InvalidInput(f"Say what shall be different of “{memory.key}”: the new text, or an option.")
+    news = {name: value for name, value in fields.items() if getattr(memory, name) != value}
+    if not news:
+        raise InvalidInput(f"“{memory.key}” is so already; nothing was changed.")
+    if "content" in news:
+        verdict = writer.judged(str(news["content"]), memory.kind, origin, explicit=True)
+        if not verdict.keep:
+            raise Refused(f"The new text cannot be kept: {verdict.reason}")
+        news["origin"] = origin
+    if correct or "content" not in news:
+        since = memory.valid_from
+    elif since is None:
+        since = writer.now
+    named = [_NAMES.get(name, name) for name in news if name != "origin"]
+    said = reason or f"{'corrected' if correct else 'changed'}: {', '.join(named)}"
+    return writer.replace_version(tx, memory, news, since, "revise", said, writer.sources)

@@ -1,0 +1,105 @@
+"""The audit trail, every decision about memory: rows in, records out. Every call takes a scope."""
+
+from __future__ import annotations
+
+from picomem.errors import NotFound
+from picomem.records.ids import content_hash
+from picomem.records.memory import Change
+from picomem.records.scope import Scope
+from picomem.store.connector import Row, Transaction
+from picomem.store.memories import id_range, unique_id
+from picomem.values import asdict
+
+PURGED = "purged"  # the reason of a change whose own was erased
+
+
+def record(tx: Transaction, scope: Scope, change: Change) -> None:
+    digest = content_hash(change.reason, change.candidate)
+    tx.run("insert_change", user=scope.user, content_hash=digest, **asdict(change))
+
+
+def of_memory(tx: Transaction, scope: Scope, memory_id: str) -> list[Change]:
+    return [_change(row) for row in tx.all("changes_of_memory", user=scope.user, memory_id=memory_id)]
+
+
+def latest(tx: Transaction, scope: Scope, limit: int) -> list[Change]:
+    return [_change(row) for row in tx.all("latest_changes", user=scope.user, limit=limit)]
+
+
+def change(tx: Transaction, scope: Scope, change_id: str) -> Change | None:
+    row = tx.one("change", user=scope.user, id=change_id)
+    return None if row is None else _change(row)
+
+
+def every(tx: Transaction, scope: Scope) -> list[Change]:
+    """Every change, oldest first."""
+    return [_change(row) for row in tx.all("whole_changes", user=scope.user)]
+
+
+def of_run(tx: Transaction, scope: Scope, run: str) -> list[Change]:
+    """The changes of a run, oldest first."""
+    return [_change(row) for row in tx.all("changes_of_run", user=scope.user, run=run)]
+
+
+def named(tx: Transaction, scope: Scope, name: str) -> list[Change]:
+    """The change that an id or the beginning of one means, or all changes of the run that it means, oldest first.
+
+    Raises NotFound where it means nothing, or several things.
+    """
+    exact = change(tx, scope, name)
+    if exact is not None:
+        return [exact]
+    ids = [row[0] for row in tx.all("change_ids_like", user=scope.user, **id_range(name))]
+    runs = [row[0] for row in tx.all("runs_like", user=scope.user, **id_range(name))]
+    whole = of_run(tx, scope, runs[0]) if len(runs) == 1 else []
+    # A run gets its id right before its first change does, so the beginning of the one is often that of the other.
+    if not ids or [each.id for each in whole] == ids:
+        ids = runs
+    elif not runs:
+        whole = [found for each in ids if (found := change(tx, scope, each)) is not None]
+    if not ids:
+        raise NotFound(f"There is no change or run “{name[:80]}”; `picomem changes` lists them.")
+    unique_id([(each,) for each in dict.fromkeys([*ids, *runs])], name, "change")
+    return whole
+
+
+def undoing(tx: Transaction, scope: Scope) -> dict[str, str]:
+    """Every change that undoes another, with the one that it undoes, oldest first."""
+    return dict(tx.all("undoing_changes", user=scope.user))
+
+
+def blank(tx: Transaction, scope: Scope, change: Change) -> None:
+    """Let a change keep only that it was made, when, by whom, and what `change` says it is about."""
+    tx.run(
+        "blank_change",
+        user=scope.user,
+        id=change.id,
+        reason=PURGED,
+        memory_id=change.memory_id,
+        before=change.before,
+        after=change.after,
+        content_hash=content_hash(PURGED, ""),
+    )
+
+
+def was_refused(tx: Transaction, scope: Scope, reason: str, candidate: str) -> bool:
+    """Whether this very refusal is on record already: a second run need not write it again."""
+    found = tx.one("refused_candidate", user=scope.user, content_hash=content_hash(reason, candidate))
+    return found is not None
+
+
+def _change(row: Row) -> Change:
+    return Change(
+        id=row[0],
+        run=row[1],
+        at=row[2],
+        actor=row[3],
+        verb=row[4],
+        decision=row[5],
+        reason=row[6],
+        memory_id=row[7],
+        before=row[8],
+        after=row[9],
+        candidate=row[10],
+        undoes=row[11],
+    )
