@@ -11,6 +11,7 @@ import pytest
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.notes.notes import MOST_LINES
+from picomem.records.session import Role, Said
 from picomem.settings import NotesSettings, Settings
 
 
@@ -288,3 +289,22 @@ def test_the_doctor_sees_a_damaged_index_and_a_repair_lets_the_files_be_read_aga
 def test_a_workspace_may_be_given_from_home(open_notes, workspace, monkeypatch):
     monkeypatch.setenv("HOME", str(workspace.folder.parent))
     assert len(open_notes(paths=(Path("~/workspace"),)).search_notes("heron").hits) == 1
+
+
+@pytest.mark.requirement("P10", "X5")
+def test_a_purge_names_the_notes_that_have_words_of_what_went_and_leaves_them(open_notes, workspace) -> None:
+    """As the note of the day has, which the agent writes into while the store is down."""
+    engine = open_notes()
+    talk = engine.sessions().create()
+    engine.sessions().append(talk.id, Said(role=Role.USER, content="The zwyxquorvalpuntigam hangs in the old shed."))
+    engine.remember("The staging database listens on port 5433", key="staging_db_port")
+    note = workspace.write("memory/2026-05-04.md", "## 10:30 Before\n\n- Zwyxquorvalpuntigam: in the shed\n")
+    engine.search_notes("zwyxquorvalpuntigam")
+    done = engine.purge(session=talk.id)
+    (left,) = done.left
+    assert left.startswith(f"{note} is a note of yours, and has words of what was purged")
+    assert "shed" in note.read_text()
+    note.unlink()
+    engine.search_notes("shed")
+    engine.purge(everything=True)
+    assert b"zwyxquorvalpuntigam" not in b"".join(path.read_bytes() for path in note.parents[2].glob("memory.db*"))

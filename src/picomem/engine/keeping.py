@@ -86,7 +86,7 @@ class Keeping(Conversing):
 
         from picomem.memory import traces
         from picomem.memory.purge import Purged
-        from picomem.memory.scan import scan
+        from picomem.memory.scan import scan, telling
         from picomem.paths import data_dir
 
         left, unfinished, scanned = [], "", None
@@ -106,6 +106,12 @@ class Keeping(Conversing):
                 users = [Scope(user) for (user,) in tx.all("users")]
                 files = traces.files_to_scan(tx, self._connector, self.scope, folder)
                 scanned = scan(tx, users, self.scope, erased.texts, files)
+                tells = telling(tx, self.scope, erased.texts)
+            notes = self._notes()
+            left += [
+                f"{path} is a note of yours, and has words of what was purged; edit it if they are to go as well."
+                for path in (notes.holding(tells.found_in) if notes else ())
+            ]
         return Purged(
             counts=erased.counts if erased else {},
             change_id=erased.change.id if erased else "",

@@ -62,6 +62,12 @@ def scan(tx: Transaction, users: Sequence[Scope], scope: Scope, texts: Sequence[
     return result
 
 
+def telling(tx: Transaction, scope: Scope, texts: Sequence[str]) -> Finder:
+    """Finds what tells of these texts in a text of a person's: pieces of them, and long words that nothing has which
+    stays."""
+    return Finder(pieces(texts) | {word.encode() for word in words(texts) if not _is_live(tx, scope, word)})
+
+
 def _in_file(path: Path, finder: Finder, result: Scan) -> set[bytes]:
     found: set[bytes] = set()
     rest = b""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput, NotFound, StoreError
@@ -124,6 +125,17 @@ class Notes:
             batch = [listed[key] for key in changed[start : start + _BATCH]]
             self._store(self._read_batch(batch, redactor, problems), known)  # type: ignore[arg-type]
         return problems
+
+    def holding(self, tells: Callable[[bytes], object]) -> list[str]:
+        """The files whose text has something that `tells` finds; one that cannot be read is left out."""
+        found = []
+        redactor = self._own_redactor()
+        for place, file in self._listed():
+            with suppress(InvalidInput, NotFound):
+                _, text = _text(place, file.parts, redactor)
+                if tells(text.encode()) or tells(text.casefold().encode()):
+                    found.append(str(place.folder.joinpath(*file.parts)))
+        return found
 
     def read(self, name: str, first_line: int = 1, lines: int | None = None) -> Excerpt:
         """Lines of a note, from the file itself. Raises NotFound, or InvalidInput for what is no note's name."""
