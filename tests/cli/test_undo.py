@@ -54,7 +54,7 @@ def test_what_an_ingest_remembered_is_listed_and_taken_back_as_one_run(picomem: 
     assert "unchanged" in picomem("ingest", str(folder)).out
     assert contents(picomem) == []
     again = re.search(r"`picomem undo (\S+)` does it again", undone.out)[1]
-    picomem("undo", again)
+    assert "takes it back again" in picomem("undo", again).out
     assert len(contents(picomem)) == 3
     assert picomem("doctor").code == 0
 

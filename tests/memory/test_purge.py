@@ -309,6 +309,13 @@ def test_a_damaged_row_is_purged_with_its_words(
 
 
 @pytest.mark.requirement("X5")
+def test_the_mark_of_the_purge_itself_is_no_trace_of_what_was_said(engine: Engine) -> None:
+    session = engine.sessions().create()
+    engine.sessions().append(session.id, Said(role=Role.USER, content="everything"))
+    scan = engine.purge(everything=True).scan
+    assert (scan.found, scan.shared) == ({}, 1)
+
+
 def test_words_of_the_file_s_own_are_no_trace_of_what_was_said(open_engine) -> None:
     engine = open_engine(embedder=StaticEmbedder())
     engine.remember(STAYS, kind="decision")

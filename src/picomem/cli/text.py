@@ -244,7 +244,8 @@ def _undo(result: Any) -> str:
             lines.append(_wrapped(each.memory.content))
     lines += [_wrapped(note, "") for note in result.notes]
     again = result.run if len(result.undone) > 1 else result.undone[0].change.id
-    return "\n".join([*lines, f"`picomem undo {again}` does it again."])
+    does = "takes it back again" if result.undone[0].undone.verb == "undo" else "does it again"
+    return "\n".join([*lines, f"`picomem undo {again}` {does}."])
 
 
 def _changes(result: Any) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from picomem.policy.needles import SHORTEST, Finder, pieces, tail, words
 from picomem.records.scope import Scope
-from picomem.store import search
+from picomem.store import search, tombstones
 from picomem.store.connector import Transaction
 from picomem.values import dataclass, field
 
@@ -102,6 +102,7 @@ def _staying(tx: Transaction, users: Sequence[Scope], found: set[bytes]) -> set[
 
 
 def _texts(tx: Transaction, users: Sequence[Scope]) -> Iterator[str]:
+    yield tombstones.EVERYTHING  # the file may have the mark until its log is emptied the next time
     for name in _OF_THE_FILE:
         for row in tx.all(name):
             yield "\n".join(map(str, row))

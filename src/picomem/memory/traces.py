@@ -45,7 +45,7 @@ def finish(connector: Connector, scope: Scope, make_page: MakePage, now: Micros,
     """Remove all traces; what had to be left, a sentence each. Raises Locked, ReadOnly or DiskFull, and may be run
     again then."""
     with connector.read() as tx:
-        everything = tombstones.begun(tx, scope) == "everything"
+        everything = tombstones.begun(tx, scope) == tombstones.EVERYTHING
     left = []
     for folder in {path.parent for path in connector.files()}:
         left += without_purged(connector, folder, scope.user if everything else "")

@@ -14,12 +14,13 @@ from picomem.digest import blake2b
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 
+EVERYTHING = "everything"  # the mark of a purge of all that a user has
 _PERSON = b"picomem.purged"
 
 
 def begin(tx: Transaction, scope: Scope, *, everything: bool) -> None:
     """Say in the database that a purge of this user is not finished, and whether it is of everything."""
-    tx.run("set_meta", name=_mark(scope), value="everything" if everything else "some")
+    tx.run("set_meta", name=_mark(scope), value=EVERYTHING if everything else "some")
 
 
 def begun(tx: Transaction, scope: Scope) -> str:
