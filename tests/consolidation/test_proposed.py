@@ -127,6 +127,22 @@ def test_what_nobody_said_is_no_fact(content: str, made_up: bool) -> None:
     assert all("nobody said" in each.reason for each in done.turned_down)
 
 
+@pytest.mark.parametrize(
+    ("content", "made_up"),
+    [
+        ("用户偏好绿茶", False),
+        ("用户住在柏林", False),
+        ("用户在柏林居住，爱喝绿茶", False),
+        ("用户偏好咖啡", True),
+        ("预发布数据库的端口是5433", True),
+    ],
+)
+def test_what_nobody_said_in_chinese_is_no_fact(content: str, made_up: bool) -> None:
+    talk = part("我住在柏林，平时喜欢喝绿茶。", (Role.ASSISTANT, "好的，记住了。", Origin.AGENT))
+    done = left(Proposal(facts=(Fact("k", content),), timeline="谈到了绿茶和柏林。"), talk)
+    assert (done.facts == ()) is made_up
+
+
 def test_facts_are_bounded_and_each_is_taken_once() -> None:
     many = [f"Pier {number} belongs to Swift" for number in range(30)]
     done = left(Proposal(facts=tuple(Fact("", each) for each in [*many, many[0].upper()])), BOAT)

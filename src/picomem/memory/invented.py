@@ -22,6 +22,9 @@ NEUTRAL = frozenset(
         "decided decision currently wishes asked said person people team"
     )
 )
+_NEUTRAL_CJK = "用户|使用者|助手|喜欢|偏好|希望|需要|使用|决定|正在"
+_SAID_CJK = 0.2  # of its pairs of characters: each word that is put otherwise spoils three
+_CJK = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 _SPELT_OUT = 12  # numbers up to it
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _WHEN = (
@@ -46,8 +49,9 @@ class Shown:
     def reason_against(self, statement: str) -> str:
         """Why a statement is made up; empty where it may have been said."""
         statement = re.sub(_WHEN, " ", statement)
-        words = frozenset(terms(statement)) - NEUTRAL
-        if len(words & self.words) < _SAID * len(words):
+        words = frozenset(terms(re.sub(_NEUTRAL_CJK, " ", statement))) - NEUTRAL
+        least = _SAID_CJK if re.search(_CJK, statement) else _SAID
+        if len(words & self.words) < least * len(words):
             return "nobody said anything like it"
         unsaid = [each for each in _numbers(statement) if each not in self.numbers]
         made_up = next((each for each in unsaid if len(each) > 4 or int(each) > _SPELT_OUT), "")
