@@ -119,6 +119,7 @@ def test_a_statement_is_a_fact_with_a_valid_key_and_the_messages_behind_it() -> 
         ("Swift, the user's boat, is moored there", False),
         ("The user prefers Swift", False),
         ("The user prefers zeppelins", True),
+        ("用户的船叫雨燕", False),  # told in another language
     ],
 )
 def test_what_nobody_said_is_no_fact(content: str, made_up: bool) -> None:
@@ -135,6 +136,8 @@ def test_what_nobody_said_is_no_fact(content: str, made_up: bool) -> None:
         ("用户在柏林居住，爱喝绿茶", False),
         ("用户偏好咖啡", True),
         ("预发布数据库的端口是5433", True),
+        ("The user lives in Berlin and drinks green tea", False),  # told in another language
+        ("The staging database listens on port 5433", True),  # a number has no language
     ],
 )
 def test_what_nobody_said_in_chinese_is_no_fact(content: str, made_up: bool) -> None:

@@ -2,8 +2,9 @@
 
 A model that is asked for facts finds some where there are none: it repeats an example of its task, goes by what is
 usual, or gets a number wrong. It may put things in its own words, so words are only counted: two in five must have
-been said. Numbers are not put in other words; one that nobody said is made up, but for small ones, which people spell
-out, and those of dates and times, which are reckoned ("next Tuesday").
+been said; none where the talk is Chinese and the statement is not, or the other way round. Numbers are not put in other
+words; one that nobody said is made up, but for small ones, which people spell out, and those of dates and
+times, which are reckoned ("next Tuesday").
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from picomem.text.terms import terms
 from picomem.values import dataclass
 
 _SAID = 0.4  # of a statement's words, that it was shown
+_SAID_CJK = 0.2  # of its pairs of characters: each word that is put otherwise spoils three
 # Words of whoever writes about a conversation: that somebody else used them too says nothing.
 NEUTRAL = frozenset(
     terms(
@@ -23,7 +25,6 @@ NEUTRAL = frozenset(
     )
 )
 _NEUTRAL_CJK = "用户|使用者|助手|喜欢|偏好|希望|需要|使用|决定|正在"
-_SAID_CJK = 0.2  # of its pairs of characters: each word that is put otherwise spoils three
 _CJK = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 _SPELT_OUT = 12  # numbers up to it
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -35,27 +36,34 @@ _WHEN = (
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The words and the numbers that a model was shown."""
+    """The words and the numbers that a model was shown, and whether it was mostly Chinese, Japanese or Korean."""
 
     words: frozenset[str]
     numbers: frozenset[str]
+    cjk: bool
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Shown:
         """Those of these texts."""
         told = list(texts)
-        return cls(frozenset(term for text in told for term in terms(text)), frozenset(_numbers("\n".join(told))))
+        words = frozenset(term for text in told for term in terms(text))
+        return cls(words, frozenset(_numbers("\n".join(told))), _mostly_cjk("".join(told)))
 
     def reason_against(self, statement: str) -> str:
         """Why a statement is made up; empty where it may have been said."""
         statement = re.sub(_WHEN, " ", statement)
         words = frozenset(terms(re.sub(_NEUTRAL_CJK, " ", statement))) - NEUTRAL
-        least = _SAID_CJK if re.search(_CJK, statement) else _SAID
+        least = 0.0 if _mostly_cjk(statement) is not self.cjk else _SAID_CJK if self.cjk else _SAID
         if len(words & self.words) < least * len(words):
             return "nobody said anything like it"
         unsaid = [each for each in _numbers(statement) if each not in self.numbers]
         made_up = next((each for each in unsaid if len(each) > 4 or int(each) > _SPELT_OUT), "")
         return f"nobody said the number {made_up[:20]}" if made_up else ""
+
+
+def _mostly_cjk(text: str) -> bool:
+    letters = sum(map(str.isalpha, text))
+    return 2 * len(re.findall(_CJK, text)) > letters
 
 
 def _numbers(text: str) -> list[str]:
