@@ -4,7 +4,7 @@
                            the same bytes until memory changes |  made anew for each run
     tools                  see tools.py
     before a model request what tools have said is recorded, where there is a session; what other tools said is known
-                           again if the model offers it as its own words
+                           again if the model offers it as its own words, or in others (spoken.py)
     after a run            what the person asked to be remembered is kept, if the model did not see to it
 
 Each run gets a copy of its own with what memory said when the run began, so the prompt does not change while the run
@@ -33,13 +33,13 @@ from pydantic_ai.messages import (
     ModelResponse,
     ToolCallPart,
     ToolReturnPart,
-    UserPromptPart,
 )
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import RunContext
 from typing_extensions import override
 
-from picomem.agent.history import Ids, response_said, results_said, text_of
+from picomem.agent.history import Ids, response_said, results_said
+from picomem.agent.spoken import Voices, heard_in, prompts_of, results_of, text_of
 from picomem.agent.tools import MEMORY, TOOLS, MemoryTools
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound, StoreError
@@ -146,7 +146,8 @@ class Memory(AbstractCapability[Any]):
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        await self._answered(_latest_results(ctx.messages))
+        await self._answered(_latest_results(ctx.messages, _asked(ctx)))
+        await self._listen(ctx)
         return request_context
 
     @override
@@ -160,7 +161,7 @@ class Memory(AbstractCapability[Any]):
     @override
     async def after_run(self, ctx: RunContext[Any], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:
         # An output tool's result is followed by no request.
-        await self._answered(_latest_results(result.new_messages()))
+        await self._answered(_latest_results(result.new_messages(), _asked(ctx)))
         said = _question(ctx)
         if said and self._toolset.names:
             await self._tried(lambda: self._engine.asked(said, kept=self._run.kept))
@@ -170,11 +171,24 @@ class Memory(AbstractCapability[Any]):
 
     async def _answered(self, results: Sequence[ToolReturnPart]) -> None:
         """Tools have answered."""
-        self._engine.heard(*(part.model_response_str() for part in results if self._is_foreign(part)))
         done = {part.tool_call_id for part in results if part.outcome == "success"}
         self._run.kept += [text for id_, text in self._run.offered.items() if id_ in done]
         self._run.offered.clear()
         await self._record(results_said(results, self._run.ids))
+
+    async def _listen(self, ctx: RunContext[Any]) -> None:
+        """Know what the model has in its sight: the texts of other tools, of earlier runs too."""
+        window = self._run.window
+        shown = window.system if window else ""
+        messages = [*ctx.messages]
+        asked = _question(ctx)
+
+        def listen() -> None:
+            names = self._toolset.names
+            self._toolset.voices = Voices.of(messages, asked, shown, names)
+            self._engine.heard(*(text for _, text in heard_in(messages, asked, names)))
+
+        await to_thread.run_sync(listen)
 
     async def _record(self, said: Sequence[Said]) -> None:
         if not self._session or not said:
@@ -206,9 +220,6 @@ class Memory(AbstractCapability[Any]):
         self._whole.trouble = ""
         return done
 
-    def _is_foreign(self, part: object) -> bool:
-        return isinstance(part, ToolReturnPart) and part.tool_name not in self._toolset.names
-
 
 class _Run:
     """What belongs to one run."""
@@ -221,12 +232,17 @@ class _Run:
         self.trouble = ""
 
 
+def _asked(ctx: RunContext[Any]) -> str:
+    """What the person says in this run; empty where it goes on without a word of theirs."""
+    return text_of(ctx.prompt) if ctx.prompt else ""
+
+
 def _question(ctx: RunContext[Any]) -> str:
     """What the person said last."""
     if ctx.prompt:
         return text_of(ctx.prompt)
-    asked = (part for message in reversed(ctx.messages) for part in reversed(message.parts))
-    return next((text_of(part.content) for part in asked if isinstance(part, UserPromptPart)), "")
+    asked = (part for message in reversed(ctx.messages) for part in reversed(prompts_of(message)))
+    return next((text_of(part.content) for part in asked), "")
 
 
 def _stored_text(call: ToolCallPart) -> str:
@@ -237,11 +253,11 @@ def _stored_text(call: ToolCallPart) -> str:
     return f"{arguments.get('key', '')} {arguments.get('content', '')}"
 
 
-def _latest_results(messages: Sequence[ModelMessage]) -> list[ToolReturnPart]:
+def _latest_results(messages: Sequence[ModelMessage], asked: str) -> list[ToolReturnPart]:
     """What tools said since the model spoke last."""
     found: list[ToolReturnPart] = []
     for message in reversed(messages):
         if isinstance(message, ModelResponse):
             break
-        found = [part for part in message.parts if isinstance(part, ToolReturnPart)] + found
+        found = results_of(message, asked) + found
     return found

@@ -2,27 +2,35 @@
 
     Agent(model, tools=[fetch], capabilities=[Fence(), Memory(engine)])
 
-Memory's own tools are left alone: they fence what they quote themselves.
+Memory's own tools are left alone: they fence what they quote themselves. What a tool gives beside its result, which a
+provider gets in the user's place, is fenced where the tool gives it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from copy import copy
 from typing import Any
 
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.messages import ModelMessage, ModelRequest, ToolReturnPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    TextContent,
+    ToolCallPart,
+    ToolReturn,
+    ToolReturnPart,
+    UserContent,
+)
 from pydantic_ai.models import ModelRequestContext
-from pydantic_ai.tools import RunContext
+from pydantic_ai.tools import RunContext, ToolDefinition
 from typing_extensions import override
 
+from picomem.agent.spoken import origin_of
 from picomem.agent.tools import MEMORY, TOOLS
 from picomem.operations.fence import fenced
 from picomem.operations.table import operation
 from picomem.records.kinds import Origin
-
-ORIGIN = "origin"  # in a result's metadata, which no provider gets: where its text came from
 
 
 class Fence(AbstractCapability[Any]):
@@ -38,6 +46,15 @@ class Fence(AbstractCapability[Any]):
     ) -> ModelRequestContext:
         request_context.messages = [self._fenced(message) for message in request_context.messages]
         return request_context
+
+    @override
+    async def after_tool_execute(
+        self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: ToolDefinition, args: dict[str, Any], result: Any
+    ) -> Any:
+        if isinstance(result, ToolReturn) and result.content and call.tool_name not in self._but:
+            result = copy(result)
+            result.content = _beside(result.content)
+        return result
 
     def _fenced(self, message: ModelMessage) -> ModelMessage:
         if not isinstance(message, ModelRequest) or not any(map(self._is_foreign, message.parts)):
@@ -57,6 +74,18 @@ def memory_tools() -> frozenset[str]:
 
 def _quoted(part: Any) -> ToolReturnPart:
     made = copy(part)
-    origin = part.metadata.get(ORIGIN) if isinstance(part.metadata, dict) else None
-    made.content = fenced(part.model_response_str(wrap_if_error=False), str(origin or Origin.TOOL))
+    made.content = fenced(part.model_response_str(wrap_if_error=False), origin_of(part))
     return made
+
+
+def _beside(content: str | Sequence[UserContent]) -> str | list[UserContent]:
+    """What stands beside a result, its texts fenced."""
+    if isinstance(content, str):
+        return fenced(content, Origin.TOOL)
+    return [_fenced_item(item) for item in content]
+
+
+def _fenced_item(item: UserContent) -> UserContent:
+    if isinstance(item, TextContent):
+        return fenced(item.content, Origin.TOOL)
+    return fenced(item, Origin.TOOL) if isinstance(item, str) else item

@@ -13,8 +13,7 @@ argument `unreadable`.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable
 
 from pydantic_ai.messages import (
     ModelMessage,
@@ -22,14 +21,13 @@ from pydantic_ai.messages import (
     ModelRequestPart,
     ModelResponse,
     ModelResponsePart,
-    TextContent,
     TextPart,
     ToolCallPart,
     ToolReturnPart,
     UserPromptPart,
 )
 
-from picomem.agent.fence import ORIGIN
+from picomem.agent.spoken import ORIGIN, prompts_of, results_of, text_of
 from picomem.clock import Micros, to_datetime
 from picomem.records.session import Message, Role, Said, ToolCall
 from picomem.sessions.said import id_like
@@ -56,17 +54,16 @@ def to_model(messages: Iterable[Message]) -> list[ModelMessage]:
     return [*made, ModelRequest(parts=asked, timestamp=to_datetime(at))] if asked else made
 
 
-def to_said(messages: Iterable[ModelMessage]) -> list[Said]:
-    """What stands in a model's messages, as it is stored."""
+def to_said(messages: Iterable[ModelMessage], asked: str = "") -> list[Said]:
+    """What stands in a model's messages, as it is stored; `asked` is what the person said, wherever it stands."""
     said: list[Said] = []
     ids = Ids()
     for message in messages:
         if isinstance(message, ModelResponse):
             said += response_said(message, ids)
         else:
-            results = [part for part in message.parts if isinstance(part, ToolReturnPart)]
-            said += results_said(results, ids)
-            prompts = [text_of(part.content) for part in message.parts if isinstance(part, UserPromptPart)]
+            said += results_said(results_of(message, asked), ids)
+            prompts = [text_of(part.content) for part in prompts_of(message, asked)]
             said += [Said(role=Role.USER, content=text) for text in prompts if text.strip()]
     return said
 
@@ -114,19 +111,6 @@ def results_said(parts: Iterable[ToolReturnPart], ids: Ids) -> list[Said]:
         if id_:
             said.append(Said(role=Role.TOOL, content=part.model_response_str(wrap_if_error=False), tool_call_id=id_))
     return said
-
-
-def text_of(content: str | Sequence[Any]) -> str:
-    """The text of a prompt, with a mark for each file in it."""
-    if isinstance(content, str):
-        return content
-    return "\n".join(_text_of_item(item) for item in content)
-
-
-def _text_of_item(item: Any) -> str:
-    if isinstance(item, str):
-        return item
-    return item.content if isinstance(item, TextContent) else f"[{getattr(item, 'kind', 'file')}]"
 
 
 def _response_parts(message: Message) -> list[ModelResponsePart]:

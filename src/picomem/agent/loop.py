@@ -54,7 +54,7 @@ from picomem.consolidation import consolidate_due
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.models.choice import generator_of
-from picomem.records.session import Message, Said
+from picomem.records.session import Message, Role, Said
 from picomem.sessions.due import Trigger, Triggers, due
 from picomem.settings import Settings
 from picomem.values import dataclass
@@ -185,7 +185,8 @@ class PicoBot:
                             await tell(told)
                 finally:
                     with suppress(UserError):  # where it did not even begin
-                        said = to_said(events.new_messages())[1:]  # the person's message is known already
+                        said = to_said(events.new_messages(), asked.content)
+                        said = [each for each in said if each.role is not Role.USER]  # that is known already
         except AgentRunError as error:
             raise GeneratorFailed(f"The model did not answer: {_first_line(error)}") from error
         finally:

@@ -6,6 +6,9 @@ tokens of every request, so `memory_revise` is left out: to store under a known 
 person's files (`memory_ingest`) is for the person to start. `memory` is one tool more, that saves, lists and deletes
 what the user asks to be remembered; it calls the same operations.
 
+While texts of other tools are in the model's sight (`voices`), what it stores has the origin that its words have, and
+it archives nothing that the person has not spoken of: a page that gives orders gives them to nobody here.
+
 A call runs in a worker thread, and what is begun is not abandoned. Everything that picomem raises on purpose is a
 failed result with the error's one sentence, which the model can read; it does not use up the run's retries.
 """
@@ -13,6 +16,7 @@ failed result with the error's one sentence, which the model can read; it does n
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from anyio import CapacityLimiter, to_thread
@@ -22,12 +26,16 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 from typing_extensions import override
 
+from picomem.agent.spoken import Voices
 from picomem.engine.engine import Engine
-from picomem.errors import InvalidInput, PicomemError, StoreError
+from picomem.errors import InvalidInput, NotFound, PicomemError, Refused, StoreError
 from picomem.operations.advice import for_agents, with_notes_for_agents
 from picomem.operations.operation import Operation
 from picomem.operations.schemas import Parameters, described
 from picomem.operations.table import operation
+from picomem.operations.writing import Forget, Remember, Revise
+from picomem.records.kinds import Origin
+from picomem.values import replace
 
 TOOLS = ("remember", "recall", "forget", "show", "why", "index-status", "audit")
 MEMORY = "memory"  # the name of the tool of three actions
@@ -61,6 +69,7 @@ class MemoryTools(AbstractToolset[Any]):
     def __init__(self, engine: Engine, names: Iterable[str] = TOOLS, *, id: str = "picomem") -> None:  # noqa: A002
         """`names` are operations' names. Raises InvalidInput for one that is no tool."""
         self.engine = engine
+        self.voices: Voices | None = None  # where other tools have spoken in the run
         self.hides_trouble = True  # a store that fails is a failed result; otherwise the run ends with it
         self._id = id
         self._limiter = CapacityLimiter(_CALLS_AT_ONCE)
@@ -96,14 +105,38 @@ class MemoryTools(AbstractToolset[Any]):
     def _answer(self, name: str, arguments: Mapping[str, Any]) -> str:
         try:
             if name == MEMORY:
-                return _memory(self.engine, arguments)
-            found, parameters = self._operations[name]
-            result = found.call(self.engine, parameters.request(arguments))
+                found, request = _of_three(arguments)
+            else:
+                found, parameters = self._operations[name]
+                request = parameters.request(arguments)
+            request, note = self._vouched(request)
+            result = found.call(self.engine, request)
         except PicomemError as error:
             if isinstance(error, StoreError) and not self.hides_trouble:
                 raise
             raise ToolFailed(for_agents(str(error), self._tools)) from error
-        return found.reply(with_notes_for_agents(result, self._tools))
+        return found.reply(with_notes_for_agents(result, self._tools)) + note
+
+    def _vouched(self, request: Any) -> tuple[Any, str]:
+        """The request with the origin that its words have, and what the model is to know of that. Raises Refused."""
+        if self.voices is None:
+            return request, ""
+        if isinstance(request, Forget):
+            self._check_mentioned(request, self.voices)
+        if not isinstance(request, (Remember, Revise)) or not Origin(request.origin).trusted:
+            return request, ""
+        origin = self.voices.origin_of(f"{request.content or ''} {request.context or ''}")
+        note = "" if origin.trusted else f" (its words are a tool's and not the user's, so its origin is {origin})"
+        return replace(request, origin=origin.value), note
+
+    def _check_mentioned(self, request: Forget, voices: Voices) -> None:
+        with suppress(NotFound):
+            scope = self.engine.scope.narrowed(project=request.project)
+            memory = self.engine.history(request.name, scope=scope)[-1]
+            if memory.origin.trusted and not voices.mentioned(f"{memory.key} {memory.content}"):
+                raise Refused(
+                    f"Not forgotten: a tool's text was read, and the user has said nothing of “{memory.key}”; ask them."
+                )
 
     def _definitions(self) -> list[ToolDefinition]:
         made = [
@@ -135,8 +168,8 @@ def _operation(name: str) -> Operation:
     return found
 
 
-def _memory(engine: Engine, arguments: Mapping[str, Any]) -> str:
-    """The tool of three actions: the same requests as the operations' own tools make."""
+def _of_three(arguments: Mapping[str, Any]) -> tuple[Operation, Any]:
+    """What the tool of three actions asks for: the same requests as the operations' own tools make."""
     action = arguments.get("action")
     if action not in _ACTIONS:
         raise InvalidInput(f"action is {action!r}; it is one of {', '.join(_ACTIONS)}.")
@@ -149,5 +182,4 @@ def _memory(engine: Engine, arguments: Mapping[str, Any]) -> str:
         if not given.get(name):
             raise InvalidInput(f"{MEMORY} needs “{name}” to {action}.")
     found = operation(_ACTIONS[str(action)])
-    request = Parameters(found).request({name: given[name] for name in needed})
-    return found.reply(found.call(engine, request))
+    return found, Parameters(found).request({name: given[name] for name in needed})
