@@ -199,3 +199,24 @@ def test_five_memories_at_most_the_best_first_under_the_heading_that_was_chosen(
         ("k0", "it is there already"),
         *((f"k{number}", "5 are there already") for number in (5, 6, 7)),
     ]
+
+
+@pytest.mark.requirement("P6")
+def test_a_long_result_is_cut_and_pushes_nothing_out() -> None:
+    page = "the boat is moored, \u706f\u5854 <tag> " * 40_000
+    messages = [
+        *_talk("u:hello", "a:yes?", "u:read the page"),
+        message(4, Role.ASSISTANT, "", ("c1",)),
+        message(5, Role.TOOL, page, answers="c1"),
+        message(6, Role.ASSISTANT, "It is about boats."),
+        message(7, Role.USER, "thanks"),
+    ]
+    for until in (5, 7):
+        found = window(Loaded(tuple(messages[:until])), DEFAULT)
+        assert [each.seq for each in found.messages] == list(range(1, until + 1))
+        result = found.messages[4]
+        purse = DEFAULT.turn if until == 5 else DEFAULT.memory
+        assert purse // 4 - 40 <= result.tokens == message_tokens(result.content) <= purse // 4
+        assert result.content.startswith("the boat is moored") and f"of {len(page):,} characters" in result.content
+        assert "call the tool for a smaller part" in result.content and "picomem messages" in result.content
+        assert [each.name for each in found.left_out] == ["5"] and not found.history_cut

@@ -9,7 +9,7 @@ session each answer the message that they were given.
 
 The prompt: who PicoBot is, how memory is used, the index page; these are the same bytes from turn to turn until
 memory changes, and marked so. Then the summary, what is known that matters to the question, and the date. Then the
-messages.
+messages, with what tools answer cut to the room that there is (room.py).
 
 With memory off (`memory.enabled`) the conversation is kept, so that it can be gone on with, and nothing else: no tools,
 nothing remembered. Where the store fails the talk goes on in this process; either is said once.
@@ -46,6 +46,7 @@ from picomem.agent.capability import Memory
 from picomem.agent.events import Answers, Calls, Event, Notice, Tell, Thinks, Words
 from picomem.agent.fence import Fence
 from picomem.agent.history import to_model, to_said
+from picomem.agent.room import Room
 from picomem.agent.talk import Talk
 from picomem.agent.tools import TOOLS
 from picomem.clock import system_clock, to_datetime
@@ -56,6 +57,7 @@ from picomem.errors import GeneratorFailed
 from picomem.models.choice import generator_of
 from picomem.records.session import Message, Role, Said
 from picomem.sessions.due import Trigger, Triggers, due
+from picomem.sessions.window import Budgets, Window
 from picomem.settings import Settings
 from picomem.values import dataclass
 
@@ -125,7 +127,8 @@ class PicoBot:
             ).showing(window, self.talk.message)
         await self._notify(tell, self.talk.trouble)
         *before, asked = window.messages
-        turn = await self._run(before, asked, memory, tell)
+        own = [memory] if memory else []
+        turn = await self._run(before, asked, memory, [*own, self._room(window)], tell)
         await self._notify(tell, memory.trouble if memory else self.talk.trouble)
         return turn
 
@@ -160,12 +163,24 @@ class PicoBot:
         memory = Memory(self._engine, tools=["remember"], actor=ACTOR).showing(window)
         memory.hides_trouble = False
         try:
-            done = await self._agent.run(text, message_history=to_model(window.messages), capabilities=[memory])
+            history = to_model(window.messages)
+            done = await self._agent.run(text, message_history=history, capabilities=[memory, self._room(window)])
         except AgentRunError as error:
             raise GeneratorFailed(f"The model did not answer: {_first_line(error)}") from error
         return str(done.output)
 
-    async def _run(self, before: Sequence[Message], asked: Message, memory: Memory | None, tell: Tell) -> Turn:
+    def _room(self, window: Window) -> Room:
+        budgets = Budgets.of(self.talk.settings)
+        return Room(budgets.memory - window.tokens.system, budgets.turn)
+
+    async def _run(
+        self,
+        before: Sequence[Message],
+        asked: Message,
+        memory: Memory | None,
+        capabilities: Sequence[AbstractCapability[Any]],
+        tell: Tell,
+    ) -> Turn:
         """Let the model run, and tell what it does. What it said until an error is kept as well."""
         result = None
         said: list[Said] = []
@@ -174,7 +189,7 @@ class PicoBot:
                 asked.content,
                 message_history=to_model(before),
                 instructions=[_today(self._engine)],
-                capabilities=[memory] if memory else [],
+                capabilities=capabilities,
                 usage_limits=UsageLimits(request_limit=_MOST_REQUESTS),
             ) as events:
                 try:

@@ -23,7 +23,7 @@ class Talk:
         self.trouble = ""  # a sentence, while nothing can be stored
         self.message = ""  # the id under which the person's newest message is stored, if it is
         self._engine = engine
-        self._settings = settings or (engine.settings if engine else Settings())
+        self.settings = settings or (engine.settings if engine else Settings())
         self._waiting: list[Said] = []  # what is to be stored when that works again
         self._spoken: list[Message] = []  # the conversation as this process knows it
         self.session = engine.sessions().get(session).id if engine and session else ""
@@ -38,7 +38,7 @@ class Talk:
         found = self._stored() if self._engine else None
         if found is None:
             self._speak(said)
-            return window(Loaded(tuple(self._spoken)), Budgets.of(self._settings))
+            return window(Loaded(tuple(self._spoken)), Budgets.of(self.settings))
         self._spoken = list(found.messages)
         return found
 

@@ -9,6 +9,9 @@ Two purses, so that a long paste does not push memory out, nor memory the paste:
 - `Budgets.turn` holds the current turn: the user's newest message, which is always in (cut, with a mark, where it
   alone is too long), and what the assistant and its tools have said since.
 
+One result of a tool has at most a quarter of its purse and is cut, with a mark, where it is longer: a page that was
+fetched once does not push the conversation out.
+
 Nothing is ever over budget, nothing stands twice, the order is kept, and messages are taken by whole groups
 (`pairs.grouped`), so never a call without its result. Earlier messages are taken from the newest back, without holes.
 If all of them fit they are all there and the summary is not; if not, the summary is there and messages that it covers
@@ -26,6 +29,7 @@ from picomem.records.fence import fenced
 from picomem.records.kinds import Origin
 from picomem.records.session import Loaded, Message, Role, Summary
 from picomem.sessions.pairs import Group, grouped, message_tokens
+from picomem.sessions.results import SHARE, cut_result
 from picomem.settings import Settings
 from picomem.text.tokens import count_tokens, cut_to_tokens
 from picomem.values import dataclass, replace
@@ -126,6 +130,7 @@ def window(
     left += [LeftOut("messages", str(each.seq), _NO_CALL) for each in orphans]
 
     newest = max((place for place, group in enumerate(groups) if group.role is Role.USER), default=len(groups))
+    groups = [_with_results_cut(group, budgets, place >= newest, left) for place, group in enumerate(groups)]
     turn, skipped = _turn(groups[newest:], budgets, left)
     index, lines = _page(index, budgets, left), _lines(known, budgets, left)
 
@@ -191,6 +196,18 @@ def _turn(groups: list[Group], budgets: Budgets, left: list[LeftOut]) -> tuple[l
         said = replace(said, content=short, tokens=message_tokens(short))
     taken = _newest(groups[1:], budgets.turn - said.tokens, budgets.messages - 1, left)
     return [said, *(message for group in taken for message in group.messages)], len(taken) < len(groups) - 1
+
+
+def _with_results_cut(group: Group, budgets: Budgets, is_new: bool, left: list[LeftOut]) -> Group:
+    most = (budgets.turn if is_new else budgets.memory) // SHARE
+    members = []
+    for message in group.messages:
+        if message.role is Role.TOOL and message.tokens > most:
+            short = cut_result(message.content, most - message_tokens(""))
+            left.append(LeftOut("messages", str(message.seq), f"cut: it has {message.tokens} tokens, and {most} fit"))
+            message = replace(message, content=short, tokens=message_tokens(short))
+        members.append(message)
+    return replace(group, messages=tuple(members))
 
 
 def _newest(groups: list[Group], room: int, seats: int, left: list[LeftOut]) -> list[Group]:

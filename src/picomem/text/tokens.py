@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # Spaces belong to the word behind them, for the vocabulary has runs of spaces; at the end to the word before.
 _WORD = r" +[^ ]+(?: +\Z)?| +\Z"
+_LONGEST_PIECE = 16  # characters, of the vocabulary
 
 
 def count_tokens(text: str) -> int:
@@ -48,9 +49,10 @@ def cut_to_tokens(text: str, budget: int) -> str:
     """The longest head of `text` that has at most `budget` tokens."""
     if budget <= 0:
         return ""
-    encoding = tokenizer().encode(plain(text), add_special_tokens=False)
+    head = text[: _LONGEST_PIECE * (budget + 1)]  # holds more tokens than that, so of a long text no more is read
+    encoding = tokenizer().encode(plain(head), add_special_tokens=False)
     if len(encoding.ids) <= budget:
-        return text
+        return head
     # Cutting can join differently at the edge, so the cut text is counted again until it holds.
     end = encoding.offsets[budget - 1][1]
     while end and count_tokens(text[:end]) > budget:

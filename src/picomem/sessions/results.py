@@ -1,0 +1,43 @@
+"""What a tool answered, cut to the room that a prompt has for it. Pure but for the tokenizer.
+
+The log keeps all of it. A result that was cut says so, and how more of it can be seen: by the model, which asks the
+tool for less at a time, and by the person.
+"""
+
+from __future__ import annotations
+
+from picomem.text.tokens import count_tokens, cut_to_tokens
+
+SHARE = 4  # one result has at most this part of the room: several have to stand there, and what is said of them
+_LONGEST_PIECE = 16  # characters that one token stands for
+
+
+def is_longer(text: str, most: int) -> bool:
+    """Whether a text has more tokens than that; a very long one is not counted."""
+    return len(text) > _LONGEST_PIECE * most or count_tokens(text) > most
+
+
+def cut_result(text: str, most: int) -> str:
+    """The result as it is, or as much of its beginning as fits in so many tokens with a mark that says so."""
+    if not is_longer(text, most):
+        return text
+    keep = most
+    while True:
+        short = cut_to_tokens(text, keep).rstrip()
+        marked = short + _mark(len(short), len(text))
+        over = count_tokens(marked) - most
+        if over <= 0 or not short:
+            return marked
+        keep -= over
+
+
+def left_out(text: str) -> str:
+    """What stands for a result for which there is no room at all."""
+    return f"[left out for room: {len(text):,} characters; call the tool again, for a smaller part, to see them]"
+
+
+def _mark(shown: int, whole: int) -> str:
+    return (
+        f"\n[… cut here: {shown:,} of {whole:,} characters are shown. To see more, call the tool for a smaller part; "
+        "for the user `picomem messages` prints all of it.]"
+    )
