@@ -30,10 +30,7 @@ from pydantic_ai.messages import (
     FunctionToolCallEvent,
     FunctionToolResultEvent,
     InstructionPart,
-    PartDeltaEvent,
     PartStartEvent,
-    TextPart,
-    TextPartDelta,
     ThinkingPart,
     ToolReturnPart,
 )
@@ -46,6 +43,7 @@ from picomem.agent.capability import Memory
 from picomem.agent.events import Answers, Calls, Event, Notice, Tell, Thinks, Words
 from picomem.agent.fence import Fence
 from picomem.agent.history import to_model, to_said
+from picomem.agent.plain_calls import Held, PlainCalls
 from picomem.agent.room import Room
 from picomem.agent.talk import Talk
 from picomem.agent.tools import TOOLS
@@ -55,7 +53,7 @@ from picomem.consolidation import consolidate_due
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.models.choice import generator_of
-from picomem.records.session import Message, Role, Said
+from picomem.records.session import Role, Said
 from picomem.sessions.due import Trigger, Triggers, due
 from picomem.sessions.window import Budgets, Window
 from picomem.settings import Settings
@@ -126,9 +124,7 @@ class PicoBot:
                 actor=ACTOR,
             ).showing(window, self.talk.message)
         await self._notify(tell, self.talk.trouble)
-        *before, asked = window.messages
-        own = [memory] if memory else []
-        turn = await self._run(before, asked, memory, [*own, self._room(window)], tell)
+        turn = await self._run(window, memory, tell)
         await self._notify(tell, memory.trouble if memory else self.talk.trouble)
         return turn
 
@@ -164,36 +160,36 @@ class PicoBot:
         memory.hides_trouble = False
         try:
             history = to_model(window.messages)
-            done = await self._agent.run(text, message_history=history, capabilities=[memory, self._room(window)])
+            done = await self._agent.run(text, message_history=history, capabilities=self._capabilities(window, memory))
         except AgentRunError as error:
             raise GeneratorFailed(f"The model did not answer: {_first_line(error)}") from error
         return str(done.output)
 
-    def _room(self, window: Window) -> Room:
+    def _capabilities(self, window: Window, memory: Memory | None) -> list[AbstractCapability[Any]]:
+        """Those of one run. What is said comes to the last one first: a call that was written down is recorded as a
+        call."""
         budgets = Budgets.of(self.talk.settings)
-        return Room(budgets.memory - window.tokens.system, budgets.turn)
+        room = Room(budgets.memory - window.tokens.system, budgets.turn)
+        return [*([memory] if memory else []), room, PlainCalls()]
 
-    async def _run(
-        self,
-        before: Sequence[Message],
-        asked: Message,
-        memory: Memory | None,
-        capabilities: Sequence[AbstractCapability[Any]],
-        tell: Tell,
-    ) -> Turn:
+    async def _run(self, window: Window, memory: Memory | None, tell: Tell) -> Turn:
         """Let the model run, and tell what it does. What it said until an error is kept as well."""
+        *before, asked = window.messages
         result = None
         said: list[Said] = []
+        held = Held()
         try:
             async with self._agent.run_stream_events(
                 asked.content,
                 message_history=to_model(before),
                 instructions=[_today(self._engine)],
-                capabilities=capabilities,
+                capabilities=self._capabilities(window, memory),
                 usage_limits=UsageLimits(request_limit=_MOST_REQUESTS),
             ) as events:
                 try:
                     async for event in events:
+                        if words := held.of(event):
+                            await tell(Words(words))
                         if isinstance(event, AgentRunResultEvent):
                             result = event.result
                         elif (told := _told(event)) is not None:
@@ -230,12 +226,8 @@ def _today(engine: Engine | None) -> InstructionPart:
 
 
 def _told(event: object) -> Event | None:
-    """What is shown of an event."""
+    """What is shown of an event besides words."""
     match event:
-        case PartStartEvent(part=TextPart(content=text)) if text:
-            return Words(text)
-        case PartDeltaEvent(delta=TextPartDelta(content_delta=text)) if text:
-            return Words(text)
         case PartStartEvent(part=ThinkingPart()):
             return Thinks()
         case FunctionToolCallEvent(part=call):
