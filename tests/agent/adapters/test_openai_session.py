@@ -35,28 +35,27 @@ def run(call, *arguments):
     return anyio.run(call, *arguments)
 
 
-def test_items_come_back_in_their_order_in_another_process_too(session: OpenAISession, open_engine) -> None:
+def test_items_come_back_whole_and_in_their_order_in_another_process_too(session: OpenAISession, open_engine) -> None:
     assert run(session.get_items) == []
     run(session.add_items, SENT)
-    assert run(session.get_items) == [USER, CALL, OUTPUT, ANSWER]
+    assert run(session.get_items) == SENT
     again = OpenAISession(open_engine(), "support-42")
-    assert run(again.get_items) == [USER, CALL, OUTPUT, ANSWER]
-    assert run(again.get_items, 2) == [ANSWER]  # an output without its call is refused by models
-    assert run(again.get_items, 3) == [CALL, OUTPUT, ANSWER]
+    assert run(again.get_items) == SENT
+    assert run(again.get_items, 2) == SENT[-1:]  # an output without its call is refused by models
+    assert run(again.get_items, 3) == SENT[-3:]
     assert run(OpenAISession(open_engine(), "support-43").get_items) == []
     assert run(OpenAISession(open_engine(user="ann"), "support-42").get_items) == []
 
 
 def test_items_are_taken_back_one_by_one(session: OpenAISession, engine: Engine) -> None:
     run(session.add_items, SENT)
-    for left in ([USER, CALL, OUTPUT], None, [USER], []):
-        popped = run(session.pop_item)
+    for count in (4, 3, 2, 1, 0):
+        assert run(session.pop_item) == SENT[count]
         items = run(session.get_items)
-        if left is None:  # a call alone is answered when it is read
-            assert popped == OUTPUT
-            assert items == [USER, CALL, {**OUTPUT, "output": NO_RESULT}]
+        if count == 3:  # a call alone is answered when it is read
+            assert items == [*SENT[:3], {**OUTPUT, "output": NO_RESULT}]
         else:
-            assert items == left
+            assert items == SENT[:count]
     assert run(session.pop_item) is None
     run(session.add_items, [USER, ANSWER])
     assert run(session.get_items) == [USER, ANSWER]
@@ -71,14 +70,29 @@ def test_a_cleared_session_begins_anew_and_its_log_is_archived(session: OpenAISe
     run(session.add_items, [USER])
     assert run(session.get_items) == [USER]
     ((_, count),) = engine.sessions().page(archived=True).sessions
-    assert count == 4
+    assert count == 4 + 3  # three have more than their text
 
 
-def test_secrets_are_redacted_and_strangers_to_the_log_are_left_out(session: OpenAISession) -> None:
+def test_a_models_reasoning_and_other_strangers_to_the_log_come_back_whole(session: OpenAISession, engine) -> None:
+    strangers = [
+        {"type": "reasoning", "id": "rs_2", "summary": [{"type": "summary_text", "text": "Rain?"}], "encrypted_content": "gAAAAA" + "xY7_" * 200},
+        {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "Bergen"}},
+        {"role": "user", "content": [{"type": "input_text", "text": "Look:"}, {"type": "input_image", "image_url": "https://x.example/a.png"}]},
+        {"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAAAB"},
+    ]  # fmt: skip
+    run(session.add_items, [USER, *strangers[:2], ANSWER])
+    run(session.add_items, strangers[2:])
+    assert run(session.get_items) == [USER, *strangers[:2], ANSWER, *strangers[2:]]
+    found = engine.window(engine.sessions().page().sessions[0][0].id)
+    assert [each.content for each in found.messages] == [USER["content"], "It rains.", "Look:\n[image]"]
+
+
+def test_secrets_are_redacted_and_an_output_without_its_call_is_left_out(session: OpenAISession) -> None:
     key = "AKIA" + "IOSFODNN7EXAMPLQ"
     picture = {"role": "user", "content": [{"type": "input_text", "text": f"key {key}"}, {"type": "input_image"}]}
-    orphan = {**OUTPUT, "call_id": "call_9"}
-    run(session.add_items, [picture, orphan, {"type": "web_search_call", "id": "ws_1", "status": "completed"}])
+    orphan = {**OUTPUT, "call_id": "call_9", "id": "fco_9"}
+    harmed = {"type": "reasoning", "id": "rs_3", "summary": [], "encrypted_content": f"x {key}"}
+    run(session.add_items, [picture, orphan, harmed])
     (item,) = run(session.get_items)
-    assert item["content"].endswith("\n[image]") and key not in item["content"]
+    assert item["content"][0]["text"].startswith("key [redacted:") and key not in str(item)
     run(session.add_items, [])

@@ -5,9 +5,11 @@ said.
 
     Runner.run(agent, "Hello", session=OpenAISession(picomem.open(), "support-42"))
 
-An item is a message: what the user and the assistant said, a tool's call, its output. They come back in the SDK's
-simple forms. What no later turn needs is not kept: ids that the server gave, a model's reasoning, what a tool of the
-provider's did on its side; of a picture or file a mark is kept.
+An item is a message: what the user and the assistant said, a tool's call, its output. That is what memory reads. Items
+come back as they were given: what an item has besides (the server's ids, annotations, a picture) stands in a message of
+the system's before it, and so does an item of any other kind as a whole (a model's reasoning, what a tool of the
+provider's did). Such messages are for this file alone: neither a prompt nor a consolidation has them. Secrets are taken
+out of all of it; a reasoning that was encrypted and is not whole any more is left out, for servers refuse it.
 
 The log only grows. So to take an item back is to go on in a fork without it, and to clear a session is to begin a new
 one under its name; what was said stays in the archive until it is purged.
@@ -31,6 +33,8 @@ from picomem.values import replace
 Item = dict[str, Any]
 
 _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "system": Role.SYSTEM, "developer": Role.SYSTEM}
+_ITEM = "openai item: "  # begins the message that holds what an item has besides its text
+_TEXTS = ("content", "arguments", "output")  # of an item: what its message holds
 _Done = TypeVar("_Done")
 
 
@@ -90,6 +94,8 @@ class OpenAISession:
         if not messages:
             return None
         *kept, last = messages
+        about = kept.pop() if kept and _is_about(kept[-1]) else None
+        item = _whole(about, _items(last)[-1]) if _given(last) is None else _given(last)
         # A fork begins with whole groups; what is left of the group that is cut is said again.
         cut = _cut(kept)
         again = [_again(message) for message in kept[cut:]] + _shortened(last)
@@ -101,25 +107,85 @@ class OpenAISession:
             target = self._session().id
         if again:
             self._log.append(target, *again)
-        return _items(last)[-1]
+        return item
 
 
 def said_of(items: Iterable[Any]) -> list[Said]:
-    """Items as they are stored, a message each; what is not kept is left out."""
-    found = [_said(item if isinstance(item, dict) else item.model_dump()) for item in items]
-    return [said for said in found if said is not None]
+    """Items as they are stored: a message each, before it what else it has."""
+    said: list[Said] = []
+    for each in items:
+        item = each if isinstance(each, dict) else each.model_dump(exclude_unset=True)
+        found = _said(item)
+        rest = item if found is None else _rest(item, found)
+        if rest is not None:
+            said.append(Said(role=Role.SYSTEM, content=_ITEM + json.dumps(rest, ensure_ascii=False, default=str)))
+        said += [found] if found else []
+    return said
 
 
 def items_of(messages: Sequence[Message]) -> list[Item]:
     """Messages as items: an assistant's with calls is several. A call whose output never came gets one that says so."""
     answered = {each.tool_call_id for each in messages if each.role is Role.TOOL}
     items: list[Item] = []
+    about: Message | None = None
     for message in messages:
-        items += _items(message)
+        given = _given(message)
+        if given is not None:
+            about = message if _is_about(message) else None
+            items += [given] if about is None and _is_unharmed(given) else []
+            continue
+        *before, last = _items(message)
+        items += [*before, _whole(about, last)]
+        about = None
         for call in message.tool_calls:
             if call.id not in answered:
                 items.append({"type": "function_call_output", "call_id": call.id, "output": NO_RESULT})
     return items
+
+
+def _rest(item: Item, said: Said) -> Item | None:
+    """What an item has besides what its message says, which is left open; None where there is nothing."""
+    plain = _items_of_said(said)
+    if item == plain:
+        return None
+    rest = {name: None if name in _TEXTS and plain.get(name) == value else value for name, value in item.items()}
+    parts = item.get("content")
+    if isinstance(parts, list) and len(parts) == 1 and isinstance(parts[0], dict):
+        rest["content"] = [{**parts[0], "text": None}] if parts[0].get("text") == said.content else parts
+    return rest
+
+
+def _whole(about: Message | None, plain: Item) -> Item:
+    """An item as it was given: what its message says, put back where it was left open."""
+    rest = _given(about) if about is not None else None
+    if rest is None or (rest.get("type") or "message") != (plain.get("type") or "message"):
+        return plain
+    item = {name: plain.get(name) if value is None and name in _TEXTS else value for name, value in rest.items()}
+    parts = rest.get("content")
+    if isinstance(parts, list) and len(parts) == 1 and isinstance(parts[0], dict) and parts[0].get("text", "") is None:
+        item["content"] = [{**parts[0], "text": plain["content"]}]
+    return item
+
+
+def _given(message: Message) -> Item | None:
+    """What a message of the system's holds of an item; None where it holds none."""
+    if message.role is not Role.SYSTEM or not message.content.startswith(_ITEM):
+        return None
+    try:
+        found = json.loads(message.content.removeprefix(_ITEM))
+    except ValueError:
+        found = None  # a secret was taken out in the middle of its marks
+    return found if isinstance(found, dict) else {}
+
+
+def _is_about(message: Message) -> bool:
+    """Whether it holds what the item behind it has besides."""
+    given = _given(message)
+    return bool(given) and _said({**given, "content": given.get("content") or "x"}) is not None
+
+
+def _is_unharmed(item: Item) -> bool:
+    return bool(item) and "[redacted:" not in str(item.get("encrypted_content") or "")
 
 
 def _items(message: Message) -> list[Item]:
@@ -130,6 +196,15 @@ def _items(message: Message) -> list[Item]:
         {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
         for call in message.tool_calls
     ]
+
+
+def _items_of_said(said: Said) -> Item:
+    if said.role is Role.TOOL:
+        return {"type": "function_call_output", "call_id": said.tool_call_id, "output": said.content}
+    if said.tool_calls:
+        (call,) = said.tool_calls
+        return {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
+    return {"role": said.role.value, "content": said.content}
 
 
 def _said(item: Item) -> Said | None:
@@ -165,12 +240,18 @@ def _calls(messages: Iterable[Message]) -> list[tuple[list[str], str]]:
 
 
 def _answering(said: Iterable[Said], waiting: Waiting) -> Iterable[Said]:
-    """All but outputs that answer no call."""
+    """All but outputs that answer no call, and what such have besides."""
+    before: list[Said] = []
     for message in said:
-        if message.role is Role.TOOL and waiting.answer(message.tool_call_id) is None:
+        if message.role is Role.SYSTEM:
+            yield from before
+            before = [message]
             continue
-        waiting.call([call.id for call in message.tool_calls], 0)
-        yield message
+        if message.role is not Role.TOOL or waiting.answer(message.tool_call_id) is not None:
+            waiting.call([call.id for call in message.tool_calls], 0)
+            yield from (*before, message)
+        before = []
+    yield from before
 
 
 def _cut(kept: Sequence[Message]) -> int:
