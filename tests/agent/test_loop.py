@@ -171,6 +171,36 @@ def test_a_model_that_fails_is_one_sentence_and_the_question_is_kept(engine: Eng
     assert contents(script.given[0][0]) == ["Are you there?", "And now?"]
 
 
+@pytest.mark.parametrize("how", ["stopped", "cut off"])
+def test_an_answer_that_ends_in_its_middle_is_kept_as_far_as_it_came(engine: Engine, how: str) -> None:
+    from pydantic_ai.models.function import FunctionModel
+
+    async def half(messages, info):
+        yield "It began"
+        yield " well"
+        if how == "cut off":
+            raise ModelHTTPError(status_code=500, model_name="script", body="gone")
+        await anyio.sleep_forever()
+
+    bot = PicoBot(FunctionModel(stream_function=half), engine)
+
+    async def talk() -> None:
+        with anyio.CancelScope() as scope:
+
+            async def tell(event: Event) -> None:
+                if isinstance(event, Words) and "well" in event.text and how == "stopped":
+                    scope.cancel()
+
+            await bot.turn("Tell me.", tell)
+
+    if how == "cut off":
+        with pytest.raises(GeneratorFailed):
+            anyio.run(talk)
+    else:
+        anyio.run(talk)
+    assert stored(engine, bot.talk.session) == [(Role.USER, "Tell me."), (Role.ASSISTANT, "It began well")]
+
+
 def test_a_call_that_a_killed_process_left_open_is_answered(engine: Engine) -> None:
     from tests.sessions.conftest import assistant, call, user
 

@@ -97,3 +97,10 @@ def test_only_the_chosen_operations_are_offered(engine: Engine) -> None:
     with pytest.raises(InvalidInput, match="“doctor” is no operation that is a tool"):
         MemoryTools(engine, ["doctor"])
     assert MemoryTools(engine).names[-1] == MEMORY
+
+
+def test_importance_and_priority_together_are_one_number(engine: Engine) -> None:
+    both = {"content": "The crane is yellow", "key": "crane", "importance": 0.8, "priority": "medium"}
+    script = Script([("memory_store", both)], "Noted.")
+    Agent(script.model, capabilities=[Memory(engine)]).run_sync("The crane is yellow.")
+    assert [(each.key, each.importance) for each in engine.memories()] == [("crane", 0.8)]

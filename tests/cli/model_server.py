@@ -13,6 +13,10 @@ from typing import Any
 Step = str | int | list[tuple[str, dict[str, Any]]]  # a text, a status that fails, or calls
 
 
+class Unended(str):
+    """A text that is streamed and not ended, until the client goes away."""
+
+
 class ModelServer:
     """`asked` are the bodies of the requests, in their order."""
 
@@ -55,11 +59,24 @@ def serving(server: ModelServer) -> Iterator[ModelServer]:
                 self._send(step, "application/json", b'{"error": {"message": "slow down"}}')
             elif body.get("stream"):
                 chunks = [*_chunks(step), {"choices": [], "usage": _USAGE}]
+                if isinstance(step, Unended):
+                    chunks = _chunks(step)[:-1]
                 events = "".join(f"data: {json.dumps({**_HEAD, **each})}\n\n" for each in chunks)
-                self._send(200, "text/event-stream", f"{events}data: [DONE]\n\n".encode())
+                if isinstance(step, Unended):
+                    self._stream(events.encode())
+                else:
+                    self._send(200, "text/event-stream", f"{events}data: [DONE]\n\n".encode())
             else:
                 whole = {**_HEAD, "object": "chat.completion", "choices": [_choice("message", _message(step), step)], "usage": _USAGE}  # fmt: skip
                 self._send(200, "application/json", json.dumps(whole).encode())
+
+        def _stream(self, events: bytes) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.end_headers()
+            self.wfile.write(events)
+            self.wfile.flush()
+            self.rfile.read(1)  # until the client closes the connection
 
         def _send(self, status: int, kind: str, body: bytes) -> None:
             self.send_response(status)

@@ -79,7 +79,8 @@ class Memory(AbstractCapability[Any]):
     ) -> None:
         self.id = id
         self.trouble = ""  # a sentence, while memory cannot be used
-        self.unsaved: list[Said] = []  # what could not be recorded
+        self.told: list[Said] = []  # what came to be recorded
+        self.unsaved: list[Said] = []  # what of it could not be
         self._actor = actor
         self._engine = engine.acting_as(actor)
         self._toolset = MemoryTools(self._engine, tools, id=id)
@@ -122,7 +123,7 @@ class Memory(AbstractCapability[Any]):
         made = copy(self)
         made._given = window
         made._message = message
-        made.unsaved = []
+        made.told, made.unsaved = [], []
         return made
 
     # While it runs
@@ -193,6 +194,7 @@ class Memory(AbstractCapability[Any]):
     async def _record(self, said: Sequence[Said]) -> None:
         if not self._session or not said:
             return
+        self.told += said
         stored = await self._tried(lambda: self._engine.sessions().append(self._session, *said))
         if stored is None:
             self.unsaved += said

@@ -22,8 +22,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from anyio import to_thread
+from anyio import CancelScope, to_thread
 from pydantic_ai import Agent
+from pydantic_ai.agent.abstract import AgentRunEvents
 from pydantic_ai.capabilities import AbstractCapability, Caching
 from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.messages import (
@@ -41,6 +42,7 @@ from pydantic_ai.usage import UsageLimits
 
 from picomem.agent.capability import Memory
 from picomem.agent.events import Answers, Calls, Event, Notice, Tell, Thinks, Words
+from picomem.agent.failures import failure
 from picomem.agent.fence import Fence
 from picomem.agent.history import to_model, to_said
 from picomem.agent.plain_calls import Held, PlainCalls
@@ -162,7 +164,7 @@ class PicoBot:
             history = to_model(window.messages)
             done = await self._agent.run(text, message_history=history, capabilities=self._capabilities(window, memory))
         except AgentRunError as error:
-            raise GeneratorFailed(f"The model did not answer: {_first_line(error)}") from error
+            raise GeneratorFailed(failure(error)) from error
         return str(done.output)
 
     def _capabilities(self, window: Window, memory: Memory | None) -> list[AbstractCapability[Any]]:
@@ -175,8 +177,7 @@ class PicoBot:
     async def _run(self, window: Window, memory: Memory | None, tell: Tell) -> Turn:
         """Let the model run, and tell what it does. What it said until an error is kept as well."""
         *before, asked = window.messages
-        result = None
-        said: list[Said] = []
+        result, begun = None, None
         held = Held()
         try:
             async with self._agent.run_stream_events(
@@ -185,26 +186,28 @@ class PicoBot:
                 instructions=[_today(self._engine)],
                 capabilities=self._capabilities(window, memory),
                 usage_limits=UsageLimits(request_limit=_MOST_REQUESTS),
-            ) as events:
-                try:
-                    async for event in events:
-                        if words := held.of(event):
-                            await tell(Words(words))
-                        if isinstance(event, AgentRunResultEvent):
-                            result = event.result
-                        elif (told := _told(event)) is not None:
-                            await tell(told)
-                finally:
-                    with suppress(UserError):  # where it did not even begin
-                        said = to_said(events.new_messages(), asked.content)
-                        said = [each for each in said if each.role is not Role.USER]  # that is known already
+            ) as begun:
+                async for event in begun:
+                    if words := held.of(event):
+                        await tell(Words(words))
+                    if isinstance(event, AgentRunResultEvent):
+                        result = event.result
+                    elif (told := _told(event)) is not None:
+                        await tell(told)
         except AgentRunError as error:
-            raise GeneratorFailed(f"The model did not answer: {_first_line(error)}") from error
+            raise GeneratorFailed(failure(error)) from error
         finally:
-            self.talk.end(said, memory.unsaved if memory else said)
+            await self._ended(_said_in(begun, asked.content), memory)
         assert result is not None
         usage = result.usage
         return Turn(str(result.output), self.talk.session, usage.input_tokens, usage.output_tokens)
+
+    async def _ended(self, said: list[Said], memory: Memory | None) -> None:
+        """The turn is over, stopped or not: keep what was said in it."""
+        # An answer that was stopped in its middle never came to be recorded.
+        unsaved = [*memory.unsaved, *said[len(memory.told) :]] if memory else said
+        with CancelScope(shield=True):
+            await to_thread.run_sync(self.talk.end, said, unsaved)
 
     async def _notify(self, tell: Tell, trouble: str) -> None:
         """Say what is wrong, once until it is right again."""
@@ -225,6 +228,14 @@ def _today(engine: Engine | None) -> InstructionPart:
     return InstructionPart(f"Today is {now:%A, %Y-%m-%d}.", name="today", dynamic=True)
 
 
+def _said_in(events: AgentRunEvents[Any] | None, asked: str) -> list[Said]:
+    """What was said in a run after the person's message, an answer that was stopped in its middle too."""
+    said: list[Said] = []
+    with suppress(UserError):  # where it did not even begin
+        said = to_said(events.new_messages(), asked) if events else []
+    return [each for each in said if each.role is not Role.USER]
+
+
 def _told(event: object) -> Event | None:
     """What is shown of an event besides words."""
     match event:
@@ -236,7 +247,3 @@ def _told(event: object) -> Event | None:
             failed = part.outcome != "success"
             return Answers(part.tool_name, part.model_response_str(wrap_if_error=False), failed)
     return None
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n", 1)[0][:300] or type(error).__name__

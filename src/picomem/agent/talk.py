@@ -6,6 +6,8 @@ store lasts as long as the process.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from picomem.clock import system_clock
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, StoreError
@@ -43,19 +45,27 @@ class Talk:
         return found
 
     def end(self, said: list[Said], unsaved: list[Said]) -> None:
-        """The turn is over: what was said in it, and what of that could not be stored."""
+        """The turn is over: what was said in it, and what of that is not stored yet. It is now, if that can be done."""
         self._speak(*said)
         self._waiting += unsaved
+        if self._engine is not None and self.session and self._waiting:
+            with suppress(StoreError):  # it waits; the next turn says what is wrong
+                self._store(self._engine)
+
+    def _store(self, engine: Engine) -> list[Message]:
+        """Store what waits. Raises StoreError."""
+        log = engine.sessions()
+        if not self.session:
+            self.session = log.create().id
+        stored = log.append(self.session, *self._waiting)
+        self._waiting = []
+        return stored
 
     def _stored(self) -> Window | None:
         """Store what waits, and the window with it; None where the store fails."""
         assert self._engine is not None
         try:
-            log = self._engine.sessions()
-            if not self.session:
-                self.session = log.create().id
-            stored = log.append(self.session, *self._waiting)
-            self._waiting = []
+            stored = self._store(self._engine)
             self.message = stored[-1].id
             found = self._engine.window(self.session, until=stored[-1].seq)
         except StoreError as error:

@@ -109,7 +109,7 @@ class MemoryTools(AbstractToolset[Any]):
             else:
                 found, parameters = self._operations[name]
                 request = parameters.request(arguments)
-            request, note = self._vouched(request)
+            request, note = self._vouched(_weighed_once(request))
             result = found.call(self.engine, request)
         except PicomemError as error:
             if isinstance(error, StoreError) and not self.hides_trouble:
@@ -156,6 +156,12 @@ class MemoryTools(AbstractToolset[Any]):
                 )
             )
         return made
+
+
+def _weighed_once(request: Any) -> Any:
+    """Importance and priority are one number, and small models fill in both: the number counts."""
+    both = isinstance(request, (Remember, Revise)) and request.importance is not None and request.priority is not None
+    return replace(request, priority=None) if both else request
 
 
 def _operation(name: str) -> Operation:

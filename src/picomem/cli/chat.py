@@ -18,9 +18,9 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from picomem.errors import InvalidInput, PicomemError, StoreError
@@ -41,6 +41,7 @@ NO_MODEL = (
     "provider, model and key in [model] of the settings, or name one, as in `picomem chat --model openai:gpt-5-mini`."
 )
 _PROMPT = "› "
+_STOPPING_SECONDS = 10.0
 
 
 def add_chat(parser: argparse.ArgumentParser) -> None:
@@ -132,12 +133,23 @@ class Chat:
         """Talk until the person ends it."""
         with suppress(ImportError):
             import readline  # noqa: F401 - lines can be edited, and the earlier ones come back
-        print("PicoBot. /help lists the commands, /quit or Ctrl-D ends.", file=sys.stderr)
+        print(f"PicoBot on {self._model.model_name}. /help lists the commands, /quit or Ctrl-D ends.", file=sys.stderr)
         with self._attending():
-            while (line := self.ask(_PROMPT)) is not None:
-                if line and not self._heeded(line):
-                    return
-        print(file=sys.stderr)
+            going = True
+            while going and (line := self._next()) is not None:
+                going = not line or self._heeded(line)
+            if going:
+                print(file=sys.stderr)
+        if self.bot.talk.session:
+            print(_goes_on(self.bot.talk.session), file=sys.stderr)
+
+    def _next(self) -> str | None:
+        """The person's next line; an interrupt takes back what they have typed of it."""
+        while True:
+            try:
+                return self.ask(_PROMPT)
+            except KeyboardInterrupt:
+                print("\npicomem: /quit or Ctrl-D ends.", file=sys.stderr)
 
     @contextmanager
     def _attending(self) -> Iterator[None]:
@@ -178,7 +190,7 @@ class Chat:
         if as_json:
             print(json.dumps(self._screen.account(turn), ensure_ascii=False, indent=2))
         elif turn.session:
-            print(f"picomem: `picomem chat --session {turn.session[:18]}` goes on.", file=sys.stderr)
+            print(_goes_on(turn.session), file=sys.stderr)
         self._settle()
 
     def _heeded(self, line: str) -> bool:
@@ -204,7 +216,7 @@ class Chat:
     def _turn(self, text: str) -> Turn:
         try:
             with self._screen.waiting():
-                return self._waited(lambda: self._portal.start_task_soon(self.bot.turn, text, self._screen.tell))
+                return self._waited(lambda: self.bot.turn(text, self._screen.tell))
         finally:
             self._screen.end()
 
@@ -213,22 +225,33 @@ class Chat:
         if self.engine is None or not self.bot.talk.session:
             return
         try:
-            notes = self._waited(lambda: self._portal.start_task_soon(self.bot.settle))
+            notes = self._waited(self.bot.settle)
         except StoreError as error:
             notes = [str(error)]
         for note in notes:
             print(f"picomem: {note}", file=sys.stderr)
 
-    def _waited(self, start: Callable[[], Any]) -> Any:
+    def _waited(self, work: Callable[[], Awaitable[Any]]) -> Any:
         """What a task comes to; an interrupt stops the task, and what was said until then is kept."""
-        future = start()
+        over = Event()
+
+        async def done() -> Any:
+            try:
+                return await work()
+            finally:
+                over.set()
+
+        future = self._portal.start_task_soon(done)
         try:
             return future.result()
         except KeyboardInterrupt:
             future.cancel()
-            with suppress(CancelledError, PicomemError):
-                future.result()
+            over.wait(_STOPPING_SECONDS)  # the future ends at once, and the task when it has kept what was said
             raise
+
+
+def _goes_on(session: str) -> str:
+    return f"picomem: `picomem chat --session {session[:18]}` goes on."
 
 
 class Screen:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from picomem.cli.text import text_of
-from picomem.errors import InvalidInput
+from picomem.errors import InvalidInput, NotFound
 from picomem.operations.table import operation
 
 if TYPE_CHECKING:
@@ -61,14 +61,18 @@ def _shown(chat: Chat, verb: str, /, **values: Any) -> None:
 
 
 def _memory(chat: Chat, words: str) -> None:
-    if words:
-        _shown(chat, "recall", query=words)
-    else:
-        _shown(chat, "memories")
+    if not words:
+        found = _done(chat, "memories")
+        print(text_of("memories", found) if found.memories else "Nothing is remembered yet; say what should be.")
+        return
+    print(text_of("recall", _done(chat, "recall", query=words)).partition("\n\nconfidence ")[0])
 
 
 def _why(chat: Chat, name: str) -> None:
-    _shown(chat, "why", id=_named(name, "/why staging_db_port"))
+    try:
+        _shown(chat, "why", id=_named(name, "/why staging_db_port"))
+    except NotFound:
+        raise NotFound(f"Nothing is remembered as “{name[:80]}”; /memory shows the names.") from None
 
 
 def _forget(chat: Chat, name: str) -> None:
@@ -81,11 +85,15 @@ def _new(chat: Chat, _rest: str) -> None:
 
 
 def _sessions(chat: Chat, _rest: str) -> None:
-    _shown(chat, "sessions")
+    found = _done(chat, "sessions")
+    print(text_of("sessions", found) if found.sessions else "There are no conversations yet.")
 
 
 def _session(chat: Chat, name: str) -> None:
-    chat.begin(_named(name, "/session 01a20090-6145"))
+    try:
+        chat.begin(_named(name, "/session 01a20090-6145"))
+    except NotFound:
+        raise NotFound(f"There is no conversation “{name[:80]}”; /sessions lists them.") from None
     title = _done(chat, "messages", session=chat.bot.talk.session, last=1).session.title
     print(f"Going on with: {title}", file=sys.stderr)
 
