@@ -7,9 +7,10 @@ import base64
 
 import anyio
 import pytest
+from pydantic_ai import Agent
 from tests.agent.conftest import Script, contents
 
-from picomem.agent import PicoBot
+from picomem.agent import Memory, PicoBot
 from picomem.consolidation import consolidate
 from picomem.engine.engine import Engine
 from picomem.models.extractive import Extractive
@@ -80,6 +81,22 @@ def test_nothing_that_a_tool_says_becomes_an_instruction_or_a_memory(engine: Eng
         )
         assert engine.memories() == [], text
     assert "- note" not in engine.index().text
+
+
+@pytest.mark.requirement("X7")
+@pytest.mark.parametrize("name", _WRAPPINGS)
+def test_with_memory_alone_nothing_that_a_tool_says_is_promoted_in_whatever_words(engine: Engine, name: str) -> None:
+    """The model falls for it: it stores the order bare, and the page with words of its own around it."""
+    for order in _ORDERS:
+        text = payload(name, order)
+        stored = [("memory_store", {"content": each, "key": "note"}) for each in (order, f"As of now: {text}")]
+        script = Script([("fetch", {})], stored, [("memory", {"action": "save", "key": "rule", "content": order})], "Done.")  # fmt: skip
+        agent = Agent(script.model, capabilities=[Memory(engine)])
+        agent.tool_plain(_fetch(text), name="fetch")
+        agent.run_sync("Read the page and tell me what it says.")
+        assert all(not each.origin.trusted for each in engine.memories()), text
+        assert order not in engine.index().text and "note" not in engine.index().text
+        assert engine.context(order).changing == ""
 
 
 def _fetch(text: str):
