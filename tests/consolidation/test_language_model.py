@@ -102,6 +102,18 @@ def test_an_answer_is_not_asked_for_again_over_the_limit(memory, talk, server, g
     assert memory.status().spent_today == 760
 
 
+def test_an_answer_that_was_cut_off_is_asked_for_once_more_without_the_schema(memory, talk, server, generator) -> None:
+    """A small model that is held to a schema may say the same until it is cut off."""
+    server.behave = lambda handler, request: says(
+        json.dumps(GOOD), finish="length" if request["response_format"]["type"] == "json_schema" else "stop"
+    )(handler, request)
+    done = consolidate(memory, generator, talk.id)
+    assert (done.state, done.spend.calls) == ("done", 2)
+    asked = [request["response_format"]["type"] for request in server.requests]
+    assert asked == ["json_schema", "json_object"]
+    assert len(server.requests[1]["messages"]) == 2  # what was cut off is not shown again
+
+
 def slow(handler, _request) -> None:
     handler.server_stop.wait(5)
 
@@ -148,8 +160,8 @@ FAULTS = {
     "refusal": (says("I'm sorry, I can't help with that."), "no whole JSON object", 3),
     "refusal in form": (says(json.dumps({**GOOD, "timeline": "I cannot assist with that request."})), "refused", 1),
     "filtered": (says("", finish="content_filter"), "filter", 1),
-    "cut off": (says(json.dumps(GOOD)[:150], finish="length"), "cut off", 1),
-    "cut off whole": (says(json.dumps(GOOD), finish="length"), "cut off", 1),
+    "cut off": (says(json.dumps(GOOD)[:150], finish="length"), "cut off", 2),
+    "cut off whole": (says(json.dumps(GOOD), finish="length"), "cut off", 2),
     "broken off": (cut, "", None),
     "half": (says(json.dumps(GOOD)[:-40]), "no whole JSON object", 3),
     "100 KB": (says("blah " * 20_000), "characters", 3),

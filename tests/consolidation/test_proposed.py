@@ -146,6 +146,14 @@ def test_what_nobody_said_in_chinese_is_no_fact(content: str, made_up: bool) -> 
     assert (done.facts == ()) is made_up
 
 
+def test_facts_under_one_key_get_keys_of_their_own() -> None:
+    """Small models call everything “user”; each would take the place of the one before."""
+    told = Proposal(facts=(Fact("user", "The user's boat is called Swift"), Fact("user ", "Swift lies at pier nine")))
+    keys = [fact.key for fact in left(told, BOAT).facts]
+    assert len(set(keys)) == 2
+    assert "user" not in keys
+
+
 def test_facts_are_bounded_and_each_is_taken_once() -> None:
     many = [f"Pier {number} belongs to Swift" for number in range(30)]
     done = left(Proposal(facts=tuple(Fact("", each) for each in [*many, many[0].upper()])), BOAT)

@@ -20,12 +20,21 @@ What is turned down is told with its reason, and goes on record.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from picomem.errors import GeneratorFailed, InvalidKey
 from picomem.memory.invented import NEUTRAL, Shown
 from picomem.memory.likeness import Relation, compare
-from picomem.models.generator import Fact, Line, Proposal
+from picomem.models.generator import (
+    LONGEST_FACT,
+    LONGEST_TIMELINE,
+    MOST_FACTS,
+    MOST_INVALIDATED,
+    Fact,
+    Line,
+    Proposal,
+)
 from picomem.policy.requests import kind_of
 from picomem.records.kinds import Kind, Origin
 from picomem.records.memory import Memory
@@ -35,10 +44,6 @@ from picomem.text.plain import plain
 from picomem.text.terms import terms
 from picomem.values import dataclass, field
 
-MOST_FACTS = 12
-MOST_INVALIDATED = 5
-LONGEST_FACT = 500  # characters
-LONGEST_TIMELINE = 1_400  # characters; with its time it is within an episode's preview
 LONGEST_SUMMARY = 6_000  # characters; the prompt cuts it further
 _MOST_SENTENCES = 3  # of a fact
 _MOST_SOURCES = 8  # messages that are named as a fact's, where the model names none
@@ -159,6 +164,7 @@ def _facts(
 ) -> tuple[list[Checked], list[TurnedDown]]:
     kept: list[Checked] = []
     down: list[TurnedDown] = []
+    keys = Counter(fact.key.strip() for fact in facts)
     for fact in facts:
         content = " ".join(safe(plain(fact.content)).split())
         reason = _no_fact(content, told) or shown.reason_against(content)
@@ -172,7 +178,8 @@ def _facts(
         kind = fact.kind or kind_of(content)
         kept.append(
             Checked(
-                key=_key(fact.key, content, kind),
+                # Small models call everything “user”: under one key each would take the place of the one before.
+                key=_key(fact.key if keys[fact.key.strip()] == 1 else "", content, kind),
                 content=content,
                 importance=_importance(fact.importance),
                 kind=kind,

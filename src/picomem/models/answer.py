@@ -12,7 +12,16 @@ import re
 from typing import Any
 
 from picomem.errors import GeneratorFailed
-from picomem.models.generator import Fact, Line, Material, Proposal
+from picomem.models.generator import (
+    LONGEST_FACT,
+    LONGEST_TIMELINE,
+    MOST_FACTS,
+    MOST_INVALIDATED,
+    Fact,
+    Line,
+    Material,
+    Proposal,
+)
 from picomem.records.fence import fenced
 from picomem.records.kinds import Kind
 from picomem.records.session import Role
@@ -22,6 +31,9 @@ _MOST_ENTRIES = 100  # of a list in an answer that are looked at
 _THOUGHTS = r"(?is)<(think|thinking|reasoning)>.*?</\1>"
 _TOP = r"\{\s*\"(?:facts|timeline|summary|invalidate)\""
 
+# The bounds end a small model's loop where the server holds it to the schema: one that says the same over and over
+# would write until it is cut off. A text that comes to its bound is one character too long, and turned down. A fact is
+# said before it is named: who begins with `staging_port` goes on with `5433`, which says nothing alone.
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
@@ -29,22 +41,31 @@ SCHEMA: dict[str, Any] = {
     "properties": {
         "facts": {
             "type": "array",
+            "maxItems": MOST_FACTS,
             "items": {
                 "type": "object",
                 "additionalProperties": False,
-                "required": ["key", "content", "kind", "importance", "messages"],
+                "required": ["content", "kind", "importance", "messages", "key"],
                 "properties": {
-                    "key": {"type": "string", "description": "lower_case_words, such as staging_db_port"},
-                    "content": {"type": "string", "description": "one sentence that is understood alone"},
+                    "content": {
+                        "type": "string",
+                        "maxLength": LONGEST_FACT + 1,
+                        "description": "one sentence that is understood alone",
+                    },
                     "kind": {"type": "string", "enum": [kind.value for kind in Kind]},
                     "importance": {"type": "number", "description": "0 to 1; 0.5 is usual"},
-                    "messages": {"type": "array", "items": {"type": "integer"}},
+                    "messages": {"type": "array", "maxItems": 10, "items": {"type": "integer"}},
+                    "key": {
+                        "type": "string",
+                        "maxLength": 64,
+                        "description": "a name of its own in lower_case_words, such as staging_db_port",
+                    },
                 },
             },
         },
-        "timeline": {"type": "string"},
+        "timeline": {"type": "string", "maxLength": LONGEST_TIMELINE},
         "summary": {"type": "string"},
-        "invalidate": {"type": "array", "items": {"type": "string"}},
+        "invalidate": {"type": "array", "maxItems": MOST_INVALIDATED, "items": {"type": "string"}},
     },
 }
 

@@ -14,6 +14,11 @@ from picomem.records.session import Role
 from picomem.records.spend import Spend
 from picomem.values import dataclass
 
+MOST_FACTS = 12
+MOST_INVALIDATED = 5
+LONGEST_FACT = 500  # characters
+LONGEST_TIMELINE = 1_400  # characters; with its time it is within an episode's preview
+
 
 @dataclass(frozen=True, slots=True)
 class Line:

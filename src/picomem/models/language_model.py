@@ -8,8 +8,9 @@ How it asks for a structured answer is a ladder, never a tool call, which small 
 
 It begins at the highest rung that the model is said to have. A server that refuses the request is asked on the next
 one; an answer that cannot be read is shown to the model with what is wrong, one rung lower. So there are at most three
-calls, and the rung that worked is remembered. What cannot become better by asking again ends it at once: a time-out, a
-refusal, an answer that was cut off, a key that is not accepted.
+calls, and the rung that worked is remembered. An answer that was cut off is asked for once more, one rung lower: a
+small model that is held to a schema may say the same over and over. What cannot become better by asking again ends it
+at once: a time-out, a refusal, a key that is not accepted.
 
 The client does not retry by itself, and the whole call has one deadline. A call that gave no account of its tokens is
 counted by our own tokenizer; one that may have been answered unheard stays counted at the most that it can cost.
@@ -67,6 +68,7 @@ class _Asking:
         self._purse = purse
         self._answer = ""  # the one that could not be used, and why
         self._problem = ""
+        self._cut_off = False
         self.rung = rung
 
     async def proposal(self) -> Proposal:
@@ -80,7 +82,15 @@ class _Asking:
                     break
                 self.rung += 1
                 continue
-            self._check_whole(response)
+            if response.finish_reason == "length":
+                failure = GeneratorFailed(f"the answer was cut off at {self._material.output_tokens:,} tokens.")
+                if self.rung == _PROMPTED or self._cut_off:
+                    break
+                self._cut_off = True
+                self.rung += 1
+                continue
+            if response.finish_reason == "content_filter":
+                raise GeneratorFailed("the provider's filter withheld the answer.")
             try:
                 return read_answer(response.text or "")
             except GeneratorFailed as error:
@@ -161,17 +171,11 @@ class _Asking:
 
         if self.rung == _PROMPTED:
             return ModelRequestParameters()
-        schema = OutputObjectDefinition(json_schema=SCHEMA, name="consolidation", strict=True)
+        # A server of one's own holds a model to the whole schema anyway; "strict" would take the bounds out of it.
+        schema = OutputObjectDefinition(json_schema=SCHEMA, name="consolidation", strict=not self._choice.is_own_server)
         if self.rung == _SCHEMA:
             return ModelRequestParameters(output_mode="native", output_object=schema, prompted_output_template=False)
         return ModelRequestParameters(output_mode="prompted", output_object=schema, prompted_output_template=False)
-
-    def _check_whole(self, response: ModelResponse) -> None:
-        """Raises GeneratorFailed for an answer that did not end by itself."""
-        if response.finish_reason == "length":
-            raise GeneratorFailed(f"the answer was cut off at {self._material.output_tokens:,} tokens.")
-        if response.finish_reason == "content_filter":
-            raise GeneratorFailed("the provider's filter withheld the answer.")
 
     def _told(self, text: str) -> str:
         """What went wrong, without the key, which some servers repeat."""

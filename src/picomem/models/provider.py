@@ -37,6 +37,11 @@ class ModelChoice:
     timeout_secs: int
     table: str
 
+    @property
+    def is_own_server(self) -> bool:
+        """Whether it is a server that somebody runs for themselves, and no provider's."""
+        return self.provider in (*LOCAL, "openai-compatible")
+
     def __repr__(self) -> str:
         shown = (f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.name != "key")
         return f"ModelChoice({', '.join(shown)})"
