@@ -36,7 +36,7 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
         if chosen.json:
             print_json(result)
         else:
-            from picomem.cli.text import text_of
+            from picomem.cli.text.results import text_of
 
             print(text_of(operation.name, result))
     return _exit_code(operation, result)

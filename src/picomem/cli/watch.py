@@ -143,6 +143,6 @@ def _read(engine: Engine, operation: Operation, request: Ingest, problem: str, a
 
 
 def _report(result: object, as_json: bool) -> None:
-    from picomem.cli.text import text_of
+    from picomem.cli.text.results import text_of
 
     print(json.dumps(jsonable(result), ensure_ascii=False) if as_json else text_of("ingest", result), flush=True)
