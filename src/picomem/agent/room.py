@@ -6,7 +6,7 @@ like. So before each request the messages are looked at again, fenced as they go
 - A result has at most a quarter of its purse, and all that were asked for at once three eighths.
 - Where that is still too much, what is oldest gives way first: results become a line that says what was there; then
   calls go with their results, whole pairs. A long question of the person is cut to half of the purse. Last of all the
-  newest results and calls give way.
+  newest results and calls give way, and then more of the question.
 
 So calls and results stay in pairs, the person's newest message is always in, and what was shown once has the same bytes
 in the next request as long as there is room. Only what goes to the model is cut: the log keeps all of it.
@@ -90,7 +90,9 @@ def _turn(messages: Sequence[ModelMessage], room: int) -> list[ModelMessage]:
     while cost(made) > room and len(made) > 3:
         made = _without(made, 1)
     if cost(made) > room and len(made) > 1:
-        made = [made[0], *(_bare(message) for message in made[1:])]
+        bare = [_bare(message) for message in made[1:]]
+        left = room - cost(bare)
+        made = [_with_parts(made[0], UserPromptPart, lambda part: _prompt_cut(part, left)), *bare]
     return made
 
 

@@ -18,22 +18,31 @@ def is_longer(text: str, most: int) -> bool:
 
 
 def cut_result(text: str, most: int) -> str:
-    """The result as it is, or as much of its beginning as fits in so many tokens with a mark that says so."""
+    """The result as it is, or as much of its beginning as fits in so many tokens with a mark that says so. Where not
+    even the mark fits, the shorter of the two."""
     if not is_longer(text, most):
         return text
     keep = most
     while True:
         short = cut_to_tokens(text, keep).rstrip()
         marked = short + _mark(len(short), len(text))
-        over = count_tokens(marked) - most
-        if over <= 0 or not short:
+        tokens = count_tokens(marked)
+        if tokens <= most:
             return marked
-        keep -= over
+        if not short:
+            return marked if is_longer(text, tokens) and not _is_mark(text) else text
+        keep -= tokens - most
 
 
 def left_out(text: str) -> str:
     """What stands for a result for which there is no room at all."""
     return f"[left out for room: {len(text):,} characters; call the tool again, for a smaller part, to see them]"
+
+
+def _is_mark(text: str) -> bool:
+    """Whether nothing is left of a result but the mark."""
+    whole = "".join(filter(str.isdecimal, text[:60])).removeprefix("0")
+    return whole.isascii() and whole.isdecimal() and text.strip() == _mark(0, int(whole)).strip()
 
 
 def _mark(shown: int, whole: int) -> str:
