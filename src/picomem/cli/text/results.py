@@ -1,45 +1,21 @@
-"""Results as text for a person at a terminal."""
+"""Results as text for a person at a terminal: each operation's by the function of its name, in the module that stands
+here. Only that one is loaded, for a hook waits for `picomem recall`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
-from picomem.cli.text import conversations, keeping, reading, writing
+_MODULES = {
+    "reading": "recall search-notes read-note memories show why history timeline index",
+    "writing": "remember revise forget undo changes audit purge",
+    "keeping": "ingest withhold migrate scrub embed status doctor index-status",
+    "conversations": "sessions messages import-sessions consolidate",
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def text_of(name: str, result: Any) -> str:
     """The result of the operation of that name."""
-    return _TEXTS[name](result)
-
-
-_TEXTS: dict[str, Callable[[Any], str]] = {
-    "recall": reading.recall,
-    "search-notes": reading.search_notes,
-    "read-note": reading.read_note,
-    "memories": reading.memories,
-    "show": reading.show,
-    "why": reading.why,
-    "history": reading.history,
-    "timeline": reading.timeline,
-    "consolidate": conversations.consolidate,
-    "remember": writing.remember,
-    "revise": writing.revise,
-    "forget": writing.forget,
-    "undo": writing.undo,
-    "changes": writing.changes,
-    "purge": writing.purge,
-    "index": reading.index,
-    "ingest": keeping.ingest,
-    "withhold": keeping.withhold,
-    "migrate": keeping.migrate,
-    "scrub": keeping.scrub,
-    "embed": keeping.embed,
-    "status": keeping.status,
-    "doctor": keeping.doctor,
-    "audit": writing.audit,
-    "index-status": keeping.index_status,
-    "sessions": conversations.sessions,
-    "messages": conversations.messages,
-    "import-sessions": conversations.import_sessions,
-}
+    module = import_module(f"picomem.cli.text.{_MODULE_OF[name]}")
+    return getattr(module, name.replace("-", "_"))(result)
