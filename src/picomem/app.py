@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from picomem import paths
 from picomem.clock import Clock, local_zone, system_clock
 from picomem.engine.engine import Engine
-from picomem.errors import InvalidInput, NoStore, PicomemError, StoreError
+from picomem.errors import EmbedderFailed, InvalidInput, NoStore, PicomemError, StoreError
 from picomem.models.embedder import Embedder
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.scope import Scope
@@ -125,12 +125,16 @@ def _connector(database: Path, opened: Callable[[], Connector], without_store: b
     return LateConnector(database, opened)
 
 
-def _embedder(chosen: str | Embedder, settings: Settings) -> Embedder | None:
+def _embedder(chosen: str | Embedder, settings: Settings) -> Embedder | EmbedderFailed | None:
+    """The embedder, or why there is none: recall works by words meanwhile, and says so."""
     if not isinstance(chosen, str):
         return chosen
     from picomem.models.choice import embedder_of
 
-    return embedder_of(chosen, settings.embedder)
+    try:
+        return embedder_of(chosen, settings.embedder)
+    except EmbedderFailed as error:
+        return error
 
 
 def _lexicon() -> Lexicon:

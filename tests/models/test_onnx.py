@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.models.conftest import DIMENSIONS, make_model, meaning
 
 from picomem.app import open_engine
-from picomem.errors import InvalidInput
+from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.models.families import family_of
 from picomem.models.onnx import OnnxEmbedder, batches, pooled, recipe_of
 from picomem.settings import EmbedderSettings
@@ -144,9 +144,26 @@ def test_another_file_in_the_folder_is_another_model(tmp_path) -> None:
     assert recipe_of(folder, PLAIN).name != before
 
 
+@pytest.mark.requirement("O12")
+def test_where_the_folder_is_away_words_answer_and_what_is_stored_waits(model, db, chosen) -> None:
+    with open_engine(db, settings=chosen(f"onnx:{model}")) as memory:
+        memory.remember("The automobile is crimson", key="paint")
+    away = model.rename(model.with_name("away"))
+    with open_engine(db, settings=chosen(f"onnx:{model}")) as memory:
+        assert memory.remember("The boat is called Swift", key="boat").memory is not None
+        answer = memory.recall("what is the boat called?")
+        assert answer.hits[0].key == "boat"
+        assert answer.legs["memories by vector"].startswith("failed: There is no folder")
+        assert "There is no folder" in memory.status().embedder_trouble
+        with pytest.raises(EmbedderFailed, match="There is no folder"):
+            memory.embed()
+    away.rename(model)
+    with open_engine(db, settings=chosen(f"onnx:{model}")) as memory:
+        assert memory.embed().made == 1
+        assert memory.recall("car red?").hits[0].key == "paint"
+
+
 def test_what_is_wrong_with_a_folder_is_said_in_a_sentence(model, tmp_path) -> None:
-    with pytest.raises(InvalidInput, match="There is no folder"):
-        recipe_of(tmp_path / "nowhere", PLAIN)
     with pytest.raises(InvalidInput, match=r"holds no model\.onnx"):
         recipe_of(tmp_path, PLAIN)
     (model / "modules.json").write_text(json.dumps([{"type": "sentence_transformers.models.Dense"}]))

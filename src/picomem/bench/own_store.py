@@ -25,7 +25,7 @@ from picomem.bench.own_report import BARE, DEPTH, Answered, Came, OwnReport, mad
 from picomem.bench.questions import OwnQuestion, read_questions
 from picomem.bench.variants import Variant
 from picomem.engine.engine import Engine
-from picomem.errors import Conflict, Corrupt, NotFound, Refused
+from picomem.errors import Conflict, Corrupt, EmbedderFailed, NotFound, Refused
 from picomem.paths import database_path, named_database
 from picomem.records.hit import Hit
 from picomem.store.copying import copy_store
@@ -97,6 +97,8 @@ def run(
 
 
 def _vectors_made(engine: Engine, way: Variant, tell: Telling) -> int:
+    if engine.embedder_trouble:
+        raise EmbedderFailed(engine.embedder_trouble)
     if engine.embedder_name == "none":
         return 0
     return engine.embed(

@@ -168,6 +168,8 @@ class Keeping(Conversing):
         from picomem.memory.embed import Embed
 
         made_by = self._vectors()
+        if self._no_embedder is not None:
+            raise self._no_embedder
         if made_by is None:
             raise InvalidInput("recall.embedder is none, so there are no vectors to make; set it to static or another.")
         return Embed(self._connector, self.scope, made_by, self._clock, stop).run(

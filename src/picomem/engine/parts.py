@@ -9,7 +9,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from picomem.clock import Clock, Micros, parse_iso
-from picomem.errors import InvalidInput
+from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.memory.arguments import future
 from picomem.memory.handed_out import HandedOut
 from picomem.recall.meaning import MeaningLeg
@@ -38,7 +38,7 @@ class Parts:
         self,
         connector: Connector,
         scope: Scope,
-        embedder: Embedder | None,
+        embedder: Embedder | EmbedderFailed | None,
         clock: Clock,
         zone: tzinfo,
         settings: Settings,
@@ -57,6 +57,8 @@ class Parts:
         self._handed_out = HandedOut()
         self._kept_cleaner: Cleaner | None = None
         self._kept_redactor: Redactor | None = None
+        self._no_embedder = embedder if isinstance(embedder, EmbedderFailed) else None
+        embedder = None if isinstance(embedder, EmbedderFailed) else embedder
         if embedder is not None and not embedder.local:
             from picomem.policy.outgoing import RedactedEmbedder
 
@@ -65,7 +67,8 @@ class Parts:
         self._kept_vectors: Vectors | None = None
         self._kept_sessions: Sessions | None = None
         meaning = MeaningLeg(embedder) if embedder is not None else None
-        self._recall = Recall(connector, self._redactor, meaning, zone, lexicon, weights)
+        without = f"failed: {self.embedder_trouble.rstrip('.')}" if self._no_embedder else "off"
+        self._recall = Recall(connector, self._redactor, meaning, zone, lexicon, weights, without)
 
     @property
     def zone(self) -> tzinfo:
@@ -76,6 +79,11 @@ class Parts:
     def embedder_name(self) -> str:
         """The name of the embedder, or "none"."""
         return self._embedder.name if self._embedder else "none"
+
+    @property
+    def embedder_trouble(self) -> str:
+        """Why there is no embedder, though the settings want one."""
+        return str(self._no_embedder or "")
 
     @property
     def read_only(self) -> bool:

@@ -239,7 +239,8 @@ class Reading(Parts):
 
         with self._connector.read() as tx:
             limit = self.settings.memory.daily_token_limit
-            return status(tx, self.scope, self._clock(), self._connector, self.embedder_name, limit)
+            found = status(tx, self.scope, self._clock(), self._connector, self.embedder_name, limit)
+        return replace(found, embedder_trouble=self.embedder_trouble)
 
     def safe_text(self, text: str) -> str:
         """A text without its secrets, as what is kept elsewhere must be; where the store's key for the marks cannot be

@@ -12,7 +12,8 @@ from picomem.values import asdict, dataclass
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Counts for one user; `bytes` is the size of the database with its log, `embedder` a name or "none".
+    """Counts for one user; `bytes` is the size of the database with its log, `embedder` a name or "none", and
+    `embedder_trouble` why there is none though the settings want one.
 
     `purge_unfinished` says that a purge was interrupted: what was erased may still stand in free space. `models` is
     what each text model was asked and answered in all, `spent_today` the tokens of today (UTC), of which
@@ -37,6 +38,7 @@ class Status:
     models: dict[str, dict[str, int]]
     spent_today: int
     daily_token_limit: int
+    embedder_trouble: str = ""
 
 
 def status(

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def embedder_of(chosen: str, settings: EmbedderSettings) -> Embedder | None:
-    """The embedder of that name, as `recall.embedder` writes it; None for "none". Raises InvalidInput.
+    """The embedder of that name, as `recall.embedder` writes it; None for "none". Raises InvalidInput, and
+    EmbedderFailed where its model is not there.
 
     Nothing is loaded or connected to before the first text.
     """

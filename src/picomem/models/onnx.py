@@ -71,8 +71,8 @@ class Recipe:
 
 
 def recipe_of(given: Path, settings: EmbedderSettings) -> Recipe:
-    """How to run the model in a folder (or the file itself). Raises InvalidInput that says what is not there, or what
-    nobody said."""
+    """How to run the model in a folder (or the file itself). Raises EmbedderFailed where the folder is not there, which
+    may be on a disk that is away, and InvalidInput that says what is missing in it, or what nobody said."""
     given = given.expanduser().absolute()
     model = _model_file(given)
     folder = next((each for each in (model.parent, *model.parents[1:2]) if (each / "tokenizer.json").is_file()), None)
@@ -105,7 +105,7 @@ def _model_file(given: Path) -> Path:
     if given.is_file():
         return given
     if not given.is_dir():
-        raise InvalidInput(f"There is no folder {given}; recall.embedder names one as onnx:/path/to/model.")
+        raise EmbedderFailed(f"There is no folder {given}; recall.embedder names one as onnx:/path/to/model.")
     places = [folder / name for folder in (given, given / "onnx") for name in _FILES]
     found = next((place for place in places if place.is_file()), None)
     if found is None:

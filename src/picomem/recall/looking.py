@@ -45,6 +45,7 @@ class Looking:
     meaning: MeaningLeg | None
     lexicon: Lexicon | None
     weights: Weights
+    without_meaning: str
     legs: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
@@ -74,7 +75,7 @@ class Looking:
     def near(self, source: str, total: int) -> Likeness:
         leg = _LEG_NAMES[source] + " by vector"
         if self.meaning is None or not self._meaning_weight(self.meaning):
-            self.legs[leg] = "off"
+            self.legs[leg] = self.without_meaning if self.meaning is None else "off"
             return _NOTHING
         if not total or not self.question.text.strip():
             self.legs[leg] = "0"

@@ -44,18 +44,23 @@ class Recall:
         zone: tzinfo,
         lexicon: Lexicon | None = None,
         weights: Weights = WEIGHTS,
+        without_meaning: str = "off",
     ) -> None:
+        """`without_meaning` is what the legs by vector are said to be where there is no `meaning`."""
         self._connector = connector
         self._redactor = redactor
         self._meaning = meaning
         self._zone = zone
         self._lexicon = lexicon
         self._weights = weights
+        self._without_meaning = without_meaning
 
     def answer(self, scope: Scope, text: str, wanted: Wanted, now: Micros) -> Answer:
         question = parse(text, now, self._zone)
         with self._connector.read() as tx:
-            looking = Looking(tx, scope, question, wanted, now, self._meaning, self._lexicon, self._weights)
+            looking = Looking(
+                tx, scope, question, wanted, now, self._meaning, self._lexicon, self._weights, self._without_meaning
+            )
             found = memory_hits(looking) if wanted.filters.include_memories else []
             found += episode_hits(looking) if wanted.filters.include_transcripts else []
         notes = looking.notes

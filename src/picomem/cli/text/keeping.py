@@ -100,6 +100,8 @@ def status(result: Any) -> str:
         *_spending(result),
         f"size         {result.bytes / 1e6:,.2f} MB",
     ]
+    if result.embedder_trouble:
+        lines.append(f"! {result.embedder_trouble}")
     if result.purge_unfinished:
         lines.append("! A purge was begun and is not finished; `picomem purge` finishes it.")
     return "\n".join(lines)
