@@ -44,6 +44,14 @@ class Terminal:
         shown, text, self.seen = self.seen.partition(text)
         return shown + text
 
+    def take_back(self) -> str:
+        """Ctrl-C at the prompt; what is shown until the next one. Python sees one that comes while its readline still
+        handles a key only with the next key, so it is pressed again where nothing comes of it."""
+        self.type("\x03")
+        while not select.select([self.file], [], [], 2.0)[0]:
+            self.type("\x03")
+        return self.until("\n› ")
+
     def type(self, text: str) -> None:
         os.write(self.file, text.encode())
 
@@ -81,8 +89,7 @@ def test_an_interrupt_stops_the_answer_and_not_the_chat_and_what_came_is_kept(ho
     assert "stopped; what was said until now is kept" in chat.until("\n› ")
     chat.type("half a line")
     chat.until("half a line")
-    chat.type("\x03")  # at the prompt it takes back the line
-    assert "Ctrl-D ends" in chat.until("\n› ")
+    assert "Ctrl-D ends" in chat.take_back()
     assert "你好。" in chat.say("我喜欢喝绿茶")
     said = [each["content"] for each in server.asked[-1]["messages"]][1:]
     assert said == ["Tell me a story.", "It began well and", "我喜欢喝绿茶"]
