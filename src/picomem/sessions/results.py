@@ -10,6 +10,8 @@ from picomem.text.tokens import count_tokens, cut_to_tokens
 
 SHARE = 4  # one result has at most this part of the room: several have to stand there, and what is said of them
 _LONGEST_PIECE = 16  # characters that one token stands for
+_MORE = "To see more, call the tool for a smaller part; for the user `picomem messages` prints all of it."
+_NOTHING = f"[… cut here: nothing is shown. {_MORE}]"  # without a number: cut once more it is the same
 
 
 def is_longer(text: str, most: int) -> bool:
@@ -30,7 +32,7 @@ def cut_result(text: str, most: int) -> str:
         if tokens <= most:
             return marked
         if not short:
-            return marked if is_longer(text, tokens) and not _is_mark(text) else text
+            return _NOTHING if is_longer(text, count_tokens(_NOTHING)) else text
         keep -= tokens - most
 
 
@@ -39,14 +41,5 @@ def left_out(text: str) -> str:
     return f"[left out for room: {len(text):,} characters; call the tool again, for a smaller part, to see them]"
 
 
-def _is_mark(text: str) -> bool:
-    """Whether nothing is left of a result but the mark."""
-    whole = "".join(filter(str.isdecimal, text[:60])).removeprefix("0")
-    return whole.isascii() and whole.isdecimal() and text.strip() == _mark(0, int(whole)).strip()
-
-
 def _mark(shown: int, whole: int) -> str:
-    return (
-        f"\n[… cut here: {shown:,} of {whole:,} characters are shown. To see more, call the tool for a smaller part; "
-        "for the user `picomem messages` prints all of it.]"
-    )
+    return f"\n[… cut here: {shown:,} of {whole:,} characters are shown. {_MORE}]"
