@@ -185,9 +185,9 @@ class Memory(AbstractCapability[Any]):
         asked = _question(ctx)
 
         def listen() -> None:
-            names = self._toolset.names
-            self._toolset.voices = Voices.of(messages, asked, shown, names)
-            self._engine.heard(*(text for _, text in heard_in(messages, asked, names)))
+            heard = heard_in(messages, asked, self._toolset.names)
+            self._toolset.voices = Voices.of(messages, asked, shown, heard)
+            self._engine.heard(*(text for _, text in heard))
 
         await to_thread.run_sync(listen)
 

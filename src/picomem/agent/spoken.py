@@ -43,10 +43,11 @@ class Voices:
     spoken: Spoken
 
     @classmethod
-    def of(cls, messages: Sequence[ModelMessage], asked: str, shown: str, own_tools: Collection[str]) -> Voices | None:
-        """`asked` is what the person says now, `shown` what memory put into the prompt. None where no other tool has
-        spoken."""
-        heard = heard_in(messages, asked, own_tools)
+    def of(
+        cls, messages: Sequence[ModelMessage], asked: str, shown: str, heard: Sequence[tuple[Origin, str]]
+    ) -> Voices | None:
+        """`asked` is what the person says now, `shown` what memory put into the prompt, `heard` what `heard_in` finds
+        in the messages. None where no other tool has spoken."""
         if not heard:
             return None
         said = [text_of(part.content) for message in messages for part in prompts_of(message, asked)]
