@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from picomem import paths
 from picomem.clock import Clock, local_zone, system_clock
 from picomem.engine.engine import Engine
-from picomem.errors import EmbedderFailed, InvalidInput, NoStore, PicomemError, StoreError
+from picomem.errors import EmbedderFailed, InvalidInput, NoStore, NotFound, PicomemError, StoreError
 from picomem.models.embedder import Embedder
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.scope import Scope
@@ -53,11 +53,11 @@ def open_engine(
         raise InvalidInput("The user id is empty; name a user, or leave it out for the one of the settings.")
     chosen = settings or load()
     scope = Scope(user or chosen.data.user, agent, project, session)
-    database = Path(path).expanduser() if path is not None else paths.database_path(chosen.data.dir)
+    database = paths.named_path(str(path)) if path is not None else paths.database_path(chosen.data.dir)
     zone, model = zone_of(chosen), _embedder(embedder or chosen.recall.embedder, chosen)  # before a file is made
     named = path is not None or bool(paths.named_database())
     snapshot = database.parent / "sessions.json"
-    waiting = path is None and snapshot.exists()
+    waiting = path is None and _is_there(snapshot)
 
     def opened() -> Connector:
         if not create and not waiting:
@@ -80,6 +80,13 @@ def open_engine(
     return engine
 
 
+def _is_there(path: Path) -> bool:
+    try:
+        return paths.status_of(path) is not None
+    except InvalidInput:
+        return False  # a folder that is closed to us: opening the database says so
+
+
 def _take_over_snapshot(engine: Engine, snapshot: Path) -> None:
     """Take over a PicoBot snapshot that lies in the data directory (P11). A broken one is reported, and no more."""
     import logging
@@ -87,6 +94,8 @@ def _take_over_snapshot(engine: Engine, snapshot: Path) -> None:
     log = logging.getLogger("picomem")
     try:
         done = engine.import_sessions(snapshot, move=True)
+    except NotFound:
+        return  # another process was faster, and has renamed it
     except PicomemError as error:
         log.warning("picomem: %s", error)
     else:

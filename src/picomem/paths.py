@@ -1,18 +1,33 @@
-"""Where picomem keeps its files, and how private they are: folders 0700, files 0600."""
+"""Where picomem keeps its files, how private they are (folders 0700, files 0600), and how named files are opened.
+
+Every file that a user or a setting names is opened by `open_regular` or read by `read_regular`: regular files only, so
+that no device is read without end and no pipe is waited for.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
+import threading
+from collections import Counter
+from io import DEFAULT_BUFFER_SIZE, BufferedReader, FileIO
 from pathlib import Path
 
-from picomem.errors import InvalidInput
+from picomem.errors import InvalidInput, NotFound
+
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_DATABASE_FILES = ("", "-wal", "-shm", "-journal")
+
+_open_databases: Counter[Path] = Counter()
+_open_databases_lock = threading.Lock()
 
 
 def data_dir() -> Path:
     """The data directory: `$PICOMEM_DATA_DIR`, or the platform's own place for a user's data."""
     chosen = os.environ.get("PICOMEM_DATA_DIR")
     if chosen:
-        return Path(chosen).expanduser()
+        return named_path(chosen)
     # platformdirs costs 20 ms to import, and on Linux its answer is this one line.
     if os.name == "posix" and os.uname().sysname == "Linux":
         base = os.environ.get("XDG_DATA_HOME")
@@ -31,8 +46,8 @@ def database_path(folder: str = "") -> Path:
     """The database: `$PICOMEM_DB`; or `picomem.db` in `folder`, or where none is given in the data directory."""
     named = named_database()
     if named:
-        return Path(named).expanduser()
-    return (Path(folder).expanduser() if folder else data_dir()) / "picomem.db"
+        return named_path(named)
+    return (named_path(folder) if folder else data_dir()) / "picomem.db"
 
 
 def make_private_dir(folder: Path) -> None:
@@ -48,12 +63,135 @@ def private_umask() -> None:
     os.umask(0o077)
 
 
+def named_path(text: str) -> Path:
+    """A path as a person wrote it, with `~` expanded. Raises InvalidInput."""
+    if "\0" in text:
+        raise InvalidInput("A path holds a NUL character; name another file.")
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise InvalidInput(f"{text} names a home folder that does not exist; write the whole path.") from None
+
+
+def status_of(path: Path) -> os.stat_result | None:
+    """The status of a file or folder, None where there is none. Raises InvalidInput where that cannot be told."""
+    try:
+        return path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"{path} cannot be read: {_reason(error)}.") from error
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a path leads to a folder. Raises InvalidInput where that cannot be told."""
+    status = status_of(path)
+    return status is not None and stat.S_ISDIR(status.st_mode)
+
+
+def is_regular(path: Path) -> bool:
+    """Whether a path leads to a regular file. Raises InvalidInput where that cannot be told."""
+    status = status_of(path)
+    return status is not None and stat.S_ISREG(status.st_mode)
+
+
+def open_regular(path: Path, *, buffering: int = DEFAULT_BUFFER_SIZE) -> BufferedReader:
+    """Open a regular file to read. Raises NotFound, and InvalidInput for anything else that is not readable."""
+    status = status_of(path)
+    if status is None:
+        raise NotFound(f"There is no file {path}.")
+    _check_regular(path, status)
+    refuse_open_database(path)
+    try:
+        descriptor = os.open(path, _READ)
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {path}.") from None
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {_reason(error)}.") from error
+    try:
+        _check_regular(path, os.fstat(descriptor))  # something else may have taken its place meanwhile
+    except InvalidInput:
+        os.close(descriptor)
+        raise
+    return BufferedReader(FileIO(descriptor), buffering)
+
+
+def read_regular(path: Path, *, most: int) -> bytes:
+    """The content of a regular file of at most `most` bytes. Raises NotFound and InvalidInput."""
+    with open_regular(path) as file:
+        try:
+            size = os.fstat(file.fileno()).st_size
+            content = b"" if size > most else file.read(most + 1)
+        except OSError as error:
+            raise InvalidInput(f"{path} cannot be read: {_reason(error)}.") from error
+    if size > most or len(content) > most:
+        raise InvalidInput(f"{path} is larger than {_size(most)}; name a smaller file.")
+    return content
+
+
+def hold_database(path: Path) -> None:
+    """Note that this process has a database open. Each call is taken back by one of `release_database`."""
+    with _open_databases_lock:
+        _open_databases[path.absolute()] += 1
+
+
+def release_database(path: Path) -> None:
+    """Note that one opening of a database has ended."""
+    with _open_databases_lock:
+        _open_databases.subtract([path.absolute()])
+        if _open_databases[path.absolute()] <= 0:
+            del _open_databases[path.absolute()]
+
+
+def refuse_open_database(path: Path) -> None:
+    """Raise InvalidInput where a path leads to a database file that this process has open.
+
+    POSIX drops all locks of a process on a file when the process closes any descriptor of the file, SQLite's among
+    them; another process could then write in the middle of a transaction.
+    """
+    status = status_of(path)
+    if status is None:
+        return
+    for database in list(_open_databases):
+        for suffix in _DATABASE_FILES:
+            held = status_of(Path(f"{database}{suffix}"))
+            if held is not None and os.path.samestat(status, held):
+                raise InvalidInput(f"{path} is the memory database that is open; name another file.")
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that a reader sees the old text or the new, never a part. Raises InvalidInput."""
-    spare = path.with_name(f".{path.name}.{os.getpid()}")
+    status = status_of(path)
+    if status is not None:
+        _check_regular(path, status)
+        refuse_open_database(path)
     try:
+        spare = path.with_name(f".{path.name}.{os.getpid()}")
         path.parent.mkdir(parents=True, exist_ok=True)
-        spare.write_text(text, "utf-8")
-        spare.replace(path)
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be written: {error.strerror}.") from error
+        try:
+            spare.write_text(text, "utf-8")
+            spare.replace(path)
+        finally:
+            spare.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"{path} cannot be written: {_reason(error)}.") from error
+
+
+def _check_regular(path: Path, status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise InvalidInput(f"{path} is a folder; name a file.")
+    if not stat.S_ISREG(status.st_mode):
+        raise InvalidInput(f"{path} is not a regular file; name one that is.")
+
+
+def _reason(error: OSError | ValueError) -> str:
+    """Why a path could not be used, as the end of a sentence."""
+    if not isinstance(error, OSError):  # NUL, or a character that no file name can hold
+        return "no file can have such a name"
+    if error.errno == errno.ENAMETOOLONG:
+        return "the name is too long"
+    return error.strerror or str(error)
+
+
+def _size(most: int) -> str:
+    return f"{most >> 20} MiB" if most >= 1 << 20 else f"{most:,} bytes"

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from picomem import paths
-from picomem.errors import InvalidInput
+from picomem.errors import InvalidInput, NotFound
 from picomem.values import dataclass, field, fields, replace
 
 LEAST_CONTEXT = 400  # tokens: with fewer, an index page and a summary do not fit beside a message
 LEAST_WINDOW = 2_000  # tokens: with fewer, no conversation fits beside what the model is told
+_LARGEST = 1 << 20  # bytes of a settings file
 _SWITCHES = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
 
 
@@ -189,9 +190,9 @@ TABLES = {each.name: each.name for each in fields(Settings)} | {
 def load(env: Mapping[str, str] = os.environ, path: Path | None = None) -> Settings:
     """The settings of this process. Raises InvalidInput that names the file or variable, and the nearest key."""
     settings = Settings()
-    chosen = path or (Path(env["PICOMEM_CONFIG"]).expanduser() if env.get("PICOMEM_CONFIG") else None)
+    chosen = path or (paths.named_path(env["PICOMEM_CONFIG"]) if env.get("PICOMEM_CONFIG") else None)
     file = chosen or paths.data_dir() / "config.toml"
-    if chosen or file.exists():
+    if chosen or paths.status_of(file):
         settings = _with_tables(settings, _read(file), str(file))
     return _with_tables(settings, _tables_of(env), "the environment")
 
@@ -200,10 +201,10 @@ def _read(file: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(file.read_text("utf-8"))
-    except FileNotFoundError:
+        return tomllib.loads(paths.read_regular(file, most=_LARGEST).decode())
+    except NotFound:
         raise InvalidInput(f"There is no settings file {file}.") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise InvalidInput(f"The settings file {file} cannot be read: {error}.") from error
 
 
@@ -289,8 +290,8 @@ def _parsed(value: object, kind: type, name: str, where: str) -> object:
 
 def given(env: Mapping[str, str] = os.environ, path: Path | None = None) -> frozenset[str]:
     """The names of the settings that somebody has set, as `memory.enabled`, in the file or in the environment."""
-    chosen = path or (Path(env["PICOMEM_CONFIG"]).expanduser() if env.get("PICOMEM_CONFIG") else None)
+    chosen = path or (paths.named_path(env["PICOMEM_CONFIG"]) if env.get("PICOMEM_CONFIG") else None)
     file = chosen or paths.data_dir() / "config.toml"
-    tables = [_tables_of(env), _read(file) if chosen or file.exists() else {}]
+    tables = [_tables_of(env), _read(file) if chosen or paths.status_of(file) else {}]
     flat = [each for table in tables for each in _flat(table).items()]
     return frozenset(f"{name}.{key}" for name, values in flat if isinstance(values, dict) for key in values)

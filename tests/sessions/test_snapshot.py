@@ -173,6 +173,33 @@ def test_a_run_that_was_killed_before_the_rename_is_finished_by_the_next(data: P
     assert [file.name for file in data.glob("sessions.json*")] == ["sessions.json.migrated"]
 
 
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def _sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(4 << 30)
+
+
+@pytest.mark.requirement("P11", "X7")
+@pytest.mark.parametrize("make", [_pipe, _device, _sparse, Path.mkdir])
+def test_what_is_no_file_to_read_is_left_alone_and_told_and_the_program_starts(make, data: Path, caplog) -> None:
+    path = data / "sessions.json"
+    make(path)
+    before = path.lstat()
+    with open_memory(embedder="none") as engine:
+        assert engine.status().memories == {}
+        with pytest.raises(InvalidInput):
+            engine.import_sessions(path)
+    assert len(caplog.messages) == 1 and str(path) in caplog.text
+    assert path.lstat().st_ino == before.st_ino
+
+
 @pytest.mark.requirement("P11", "X10")
 def test_processes_that_start_at_once_take_a_snapshot_over_once(data: Path) -> None:
     snapshot(data, *(entry(f"s-{number}") for number in range(20)))

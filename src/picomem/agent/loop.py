@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from anyio import CancelScope, to_thread
@@ -55,6 +54,7 @@ from picomem.consolidation import consolidate_due
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.models.choice import generator_of
+from picomem.paths import named_path
 from picomem.records.session import Role, Said
 from picomem.sessions.due import Trigger, Triggers, due
 from picomem.sessions.window import Budgets, Window
@@ -141,7 +141,7 @@ class PicoBot:
             return []
         if await to_thread.run_sync(self._is_long):
             notes = self._engine.settings.notes.paths
-            await flush(self._engine, self._ask_silently, Path(notes[0]).expanduser() if notes else None)
+            await flush(self._engine, self._ask_silently, named_path(notes[0]) if notes else None)
         done = await consolidate_due(self._engine.acting_as(ACTOR), generator_of(self._engine.settings))
         return [note for each in done for note in each.notes]
 

@@ -16,13 +16,15 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import zlib
 from calendar import monthrange
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from picomem.clock import Micros, parse_iso
-from picomem.errors import InvalidInput, InvalidTime, NotFound
+from picomem.errors import InvalidInput, InvalidTime
+from picomem.paths import open_regular
 from picomem.values import dataclass
 
 TurnKey = tuple[str, str]  # a session's id, and a turn's id within it
@@ -78,13 +80,11 @@ def set_name(path: Path) -> str:
 def read_cases(path: Path) -> Iterator[Case]:
     """The cases of a set, one by one. Raises NotFound, or InvalidInput that names the line."""
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+        with open_regular(path) as raw, gzip.open(raw) if path.suffix == ".gz" else raw as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
                     yield _case_in(path, number, line)
-    except FileNotFoundError:
-        raise NotFound(f"There is no file {path}.") from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InvalidInput(f"{path} cannot be read: {error}.") from error
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from picomem.bench.drawing import Curve, Panel, drawn
-from picomem.errors import InvalidInput, NotFound
-from picomem.paths import write_whole
+from picomem.errors import InvalidInput
+from picomem.paths import read_regular, write_whole
 
 WITH, WITHOUT, BARE = "with vectors", "without vectors", "bare FTS5"
 _NAMES = {"static": WITH, "none": WITHOUT}
+_LARGEST = 16 << 20  # bytes of a report
 _INTERPRETER = "bare Python"
 
 
@@ -75,12 +76,8 @@ def _curves(points: Mapping[str, Mapping[int, float]], names: Sequence[str]) -> 
 
 def _report(file: Path) -> Mapping[str, Any]:
     try:
-        report = json.loads(file.read_text("utf-8"))
+        report = json.loads(read_regular(file, most=_LARGEST))
         panels([report])
-    except FileNotFoundError:
-        raise NotFound(f"There is no file {file}.") from None
-    except OSError as error:
-        raise InvalidInput(f"{file} cannot be read: {error.strerror}.") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInput(f"{file} is no report of picomem bench speed --json.") from error
     return report

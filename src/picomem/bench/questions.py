@@ -19,9 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from picomem.clock import Micros, parse_iso
-from picomem.errors import InvalidInput, InvalidTime, NotFound
+from picomem.errors import InvalidInput, InvalidTime
+from picomem.paths import read_regular
 from picomem.values import dataclass
 
+_LARGEST = 64 << 20  # bytes
 _KEYS = ("question", "session", "words", "asked_at")
 
 
@@ -53,10 +55,8 @@ def read_questions(path: Path, zone: tzinfo) -> list[OwnQuestion]:
     """The questions of a file; a time without an offset is in `zone`. Raises NotFound, or InvalidInput that names the
     line."""
     try:
-        lines = path.read_text("utf-8-sig").split("\n")
-    except FileNotFoundError:
-        raise NotFound(f"There is no file {path}.") from None
-    except (OSError, UnicodeDecodeError) as error:
+        lines = read_regular(path, most=_LARGEST).decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
         raise InvalidInput(f"{path} cannot be read: {error}.") from error
     found = [_question(path, number, line, zone) for number, line in enumerate(lines, 1) if line.strip()]
     if not found:
@@ -68,7 +68,7 @@ def _question(path: Path, number: int, line: str, zone: tzinfo) -> OwnQuestion:
     problem = f"Line {number} of {path}"
     try:
         record = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{problem} is not JSON: {error}.") from error
     if not isinstance(record, dict):
         raise InvalidInput(f'{problem} is not an object; write it as {{"question": "…", "words": "…"}}.')

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from picomem.errors import InvalidInput
-from picomem.paths import private_umask
+from picomem.paths import named_path, private_umask
 from picomem.values import asdict
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def run_bench(chosen: argparse.Namespace) -> int:
         if not chosen.files:
             raise InvalidInput("Name at least one question set: picomem bench quality FILE…")
         report = quality.run(
-            [Path(file) for file in chosen.files],
+            [named_path(file) for file in chosen.files],
             ks=_numbers("5,10" if chosen.k is None else chosen.k, "--k"),
             jobs=1 if chosen.jobs is None else chosen.jobs,
             every=1 if chosen.every is None else chosen.every,
@@ -133,7 +132,7 @@ def run_bench(chosen: argparse.Namespace) -> int:
     elif chosen.what == "ablation":
         from picomem.bench import ablation
 
-        files = [Path(file) for file in chosen.files]
+        files = [named_path(file) for file in chosen.files]
         report = ablation.run(files, jobs=chosen.jobs, embedder=chosen.embedder, progress=_progress)
         rendered = ablation.render(report, as_markdown=chosen.markdown)
     elif chosen.what == "gate":
@@ -144,7 +143,7 @@ def run_bench(chosen: argparse.Namespace) -> int:
     else:
         from picomem.bench import speed
 
-        folder = Path(chosen.transcripts) if chosen.transcripts else None
+        folder = named_path(chosen.transcripts) if chosen.transcripts else None
         report = speed.run(sizes=_numbers(chosen.sizes, "--sizes"), transcripts=folder, progress=_progress)
         rendered = speed.render(report)
     _progress("")
@@ -157,7 +156,7 @@ def run_bench(chosen: argparse.Namespace) -> int:
 def _draw(chosen: argparse.Namespace) -> int:
     from picomem.bench.curves import draw
 
-    sizes = draw([Path(file) for file in chosen.files], Path(chosen.out))
+    sizes = draw([named_path(file) for file in chosen.files], named_path(chosen.out))
     print(json.dumps({"path": chosen.out, "sizes": sizes}) if chosen.json else f"{chosen.out} shows {sizes} sizes.")
     return 0
 
@@ -175,9 +174,9 @@ def _own_questions(chosen: argparse.Namespace) -> tuple[OwnReport, str]:
         )
     private_umask()
     report = own_store.run(
-        Path(chosen.questions),
+        named_path(chosen.questions),
         variants(chosen.embedder or [], chosen.compare or []),
-        database=Path(chosen.db).expanduser() if chosen.db else None,
+        database=named_path(chosen.db) if chosen.db else None,
         user=chosen.user,
         progress=_progress,
     )
@@ -191,11 +190,11 @@ def _peers(chosen: argparse.Namespace) -> tuple[PeerReport, str]:
     if chosen.no_speed and not chosen.files:
         raise InvalidInput("That leaves nothing to measure; name a question set, or leave --no-speed out.")
     report = peer_run.run(
-        [Path(file) for file in chosen.files],
+        [named_path(file) for file in chosen.files],
         sizes=() if chosen.no_speed else _numbers(chosen.sizes, "--sizes"),
         place=peer_run.Place(
-            environments=Path(chosen.peers).expanduser().resolve() if chosen.peers else None,
-            model=Path(chosen.model).expanduser().resolve() if chosen.model else None,
+            environments=named_path(chosen.peers).resolve() if chosen.peers else None,
+            model=named_path(chosen.model).resolve() if chosen.model else None,
         ),
         only=chosen.only or (),
         bounds=peer_run.Bounds(minutes=chosen.minutes),

@@ -10,7 +10,7 @@ from pathlib import Path
 from picomem.cli.run import progress_bar
 from picomem.demo.demo import run
 from picomem.ingest.report import Progress
-from picomem.paths import private_umask
+from picomem.paths import named_path, private_umask
 
 
 def run_demo(chosen: argparse.Namespace) -> int:
@@ -24,7 +24,7 @@ def run_demo(chosen: argparse.Namespace) -> int:
             if bar:
                 bar(state.bytes_done, state.bytes_total, state.path)
 
-        run(Path(chosen.keep).expanduser() if chosen.keep else Path(spare), say, show)
+        run(named_path(chosen.keep) if chosen.keep else Path(spare), say, show)
     if chosen.json:
         print(json.dumps({"lines": lines}, ensure_ascii=False, indent=2))
     return 0

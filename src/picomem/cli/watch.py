@@ -24,6 +24,7 @@ from picomem.ingest.places import default_places
 from picomem.operations.keeping import Ingest
 from picomem.operations.operation import Operation
 from picomem.operations.views import jsonable
+from picomem.paths import is_folder, named_path
 from picomem.values import replace
 
 if TYPE_CHECKING:
@@ -63,10 +64,10 @@ def watch(engine: Engine, operation: Operation, request: Ingest, *, as_json: boo
 
 
 def _follow(engine: Engine, operation: Operation, request: Ingest, *, as_json: bool) -> NoReturn:
-    given = [Path(path).expanduser() for path in request.paths]
-    folders = [path if path.is_dir() else path.parent for path in given]
+    given = [named_path(path) for path in request.paths]
+    folders = [path if is_folder(path) else path.parent for path in given]
     folders = folders or [place.folder for place in default_places(Path.home(), os.environ)]
-    files = frozenset(path.name for path in given if not path.is_dir())
+    files = frozenset(path.name for path in given if not is_folder(path))
     if not _there(folders):
         names = ", ".join(str(folder) for folder in folders)
         raise InvalidInput(f"There is nothing to watch: {names} do not exist. Name a folder that does.")

@@ -82,12 +82,11 @@ class Keeping(Conversing):
         return self._without_traces(erased, wait_seconds)
 
     def _without_traces(self, erased: Erased | None, wait_seconds: float) -> Purged:
-        from pathlib import Path
 
         from picomem.memory import traces
         from picomem.memory.purge import Purged
         from picomem.memory.scan import scan, telling
-        from picomem.paths import data_dir
+        from picomem.paths import data_dir, named_path
 
         left, unfinished, scanned = [], "", None
         try:
@@ -101,7 +100,7 @@ class Keeping(Conversing):
         except StoreError as error:
             unfinished = str(error)
         if erased is not None:
-            folder = Path(self.settings.data.dir).expanduser() if self.settings.data.dir else data_dir()
+            folder = named_path(self.settings.data.dir) if self.settings.data.dir else data_dir()
             with self._connector.read() as tx:
                 users = [Scope(user) for (user,) in tx.all("users")]
                 files = traces.files_to_scan(tx, self._connector, self.scope, folder)

@@ -17,6 +17,7 @@ from pathlib import Path
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.format import format_of
 from picomem.ingest.reader import head
+from picomem.paths import is_folder, named_path
 from picomem.values import dataclass, replace
 
 # OpenClaw keeps what was reset or deleted: `<session>.jsonl.deleted.<time>.zst`.
@@ -45,9 +46,9 @@ class Found:
 
 def default_places(home: Path, env: Mapping[str, str]) -> list[Place]:
     """Where Claude Code, Codex, OpenClaw and nanobot keep transcripts for this home and environment."""
-    claude = Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude").expanduser()
-    codex = Path(env.get("CODEX_HOME") or home / ".codex").expanduser()
-    openclaw = Path(env.get("OPENCLAW_STATE_DIR") or home / ".openclaw").expanduser()
+    claude = _folder(env.get("CLAUDE_CONFIG_DIR"), home / ".claude")
+    codex = _folder(env.get("CODEX_HOME"), home / ".codex")
+    openclaw = _folder(env.get("OPENCLAW_STATE_DIR"), home / ".openclaw")
     return [
         Place("claude-code", claude / "projects"),
         Place("codex", codex / "sessions"),
@@ -67,17 +68,21 @@ def find(places: Iterable[str | Path | Place]) -> list[Found]:
     found: list[Found] = []
     for place in places:
         given = not isinstance(place, Place)
-        path = Path(place).expanduser() if given else place.folder
+        path = named_path(str(place)) if given else place.folder
         try:
-            folder = path.is_dir()
-        except OSError as error:  # a folder above it is closed to us
-            found.append(Found(path, "", f"{path} cannot be read: {error.strerror or error}."))
+            folder = is_folder(path)
+        except InvalidInput as error:  # a folder above it is closed to us
+            found.append(Found(path, "", str(error)))
             continue
         if folder:
             found += _in_folder(path)
         elif given:
             found.append(_judged(path))
     return _once(found)
+
+
+def _folder(named: str | None, usual: Path) -> Path:
+    return named_path(named) if named else usual
 
 
 def _agents(folder: Path) -> list[Path]:

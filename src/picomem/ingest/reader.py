@@ -13,15 +13,14 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from picomem.errors import InvalidInput, NotFound
+from picomem.errors import InvalidInput
+from picomem.paths import open_regular
 
 LONGEST = 8 * 1024 * 1024
 HEAD = 32 * 1024
@@ -114,17 +113,7 @@ def _decompressed(path: Path, file: BinaryIO, offset: int) -> Iterator[BinaryIO]
 
 
 def _regular(path: Path) -> io.BufferedReader:
-    try:
-        # O_NONBLOCK: opening a named pipe that nobody writes to would wait for ever.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    except FileNotFoundError as error:
-        raise NotFound(f"There is no file {path}.") from error
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be opened: {error.strerror or error}.") from error
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise InvalidInput(f"{path} is not a regular file.")
-    return io.BufferedReader(io.FileIO(descriptor), _PIECE)
+    return open_regular(path, buffering=_PIECE)
 
 
 def _compressed(start: bytes) -> bool:

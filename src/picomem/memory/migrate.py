@@ -10,6 +10,7 @@ name, nanobot's `[YYYY-MM-DD HH:MM]` before an entry. Code, tables, quotations a
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Iterator
 from datetime import tzinfo
 from pathlib import Path
@@ -19,6 +20,7 @@ from picomem.errors import InvalidInput, InvalidTime
 from picomem.memory.clean import Cleaner
 from picomem.memory.decide import Offer
 from picomem.memory.remember import Remembered, Writer
+from picomem.paths import is_folder, is_regular, read_regular, status_of
 from picomem.policy.requests import kind_of
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.scope import Scope
@@ -60,7 +62,7 @@ def migrate_file(
     tx: Transaction, writer: Writer, scope: Scope, clean: Cleaner, path: Path, zone: tzinfo
 ) -> list[tuple[Entry, Remembered]]:
     """Offer each entry of a file to memory; what became of each. What is known already is merged."""
-    entries = read_entries(path.read_text("utf-8", "replace"), path.name, zone)
+    entries = read_entries(read_regular(path, most=_LARGEST).decode("utf-8", "replace"), path.name, zone)
     return [(entry, writer.remember(tx, offer_of(entry, scope, clean))) for entry in entries]
 
 
@@ -104,12 +106,17 @@ def markdown_files(paths: list[Path]) -> list[Path]:
     """The Markdown files among these files and folders. Raises InvalidInput for a path that holds none."""
     found: list[Path] = []
     for path in paths:
-        files = sorted(path.rglob("*.md")) if path.is_dir() else [path] if path.is_file() else []
-        files = [file for file in files if not file.is_symlink() and file.stat().st_size <= _LARGEST]
+        files = sorted(path.rglob("*.md")) if is_folder(path) else [path] if is_regular(path) else []
+        files = [file for file in files if not file.is_symlink() and _is_note(file)]
         if not files:
             raise InvalidInput(f"{path} is no Markdown file and holds none; name MEMORY.md or its folder.")
         found += files
     return list(dict.fromkeys(found))
+
+
+def _is_note(file: Path) -> bool:
+    status = status_of(file)
+    return status is not None and stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str, str]]:

@@ -14,15 +14,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from picomem.clock import Micros
-from picomem.errors import InvalidInput
+from picomem.errors import InvalidInput, NotFound
 from picomem.memory.index import HEAD
-from picomem.paths import write_whole
+from picomem.paths import read_regular, status_of, write_whole
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
 from picomem.sessions.snapshot import NAME as SNAPSHOT
 from picomem.sessions.snapshot import without_purged
 from picomem.store import tombstones
 from picomem.store.connector import Connector, Transaction
+
+_LARGEST = 16 << 20  # bytes of an exported page, and of what somebody wrote into it
 
 MakePage = Callable[[Scope, int], str]  # the index page of a scope, with so many tokens
 
@@ -80,11 +82,11 @@ def _exports(connector: Connector, scope: Scope, make_page: MakePage, now: Micro
     for name, agent, project, budget, written in rows:
         path, owner = Path(name), Scope(scope.user, agent, project)
         page = make_page(owner, budget)
-        there = path.exists()
         try:
+            there = status_of(path) is not None
             if there:
                 _rewrite(path, written, page)
-        except (InvalidInput, OSError, UnicodeError) as error:
+        except (InvalidInput, NotFound, UnicodeError) as error:
             left.append(f"{error} Look whether it holds what was purged.")
             continue
         with connector.write() as tx:
@@ -97,7 +99,7 @@ def _exports(connector: Connector, scope: Scope, make_page: MakePage, now: Micro
 
 def _rewrite(path: Path, written: str, page: str) -> None:
     """Write a page where it was written before. Raises InvalidInput for a file that is another's by now."""
-    now = path.read_text("utf-8")
+    now = read_regular(path, most=_LARGEST).decode()
     if content_hash(now) != written and not now.startswith(HEAD):
         raise InvalidInput(f"{path} is no index page any more and was left as it is.")
     if now != page:

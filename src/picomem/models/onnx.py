@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.models.embedder import SENTENCE_MARKS, unit_rows
 from picomem.models.families import family_of
+from picomem.paths import is_folder, is_regular, open_regular, read_regular
 from picomem.settings import EmbedderSettings
 from picomem.text.terms import is_cjk
 from picomem.values import dataclass
@@ -41,6 +42,7 @@ _LONGEST = 512  # tokens, where neither the folder nor the settings say: an epis
 # Tokens of texts of like length that are run at once. On a processor more does not pay: what fills the shorter ones up
 # is reckoned with the rest, and large tensors leave its cache (16 long texts at once take a third longer than alone).
 _TOGETHER = 512
+_LARGEST_JSON = 16 << 20  # bytes
 _SAMPLE = 1 << 16  # bytes from the beginning and the end of a file that tell it from another
 _CJK_TRUST = 0.2
 _CJK_VOCABULARY = 2_000  # characters; below it a model was not made for Chinese, Japanese or Korean
@@ -63,7 +65,7 @@ class Recipe:
         digest = hashlib.sha256(f"{self.pooling} {self.text_prefix} {self.max_tokens}".encode())
         for path in (self.model, self.tokenizer):
             size = path.stat().st_size
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 digest.update(str(size).encode() + file.read(_SAMPLE))
                 file.seek(max(0, size - _SAMPLE))
                 digest.update(file.read(_SAMPLE))
@@ -75,7 +77,7 @@ def recipe_of(given: Path, settings: EmbedderSettings) -> Recipe:
     may be on a disk that is away, and InvalidInput that says what is missing in it, or what nobody said."""
     given = given.expanduser().absolute()
     model = _model_file(given)
-    folder = next((each for each in (model.parent, *model.parents[1:2]) if (each / "tokenizer.json").is_file()), None)
+    folder = next((each for each in (model.parent, *model.parents[1:2]) if is_regular(each / "tokenizer.json")), None)
     if folder is None:
         raise InvalidInput(f"{model.parent} has no tokenizer.json, which the model's maker hands out beside it.")
     steps = {str(step.get("type", "")).rpartition(".")[2] for step in _json(folder / "modules.json", [])}
@@ -102,12 +104,12 @@ def recipe_of(given: Path, settings: EmbedderSettings) -> Recipe:
 
 
 def _model_file(given: Path) -> Path:
-    if given.is_file():
+    if is_regular(given):
         return given
-    if not given.is_dir():
+    if not is_folder(given):
         raise EmbedderFailed(f"There is no folder {given}; recall.embedder names one as onnx:/path/to/model.")
     places = [folder / name for folder in (given, given / "onnx") for name in _FILES]
-    found = next((place for place in places if place.is_file()), None)
+    found = next((place for place in places if is_regular(place)), None)
     if found is None:
         raise InvalidInput(f"{given} holds no model.onnx; name the file itself as onnx:/path/to/file.onnx.")
     return found
@@ -126,11 +128,11 @@ def _pooling(folder: Path) -> str:
 
 def _json(path: Path, default: Any) -> Any:
     """What a file of the folder says, or the default where there is none."""
-    if not path.is_file():
+    if not is_regular(path):
         return default
     try:
-        said = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+        said = json.loads(read_regular(path, most=_LARGEST_JSON))
+    except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{path} cannot be read: {error}.") from error
     if not isinstance(said, type(default)):
         raise InvalidInput(f"{path} is not what sentence-transformers writes there.")

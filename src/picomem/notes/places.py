@@ -14,6 +14,7 @@ from pathlib import Path
 
 from picomem.errors import NotFound
 from picomem.notes.opening import DEEPEST, Parts, parts_of
+from picomem.paths import is_folder, named_path
 from picomem.values import dataclass
 
 MEMORY_FILE = "MEMORY.md"
@@ -54,12 +55,12 @@ def places(workspaces: Sequence[str], extra: Sequence[str]) -> list[Place]:
     found: list[Place] = []
     taken = {MEMORY_FILE, MEMORY_FOLDER}
     for number, given in enumerate(workspaces):
-        folder = Path(given).expanduser()
+        folder = named_path(given)
         found.append(Place(folder, "" if number == 0 else _label(folder, taken), workspace=True))
     files: dict[Path, set[str]] = {}
     for given in extra:
-        path = Path(given).expanduser()
-        if path.suffix.lower() == ".md" and not path.is_dir():
+        path = named_path(given)
+        if path.suffix.lower() == ".md" and not is_folder(path):
             # The person named the file, so a link in its place is theirs; what it leads to is opened as any other.
             real = path.resolve()
             files.setdefault(real.parent, set()).add(real.name)

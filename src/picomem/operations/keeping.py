@@ -11,6 +11,7 @@ from picomem.errors import InvalidInput, NotFound
 from picomem.memory.status import Status as StoreStatus
 from picomem.operations.memory_views import ChangeView, change_view
 from picomem.operations.operation import Operation, Progressing, option
+from picomem.paths import named_path, status_of
 from picomem.values import asdict, dataclass
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def ingest(engine: Engine, request: Ingest, progress: Progressing | None = None)
     """
     from picomem.ingest.places import default_places
 
-    given = [Path(path).expanduser() for path in request.paths]
+    given = [named_path(path) for path in request.paths]
     places = given or default_places(Path.home(), os.environ)
     report = engine.ingest(
         places,
@@ -64,7 +65,7 @@ def ingest(engine: Engine, request: Ingest, progress: Progressing | None = None)
     )
     engine.tidy(when_due=True)
     if given and not report.files and report.problems:
-        missing = all(not path.exists() for path in given)
+        missing = all(status_of(path) is None for path in given)
         raise (NotFound if missing else InvalidInput)("Nothing to ingest: " + "; ".join(report.problems))
     values = asdict(report)
     names = [str(place) if isinstance(place, Path) else f"{place.host}: {place.folder}" for place in places]
@@ -116,7 +117,7 @@ def migrate(engine: Engine, request: Migrate) -> MigrateResult:
     """Take the entries of Markdown memory (MEMORY.md, memory/*.md) over as typed memories, through the gate."""
     if not request.paths:
         raise InvalidInput("Name a Markdown file or a folder: picomem migrate MEMORY.md")
-    done = engine.migrate([Path(path).expanduser() for path in request.paths])
+    done = engine.migrate([named_path(path) for path in request.paths])
     entries = [
         MigratedEntry(
             path=str(path),

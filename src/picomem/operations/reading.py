@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
@@ -12,6 +11,7 @@ from picomem.operations.memory_views import ChangeView, MemoryView, change_view,
 from picomem.operations.operation import Operation, option
 from picomem.operations.times import moment
 from picomem.operations.views import HitView, hit_view
+from picomem.paths import named_path
 from picomem.records.kinds import Kind
 from picomem.values import dataclass
 
@@ -233,7 +233,7 @@ def index(engine: Engine, request: Index) -> IndexResult:
     """Print the always-loaded index page: what an agent should know before anything is asked."""
     scope = engine.scope.narrowed(project=request.project)
     if request.export:
-        page = engine.export_index(Path(request.export).expanduser(), budget=request.budget, scope=scope)
+        page = engine.export_index(named_path(request.export), budget=request.budget, scope=scope)
     else:
         page = engine.index(budget=request.budget, scope=scope)
     return IndexResult(page.text, page.tokens, page.budget, page.entries, page.left_out)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
@@ -10,6 +9,7 @@ from picomem.errors import InvalidInput
 from picomem.operations.fence import fenced
 from picomem.operations.operation import Operation, option
 from picomem.operations.views import iso_or_none
+from picomem.paths import named_path
 from picomem.records.session import Channel, Message, Session
 from picomem.values import dataclass
 
@@ -138,7 +138,7 @@ def import_sessions(engine: Engine, request: ImportSessions) -> ImportSessionsRe
     What is there already is not taken twice. The file stays as it is; one in the data directory is taken over at start
     and renamed sessions.json.migrated.
     """
-    done = engine.import_sessions(Path(request.path).expanduser())
+    done = engine.import_sessions(named_path(request.path))
     return ImportSessionsResult(list(done.users), done.sessions, done.messages, list(done.differing), done.skipped)
 
 

@@ -28,7 +28,7 @@ from typing import Any
 
 from picomem.clock import Clock, Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime, NotFound
-from picomem.paths import write_whole
+from picomem.paths import read_regular, write_whole
 from picomem.policy.redact import Redactor
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Message, Role, Said, Session, ToolCall
@@ -100,13 +100,13 @@ def without_purged(connector: Connector, folder: Path, gone: str = "") -> list[s
     problems = []
     for path in sorted(folder.glob(f"{NAME}.migrated*")):
         try:
-            document = json.loads(path.read_bytes(), strict=False)
+            document = json.loads(read_regular(path, most=_LARGEST), strict=False)
             listed = document["sessions"]
             with connector.read() as tx:
                 kept = [fields for fields in listed if not _is_purged(tx, fields, gone)]
             if len(kept) < len(listed):
                 write_whole(path, json.dumps({**document, "sessions": kept}, ensure_ascii=False, indent=2))
-        except (OSError, ValueError, TypeError, KeyError, RecursionError, InvalidInput) as error:
+        except (ValueError, TypeError, KeyError, RecursionError, InvalidInput, NotFound) as error:
             problems.append(f"{path} could not be read and rewritten ({error}); delete it if it holds what was purged.")
     return problems
 
@@ -169,13 +169,7 @@ def _moved(path: Path) -> Path:
 def _read(path: Path, redact: Redact, now: Micros, skipped: Counter[str]) -> list[_Found]:
     """The sessions of the file. Raises NotFound and InvalidInput."""
     try:
-        if path.stat().st_size > _LARGEST:
-            raise InvalidInput(f"{path} is larger than {_LARGEST // 1024 // 1024} MiB.")
-        document = json.loads(path.read_bytes(), strict=False)
-    except FileNotFoundError as error:
-        raise NotFound(f"There is no file {path}.") from error
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}.") from error
+        document = json.loads(read_regular(path, most=_LARGEST), strict=False)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{path} is not a whole PicoBot {NAME}; it was left alone.") from error
     listed = document.get("sessions") if isinstance(document, dict) else None

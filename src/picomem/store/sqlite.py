@@ -135,6 +135,8 @@ class SqliteConnector:
             if self.path.is_dir():
                 raise IsADirectoryError
             if self.path.exists():
+                if not self.path.is_file():
+                    raise errors.NotADatabase(f"{self.path} is not a regular file; name another file with --db.")
                 return False
             make_private_dir(self.path.parent)
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600))

@@ -23,9 +23,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from picomem.errors import InvalidInput, NotFound
+from picomem.errors import InvalidInput
 from picomem.ingest.format import Record, State, inner, moment
 from picomem.ingest.reader import Line
+from picomem.paths import read_regular
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Skipped, TranscriptInfo, Turn
 
@@ -135,13 +136,7 @@ class _Places:
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > _LARGEST:
-            raise InvalidInput(f"{path} is larger than {_LARGEST // 1024 // 1024} MiB.")
-        return path.read_bytes().decode()
-    except FileNotFoundError as error:
-        raise NotFound(f"There is no file {path}.") from error
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}.") from error
+        return read_regular(path, most=_LARGEST).decode()
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{path} is not UTF-8 text; export it again.") from error
 
