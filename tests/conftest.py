@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -10,8 +12,10 @@ from zoneinfo import ZoneInfo
 import apsw
 import pytest
 
+import picomem
 from picomem.clock import SECOND, Micros
 from picomem.engine.engine import Engine
+from picomem.paths import open_databases
 from picomem.records.scope import Scope
 from picomem.settings import RecallSettings, Settings
 from picomem.store import episodes, memories, notes
@@ -23,6 +27,9 @@ ROWS = frozenset(
     f"{part}{number}" for part, last in (("A", 14), ("P", 14), ("O", 20), ("X", 13)) for number in range(1, last + 1)
 )
 START: Micros = 1_777_593_600 * SECOND  # 2026-05-01T00:00:00Z
+
+TESTS = Path(__file__).parent
+SOURCES = Path(picomem.__file__).parent
 
 OpenEngine = Callable[..., Engine]
 
@@ -46,6 +53,47 @@ class SteppingClock:
     def __call__(self) -> Micros:
         self.now += SECOND
         return self.now
+
+
+class _WatchedOpens:
+    """Notes each `open` by picomem's own code of a file of a database that picomem has open.
+
+    Closing such a file drops SQLite's locks on it. An audit hook cannot be taken away, so there is one for all tests.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        sys.addaudithook(self)
+
+    def __call__(self, event: str, arguments: tuple) -> None:
+        if event != "open" or not isinstance(arguments[0], str | bytes):
+            return
+        name = os.path.basename(os.fsdecode(arguments[0]))
+        if any(name.startswith(path.name) for path in open_databases()) and _is_opened_by_picomem():
+            self.names.append(name)
+
+
+def _is_opened_by_picomem() -> bool:
+    """Whether the code that opens a file is picomem's and not a test's; the standard library is passed over."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        file = Path(frame.f_code.co_filename)
+        if TESTS in file.parents:
+            return False
+        if SOURCES in file.parents:
+            return True
+        frame = frame.f_back
+    return False
+
+
+_opens = _WatchedOpens()
+
+
+@pytest.fixture(autouse=True)
+def _no_open_database_is_opened_beside_sqlite() -> Iterator[None]:
+    _opens.names.clear()
+    yield
+    assert _opens.names == [], "picomem opened files of an open database beside SQLite"
 
 
 @pytest.fixture

@@ -143,20 +143,34 @@ def release_database(path: Path) -> None:
             del _open_databases[path.absolute()]
 
 
+def open_databases() -> list[Path]:
+    """The databases that this process has open."""
+    return list(_open_databases)
+
+
+def open_database_suffix(path: Path) -> str | None:
+    """Which file of a database that this process has open a path leads to: "", "-wal", "-shm" or "-journal".
+
+    None where it leads to none of them. Raises InvalidInput where that cannot be told.
+    """
+    status = status_of(path)
+    if status is not None:
+        for database in open_databases():
+            for suffix in _DATABASE_FILES:
+                held = status_of(Path(f"{database}{suffix}"))
+                if held is not None and os.path.samestat(status, held):
+                    return suffix
+    return None
+
+
 def refuse_open_database(path: Path) -> None:
     """Raise InvalidInput where a path leads to a database file that this process has open.
 
     POSIX drops all locks of a process on a file when the process closes any descriptor of the file, SQLite's among
     them; another process could then write in the middle of a transaction.
     """
-    status = status_of(path)
-    if status is None:
-        return
-    for database in list(_open_databases):
-        for suffix in _DATABASE_FILES:
-            held = status_of(Path(f"{database}{suffix}"))
-            if held is not None and os.path.samestat(status, held):
-                raise InvalidInput(f"{path} is the memory database that is open; name another file.")
+    if open_database_suffix(path) is not None:
+        raise InvalidInput(f"{path} is the memory database that is open; name another file.")
 
 
 def write_whole(path: Path, text: str) -> None:

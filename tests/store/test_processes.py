@@ -1,5 +1,8 @@
 """Several processes on one file, with no daemon between them (X10, R8).
 
+Every process stays, and while the others write it also erases, scrubs, examines, copies, and leaves and comes back.
+`R8_PROCESSES`, `R8_STEPS` and `R8_REPEATS` set the amount; `make soak` runs it whole.
+
 This file is the program of the other processes too: it reads one line of JSON a job from its input and answers with
 one line. A job starts when its line comes, so jobs that are sent one after the other run at once.
 """
@@ -11,6 +14,7 @@ import os
 import random
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -22,8 +26,12 @@ from picomem import open as open_memory
 from picomem.clock import system_clock
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
+from picomem.store.copying import copy_store
 
-WRITERS, STEPS = 4, 40
+WRITERS = int(os.environ.get("R8_PROCESSES", "4"))
+STEPS = int(os.environ.get("R8_STEPS", "40"))
+REPEATS = int(os.environ.get("R8_REPEATS", "1"))
+KEEPING = 0.1  # share of the steps that are maintenance
 
 _SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
 
@@ -35,13 +43,16 @@ def _text(*of: object) -> str:
 
 
 def _mixed(memory: Engine, seed: int) -> dict[str, Any]:
-    """Random verbs on keys of its own, and recalls; what is believed at the end, as a model has it, and what failed."""
+    """Random verbs on keys of its own, recalls and maintenance; what is believed at the end, as a model has it, and
+    what failed."""
     rng = random.Random(seed)
     model: dict[str, str] = {}
     failed: list[str] = []
     for step in range(STEPS):
         key, text = f"p{seed}k{rng.randrange(6)}", _text(seed, step)
         try:
+            if rng.random() < KEEPING:
+                failed += _keep(memory, rng, f"p{seed}s{step}")
             if rng.random() < 0.2 and key in model:
                 del model[key]
                 memory.forget(key)
@@ -58,6 +69,41 @@ def _mixed(memory: Engine, seed: int) -> dict[str, Any]:
         except PicomemError as error:
             failed.append(f"step {step}: {error!r}")
     return {"model": model, "failed": failed}
+
+
+def _keep(memory: Engine, rng: random.Random, name: str) -> list[str]:
+    """One piece of maintenance beside others who write; what is wrong with what it says."""
+    path = Path(sys.argv[1])
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        match rng.choice(("purge", "scrub", "doctor", "copy", "visit")):
+            case "purge":
+                return _erase(memory, Path(folder) / f"{name}.jsonl")
+            case "scrub":
+                memory.scrub()
+            case "doctor":
+                findings = memory.doctor().findings
+                return [f"{name}: {finding}" for finding in findings if finding.check != "purge"]  # another's goes on
+            case "copy":
+                copy_store(path, Path(folder) / "copy.db")
+                with open_memory(Path(folder) / "copy.db", embedder="none") as copy:
+                    findings = copy.doctor().findings
+                return [f"{name}, in the copy: {finding}" for finding in findings if finding.check != "purge"]
+            case "visit":
+                with open_memory(path, embedder="none") as second:
+                    second.status()
+    return []
+
+
+def _erase(memory: Engine, transcript: Path) -> list[str]:
+    """Read a conversation and purge it; what a clean purge would not say."""
+    secret = _text(transcript.name)
+    transcript.write_text(json.dumps({"role": "user", "content": secret}) + "\n")
+    memory.ingest([transcript])
+    purged = memory.purge(session=transcript.stem)
+    wrong = [] if purged.scan and not (purged.scan.unread or purged.scan.postings) else [f"the scan: {purged.scan}"]
+    if purged.finished and purged.scan and purged.scan.found:
+        wrong.append(f"left after a purge: {purged.scan.found}")
+    return wrong
 
 
 def _ingest(memory: Engine, folder: str, times: int = 1) -> dict[str, Any]:
@@ -141,12 +187,16 @@ def _episodes(engine: Engine) -> list[tuple]:
     return sorted((hit.transcript, hit.turns, hit.text) for hit in hits)
 
 
+@pytest.mark.timeout(3_600)
 @pytest.mark.requirement("X10", "P3")
-def test_processes_that_write_at_once_are_never_refused_and_lose_nothing(tmp_path, open_engine, disagreements):
+@pytest.mark.parametrize("repeat", range(REPEATS))
+def test_processes_that_write_at_once_are_never_refused_and_lose_nothing(
+    tmp_path, open_engine, disagreements, repeat: int
+):
     path, folder = tmp_path / "memory.db", _transcripts(tmp_path / "talks")
     with _processes(path, WRITERS + 1) as (reader, *writers):
         for seed, writer in enumerate(writers):
-            writer.send("mixed", seed)
+            writer.send("mixed", seed + repeat * WRITERS)
         reader.send("ingest", str(folder), 3)
         results = [writer.answer() for writer in writers]
         ingested = reader.answer()

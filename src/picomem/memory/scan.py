@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from picomem.errors import InvalidInput, NotFound
 from picomem.policy.needles import SHORTEST, Finder, pieces, tail, words
 from picomem.records.scope import Scope
 from picomem.store import search, tombstones
 from picomem.store.connector import Transaction
+from picomem.store.file_bytes import chunks
 from picomem.values import dataclass, field
-
-_CHUNK = 8 << 20
 
 # All that stays of a user, and of the file. A word like "decision" stands in it for reasons of its own.
 _ROWS = (
@@ -72,15 +72,14 @@ def _in_file(path: Path, finder: Finder, result: Scan) -> set[bytes]:
     found: set[bytes] = set()
     rest = b""
     try:
-        with path.open("rb") as file:
-            while chunk := file.read(_CHUNK):
-                result.bytes += len(chunk)
-                found |= finder.found_in(rest + chunk)
-                rest = chunk[-(finder.longest - 1) :]
-    except FileNotFoundError:
+        for chunk in chunks(path):
+            result.bytes += len(chunk)
+            found |= finder.found_in(rest + chunk)
+            rest = chunk[-(finder.longest - 1) :]
+    except NotFound:
         return found  # a temporary file that somebody has finished with
-    except OSError as error:
-        result.unread.append(f"{path}: {error.strerror}")
+    except InvalidInput as error:
+        result.unread.append(str(error))
     else:
         result.files += 1
     return found

@@ -10,13 +10,14 @@ An export that somebody wrote into since, or that cannot be written, is named an
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput, NotFound
 from picomem.memory.index import HEAD
-from picomem.paths import read_regular, status_of, write_whole
+from picomem.paths import is_regular, open_database_suffix, read_regular, status_of, write_whole
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
 from picomem.sessions.snapshot import NAME as SNAPSHOT
@@ -61,18 +62,25 @@ def finish(connector: Connector, scope: Scope, make_page: MakePage, now: Micros,
 def files_to_scan(tx: Transaction, connector: Connector, scope: Scope, data_folder: Path) -> list[Path]:
     """The database, whatever lies beside it under its name, the exports; and all of the data folder, if it lies there.
 
-    A database elsewhere may stand among files that are none of ours.
+    A database elsewhere may stand among files that are none of ours. The index of the log (`-shm`) holds no content.
     """
-    found = dict.fromkeys(connector.files())
-    for path in list(found)[:1]:
+    files = dict.fromkeys(connector.files())
+    for path in list(files)[:1]:
         beside = path.parent.iterdir()
         if path.parent.resolve() == data_folder.resolve():
             beside = path.parent.rglob("*")
         else:
-            beside = (each for each in beside if each.name.startswith((path.name, f".{path.name}", SNAPSHOT)))
-        found |= dict.fromkeys(sorted(each for each in beside if each.is_file()))
-    found |= dict.fromkeys(path for row in tx.all("exports", user=scope.user) if (path := Path(row[0])).is_file())
-    return list(found)
+            beside = (file for file in beside if file.name.startswith((path.name, f".{path.name}", SNAPSHOT)))
+        files |= dict.fromkeys(sorted(file for file in beside if _is_to_be_read(file)))
+    exports = (Path(path) for path, *_ in tx.all("exports", user=scope.user))
+    return list(files | dict.fromkeys(path for path in exports if _is_to_be_read(path)))
+
+
+def _is_to_be_read(path: Path) -> bool:
+    try:
+        return is_regular(path) and open_database_suffix(path) != "-shm"
+    except InvalidInput:
+        return os.access(path, os.F_OK)  # it is there and cannot be looked at: the scan says so
 
 
 def _exports(connector: Connector, scope: Scope, make_page: MakePage, now: Micros, *, forget: bool) -> list[str]:

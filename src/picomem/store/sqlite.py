@@ -21,15 +21,16 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import apsw
 
 from picomem import errors
-from picomem.paths import make_private_dir
+from picomem.paths import hold_database, make_private_dir, release_database
 from picomem.store.connector import Row
+from picomem.store.file_bytes import database_head
 from picomem.store.statements import schema, statement
 from picomem.text.terms import VERSION as TERMS_VERSION
 
@@ -92,6 +93,7 @@ class SqliteConnector:
         self._local = threading.local()
         # Weak, so that the reader of a thread that has ended is closed with it.
         self._readers: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._is_held = False
         try:
             with translated(path):
                 self._open()
@@ -106,6 +108,8 @@ class SqliteConnector:
 
     def _open(self) -> None:
         new = self._create_missing_file()
+        hold_database(self.path)
+        self._is_held = True
         refuse_another_programs(self.path)
         try:
             self._writer = self._connect(apsw.SQLITE_OPEN_READWRITE)
@@ -139,8 +143,14 @@ class SqliteConnector:
                     raise errors.NotADatabase(f"{self.path} is not a regular file; name another file with --db.")
                 return False
             make_private_dir(self.path.parent)
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600))
+            # O_EXCL: closing a descriptor of a file that another thread has made and opened meanwhile would drop its
+            # locks.
+            os.close(
+                os.open(self.path.resolve(), os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600)
+            )
         except (FileExistsError, NotADirectoryError):
+            if self.path.exists():
+                return False
             raise errors.StoreError(
                 f"{self.path.parent} is a file, not a folder; choose another path for the database."
             ) from None
@@ -162,7 +172,7 @@ class SqliteConnector:
             flags |= apsw.SQLITE_OPEN_URI
             name = self.path.resolve().as_uri() + "?immutable=1"
         connection = apsw.Connection(name, flags=flags, vfs=self._vfs)
-        connection.set_busy_timeout(BUSY_MILLISECONDS)
+        connection.set_busy_handler(_persistent(BUSY_MILLISECONDS / 1000))
         connection.pragma("foreign_keys", True)
         connection.pragma("secure_delete", True)
         connection.pragma("cache_size", -16_000)
@@ -317,8 +327,8 @@ class SqliteConnector:
         return self.path.stat().st_size + self._log_size()
 
     def files(self) -> list[Path]:
-        """The database, its log, the log's index, and a journal, those that are there."""
-        named = (self.path, *(Path(f"{self.path}{end}") for end in ("-wal", "-shm", "-journal")))
+        """The database, its log, and a journal, those that are there; the index of the log holds no content."""
+        named = (self.path, *(Path(f"{self.path}{end}") for end in ("-wal", "-journal")))
         return [path for path in named if path.exists()]
 
     def leave_no_trace(self, wait_seconds: float) -> None:
@@ -335,14 +345,14 @@ class SqliteConnector:
             "taken out. Run `picomem purge` again when that has finished."
         )
         with self._lock, translated(self.path):
-            connection.set_busy_timeout(int(wait_seconds * 1000))
+            connection.set_busy_handler(_persistent(wait_seconds))
             try:
                 connection.execute("VACUUM")
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             except apsw.BusyError as error:
                 raise waiting from error
             finally:
-                connection.set_busy_timeout(BUSY_MILLISECONDS)
+                connection.set_busy_handler(_persistent(BUSY_MILLISECONDS / 1000))
 
     def _merge_words(self) -> None:
         """Write each full-text index anew, as one segment. One that is one segment already SQLite leaves as it is, so
@@ -365,6 +375,27 @@ class SqliteConnector:
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None
+            if self._is_held:
+                self._is_held = False
+                release_database(self.path)
+
+
+def _persistent(seconds: float) -> Callable[[int], bool]:
+    """A busy handler that asks for the lock every two milliseconds, for so many seconds.
+
+    SQLite's own handler soon asks ten times a second only. A process that writes without a pause leaves the lock free
+    for about a millisecond between two transactions, so that handler can miss every gap for half a minute.
+    """
+    deadline = 0.0
+
+    def ask_again(refusals: int) -> bool:
+        nonlocal deadline
+        if refusals == 0:
+            deadline = time.monotonic() + seconds
+        time.sleep(0.002)
+        return time.monotonic() < deadline
+
+    return ask_again
 
 
 def refuse_another_programs(path: Path) -> None:
@@ -375,10 +406,9 @@ def refuse_another_programs(path: Path) -> None:
     holds is for `check_version`.
     """
     try:
-        with path.open("rb") as file:
-            head = file.read(72)
-    except OSError:
-        return  # SQLite will say it better
+        head = database_head(path, 72)
+    except apsw.Error:
+        return  # opening says it better
     cookie, version, application = (int.from_bytes(head[at : at + 4], "big") for at in (40, 60, 68))
     if head.startswith(b"SQLite format 3\0") and application != APPLICATION_ID and (cookie or version or application):
         raise errors.NotADatabase(
