@@ -336,3 +336,67 @@ def test_words_of_the_file_s_own_are_no_trace_of_what_was_said(open_engine) -> N
     purged = engine.purge(session=session.id)
     assert purged.scan.found == {}
     assert purged.scan.shared > 5
+
+
+@pytest.mark.requirement("P10", "X5")
+def test_everything_may_be_purged_again_and_again(engine: Engine) -> None:
+    engine.remember(STAYS)
+    for _ in range(4):
+        purged = engine.purge(everything=True)
+        assert purged.scan is None or purged.scan.clean, purged.scan
+
+
+def test_the_doctor_examines_a_user_of_whom_only_changes_are_left(open_engine) -> None:
+    engine = open_engine()
+    engine.remember(STAYS)
+    engine.purge(everything=True)
+    engine._connector.connection().execute("UPDATE changes SET actor = 'somebody else', reason = 'edited by hand'")
+    assert [finding.check for finding in engine.doctor().findings] == ["row"]
+
+
+@pytest.mark.requirement("X5")
+def test_the_title_of_a_purged_session_does_not_come_back_with_a_copy(engine: Engine, tmp_path: Path) -> None:
+    title = "The smugglers of Quince Cove"
+    records = [
+        {"type": "custom-title", "customTitle": title, "sessionId": "SESSION"},
+        {
+            "type": "user",
+            "uuid": "0e57a11e-d00d-4bad-9fee-000000000001",
+            "parentUuid": None,
+            "sessionId": "SESSION",
+            "timestamp": "2026-04-01T10:00:00Z",
+            "cwd": "/tmp",
+            "message": {"role": "user", "content": "The lantern was red"},
+        },
+    ]
+    text = "".join(json.dumps(record) + "\n" for record in records)
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.jsonl").write_text(text.replace("SESSION", f"{name}-session"))
+    engine.ingest([tmp_path / "first.jsonl"])
+    with engine._connector.read() as tx:
+        assert [row.title for row in episodes.transcripts(tx, engine.scope)] == [title]
+    engine.purge(session="first-session")
+    engine.ingest([tmp_path / "second.jsonl"])
+    engine.close()
+    assert not any(title.encode() in path.read_bytes() for path in tmp_path.glob("memory.db*"))
+
+
+@pytest.mark.requirement("O9", "X5")
+def test_an_export_that_was_never_written_is_not_on_record(engine: Engine, tmp_path: Path) -> None:
+    engine.remember(STAYS)
+    for path in (tmp_path / ("x" * 300), tmp_path / "memory.db" / "INDEX.md"):
+        with pytest.raises(InvalidInput):
+            engine.export_index(path)
+    purged = engine.purge(everything=True)
+    assert (purged.left, purged.scan.clean) == ((), True)
+
+
+@pytest.mark.requirement("O9", "X5")
+def test_a_purge_ends_where_an_export_cannot_be_looked_at(engine: Engine, tmp_path: Path) -> None:
+    engine.remember(STAYS)
+    engine.export_index(tmp_path / "INDEX.md")
+    engine._connector.connection().execute("UPDATE exports SET path = ?", (str(tmp_path / ("x" * 300)),))
+    for _ in range(2):
+        purged = engine.purge(everything=True)
+        assert purged.finished
+    assert engine.purge(everything=True).finished

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from picomem.engine.conversing import Conversing
-from picomem.errors import Conflict, EmbedderFailed, InvalidInput, NotFound, ReadOnly, StoreError
+from picomem.errors import Conflict, EmbedderFailed, InvalidInput, NotFound, StoreError
 from picomem.memory.handed_out import HandedOut
 from picomem.records.scope import Scope
 
@@ -191,14 +191,10 @@ class Keeping(Conversing):
 
     def export_index(self, path: Path, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """Write the always-loaded page to a file, and remember where, for a purge. Raises InvalidInput."""
-        from picomem.memory.traces import note_export
-        from picomem.paths import write_whole
+        from picomem.memory import traces
 
         page = self.index(budget=budget, scope=scope)
-        owner = self._owner(scope)
-        with suppress(ReadOnly), self._connector.write() as tx:  # where nothing can be written nothing can be purged
-            note_export(tx, owner, path, page.text, page.budget, self._clock())
-        write_whole(path, page.text)
+        traces.export(self._connector, self._owner(scope), path, page.text, page.budget, self._clock())
         return page
 
     def doctor(self, *, repair: bool = False) -> Diagnosis:

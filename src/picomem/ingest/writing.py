@@ -72,6 +72,9 @@ class Writing:
         after = replace(after, state=reading.stored(), updated_at=self._clock())
         with self._connector.write() as tx:
             self._check_not_overtaken(tx, reading, after)
+            if Tombstones(tx, self._scope).bars_title(after.title):
+                reading.state.info = replace(reading.state.info, title="")
+                after = replace(after, title="", state=reading.stored())
             episodes.put_transcript(tx, self._scope, after)
             owners = self._write(tx, after, reading.packer.session, batch, prepared, report)
             if not owners <= reading.owners:

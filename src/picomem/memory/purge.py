@@ -158,6 +158,8 @@ class _Erasing:
                 grave.put_transcript(each.host, each.session, each.path, size)
             elif each.id in self.plan.trimmed:
                 grave.put_transcript(each.host, each.session, each.path, -1)
+            if each.id in self.plan.transcripts | self.plan.trimmed:
+                grave.put_title(each.title)
         for session in self.plan.sessions | self.plan.shortened:
             grave.put_transcript("picobot", session, "", None)
         for each in self.held.episodes:

@@ -30,17 +30,40 @@ _LARGEST = 16 << 20  # bytes of an exported page, and of what somebody wrote int
 MakePage = Callable[[Scope, int], str]  # the index page of a scope, with so many tokens
 
 
-def note_export(tx: Transaction, scope: Scope, path: Path, page: str, budget: int, now: Micros) -> None:
-    """Remember where an index page was written to."""
+def export(connector: Connector, scope: Scope, path: Path, page: str, budget: int, now: Micros) -> None:
+    """Write an index page to a file and remember where, so that a purge finds it. Raises InvalidInput.
+
+    The place is noted before the file is written, so a process that is killed in between leaves no page that nobody
+    knows of; an export that fails leaves the note as it was. A store that cannot be written cannot be purged either.
+    """
+    place = str(path.absolute())
+    if connector.read_only:
+        return write_whole(path, page)
+    with connector.write() as tx:
+        before = tx.one("export", user=scope.user, path=place)
+        _note_export(tx, scope, place, budget, now, content_hash(page))
+    try:
+        write_whole(path, page)
+    except InvalidInput:
+        with connector.write() as tx:
+            if before is None:
+                tx.run("forget_export", user=scope.user, path=place)
+            else:
+                agent, project, old_budget, at, digest = before
+                _note_export(tx, Scope(scope.user, agent, project), place, old_budget, at, digest)
+        raise
+
+
+def _note_export(tx: Transaction, scope: Scope, path: str, budget: int, now: Micros, digest: str) -> None:
     tx.run(
         "put_export",
         user=scope.user,
-        path=str(path.absolute()),
+        path=path,
         agent=scope.agent,
         project=scope.project,
         budget=budget,
         exported_at=now,
-        content_hash=content_hash(page),
+        content_hash=digest,
     )
 
 
@@ -101,7 +124,7 @@ def _exports(connector: Connector, scope: Scope, make_page: MakePage, now: Micro
             if forget or not there:
                 tx.run("forget_export", user=scope.user, path=name)
             else:
-                note_export(tx, owner, path, page, budget, now)
+                _note_export(tx, owner, name, budget, now, content_hash(page))
     return left
 
 

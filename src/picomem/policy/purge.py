@@ -44,6 +44,7 @@ class TranscriptAge(NamedTuple):
     session: str
     parent_session: str
     path: str
+    title: str
     size: int
     at: Micros
 

@@ -57,6 +57,15 @@ class Tombstones:
         may, whatever was said before."""
         self._tx.run("put_tombstone", user=self._scope.user, digest=self._transcript(host, session, path), size=size)
 
+    def put_title(self, title: str) -> None:
+        """Bury the title of a session, in whichever transcript a copy of it stands."""
+        if title:
+            self._tx.run("put_tombstone", user=self._scope.user, digest=self._digest("title", title), size=None)
+
+    def bars_title(self, title: str) -> bool:
+        """Whether a purged session was called so."""
+        return bool(title) and bool(self._found([self._digest("title", title)]))
+
     def put_episode(self, identity: str) -> None:
         """Bury a turn, in whichever transcript a copy of it stands."""
         digest = self._digest("episode", identity)

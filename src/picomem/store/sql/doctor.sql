@@ -1,6 +1,9 @@
 -- name: users
-SELECT user_id FROM memories UNION SELECT user_id FROM transcripts UNION SELECT user_id FROM note_files
-UNION SELECT user_id FROM sessions ORDER BY 1
+SELECT user_id FROM memories UNION SELECT user_id FROM changes UNION SELECT user_id FROM lineage
+UNION SELECT user_id FROM transcripts UNION SELECT user_id FROM episodes UNION SELECT user_id FROM tombstones
+UNION SELECT user_id FROM sessions UNION SELECT user_id FROM note_files UNION SELECT user_id FROM exports
+UNION SELECT user_id FROM index_pages UNION SELECT user_id FROM holdings UNION SELECT user_id FROM spending
+UNION SELECT user_id FROM vector_spaces ORDER BY 1
 
 -- name: memory_words_clear
 INSERT INTO memory_words (memory_words) VALUES ('delete-all')

@@ -1,7 +1,7 @@
 -- What a plan is made from.
 
 -- name: transcript_ages
-SELECT id, host, session, parent_session, path, size, coalesce(ended_at, started_at, updated_at) FROM transcripts
+SELECT id, host, session, parent_session, path, title, size, coalesce(ended_at, started_at, updated_at) FROM transcripts
 WHERE user_id = :user ORDER BY id
 
 -- name: episode_ages
@@ -118,6 +118,9 @@ ON CONFLICT (user_id, path) DO UPDATE SET agent = excluded.agent, project = excl
 
 -- name: exports
 SELECT path, agent, project, budget, content_hash FROM exports WHERE user_id = :user ORDER BY path
+
+-- name: export
+SELECT agent, project, budget, exported_at, content_hash FROM exports WHERE user_id = :user AND path = :path
 
 -- name: forget_export
 DELETE FROM exports WHERE user_id = :user AND path = :path
