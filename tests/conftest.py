@@ -68,8 +68,9 @@ class _WatchedOpens:
     def __call__(self, event: str, arguments: tuple) -> None:
         if event != "open" or not isinstance(arguments[0], str | bytes):
             return
-        name = os.path.basename(os.fsdecode(arguments[0]))
-        if any(name.startswith(path.name) for path in open_databases()) and _is_opened_by_picomem():
+        name = os.path.abspath(os.fsdecode(arguments[0]))
+        live = {f"{path}{end}" for path in open_databases() for end in ("", "-wal", "-shm", "-journal")}
+        if name in live and _is_opened_by_picomem():
             self.names.append(name)
 
 

@@ -54,32 +54,39 @@ class Keeping(Conversing):
         """
         import logging
 
-        from picomem.memory.held import choice, held
-        from picomem.memory.purge import Purged, erase
-        from picomem.policy.purge import Choice, plan
-        from picomem.store import tombstones
+        from picomem.memory.purge import Purged
 
-        erased: Erased | None = None
-        with self._connector.write() as tx:
-            begun = tombstones.begun(tx, self.scope)
-            if session or older_than is not None or everything or not begun:
-                found = held(tx, self.scope)
-                try:
-                    chosen = choice(found, session, older_than, everything, self._clock())
-                except NotFound:
-                    if not begun:
-                        raise
-                    chosen = Choice()  # it went before; what is left of it is to be done
-                made = plan(found, chosen)
-                if not made.empty:
-                    erased = erase(tx, self._writer("purge"), self.scope, found, chosen, made)
-                elif not begun:
-                    return Purged(counts={}, change_id="", scan=None)
+        is_begun, erased = self._deleting(lambda: self._erase(session, older_than, everything))
+        if not is_begun:
+            return Purged(counts={}, change_id="", scan=None)
         if erased is not None:
             logging.getLogger("picomem").info("purge %s by %s: %s", erased.change.id, self._actor, erased.counts)
         self._settle()
         self._handed_out, self._kept_sessions = HandedOut(), None
         return self._without_traces(erased, wait_seconds)
+
+    def _erase(self, session: str, older_than: int | None, everything: bool) -> tuple[bool, Erased | None]:
+        """The transaction of a purge: whether there are traces to remove, and what this run erased."""
+        from picomem.memory.held import choice, held
+        from picomem.memory.purge import erase
+        from picomem.policy.purge import Choice, plan
+        from picomem.store import tombstones
+
+        with self._connector.write() as tx:
+            is_begun = bool(tombstones.begun(tx, self.scope))
+            if is_begun and not session and older_than is None and not everything:
+                return True, None
+            found = held(tx, self.scope)
+            try:
+                chosen = choice(found, session, older_than, everything, self._clock())
+            except NotFound:
+                if not is_begun:
+                    raise
+                chosen = Choice()  # it went before; what is left of it is to be done
+            made = plan(found, chosen)
+            if made.empty:
+                return is_begun, None
+            return True, erase(tx, self._writer("purge"), self.scope, found, chosen, made)
 
     def _without_traces(self, erased: Erased | None, wait_seconds: float) -> Purged:
 
@@ -90,12 +97,14 @@ class Keeping(Conversing):
 
         left, unfinished, scanned = [], "", None
         try:
-            left = traces.finish(
-                self._connector,
-                self.scope,
-                lambda owner, budget: self.index(budget=budget, scope=owner).text,
-                self._clock(),
-                wait_seconds,
+            left = self._deleting(
+                lambda: traces.finish(
+                    self._connector,
+                    self.scope,
+                    lambda owner, budget: self.index(budget=budget, scope=owner).text,
+                    self._clock(),
+                    wait_seconds,
+                )
             )
         except StoreError as error:
             unfinished = str(error)

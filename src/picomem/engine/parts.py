@@ -5,11 +5,12 @@ What only some methods need is imported by them: a recall in a hook must not wai
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from picomem.clock import Clock, Micros, parse_iso
-from picomem.errors import EmbedderFailed, InvalidInput
+from picomem.errors import DiskFull, EmbedderFailed, InvalidInput
 from picomem.memory.arguments import future
 from picomem.memory.handed_out import HandedOut
 from picomem.recall.meaning import MeaningLeg
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from picomem.notes.notes import Notes
     from picomem.policy.redact import Redactor
     from picomem.sessions.log import Sessions
+
+_Result = TypeVar("_Result")
 
 
 class Parts:
@@ -115,6 +118,15 @@ class Parts:
         if self._kept_vectors is None and self._embedder is not None:
             self._kept_vectors = Vectors(self._embedder, self.scope)
         return self._kept_vectors
+
+    def _deleting(self, delete: Callable[[], _Result]) -> _Result:
+        """Run a deletion; where the disk is too full for it, once more with the room that is kept for that."""
+        try:
+            return delete()
+        except DiskFull:
+            if not self._connector.give_up_ballast():
+                raise
+            return delete()
 
     def _settle(self) -> None:
         """After a transaction: what could not be done in it, for it would have made others wait."""

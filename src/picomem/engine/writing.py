@@ -144,9 +144,12 @@ class Writing(Reading):
         """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict."""
         from picomem.memory.naming import resolve
 
-        with self._connector.write() as tx:
-            memory = resolve(tx, self._owner(scope), name)
-            return self._writer("forget").forget(tx, self.scope, memory.id, self._cleaner().text(reason))
+        def archive() -> Change:
+            with self._connector.write() as tx:
+                memory = resolve(tx, self._owner(scope), name)
+                return self._writer("forget").forget(tx, self.scope, memory.id, self._cleaner().text(reason))
+
+        return self._deleting(archive)
 
     def asked(self, said: str, *, kept: Sequence[str] = ()) -> list[Remembered]:
         """Take up what a person asks to be remembered in a message to their agent; what became of each request.

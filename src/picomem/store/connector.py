@@ -69,6 +69,11 @@ class Connector(Protocol):
         """The files that hold the data, where there are such."""
         ...
 
+    def give_up_ballast(self) -> bool:
+        """Free what is kept for the day on which the disk is full, so that something can be deleted; whether there was
+        anything."""
+        ...
+
     def leave_no_trace(self, wait_seconds: float) -> None:
         """Write everything anew, so that nothing is left of what was deleted: not in free space, not in full text, not
         in a log. It waits for others who read or write, so long at most. Raises Locked, ReadOnly or DiskFull."""

@@ -40,6 +40,9 @@ class LateConnector:
     def files(self) -> list[Path]:
         return self._opened().files()
 
+    def give_up_ballast(self) -> bool:
+        return self._opened().give_up_ballast()
+
     def leave_no_trace(self, wait_seconds: float) -> None:
         self._opened().leave_no_trace(wait_seconds)
 

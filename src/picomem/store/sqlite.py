@@ -29,6 +29,7 @@ import apsw
 
 from picomem import errors
 from picomem.paths import hold_database, make_private_dir, release_database
+from picomem.store import ballast
 from picomem.store.connector import Row
 from picomem.store.file_bytes import database_head
 from picomem.store.statements import schema, statement
@@ -94,6 +95,7 @@ class SqliteConnector:
         # Weak, so that the reader of a thread that has ended is closed with it.
         self._readers: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._is_held = False
+        self._is_full = False  # whether it is read-only for want of room
         try:
             with translated(path):
                 self._open()
@@ -112,18 +114,20 @@ class SqliteConnector:
         self._is_held = True
         refuse_another_programs(self.path)
         try:
-            self._writer = self._connect(apsw.SQLITE_OPEN_READWRITE)
-            if self._writer.readonly("main"):  # SQLite opens a file that it may not write for reading only
-                raise apsw.ReadOnlyError("the file may not be written")
-            check_version(self._writer, self.path)
-            self._prepare(self._writer)
-        except (apsw.ReadOnlyError, apsw.CantOpenError) as error:
-            if new:
+            try:
+                self._open_writer()
+            except (apsw.FullError, apsw.IOError):
+                if not ballast.give_up_some(self.path):
+                    raise
+                self._close_writer()
+                self._open_writer()
+            ballast.keep(self.path)
+        except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.FullError, apsw.IOError) as error:
+            if new or (isinstance(error, apsw.IOError) and not _is_full(error)):
                 raise
-            if self._writer is not None:
-                self._writer.close()
-                self._writer = None
+            self._close_writer()
             self.read_only = True
+            self._is_full = isinstance(error, apsw.FullError | apsw.IOError)
             with self.read() as tx:
                 if tx.one("meta", name="next_doc") is None:
                     raise errors.NotADatabase() from error
@@ -132,6 +136,18 @@ class SqliteConnector:
                     f"{self.path} was written by an older picomem and cannot be brought up to date here, for it cannot "
                     "be written; open it once where it can."
                 ) from error
+
+    def _open_writer(self) -> None:
+        self._writer = self._connect(apsw.SQLITE_OPEN_READWRITE)
+        if self._writer.readonly("main"):  # SQLite opens a file that it may not write for reading only
+            raise apsw.ReadOnlyError("the file may not be written")
+        check_version(self._writer, self.path)
+        self._prepare(self._writer)
+
+    def _close_writer(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
 
     def _create_missing_file(self) -> bool:
         """Make the file, private, where there is none; whether it was made."""
@@ -240,6 +256,8 @@ class SqliteConnector:
         Where full text was made by another version of the analyser, only a caller that is `rebuilding` it may write:
         what the old version put in could not be taken out again.
         """
+        if self._is_full:
+            raise errors.DiskFull()
         if self._writer is None:
             raise errors.ReadOnly(
                 f"{self.path} cannot be written here; recall works, changes do not. Check the rights of the folder."
@@ -290,7 +308,7 @@ class SqliteConnector:
             connection = self._connect(apsw.SQLITE_OPEN_READONLY)
             connection.pragma("user_version")
             check_version(connection, self.path)
-        except (apsw.CantOpenError, apsw.ReadOnlyError):
+        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError):
             # Without the log's index, which cannot be made here, the log cannot be read.
             if self._log_size():
                 raise
@@ -331,6 +349,10 @@ class SqliteConnector:
         named = (self.path, *(Path(f"{self.path}{end}") for end in ("-wal", "-journal")))
         return [path for path in named if path.exists()]
 
+    def give_up_ballast(self) -> bool:
+        """Free the room that is kept for a full disk; whether there was any."""
+        return ballast.give_up(self.path)
+
     def leave_no_trace(self, wait_seconds: float) -> None:
         """Merge full text, write the file anew, and empty the log.
 
@@ -351,6 +373,11 @@ class SqliteConnector:
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             except apsw.BusyError as error:
                 raise waiting from error
+            except apsw.FullError as error:
+                raise errors.DiskFull(
+                    f"The disk is too full to write {self.path} anew: what was purged is deleted, and traces of it may "
+                    f"be left in the file. Free {-(-2 * self.size() // 1_000_000)} MB and run `picomem purge` again."
+                ) from error
             finally:
                 connection.set_busy_handler(_persistent(BUSY_MILLISECONDS / 1000))
 
@@ -372,9 +399,7 @@ class SqliteConnector:
                     connection.close()
                 self._readers.clear()
             self._local = threading.local()
-            if self._writer is not None:
-                self._writer.close()
-                self._writer = None
+            self._close_writer()
             if self._is_held:
                 self._is_held = False
                 release_database(self.path)
@@ -440,6 +465,11 @@ def translated(path: Path) -> Iterator[None]:
         raise translation(error, path) from error
 
 
+def _is_full(error: apsw.Error) -> bool:
+    """Whether there was no room for the index of the log, which SQLite calls a failure of the disk."""
+    return isinstance(error, apsw.IOError) and error.extendedresult == apsw.SQLITE_IOERR_SHMSIZE
+
+
 def translation(error: apsw.Error, path: Path) -> errors.StoreError:
     """The error of ours for one of the library's, with a sentence that says what to do."""
     if isinstance(error, apsw.NotADBError):
@@ -451,7 +481,7 @@ def translation(error: apsw.Error, path: Path) -> errors.StoreError:
             f"{path} has been locked by another process for {BUSY_MILLISECONDS // 1000} seconds; "
             "nothing was written. Try again when it has finished."
         )
-    if isinstance(error, apsw.FullError):
+    if isinstance(error, apsw.FullError) or _is_full(error):
         return errors.DiskFull()
     if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
         return errors.ReadOnly(

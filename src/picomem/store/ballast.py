@@ -1,0 +1,68 @@
+"""Room that a store keeps for the day on which the disk is full.
+
+Deleting needs room too: the pages that change go into the log first, and a purge writes the database anew. A full disk
+would keep a person from having something erased, and even from opening the store, since the log needs an index. So a
+file beside the database takes some room up while there is plenty. Opening gives up a little of it, forgetting and
+purging all of it. The next opening that finds room makes it again.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+SUFFIX = "-ballast"
+_LEAST, _MOST = 1 << 20, 4 << 20  # bytes; between them twice the size of the database
+_STEP = 256 << 10  # what an opening needs
+
+
+def keep(database: Path) -> None:
+    """Make the ballast of a database where there is room, so that twice as much stays free."""
+    ballast = _beside(database)
+    with suppress(OSError):
+        there = ballast.stat().st_size if ballast.exists() else 0
+        wanted = min(_MOST, max(_LEAST, 2 * database.stat().st_size))
+        if there >= wanted:
+            return
+        size = min(wanted, (shutil.disk_usage(database.parent).free + there) // 3)
+        if size < there + _STEP:
+            return
+        descriptor = os.open(ballast, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600)
+        try:
+            _fill(descriptor, size)
+        finally:
+            os.close(descriptor)
+
+
+def give_up_some(database: Path) -> bool:
+    """Give up as much as an opening needs; whether there was anything."""
+    ballast = _beside(database)
+    with suppress(OSError):
+        size = ballast.stat().st_size
+        os.truncate(ballast, max(0, size - _STEP))
+        return size > 0
+    return False
+
+
+def give_up(database: Path) -> bool:
+    """Give up all of it; whether there was anything."""
+    ballast = _beside(database)
+    with suppress(OSError):
+        size = ballast.stat().st_size
+        ballast.unlink()
+        return size > 0
+    return False
+
+
+def _beside(database: Path) -> Path:
+    return Path(f"{database}{SUFFIX}")
+
+
+def _fill(descriptor: int, size: int) -> None:
+    """Take the room up for real: a file of holes takes none."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, 0, size)
+    else:
+        os.write(descriptor, bytes(size))

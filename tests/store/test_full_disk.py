@@ -1,0 +1,131 @@
+"""A disk that is really full: nothing that was stored is lost, and what is to be erased can be (R6).
+
+The disk is a tmpfs of its own, which only root can mount. `R6_ROUNDS` sets how often each size is filled.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from picomem.engine.engine import Engine
+from picomem.errors import DiskFull
+from picomem.store import ballast
+
+ROUNDS = int(os.environ.get("R6_ROUNDS", "2"))
+MEBIBYTE = 1 << 20
+
+MakeDisk = Callable[[int], Path]
+
+
+@pytest.fixture
+def make_disk(tmp_path: Path) -> Iterator[MakeDisk]:
+    """Mount a disk of so many MiB and give its folder."""
+    mounted: list[Path] = []
+
+    def _mount(mebibytes: int) -> Path:
+        folder = tmp_path / f"disk{len(mounted)}"
+        folder.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs", str(folder)]
+        if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
+            pytest.skip("a small disk can only be mounted by root")
+        mounted.append(folder)
+        return folder
+
+    yield _mount
+    for folder in mounted:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def _text(rng: random.Random) -> str:
+    return " ".join("".join(rng.choices("bdfgklmnprstvzaeiou", k=9)) for _ in range(12))
+
+
+def _fill(folder: Path) -> None:
+    """Take every byte that is left."""
+    with (folder / "filler").open("ab", buffering=0) as file:
+        for size in (1 << 16, 1 << 12, 1):
+            try:
+                while file.write(bytes(size)):
+                    pass
+            except OSError:
+                continue
+
+
+def _grow(engine: Engine, folder: Path, rng: random.Random, size: int) -> None:
+    """Read conversations until the database has so many bytes, one at least."""
+    number = 0
+    while not number or engine._connector.connection().pragma("page_count") * 4096 < size:  # type: ignore[operator]
+        number += 1
+        lines = (json.dumps({"role": "user", "content": f"s{number} {_text(rng)}"}) + "\n" for _ in range(40))
+        (folder / f"s{number}.jsonl").write_text("".join(lines))
+        engine.ingest([folder / f"s{number}.jsonl"])
+
+
+@pytest.mark.requirement("X5", "P10")
+@pytest.mark.parametrize("seed", range(ROUNDS))
+@pytest.mark.parametrize("mebibytes", [2, 8, 32])
+def test_on_a_full_disk_nothing_is_lost_and_forgetting_and_purging_succeed(
+    make_disk: MakeDisk, open_engine, tmp_path: Path, disagreements, mebibytes: int, seed: int
+) -> None:
+    rng = random.Random(f"{mebibytes} {seed}")
+    disk = make_disk(mebibytes)
+    path = disk / "memory.db"
+    engine = open_engine(path)
+    _grow(engine, tmp_path, rng, min(mebibytes // 4 * MEBIBYTE, MEBIBYTE))
+    engine.close()
+    engine = open_engine(path)
+    assert Path(f"{path}{ballast.SUFFIX}").stat().st_size > 0
+    kept: dict[str, str] = {}
+    _fill(disk)
+    while True:
+        key, text = f"k{len(kept)}", _text(rng)
+        try:
+            engine.remember(text, key=key)
+        except DiskFull:
+            break
+        kept[key] = text
+    engine.close()
+    _fill(disk)
+
+    engine = open_engine(path)
+    assert {memory.key: memory.content for memory in engine.memories()} == kept
+    secret = engine.timeline(limit=1)[0].text.split()[1]
+    if kept:
+        engine.forget("k0")
+    purged = engine.purge(session=engine.timeline(limit=1)[0].session)
+    assert purged.scan is not None
+    if mebibytes == 2:  # a ballast of a third of what is free is too small to write the database anew
+        assert not any(secret in episode.text for episode in engine.timeline(limit=1_000))
+        assert "Free 2 MB" in purged.unfinished
+        (disk / "filler").unlink()
+        assert engine.purge().finished
+    else:
+        assert (purged.unfinished, purged.scan.clean) == ("", True)
+    assert {memory.key for memory in engine.memories()} == kept.keys() - {"k0"}
+    assert engine.doctor().findings == []
+    engine.close()
+    assert not any(secret.encode() in file.read_bytes() for file in disk.glob("memory.db*"))
+    assert disagreements(path) == []
+
+
+@pytest.mark.requirement("X5")
+def test_the_ballast_is_made_again_when_there_is_room(make_disk: MakeDisk, open_engine, tmp_path: Path) -> None:
+    disk = make_disk(32)
+    path = disk / "memory.db"
+    engine = open_engine(path)
+    kept = Path(f"{path}{ballast.SUFFIX}")
+    assert (kept.stat().st_size, kept.stat().st_mode & 0o777) == (MEBIBYTE, 0o600)
+    _grow(engine, tmp_path, random.Random(1), 2 * MEBIBYTE)
+    engine.close()
+    for _ in range(2):
+        open_engine(path).close()
+        assert kept.stat().st_size == 4 * MEBIBYTE
+        assert ballast.give_up(path)
