@@ -271,15 +271,20 @@ def test_a_folder_of_damaged_files_and_a_line_of_50_mb_needs_little_more_memory_
         for _ in range(50):
             out.write(b"x" * (1 << 20))
         out.write(b'"}}\n')
-    grown = _peak(large, tmp_path / "large.db") - _peak(small, tmp_path / "small.db")
+    (large / "first.jsonl").write_bytes(b'{"role":"user","content":"%s"}\n' % (b"y" * (50 << 20)) + _line(*_TURN))
+    grown = _peak(large, tmp_path / "large.db", unread=True) - _peak(small, tmp_path / "small.db")
     assert grown < _GROWTH, f"{grown / 2**20:.0f} MiB more"
+    assert _TURN[-1] in [text for _, _, text in _stored(tmp_path / "large.db")]
 
 
-def _peak(folder: Path, db: Path) -> int:
+_TURN = ("claude-code", 99_999, 1, "user", "zq99999x001zq after a first line of 50 MB")
+
+
+def _peak(folder: Path, db: Path, *, unread: bool = False) -> int:
     """The most memory, in bytes, that a real `picomem ingest` of a folder held."""
     program = [sys.executable, "-m", "picomem.cli.main", "--db", str(db), "ingest", str(folder)]
     process = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0
+    assert process.returncode == unread
     return usage.ru_maxrss * 1024

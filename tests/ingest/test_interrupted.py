@@ -25,10 +25,11 @@ _PROGRAM = """
 import os, signal, sys
 import apsw
 from picomem.cli.main import main
-from picomem.ingest import ingest
+from picomem.ingest import queue, writing
 
 left = int(sys.argv[1])
-ingest.BATCH_PIECES = int(sys.argv[2])
+queue.BATCH_PIECES = int(sys.argv[2])
+queue.BATCH_SECONDS = writing.LOCK_SECONDS = 1e9  # the number of statements does not depend on a clock
 
 def count(*_):
     global left

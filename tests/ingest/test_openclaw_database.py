@@ -318,7 +318,9 @@ def test_older_and_newer_shapes_and_records_that_cannot_be_read_are_no_obstacle(
         rows += [(None, 1, said[0]), ("", 1, said[0]), ("s\u200b2", 1, said[0])]
         db.executemany("INSERT INTO transcript_events VALUES (?, ?, ?, 'new')", rows)
     report = engine.ingest([path])
-    assert (report.turns, report.problems) == (2, [])
+    assert (report.turns, report.unread) == (2, 2)
+    assert "sessions (2) whose id is empty" in report.problems[0]
+    assert "Lines of s1 that are longer than 8 MiB were not read: 1." in report.problems[1]
     assert (report.skipped["invalid line"], report.skipped["line too long"]) == (2, 1)
 
 

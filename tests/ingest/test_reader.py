@@ -90,7 +90,7 @@ def test_compressed_files_have_the_offsets_of_their_text(tmp_path):
     packed.write_bytes(_zst(text[:10], text[10:]))  # two frames, cut within a line
     assert _all(packed) == _all(plain)
     assert _all(packed, 8) == _all(plain, 8)
-    assert reader.head(packed, 4) == text[:4]
+    assert reader.head(packed) == text
 
 
 def test_a_truncated_frame_gives_the_lines_that_are_whole(tmp_path):

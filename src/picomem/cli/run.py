@@ -44,6 +44,8 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
 
 def _exit_code(operation: Operation, result: Any) -> int:
     """Of a result that says itself that something is wrong."""
+    if operation.name == "ingest" and result.unread:
+        return 1
     if operation.name == "doctor" and not result.healthy:
         return 1
     if operation.name == "purge":

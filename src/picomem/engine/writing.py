@@ -197,7 +197,10 @@ class Writing(Reading):
         """Read what is new in these transcripts, files or folders; see ingest/ingest.py."""
         from picomem.ingest.places import find
 
-        report = self.ingester().run(find(found), progress)
+        ingester = self.ingester()
+        with self._connector.read():  # one snapshot: a transaction for each file costs more than the look at it
+            files = find(found, ingester.recognize)
+        report = ingester.run(files, progress)
         self._settle()
         made_by = self._vectors()
         report.without_vector = made_by.without() if made_by else 0

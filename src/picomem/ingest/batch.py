@@ -87,12 +87,10 @@ class Maker:
             agent=self._label(info.agent),
         )
 
-    def prepared(self, batch: Batch) -> dict[str, Ready]:
-        """What each piece needs besides its text, by identity."""
-        if not batch.pieces:
+    def prepared(self, batches: Sequence[Batch]) -> dict[str, Ready]:
+        """What each piece of some batches needs besides its text, by the text."""
+        texts = list({piece.text: None for batch in batches for piece in batch.pieces.values()})
+        if not texts:
             return {}
-        texts = [piece.text for piece in batch.pieces.values()]
-        tokens = [count_tokens(text) for text in texts]
         vectors = self._vectors.prepare(texts) if self._vectors else [None] * len(texts)
-        ready = (Ready(count, vector) for count, vector in zip(tokens, vectors, strict=True))
-        return dict(zip(batch.pieces, ready, strict=True))
+        return {text: Ready(count_tokens(text), vector) for text, vector in zip(texts, vectors, strict=True)}

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]  # a JSON object as a host wrote it: nothing in it can be relied on
 
+TOO_LONG = "line too long"
 _REMEMBERED = 4096
 _DIGEST = 6  # bytes: among 4,096 entries a false match has a chance of 1 in 10^10 a turn
 _LONGEST_FIELD = 1000
@@ -258,7 +259,7 @@ def record_of(data: bytes) -> Record | None:
 def record_in(state: State, line: Line) -> Record | None:
     """The JSON object of a line, or None and counted: too long, or invalid."""
     if line.data is None:
-        state.skipped.add("line too long")
+        state.skipped.add(TOO_LONG)
         return None
     record = record_of(line.data)
     if record is None:

@@ -1,11 +1,12 @@
 """Ingest: transcripts in, episodes out, each exactly once.
 
-find → for each file: where did the last reading end? → lines → turns → redact → pieces → one transaction
+find → for each file: where did the last reading end? → lines → turns → redact → pieces → queue → one transaction
 
-What a transaction holds belongs together: the episodes of a stretch of a file, their full text and vectors, the
-memories that were asked for in it, and the cursor behind it. So a run that is killed anywhere goes on from its last
-transaction, and nothing is lost or doubled. A transcript's `size` says that it was read to its end: it is the file's
-size before the last reading began, and 0 as long as a reading is not done.
+What small files hold is stored together (see `queue`). What is of one file belongs together: the episodes of a stretch
+of it, their full text and vectors, the memories that were asked for in it, and the cursor behind it are in one
+transaction. So a run that is killed anywhere goes on from its last transaction, and nothing is lost or doubled. A
+transcript's `size` says that it was read to its end: it is the file's size before the last reading began, and 0 as long
+as a reading is not done.
 
 Where a file changed under us, `reading` says from where to read on; what is made of a turn is in `batch`; what the
 transaction does, in `writing`.
@@ -14,20 +15,21 @@ transaction does, in `writing`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt, InvalidInput, NotFound
-from picomem.ingest import reader
+from picomem.ingest import queue, reader
 from picomem.ingest.batch import Batch, Maker, Vectors
-from picomem.ingest.format import DocumentFormat, State, TranscriptFormat, format_named
+from picomem.ingest.format import TOO_LONG, DocumentFormat, State, TranscriptFormat, format_named
 from picomem.ingest.pieces import Packer, Piece
 from picomem.ingest.places import Found
-from picomem.ingest.reading import PURGED, Reading, Resumer, is_gone
+from picomem.ingest.queue import Queue
+from picomem.ingest.reading import PURGED, Reading, Recognizer, Resolver, Resumer, is_gone
 from picomem.ingest.report import Progress, Report
 from picomem.ingest.source import File, Look, Source, look_at, print_of, sources
-from picomem.ingest.writing import Overtaken, Propose, Writing
+from picomem.ingest.writing import Propose, Stretch, Writing
 from picomem.policy.redact import Redactor
 from picomem.records.episode import Transcript
 from picomem.records.ids import new_id
@@ -36,10 +38,28 @@ from picomem.records.transcript import TranscriptInfo
 from picomem.store import episodes
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tombstones import Tombstones
-from picomem.values import replace
+from picomem.values import dataclass, replace
 
-BATCH_PIECES = 400  # a transaction: half a second of work, and the most that a kill makes us read again
-BATCH_BYTES = 16 << 20
+
+@dataclass(slots=True)
+class _Run:
+    """One run over some files."""
+
+    report: Report
+    state: Progress
+    progress: Callable[[Progress], None] | None
+    queue: Queue
+
+    def advance(self, read: int) -> None:
+        """Tell that so many bytes more were read."""
+        self.state.bytes_done += read
+        self.tell()
+
+    def tell(self) -> None:
+        """Tell how far the run is."""
+        self.state.episodes = self.report.episodes
+        if self.progress:
+            self.progress(self.state)
 
 
 class Ingest:
@@ -62,6 +82,12 @@ class Ingest:
         self._resumer = Resumer(connector, scope)
         self._maker = Maker(redactor, vectors)
         self._writing = Writing(connector, scope, vectors, propose, clock)
+        self._resolved = Resolver()
+        self._recognizer = Recognizer(connector, scope, self._resolved)
+
+    def recognize(self, path: Path) -> str:
+        """The format of a file that is in the store as it is; empty for one that is to be looked into."""
+        return self._recognizer(path)
 
     def run(self, found: Iterable[Found], progress: Callable[[Progress], None] | None = None) -> Report:
         """Read all that is new in these files. Raises only what stops everything (a full disk, a locked store)."""
@@ -70,76 +96,101 @@ class Ingest:
         state = Progress(
             files_total=len(files), bytes_total=sum(look_at(each.path).size for each in files if each.format)
         )
-        for each in files:
-            state.path = str(each.path)
-            if not each.format and not each.problem:
-                report.skipped["no transcript"] = report.skipped.get("no transcript", 0) + 1
-            elif not each.format:
-                report.problems.append(f"{each.path}: {each.problem}")
-            else:
-                report.files += 1
-                report.hosts[each.format] = report.hosts.get(each.format, 0) + 1
-                try:
-                    self._file(each, report, state, progress)
-                except (InvalidInput, NotFound, Corrupt) as error:
-                    report.problems.append(f"{each.path}: {error}")
-            state.files_done += 1
-            if progress:
-                progress(state)
+        run = _Run(report, state, progress, Queue(self._writing, self._maker, report))
+        try:
+            for each in files:
+                state.path = str(each.path)
+                self._count(each, report)
+                if each.format:
+                    self._file(each, run)
+                self._store_when_due(run)
+                state.files_done += 1
+                run.tell()
+            self._store_all(run)
+        except KeyboardInterrupt:
+            run.queue.store()  # a moment's work, and what was told of is kept
+            raise
+        run.tell()
         return report
 
-    def _file(self, found: Found, report: Report, state: Progress, progress: Callable[[Progress], None] | None) -> None:
-        path = found.path.resolve()
-        if not _is_text(str(path)):
-            raise InvalidInput("The name of the file is not valid Unicode; rename it.")
-        before = state.bytes_done
-        form = format_named(found.format)
-        if isinstance(form, DocumentFormat):
-            _once_more(lambda: self._document(form, path, report))
+    def _count(self, found: Found, report: Report) -> None:
+        if found.format:
+            report.files += 1
+            report.hosts[found.format] = report.hosts.get(found.format, 0) + 1
+        elif found.problem:
+            report.fail(found.path, found.problem)
         else:
-            unchanged = report.unchanged
-            with sources(form, path) as there:
-                for source in there:
-                    _once_more(lambda source=source: self._source(form, source, report, state, progress))
-            # A database is a file like any other: it is unchanged when all its sessions are.
-            report.unchanged = unchanged + (report.unchanged - unchanged == len(there))
-        state.bytes_done = before + look_at(path).size
+            report.passed_over({"no transcript": 1}, {})
 
-    def _source(
-        self,
-        form: TranscriptFormat,
-        source: Source,
-        report: Report,
-        state: Progress,
-        progress: Callable[[Progress], None] | None,
-    ) -> None:
-        for read in self._stretches(form, source, report):
-            state.bytes_done += read
-            state.episodes = report.episodes
-            if progress:
-                progress(state)
+    def _store_when_due(self, run: _Run) -> None:
+        if run.queue.is_due():
+            self._store_all(run)
 
-    def _stretches(self, form: TranscriptFormat, source: Source, report: Report) -> Iterator[int]:
-        """Read records stretch by stretch; after each, how many bytes it had."""
-        look = source.look()  # before the first line: what is appended while we read is met by the next run
-        reading = self._resumer.resume(form, source, look, report)
-        if reading is None:
-            report.unchanged += 1
+    def _store_all(self, run: _Run) -> None:
+        """Store what waits, and read on where another process did so meanwhile: what it stored is complete."""
+        run.queue.store()
+        while run.queue.overtaken:
+            self._file(run.queue.overtaken.pop(), run)
+            run.queue.store()
+
+    def _file(self, found: Found, run: _Run) -> None:
+        """Read a file; what is wrong with it is reported."""
+        before = run.state.bytes_done
+        try:
+            path = self._resolved(found.path)
+            if not _is_text(str(path)):
+                raise InvalidInput("The name of the file is not valid Unicode; rename it.")
+            if found.unchanged:
+                run.report.unchanged += 1
+            else:
+                self._sources(replace(found, path=path), run)
+            run.state.bytes_done = before + look_at(path).size
+        except (InvalidInput, NotFound, Corrupt) as error:
+            run.report.fail(found.path, error)
+
+    def _sources(self, found: Found, run: _Run) -> None:
+        form, report = format_named(found.format), run.report
+        if isinstance(form, DocumentFormat):
+            self._document(form, found, run)
             return
+        with sources(form, found.path) as there:
+            unchanged = [self._source(form, found, source, run) for source in there]
+        # A database is a file like any other: it is unchanged when all its sessions are.
+        report.unchanged += all(unchanged)
+
+    def _source(self, form: TranscriptFormat, found: Found, source: Source, run: _Run) -> bool:
+        """Read the records of a source stretch by stretch; whether there was nothing new. The last stretch waits for
+        those of other files."""
+        look = source.look()  # before the first line: what is appended while we read is met by the next run
+        reading = self._resumer.resume(form, source, look, run.report)
+        if reading is None:
+            return True
         batch = Batch()
-        cursor, read, since = reading.transcript.cursor, source.read, source.read
+        cursor, since = reading.transcript.cursor, source.read
         before = dict(reading.state.skipped.counts)
         for line in source.lines(cursor):
             self._line(form, line, reading, batch)
             cursor = line.end
-            if len(batch.pieces) >= BATCH_PIECES or source.read - since >= BATCH_BYTES:
-                self._store(source, reading, cursor, 0, batch, report)
-                yield source.read - since
+            if len(batch.pieces) >= queue.BATCH_PIECES or source.read - since >= queue.BATCH_BYTES:
+                stretch = self._stretch(found, source, reading, cursor, 0, batch, source.read - since)
+                run.queue.add(stretch)
+                run.queue.store()
+                run.advance(source.read - since)
+                if not stretch.stored:
+                    return False  # what became of it is known to the queue
                 batch, since = Batch(), source.read
-        self._store(source, reading, cursor, look.size, batch, report)
-        report.bytes += source.read - read
-        report.passed_over(reading.state.skipped.counts, before)
-        yield source.read - since
+        stretch = self._stretch(found, source, reading, cursor, look.size, batch, source.read - since)
+        stretch.report.passed_over(reading.state.skipped.counts, before)
+        too_long = stretch.report.skipped.get(TOO_LONG, 0)
+        if too_long:
+            of = f" of {source.session}" if source.session else ""
+            most = reader.LONGEST >> 20
+            stretch.report.fail(
+                source.path, f"Lines{of} that are longer than {most} MiB were not read: {too_long}. Shorten them."
+            )
+        run.queue.add(stretch)
+        run.advance(source.read - since)
+        return reading.unchanged
 
     def _line(self, form: TranscriptFormat, line: reader.Line, reading: Reading, batch: Batch) -> None:
         info = reading.state.info
@@ -150,10 +201,10 @@ class Ingest:
         for turn in turns:
             self._maker.pack(reading.packer, turn, batch)
 
-    # Storing
-
-    def _store(self, source: Source, reading: Reading, cursor: int, size: int, batch: Batch, report: Report) -> None:
-        """One transaction: the pieces, what was asked for in them, and the cursor."""
+    def _stretch(
+        self, found: Found, source: Source, reading: Reading, cursor: int, size: int, batch: Batch, read: int
+    ) -> Stretch:
+        """A stretch as it is to be stored: the pieces, what was asked for in them, and the cursor."""
         fingerprint = print_of(source, cursor)
         if reading.buried:
             reading.state.info = replace(reading.state.info, title="")
@@ -167,11 +218,12 @@ class Ingest:
             abandoned=json.dumps(reading.state.branches.abandoned()),
             skipped=json.dumps(reading.state.skipped.counts),
         )
-        self._writing.commit(reading, after, batch, self._maker.prepared(batch), report)
+        return Stretch(found, reading, after, batch, Report(bytes=read))
 
-    def _document(self, form: DocumentFormat, path: Path, report: Report) -> None:
+    def _document(self, form: DocumentFormat, found: Found, run: _Run) -> None:
         """A file that holds many sessions and is rewritten as a whole. It is read when its last session is stored:
         only then its records get its size and fingerprint."""
+        path, report = found.path, run.report
         look = look_at(path)
         fingerprint = print_of(File(path), look.size)
         with self._connector.read() as tx:
@@ -197,9 +249,13 @@ class Ingest:
             for turn in turns:
                 self._maker.pack(reading.packer, turn, batch)
             batch.date(info.started_at)
-            self._store(File(path), reading, 0, 0, batch, report)
+            stretch = self._stretch(found, File(path), reading, 0, 0, batch, 0)
+            stretch.report.passed_over(skipped.counts, {})
+            run.queue.add(stretch)
+            run.queue.store()  # the same session may come once more
+            if not stretch.stored:
+                return  # what became of it is known to the queue
             known[session] = reading.transcript
-            report.passed_over(skipped.counts, {})
         with self._connector.write() as tx:
             for each in known.values():
                 # A session that is in the document no longer was read as well: it is told by being there no more.
@@ -227,15 +283,6 @@ class Ingest:
             if not same or any(is_gone(tx, self._scope, owner) for owner in stored.get("owners", ())):
                 return False
         return True
-
-
-def _once_more(read: Callable[[], None]) -> None:
-    """Read, and again as long as another process reads on in the same transcript."""
-    while True:
-        try:
-            return read()
-        except Overtaken:
-            continue  # what the other process stored is complete; go on behind it
 
 
 def _described(transcript: Transcript, info: TranscriptInfo, pieces: Iterable[Piece]) -> Transcript:

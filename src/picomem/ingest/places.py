@@ -11,13 +11,14 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
+from picomem.ingest import reader
 from picomem.ingest.format import format_of
-from picomem.ingest.reader import head
-from picomem.paths import is_folder, named_path
+from picomem.ingest.source import MAGIC, check_database, is_database, refuse_part_of_database
+from picomem.paths import is_folder, named_path, status_of
 from picomem.values import dataclass, replace
 
 # OpenClaw keeps what was reset or deleted: `<session>.jsonl.deleted.<time>.zst`.
@@ -37,11 +38,12 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Found:
     """A transcript and its format; or, with an empty format, what could not be read and why (an empty problem: it
-    is no transcript, and nobody said that it was one)."""
+    is no transcript, and nobody said that it was one). `unchanged` says that all of it was read before."""
 
     path: Path
     format: str
     problem: str = ""
+    unchanged: bool = False
 
 
 def default_places(home: Path, env: Mapping[str, str]) -> list[Place]:
@@ -58,9 +60,12 @@ def default_places(home: Path, env: Mapping[str, str]) -> list[Place]:
     ]
 
 
-def find(places: Iterable[str | Path | Place]) -> list[Found]:
+Recognize = Callable[[Path], str]  # the format of a file that was read before and is unchanged; empty for any other
+
+
+def find(places: Iterable[str | Path | Place], recognize: Recognize = lambda _: "") -> list[Found]:
     """The transcripts in the given files and folders, each once, in the order given and by name within a
-    folder.
+    folder. What `recognize` knows is not opened.
 
     A default place that does not exist is passed over; a path that a person gave and that is missing,
     cannot be read or is of no known format is in the answer with its problem.
@@ -68,16 +73,17 @@ def find(places: Iterable[str | Path | Place]) -> list[Found]:
     found: list[Found] = []
     for place in places:
         given = not isinstance(place, Place)
-        path = named_path(str(place)) if given else place.folder
+        path = Path(place) if given else place.folder
         try:
+            path = named_path(str(path))
             folder = is_folder(path)
-        except InvalidInput as error:  # a folder above it is closed to us
+        except InvalidInput as error:  # no path at all, or a folder above it is closed to us
             found.append(Found(path, "", str(error)))
             continue
         if folder:
-            found += _in_folder(path)
+            found += _in_folder(path, recognize)
         elif given:
-            found.append(_judged(path))
+            found.append(_judged(path, recognize))
     return _once(found)
 
 
@@ -92,12 +98,12 @@ def _agents(folder: Path) -> list[Path]:
         return [folder]  # missing or closed: `find` passes over the one and reports the other
 
 
-def _in_folder(folder: Path) -> Iterator[Found]:
+def _in_folder(folder: Path, recognize: Recognize) -> Iterator[Found]:
     for path, problem in _walk(folder, _DEEPEST):
         if problem:
             yield Found(path, "", problem)
         elif _TRANSCRIPT.search(path.name) or path.name in _NAMES:
-            judged = _judged(path)
+            judged = _judged(path, recognize)
             # In a folder such a file may well be something else: it is counted, and no problem. A `sessions.json`
             # of another format is a host's list of its sessions.
             if judged.problem != _UNCLAIMED:
@@ -109,12 +115,28 @@ def _in_folder(folder: Path) -> Iterator[Found]:
 _UNCLAIMED = "not a transcript of a known format"
 
 
-def _judged(path: Path) -> Found:
+def _judged(path: Path, recognize: Recognize) -> Found:
     try:
-        found = format_of(path, head(path))
+        if path.name not in _NAMES and (known := recognize(path)):
+            return Found(path, known, unchanged=True)
+        sample = _sample(path)
+        found = format_of(path, sample.head)
     except (InvalidInput, NotFound) as error:
         return Found(path, "", str(error))
-    return Found(path, found.name) if found else Found(path, "", _UNCLAIMED)
+    if found:
+        return Found(path, found.name)
+    if sample.unreadable:
+        most = reader.LONGEST >> 20
+        return Found(path, "", f"{path} begins with lines longer than {most} MiB, so its format cannot be told.")
+    return Found(path, "", _UNCLAIMED)
+
+
+def _sample(path: Path) -> reader.Sample:
+    refuse_part_of_database(path)
+    if is_database(path):
+        check_database(path)
+        return reader.Sample(MAGIC, unreadable=False)
+    return reader.sample(path)
 
 
 def _walk(folder: Path, depth: int) -> Iterator[tuple[Path, str]]:
@@ -158,7 +180,7 @@ def _stem(path: Path) -> str:
 
 def _identity(path: Path) -> object:
     try:
-        status = path.stat()
-    except OSError:
+        status = status_of(path)
+    except InvalidInput:
         return path
-    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else path
+    return (status.st_dev, status.st_ino) if status and stat.S_ISREG(status.st_mode) else path

@@ -17,20 +17,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from picomem.errors import InvalidInput
 from picomem.paths import open_regular
 
 LONGEST = 8 * 1024 * 1024
-HEAD = 32 * 1024
+_SAMPLE_LINES = 20
+_SAMPLE_BYTES = 256 * 1024 * 1024  # read in search of them: a file may be one line of many gigabytes
+_SHORT = 32 * 1024  # bytes of a sampled line; a longer one is shortened
 _PIECE = 256 * 1024
 _PRINT = 4096
 _BOM = b"\xef\xbb\xbf"
 # NUL: a file system that lost power leaves blocks of them in front of the next append.
 _PADDING = b" \t\r\n\0"
-# The history that a zstd frame may ask us to hold; by default compressors use at most 8 MiB.
-_WINDOW = 32 * 1024 * 1024
+# The history that a zstd frame may ask us to hold, in bytes: what `zstd --long` (27) writes. By default compressors use
+# 8 MiB at most.
+WINDOW = 1 << 27
 
 
 class Line(NamedTuple):
@@ -55,10 +58,41 @@ def lines(path: Path, offset: int = 0, *, longest: int = LONGEST, final: bool = 
         yield from _split(stream, offset, longest, final)
 
 
-def head(path: Path, size: int = HEAD) -> bytes:
-    """The first bytes of a transcript, decompressed. Raises as `lines` does."""
+class Sample(NamedTuple):
+    """The beginning of a file, from which its format is told.
+
+    `unreadable` says that lines longer than `LONGEST` stand where the first lines should be, and no record among them.
+    """
+
+    head: bytes
+    unreadable: bool
+
+
+def head(path: Path) -> bytes:
+    """The first lines of a transcript, decompressed and shortened; see `sample`. Raises as `lines` does."""
+    return sample(path).head
+
+
+def sample(path: Path) -> Sample:
+    """The first lines that are not blank, decompressed. Raises as `lines` does.
+
+    A line of more than 32 KiB stands there as the same JSON object with its long strings and lists cut, so that the
+    sample is small however long the lines are. A line that is no JSON object, or longer than `LONGEST`, is cut.
+    """
+    found: list[bytes] = []
+    too_long, read = 0, 0
     with _opened(path, 0) as stream:
-        return stream.read(size)
+        while len(found) < _SAMPLE_LINES and read < _SAMPLE_BYTES and (data := stream.readline(LONGEST + 1)):
+            read += len(data)
+            end = b"\n" if data.endswith(b"\n") else b""
+            if not end and len(data) > LONGEST:
+                too_long += 1
+                read += _pass_line(stream, _SAMPLE_BYTES - read) or 0
+                found.append(data[:_SHORT] + b"\n")
+            elif line := data.removeprefix(_BOM).strip(_PADDING):
+                short = line if len(line) <= _SHORT else _shortened(line)
+                found.append((short or line[:_SHORT]) + end)
+    return Sample(b"".join(found), too_long > 0 and not any(map(_is_json, found)))
 
 
 def fingerprint(path: Path, upto: int) -> str:
@@ -99,7 +133,7 @@ def _opened(path: Path, offset: int) -> Iterator[BinaryIO]:
 def _decompressed(path: Path, file: BinaryIO, offset: int) -> Iterator[BinaryIO]:
     import zstandard
 
-    reader = zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(
+    reader = zstandard.ZstdDecompressor(max_window_size=WINDOW).stream_reader(
         file, read_size=_PIECE, read_across_frames=True
     )
     stream = io.BufferedReader(cast(io.RawIOBase, reader), _PIECE)
@@ -109,7 +143,17 @@ def _decompressed(path: Path, file: BinaryIO, offset: int) -> Iterator[BinaryIO]
             left -= len(piece)
         yield stream
     except zstandard.ZstdError as error:
+        if needs_too_much_memory(error):
+            raise InvalidInput(
+                f"{path} was compressed with a window of more than {WINDOW >> 20} MiB, which takes too much memory to "
+                "read; unpack it with `zstd -d --long=31`, or compress it again without --long."
+            ) from error
         raise InvalidInput(f"{path} is damaged: its compressed data cannot be read to the end.") from error
+
+
+def needs_too_much_memory(error: Exception) -> bool:
+    """Whether a frame was refused for its window (ZSTD_error_frameParameter_windowTooLarge, which only has a text)."""
+    return "too much memory" in str(error)
 
 
 def _regular(path: Path) -> io.BufferedReader:
@@ -141,13 +185,13 @@ def _split(stream: BinaryIO, offset: int, longest: int, final: bool) -> Iterator
             yield Line(start, position, data)
 
 
-def _pass_line(stream: BinaryIO) -> int | None:
-    """Pass over the rest of a line; its length with the newline, or None where the newline is not there
-    yet."""
+def _pass_line(stream: BinaryIO, most: int | None = None) -> int | None:
+    """Pass over the rest of a line, or `most` bytes of it; its length with the newline, or None where the newline is
+    not there yet."""
     passed = 0
     while piece := stream.readline(_PIECE):
         passed += len(piece)
-        if piece.endswith(b"\n"):
+        if piece.endswith(b"\n") or (most is not None and passed >= most):
             return passed
     return None
 
@@ -158,3 +202,26 @@ def _is_json(data: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def _shortened(data: bytes) -> bytes:
+    """A JSON object with its long parts cut; empty where `data` is none, or stays long."""
+    try:
+        record = json.loads(data.decode("utf-8", "replace"), strict=False)
+    except (ValueError, RecursionError):
+        return b""
+    if not isinstance(record, dict):
+        return b""
+    short = json.dumps(_pruned(record), separators=(",", ":")).encode()
+    return short if len(short) <= _SHORT else b""
+
+
+def _pruned(value: Any, depth: int = 6) -> Any:
+    """A JSON value with the same types and names, but short."""
+    if isinstance(value, str):
+        return value[:200]
+    if isinstance(value, list):
+        return [_pruned(inner, depth - 1) for inner in value[:8]] if depth else []
+    if isinstance(value, dict):
+        return {name[:200]: _pruned(inner, depth - 1) for name, inner in list(value.items())[:100]} if depth else {}
+    return value

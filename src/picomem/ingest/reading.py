@@ -10,15 +10,15 @@ A file that was moved is known by its session and its fingerprint.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from picomem.errors import InvalidInput
+from picomem.errors import Corrupt, InvalidInput
 from picomem.ingest.format import Record, State, TranscriptFormat
 from picomem.ingest.noise import visible
 from picomem.ingest.pieces import Packer, apart
 from picomem.ingest.report import Report
-from picomem.ingest.source import Look, Source
+from picomem.ingest.source import Look, Source, look_at
 from picomem.records.episode import Episode, Transcript
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
@@ -33,19 +33,66 @@ _MOST_OWNERS = 64  # transcripts that one copy repeats and whose fate it watches
 
 @dataclass(slots=True)
 class Reading:
-    """A transcript and where its reading stands; `owners` are the transcripts that have some of its turns."""
+    """A transcript and where its reading stands; `owners` are the transcripts that have some of its turns. `unchanged`
+    says that there is nothing new, and only the proof of that is stored."""
 
     transcript: Transcript
     state: State
     packer: Packer
     look: Look  # taken before we began
     owners: set[str] = field(default_factory=set)
+    unchanged: bool = False
     buried: bool = False  # something of it was purged: its title tells of that, and is not stored
 
     def stored(self) -> str:
         """What `Resumer.resume` needs to go on from here. (ASCII: it may quote a half of a surrogate pair.)"""
         stored = {"reader": self.state.to_json(), "packer": self.packer.to_json(), "written": self.look.written}
-        return json.dumps({**stored, "owners": sorted(self.owners)[:_MOST_OWNERS]})
+        proof = {"file": self.look.file, "changed": self.look.changed}
+        return json.dumps({**stored, **proof, "owners": sorted(self.owners)[:_MOST_OWNERS]})
+
+
+class Resolver:
+    """Resolves paths, each folder once: in a folder of thousands of files that is most of what a look at one costs."""
+
+    def __init__(self) -> None:
+        self._folders: dict[Path, Path] = {}
+
+    def __call__(self, path: Path) -> Path:
+        if path.name in ("", "..") or path.is_symlink():
+            return path.resolve()
+        if path.parent not in self._folders:
+            self._folders[path.parent] = path.parent.resolve()
+        return self._folders[path.parent] / path.name
+
+
+class Recognizer:
+    """Tells the files that were read to their end and were not touched since, from their status alone.
+
+    The time of a file's last change cannot be set, unlike that of its last writing. So a file of the same size and
+    times, with the same number, is the same to the last byte. In doubt the file is looked into (see `Resumer`).
+    """
+
+    def __init__(self, connector: Connector, scope: Scope, resolved: Callable[[Path], Path]) -> None:
+        self._connector = connector
+        self._scope = scope
+        self._resolved = resolved
+
+    def __call__(self, path: Path) -> str:
+        """The format of such a file; empty for any other."""
+        look = look_at(path)
+        if not look.changed:
+            return ""
+        with self._connector.read() as tx:
+            try:
+                there = episodes.transcripts_at(tx, self._scope, str(self._resolved(path)))
+            except (Corrupt, UnicodeError):
+                return ""  # whoever reads the file says so
+        if len(there) != 1:
+            return ""
+        (known,) = there
+        stored = json.loads(known.state)
+        same = (stored.get("file"), known.size, stored.get("written"), stored.get("changed")) == look
+        return known.host if same and known.cursor and not stored.get("owners") else ""
 
 
 class Resumer:
@@ -72,10 +119,12 @@ class Resumer:
             holds = _holds(source, known) and not (same_size and stored.get("written") != look.written)
             report.rewritten += not holds and known.path == str(path)
             if holds and not any(is_gone(tx, self._scope, owner) for owner in stored.get("owners", ())):
-                if same_size and known.path == str(path):
+                unchanged = same_size and known.path == str(path)
+                if unchanged and look.changed in (0, stored.get("changed")):
                     return None
                 try:
-                    return self._at_cursor(tx, form, source, replace(known, path=str(path)), stored, look)
+                    here = replace(known, path=str(path))
+                    return self._at_cursor(tx, form, source, here, stored, look, unchanged=unchanged)
                 except InvalidInput:
                     holds = False  # an older picomem's state: read again, the rows are known by their identity
             generation = known.generation + (not holds)
@@ -117,7 +166,15 @@ class Resumer:
         return Reading(transcript, state, Packer(form.name, session), look, buried=buried)
 
     def _at_cursor(
-        self, tx: Transaction, form: TranscriptFormat, source: Source, known: Transcript, stored: Record, look: Look
+        self,
+        tx: Transaction,
+        form: TranscriptFormat,
+        source: Source,
+        known: Transcript,
+        stored: Record,
+        look: Look,
+        *,
+        unchanged: bool,
     ) -> Reading:
         """The reading as `stored` has it. Raises InvalidInput where that cannot be read."""
         if not known.cursor:
@@ -128,7 +185,7 @@ class Resumer:
         session = state.info.session or known.session
         previews = (row.preview for _, row in rows_of(tx, self._scope, first, session) if row is not None)
         packer = Packer.resumed(form.name, session, packed, previews)
-        return Reading(known, state, packer, look, set(stored.get("owners", ())))
+        return Reading(known, state, packer, look, set(stored.get("owners", ())), unchanged)
 
 
 def is_gone(tx: Transaction, scope: Scope, transcript_id: str) -> bool:

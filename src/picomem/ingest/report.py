@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from picomem.values import dataclass, field
+from pathlib import Path
+
+from picomem.values import dataclass, field, fields
 
 
 @dataclass(slots=True)
@@ -19,8 +21,12 @@ class Progress:
 
 @dataclass(slots=True)
 class Report:
-    """What an ingest did. `skipped` counts what was passed over, by reason; `problems` are files and why. `decisions`
-    counts what became of the requests, all under the id `run`, which is empty where there were none."""
+    """What an ingest did.
+
+    `skipped` counts what was passed over, by reason; `problems` are files and why; `unread` counts the problems because
+    of which something was not read. `decisions` counts what became of the requests, all under the id `run`, which is
+    empty where there were none.
+    """
 
     files: int = 0
     unchanged: int = 0
@@ -38,6 +44,23 @@ class Report:
     hosts: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    unread: int = 0
+
+    def fail(self, path: Path, problem: object) -> None:
+        """Note that a file, or a part of it, was not read, and why."""
+        sentence = str(problem)
+        self.problems.append(sentence if str(path) in sentence else f"{path}: {sentence}")
+        self.unread += 1
+
+    def add(self, other: Report) -> None:
+        """Add what another report counts."""
+        for name in (each.name for each in fields(Report)):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if isinstance(mine, dict):
+                for reason, count in theirs.items():
+                    mine[reason] = mine.get(reason, 0) + count
+            else:
+                setattr(self, name, (mine or theirs) if name == "run" else mine + theirs)
 
     def passed_over(self, counts: dict[str, int], before: dict[str, int]) -> None:
         """Add what a reader counted since `before`."""

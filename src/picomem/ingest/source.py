@@ -7,6 +7,10 @@ record of number n is the span [n, n + 1).
 
 from __future__ import annotations
 
+import os
+import re
+import stat
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,16 +20,25 @@ from picomem.errors import InvalidInput, NotFound
 from picomem.ingest import reader
 from picomem.ingest.format import DatabaseFormat, TranscriptFormat
 from picomem.ingest.reader import Line
+from picomem.paths import refuse_open_database, status_of
 
 MAGIC = b"SQLite format 3\0"
+# Nanoseconds after which a file system gives another time to a change; some count in seconds, or by twos.
+_SETTLED = 2_500_000_000
+_PART = re.compile(r"\.(sqlite3?|db)-(wal|shm|journal)$")
 
 
 class Look(NamedTuple):
-    """What is seen of a source from outside: which one it is, how far its offsets go, and when it was written."""
+    """What is seen of a source from outside: which one it is, how far its offsets go, and when it was written.
+
+    `changed` is when the file was changed in any way, which no program can set. 0 where that does not prove anything:
+    the source is no file, the system keeps no such time, or the time is so near that another change could have it too.
+    """
 
     file: int
     size: int
     written: int
+    changed: int = 0
 
 
 class Source(Protocol):
@@ -90,10 +103,30 @@ def source_of(form: TranscriptFormat, path: Path, session: str) -> Iterator[Sour
 
 
 def is_database(path: Path) -> bool:
-    try:
-        return reader.head(path, len(MAGIC)) == MAGIC
-    except (NotFound, InvalidInput):
-        return False
+    """Whether a file is read as a database, and so by SQLite alone.
+
+    The name decides, and the file is not looked into. POSIX drops all locks that a process has on a file when the
+    process closes any descriptor of it. So a glance at the header would take away the locks of a connection that
+    another thread has open, and the host could write in the middle of what that thread reads. A file of any other name
+    is read by `reader` alone, and never by SQLite.
+    """
+    return path.suffix in (".sqlite", ".sqlite3", ".db")
+
+
+def check_database(path: Path) -> None:
+    """Look at a database from outside. Raises NotFound or InvalidInput for what SQLite must not be given."""
+    status = status_of(path)
+    if status is None:
+        raise NotFound(f"There is no file {path}.")
+    if not stat.S_ISREG(status.st_mode):
+        raise InvalidInput(f"{path} is not a regular file; name one that is.")
+    refuse_open_database(path)
+
+
+def refuse_part_of_database(path: Path) -> None:
+    """Raise InvalidInput for a log or an index that SQLite keeps beside a database: it holds locks on it as well."""
+    if _PART.search(path.name):
+        raise InvalidInput(f"{path} is a part of a database; name the database itself.")
 
 
 def print_of(source: Source, upto: int) -> str:
@@ -108,6 +141,8 @@ def look_at(path: Path) -> Look:
     """Zeros where there is no file."""
     try:
         status = path.stat()
-    except OSError:
+    except (OSError, ValueError):
         return Look(0, 0, 0)
-    return Look(status.st_ino, status.st_size, status.st_mtime_ns)
+    # On Windows `st_ctime` is when a file was made.
+    settled = os.name == "posix" and time.time_ns() - status.st_ctime_ns > _SETTLED
+    return Look(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns if settled else 0)

@@ -1,5 +1,8 @@
 """The transaction of an ingest: the pieces of a stretch of a transcript, what was asked for in them, and the cursor.
 
+Several stretches, of different transcripts, may be stored in one transaction. It ends after a moment, so that other
+processes can write as well; the rest is stored in the next one.
+
 What was asked for on a branch that the user went back from is not proposed. Where the rewind is met only later, in
 another reading, the memory is there already, and a person may have built on it: it stays, and its source is shown as
 being on an abandoned branch. (What is taken up again later was read before, and is not proposed again.)
@@ -10,13 +13,17 @@ remembers whose they are. When that file is gone, the copy is read again, and th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum, auto
 from functools import lru_cache
 
 from picomem.clock import Micros
-from picomem.errors import InvalidInput
+from picomem.errors import Corrupt, InvalidInput, NotFound
 from picomem.ingest.batch import Batch, Ready, Vectors
 from picomem.ingest.pieces import Fate, episode_of, fate
+from picomem.ingest.places import Found
 from picomem.ingest.reading import Reading, is_gone, rows_of
 from picomem.ingest.report import Report
 from picomem.policy.requests import Candidate, find_requests
@@ -27,6 +34,8 @@ from picomem.store import episodes
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tombstones import Tombstones
 from picomem.values import dataclass, replace
+
+LOCK_SECONDS = 0.2  # after which a transaction takes no further stretch: others wait to write meanwhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +57,31 @@ class Overtaken(Exception):
     """Another process has read on in this transcript since we looked, or purged it."""
 
 
+class Outcome(Enum):
+    """What became of a stretch that was to be stored."""
+
+    STORED = auto()
+    OVERTAKEN = auto()
+
+
+@dataclass(slots=True)
+class Stretch:
+    """A stretch of a transcript, ready to be stored, and the transcript's record as it is `after` it.
+
+    `report` is what is to be told of it when it is stored; `stored` says that it is.
+    """
+
+    found: Found
+    reading: Reading
+    after: Transcript
+    batch: Batch
+    report: Report
+    stored: bool = False
+
+
+Outcomes = list[tuple[Stretch, Outcome | InvalidInput | NotFound | Corrupt]]
+
+
 class Writing:
     """Stores what was read, one transaction a batch."""
 
@@ -65,25 +99,69 @@ class Writing:
         self._propose = propose
         self._clock = clock
 
-    def commit(
-        self, reading: Reading, after: Transcript, batch: Batch, prepared: dict[str, Ready], report: Report
-    ) -> None:
-        """Store a batch and the transcript's record as it is `after` it. Raises Overtaken."""
-        after = replace(after, state=reading.stored(), updated_at=self._clock())
+    def commit(self, stretches: Sequence[Stretch], prepared: Mapping[str, Ready], report: Report) -> Outcomes:
+        """Store stretches of different transcripts, in order, and add to `report` what is to be told of them.
+
+        What became of each is in the answer: one that cannot be stored is no obstacle for the others.
+        """
+        outcomes: Outcomes = []
+        waiting = deque(stretches)
+        while waiting:
+            try:
+                some = self._transaction(waiting, prepared, report)
+            except (InvalidInput, NotFound, Corrupt) as error:
+                # The transaction is undone. One by one, the stretch at fault is told from the others.
+                if len(waiting) > 1:
+                    alone = (self.commit([stretch], prepared, report) for stretch in waiting)
+                    return [*outcomes, *(outcome for outcomes_of_one in alone for outcome in outcomes_of_one)]
+                some = [(waiting[0], error)]
+            outcomes += some
+            for _ in some:
+                waiting.popleft()
+        return outcomes
+
+    def _transaction(self, waiting: Iterable[Stretch], prepared: Mapping[str, Ready], report: Report) -> Outcomes:
+        """One transaction, with as many of the first stretches as are stored in a moment."""
+        outcomes: Outcomes = []
+        done = Report(run=report.run)
+        after: list[Transcript] = []
         with self._connector.write() as tx:
-            self._check_not_overtaken(tx, reading, after)
-            if Tombstones(tx, self._scope).bars_title(after.title):
-                reading.state.info = replace(reading.state.info, title="")
-                after = replace(after, title="", state=reading.stored())
+            end = time.monotonic() + LOCK_SECONDS
+            for stretch in waiting:
+                try:
+                    after.append(self._store(tx, stretch, prepared, done))
+                    outcomes.append((stretch, Outcome.STORED))
+                except Overtaken:
+                    after.append(stretch.reading.transcript)
+                    outcomes.append((stretch, Outcome.OVERTAKEN))
+                if time.monotonic() > end:
+                    break
+        for (stretch, outcome), transcript in zip(outcomes, after, strict=True):
+            if outcome is Outcome.STORED:
+                stretch.stored = True
+                stretch.reading.transcript = transcript
+                report.add(stretch.report)
+        report.add(done)
+        return outcomes
+
+    def _store(self, tx: Transaction, stretch: Stretch, prepared: Mapping[str, Ready], report: Report) -> Transcript:
+        """Store a stretch, and the record of its transcript, which is given back. Raises Overtaken, and then nothing of
+        the stretch is stored."""
+        reading, batch = stretch.reading, stretch.batch
+        after = replace(stretch.after, state=reading.stored(), updated_at=self._clock())
+        self._check_not_overtaken(tx, reading, after)
+        if Tombstones(tx, self._scope).bars_title(after.title):
+            reading.state.info = replace(reading.state.info, title="")
+            after = replace(after, title="", state=reading.stored())
+        episodes.put_transcript(tx, self._scope, after)
+        owners = self._write(tx, after, reading.packer.session, batch, prepared, report)
+        if not owners <= reading.owners:
+            reading.owners |= owners
+            after = replace(after, state=reading.stored())
             episodes.put_transcript(tx, self._scope, after)
-            owners = self._write(tx, after, reading.packer.session, batch, prepared, report)
-            if not owners <= reading.owners:
-                reading.owners |= owners
-                after = replace(after, state=reading.stored())
-                episodes.put_transcript(tx, self._scope, after)
-        reading.transcript = after
         report.turns += batch.turns
         report.redacted += batch.redacted
+        return after
 
     def _check_not_overtaken(self, tx: Transaction, reading: Reading, after: Transcript) -> None:
         before = reading.transcript
@@ -107,7 +185,7 @@ class Writing:
         transcript: Transcript,
         session: str,
         batch: Batch,
-        prepared: dict[str, Ready],
+        prepared: Mapping[str, Ready],
         report: Report,
     ) -> set[str]:
         """Store the pieces, and propose what is asked for in those that are new; the other transcripts that have
@@ -124,7 +202,7 @@ class Writing:
         for name, piece in batch.pieces.items():
             if name in purged:
                 continue
-            ready = prepared[name]
+            ready = prepared[piece.text]
             fresh = episode_of(piece, transcript.id, ready.tokens, now)
             if name in unknown:
                 new[name] = fresh
@@ -148,7 +226,7 @@ class Writing:
                 self._store_vector(tx, stored, ready)
         for name, stored in zip(new, episodes.insert_all(tx, self._scope, list(new.values())), strict=True):
             news[name] = stored.id, ""
-            self._store_vector(tx, stored, prepared[name])
+            self._store_vector(tx, stored, prepared[batch.pieces[name].text])
         report.episodes += len(new)
         self._ask(tx, transcript, batch, news, report)
         return owners

@@ -28,8 +28,8 @@ class Ingest:
 @dataclass(frozen=True, slots=True)
 class IngestResult:
     """`hosts` counts the files by format; `skipped` what was passed over, by reason; `problems` says which files
-    could not be read, and why. `decisions` counts what became of the requests; `run` is what `changes` lists and `undo`
-    takes back of them, empty where there were none."""
+    could not be read, and why, and `unread` how many of these mean that something was not read. `decisions` counts what
+    became of the requests; `run` is what `changes` lists and `undo` takes back of them, empty where there were none."""
 
     files: int
     unchanged: int
@@ -47,6 +47,7 @@ class IngestResult:
     bytes: int
     skipped: dict[str, int]
     problems: list[str]
+    unread: int
     places: list[str]
 
 
@@ -57,19 +58,25 @@ def ingest(engine: Engine, request: Ingest, progress: Progressing | None = None)
     """
     from picomem.ingest.places import default_places
 
-    given = [named_path(path) for path in request.paths]
-    places = given or default_places(Path.home(), os.environ)
+    places = request.paths or default_places(Path.home(), os.environ)
     report = engine.ingest(
         places,
         progress=(lambda state: progress(state.bytes_done, state.bytes_total, state.path)) if progress else None,
     )
     engine.tidy(when_due=True)
-    if given and not report.files and report.problems:
-        missing = all(status_of(path) is None for path in given)
+    if request.paths and not report.files and report.problems:
+        missing = all(map(_is_missing, request.paths))
         raise (NotFound if missing else InvalidInput)("Nothing to ingest: " + "; ".join(report.problems))
     values = asdict(report)
-    names = [str(place) if isinstance(place, Path) else f"{place.host}: {place.folder}" for place in places]
+    names = [place if isinstance(place, str) else f"{place.host}: {place.folder}" for place in places]
     return IngestResult(**values, places=names)
+
+
+def _is_missing(path: str) -> bool:
+    try:
+        return status_of(named_path(path)) is None
+    except InvalidInput:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

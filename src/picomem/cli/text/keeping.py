@@ -12,6 +12,7 @@ def ingest(result: Any) -> str:
     if not result.files:
         lines += ["No transcripts were found in:", *(f"   {place}" for place in result.places)]
         lines.append("Name files or folders: picomem ingest PATH…")
+        lines += _passed_over(result)
     else:
         found = ", ".join(f"{count:,} of {host}" for host, count in result.hosts.items())
         lines.append(f"{plural(result.files, 'transcript')} ({found}), {result.unchanged:,} unchanged.")
@@ -31,15 +32,17 @@ def ingest(result: Any) -> str:
             lines.append(f"{plural(result.redacted, 'secret was', 'secrets were')} redacted.")
         if result.rewritten:
             lines.append(f"{plural(result.rewritten, 'transcript')} had been rewritten and was read anew.")
-        if result.skipped:
-            passed = ", ".join(
-                f"{reason} {count:,}" for reason, count in sorted(result.skipped.items(), key=lambda x: -x[1])
-            )
-            lines.append(wrapped(f"Passed over: {passed}.", ""))
+        lines += _passed_over(result)
     lines += [f"! {problem}" for problem in result.problems[:20]]
     if len(result.problems) > 20:
         lines.append(f"! and {len(result.problems) - 20:,} more; --json lists them all.")
     return "\n".join(lines)
+
+
+def _passed_over(result: Any) -> list[str]:
+    counts = sorted(result.skipped.items(), key=lambda reason_and_count: -reason_and_count[1])
+    passed = ", ".join(f"{reason} {count:,}" for reason, count in counts)
+    return [wrapped(f"Passed over: {passed}.", "")] if passed else []
 
 
 def withhold(result: Any) -> str:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from picomem.ingest.format import Record, State, first_records, inner, moment, record_in, short, texts
 from picomem.ingest.reader import Line
-from picomem.ingest.source import MAGIC, Source
+from picomem.ingest.source import MAGIC, Source, is_database
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
 
@@ -62,7 +62,7 @@ class OpenClaw:
         if head.startswith(MAGIC):
             from picomem.ingest.formats.openclaw_database import NAME, holds_events
 
-            return path.name == NAME or holds_events(path)
+            return is_database(path) and (path.name == NAME or holds_events(path))
         return any(_is_ours(record) for record in first_records(head, 5))
 
     def start(self, path: Path | None = None) -> State:

@@ -27,7 +27,7 @@ import apsw
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.noise import visible
-from picomem.ingest.reader import LONGEST, Line
+from picomem.ingest.reader import LONGEST, WINDOW, Line, needs_too_much_memory
 from picomem.ingest.source import Look, look_at
 
 NAME = "openclaw-agent.sqlite"
@@ -36,7 +36,6 @@ _TRIES = 5
 _PAGE = 200  # records of one statement, and bytes after which it ends sooner
 _PAGE_BYTES = 16 << 20
 _LONGEST_NAME = 200  # bytes of a session id
-_WINDOW = 32 << 20
 
 Row = tuple[Any, ...]
 
@@ -66,7 +65,13 @@ def _sessions(path: Path, database: _Reader) -> list[Session]:
         f"WHERE octet_length(session_id) BETWEEN 1 AND {_LONGEST_NAME} GROUP BY session_id ORDER BY session_id"
     )
     found = [name.decode("utf-8", "replace") for (name,) in names]
-    return [Session(path, database, name) for name in found if name == visible(name)]
+    fit = [Session(path, database, name) for name in found if name == visible(name)]
+    ((others,),) = database.select(
+        "SELECT count(DISTINCT coalesce(session_id, '')) FROM transcript_events "
+        f"WHERE coalesce(octet_length(session_id), 0) NOT BETWEEN 1 AND {_LONGEST_NAME}"
+    )
+    left_out = others + len(found) - len(fit)
+    return [*fit, *([_LeftOut(path, database, left_out)] if left_out else [])]
 
 
 class Session:
@@ -135,6 +140,20 @@ class Session:
         return [(seq, _data(plain, packed, size)) for seq, plain, packed, size in rows]
 
 
+class _LeftOut(Session):
+    """The sessions that cannot be read, last in order: to look at them is an error that tells so."""
+
+    def __init__(self, path: Path, database: _Reader, count: int) -> None:
+        super().__init__(path, database, "\0")  # no session is called so
+        self._count = count
+
+    def look(self) -> Look:
+        raise InvalidInput(
+            f"{self.path} has sessions ({self._count}) whose id is empty, longer than {_LONGEST_NAME} bytes or no "
+            "plain text; they were not read."
+        )
+
+
 def _data(plain: bytes | None, packed: bytes | None, size: int) -> bytes | None:
     """A record's bytes; none (b"") where it cannot be read, None where it is too long."""
     if plain is not None:
@@ -144,10 +163,10 @@ def _data(plain: bytes | None, packed: bytes | None, size: int) -> bytes | None:
     import zstandard
 
     try:
-        with zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(packed) as stream:
+        with zstandard.ZstdDecompressor(max_window_size=WINDOW).stream_reader(packed) as stream:
             data = stream.read(LONGEST + 1)
-    except zstandard.ZstdError:
-        return b""
+    except zstandard.ZstdError as error:
+        return None if needs_too_much_memory(error) else b""
     return None if len(data) > LONGEST else data
 
 

@@ -1,0 +1,69 @@
+"""Stretches of transcripts that wait to be stored together.
+
+A transaction costs the same whether it stores ten rows or a thousand, so what many small files hold is stored at once.
+A stretch stays whole: its episodes and its cursor are in one transaction, whichever other stretches are in it as well.
+What a kill makes us read again is what waited: half a second of reading at the most. Nobody else is held up while
+something waits, because the transaction begins when all of it is ready, and ends after a moment (see `writing`).
+"""
+
+from __future__ import annotations
+
+import time
+
+from picomem.errors import PicomemError
+from picomem.ingest.batch import Maker
+from picomem.ingest.places import Found
+from picomem.ingest.report import Report
+from picomem.ingest.writing import Outcome, Stretch, Writing
+
+BATCH_PIECES = 400
+BATCH_FILES = 400
+BATCH_BYTES = 16 << 20
+BATCH_SECONDS = 0.5  # that something waits
+
+
+class Queue:
+    """Takes stretches in order and stores them in order; counts what was stored in `report`.
+
+    `overtaken` are the files that another process has read on in meanwhile: nothing of the stretch was stored, and the
+    file is to be read again.
+    """
+
+    def __init__(self, writing: Writing, maker: Maker, report: Report) -> None:
+        self.overtaken: list[Found] = []
+        self._writing = writing
+        self._maker = maker
+        self._report = report
+        self._waiting: list[Stretch] = []
+        self._pieces = 0
+        self._bytes = 0
+        self._since = 0.0
+
+    def add(self, stretch: Stretch) -> None:
+        """Let a stretch wait. No other stretch of the same reading may wait already."""
+        if not self._waiting:
+            self._since = time.monotonic()
+        self._waiting.append(stretch)
+        self._pieces += len(stretch.batch.pieces)
+        self._bytes += stretch.report.bytes
+
+    def is_due(self) -> bool:
+        """Whether as much waits as a transaction should store."""
+        return bool(self._waiting) and (
+            self._pieces >= BATCH_PIECES
+            or self._bytes >= BATCH_BYTES
+            or len(self._waiting) >= BATCH_FILES
+            or time.monotonic() - self._since >= BATCH_SECONDS
+        )
+
+    def store(self) -> None:
+        """Store all that waits. Raises only what stops everything (a full disk, a locked store)."""
+        if not self._waiting:
+            return
+        prepared = self._maker.prepared([stretch.batch for stretch in self._waiting])
+        for stretch, outcome in self._writing.commit(self._waiting, prepared, self._report):
+            if outcome is Outcome.OVERTAKEN:
+                self.overtaken.append(stretch.found)
+            elif isinstance(outcome, PicomemError):
+                self._report.fail(stretch.found.path, outcome)
+        self._waiting, self._pieces, self._bytes = [], 0, 0
