@@ -111,6 +111,33 @@ def test_damaged_compression_is_one_error_after_the_lines_before_it(tmp_path):
     assert len(found) <= 5
 
 
+def _long(window_log: int, data: bytes = b"{}\n" * 5) -> bytes:
+    """A frame as `zstd --long` writes it: of an unknown size, so that it names the whole window."""
+    settings = zstandard.ZstdCompressionParameters(window_log=window_log, enable_ldm=True)
+    compressor = zstandard.ZstdCompressor(compression_params=settings).compressobj()
+    return compressor.compress(data) + compressor.flush()
+
+
+@pytest.mark.requirement("X9")
+def test_a_frame_with_the_window_of_zstd_long_is_read(tmp_path):
+    path = tmp_path / "a.jsonl.zst"
+    path.write_bytes(_long(27))
+    assert len(_all(path)) == 5
+
+
+@pytest.mark.requirement("X9")
+@pytest.mark.parametrize("window_log", [28, 31])
+def test_a_larger_window_is_called_by_its_name_and_not_damage(engine, tmp_path, window_log):
+    path, other = tmp_path / "a.jsonl.zst", tmp_path / "b.jsonl"
+    path.write_bytes(_long(window_log))
+    other.write_bytes(b'{"role":"user","content":"hello"}\n')
+    report = engine.ingest([tmp_path])
+    assert (report.unread, report.turns) == (1, 1)
+    assert "a window of more than 128 MiB" in report.problems[0]
+    assert "zstd -d --long=31" in report.problems[0]
+    assert "damaged" not in report.problems[0]
+
+
 def test_a_name_that_is_no_regular_file_is_refused_without_waiting(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InvalidInput, match="regular"):
