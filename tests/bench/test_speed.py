@@ -9,7 +9,9 @@ from picomem.bench import speed
 from picomem.bench.recall_speed import percentile
 from picomem.errors import InvalidInput
 
-LITTLE = speed.Effort(questions=3, rounds=1, starts=1, ingests=1, claude_code_bytes=60_000, plain_bytes=20_000)
+LITTLE = speed.Effort(
+    questions=3, rounds=1, starts=1, ingests=1, claude_code_bytes=60_000, plain_bytes=20_000, small_files=20
+)
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +66,15 @@ def test_ingest_is_measured_on_made_up_transcripts_and_on_those_given(report, tr
     with_vectors, without = report.ingests[3], report.ingests[2]
     assert with_vectors.embedder == "static"
     assert with_vectors.store_bytes > without.store_bytes
+
+
+def test_small_files_are_measured_new_and_unchanged(report):
+    files = report.files
+    assert files.files == 20
+    assert files.bytes > 20 * 300
+    assert min(files.new_cpu_seconds, files.unchanged_cpu_seconds) > 0
+    assert files.new_per_second == pytest.approx(20 / files.new_seconds)
+    assert files.unchanged_per_second == pytest.approx(20 / files.unchanged_seconds)
 
 
 def test_a_process_that_asked_weighs_more_than_a_bare_one(report):

@@ -39,6 +39,33 @@ def write_plain(folder: Path, size: int, seed: int = 2) -> list[Path]:
     return _write(folder, size, lambda: _talk(prose))
 
 
+def write_small(folder: Path, files: int, seed: int = 3) -> int:
+    """So many short sessions in the format of Claude Code, five hundred to a folder, a question and an answer each; how
+    many bytes they have."""
+    prose = Prose(seed)
+    size, topic = 0, prose.topic()
+    for number in range(files):
+        if number % 50 == 0:
+            topic = prose.topic()
+        path = folder / f"project-{number // 500:03}" / f"{UUID(int=number)}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = [_short_record(number, role, prose.text(topic, 20)) for role in ("user", "assistant")]
+        size += path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines), "ascii")
+    return size
+
+
+def _short_record(number: int, role: str, text: str) -> dict[str, Any]:
+    at = _START + number * 60 * SECOND + (role == "assistant") * SECOND
+    return {
+        "cwd": f"/home/ann/project-{number // 500:03}",
+        "sessionId": str(UUID(int=number)),
+        "type": role,
+        "message": {"role": role, "content": text},
+        "uuid": str(UUID(int=number * 2 + (role == "assistant") + (1 << 100))),
+        "timestamp": iso(at),
+    }
+
+
 def _write(folder: Path, size: int, session: Any) -> list[Path]:
     """Files of endless sessions, each cut after a megabyte, until there are `size` bytes."""
     folder.mkdir(parents=True, exist_ok=True)

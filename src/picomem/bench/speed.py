@@ -2,6 +2,7 @@
 
     recall_speed    a question in a warm process               beside the bare FTS5 query over the same texts
     ingest_speed    megabytes of transcripts a second          beside json.loads of the same lines
+    file_speed      small transcripts a second, new and unchanged
     process_speed   `picomem recall` from start to end         beside python -c "import sqlite3"
                     the memory of a process that stays
 
@@ -18,7 +19,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from picomem.bench import ingest_speed, process_speed, recall_speed
+from picomem.bench import file_speed, ingest_speed, process_speed, recall_speed
+from picomem.bench.file_speed import FileSpeed
 from picomem.bench.fill import Filled, Model, fill
 from picomem.bench.ingest_speed import IngestSpeed
 from picomem.bench.madeup import write_claude_code, write_plain
@@ -43,6 +45,7 @@ class Effort:
     ingests: int = ingest_speed.RUNS
     claude_code_bytes: int = 20_000_000
     plain_bytes: int = 4_000_000
+    small_files: int = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +55,7 @@ class SpeedReport:
     machine: str
     recalls: tuple[RecallSpeed, ...]
     ingests: tuple[IngestSpeed, ...]
+    files: FileSpeed
     starts: tuple[StartSpeed, ...]
     memory: tuple[MemoryUse, ...]
 
@@ -77,6 +81,8 @@ def run(
     weights: list[MemoryUse] = []
     # First, as it is over soonest: a wrong folder is told at once.
     ingests = tuple(_ingests(transcripts, effort, tell))
+    tell(f"ingest of {effort.small_files} small files")
+    files = file_speed.measure(effort.small_files)
     for size in sizes:
         for filled in _stores(size, effort, tell):
             for embedder in EMBEDDERS:
@@ -89,7 +95,12 @@ def run(
                     weights += [found for found in [process_speed.memory(filled, embedder)] if found]
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
     return SpeedReport(
-        machine=machine, recalls=tuple(recalls), ingests=ingests, starts=tuple(starts), memory=tuple(weights)
+        machine=machine,
+        recalls=tuple(recalls),
+        ingests=ingests,
+        files=files,
+        starts=tuple(starts),
+        memory=tuple(weights),
     )
 
 
@@ -126,6 +137,8 @@ def render(report: SpeedReport) -> str:
             _table(_RECALL, (_recall_row(each) for each in report.recalls)),
             "Ingest, beside json.loads of the same lines; the store, beside the transcripts",
             _table(_INGEST, (_ingest_row(each) for each in report.ingests)),
+            "Small transcripts, with the static embedder: all of them new, then none of them changed",
+            _table(_FILES, iter([_file_row(report.files)])),
             'picomem recall as a process, ms, beside python -c "import sqlite3"',
             _table(_START, (_start_row(each) for each in report.starts)),
             "Resident memory after recalls, MB, beside a bare interpreter with sqlite3",
@@ -140,6 +153,7 @@ _RECALL = "episodes|users|own|embedder|p50|p99|cpu p50|bare p50|bare p99|bare cp
 _INGEST = "transcripts|embedder|files|MB|episodes|MB/s|cpu s|json MB/s|json cpu s|×cpu|store MB|of transcripts".split(
     "|"
 )
+_FILES = "files|MB|new s|new cpu s|new files/s|unchanged s|unchanged cpu s|unchanged files/s".split("|")
 _START = "episodes|embedder|ms|cpu ms|bare ms|bare cpu ms|×|×cpu".split("|")
 _MEMORY = "episodes|embedder|questions|MB|peak MB|bare MB|×".split("|")
 
@@ -171,6 +185,18 @@ def _ingest_row(each: IngestSpeed) -> list[str]:
         f"{each.times:.1f}",
         f"{each.store_bytes / 1e6:.2f}",
         f"{each.store_share:.3f}",
+    ]
+
+
+def _file_row(each: FileSpeed) -> list[str]:
+    times = (each.new_seconds, each.new_cpu_seconds, each.unchanged_seconds, each.unchanged_cpu_seconds)
+    new, new_cpu, unchanged, unchanged_cpu = (f"{seconds:.2f}" for seconds in times)
+    per_second = f"{each.new_per_second:.0f}", f"{each.unchanged_per_second:.0f}"
+    return [
+        f"{each.files}",
+        f"{each.bytes / 1e6:.1f}",
+        *(new, new_cpu, per_second[0]),
+        *(unchanged, unchanged_cpu, per_second[1]),
     ]
 
 

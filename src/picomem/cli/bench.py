@@ -50,6 +50,7 @@ def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) ->
     quality.add_argument("--markdown", action="store_true", help="tables for a document")
     speed = parts.add_parser("speed", help="of recall, ingest and a process, with and without vectors", parents=[late])
     speed.add_argument("--sizes", default="10000,100000", help="numbers of episodes (default 10000,100000)")
+    speed.add_argument("--files", type=int, default=2000, metavar="N", help="small transcripts (default 2000)")
     speed.add_argument("--transcripts", metavar="FOLDER", help="transcripts to ingest besides the made-up ones")
     _add_ablation(parts, late)
     _add_curves(parts, late)
@@ -144,7 +145,12 @@ def run_bench(chosen: argparse.Namespace) -> int:
         from picomem.bench import speed
 
         folder = named_path(chosen.transcripts) if chosen.transcripts else None
-        report = speed.run(sizes=_numbers(chosen.sizes, "--sizes"), transcripts=folder, progress=_progress)
+        if chosen.files < 1:
+            raise InvalidInput(f"--files is {chosen.files}; it must be at least 1.")
+        effort = speed.Effort(small_files=chosen.files)
+        report = speed.run(
+            sizes=_numbers(chosen.sizes, "--sizes"), transcripts=folder, progress=_progress, effort=effort
+        )
         rendered = speed.render(report)
     _progress("")
     print(json.dumps(asdict(report), ensure_ascii=False, indent=2) if chosen.json else rendered)
