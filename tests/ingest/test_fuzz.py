@@ -1,7 +1,9 @@
-"""Transcripts of the five formats, damaged over and over while they are read (R18; 500 files with FUZZ_FILES=500).
+"""Transcripts of the five formats, damaged over and over while they are read (R18).
 
-A file grows, and between two readings it is cut, glued, rotated, rewritten, padded with NULs, has lines repeated or
-bits flipped. Every turn holds a word of its own, so that what became of it can be counted:
+FUZZ_FILES=500 is the full amount, and another FUZZ_SEED makes other cases.
+
+A file grows, and between two readings it is cut, glued, rotated, rewritten, padded with NULs, has lines repeated, bits
+flipped, or bytes in it that are no UTF-8. Every turn holds a word of its own, so that what became of it can be counted:
 
 - Whatever a plain reading of the file as it lies there now finds, is in some episode, and is shown by an open pointer.
 - A turn whose line was never damaged is shown by one open pointer, and reading again changes nothing. (An agent's
@@ -29,7 +31,8 @@ from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, format_of
 
-_FILES = int(os.environ.get("FUZZ_FILES", "100"))
+_FILES = int(os.environ.get("FUZZ_FILES", "60"))
+_SEED = os.environ.get("FUZZ_SEED", "")
 _HOSTS = ("claude-code", "codex", "openclaw", "plain", "picobot")
 _WORD = re.compile(r"zq\d{5}x\d{3}zq")  # of one width: a lost digit does not make it the word of another
 _GROWTH = 64 << 20
@@ -105,6 +108,13 @@ class _File:
             self._hurt_lines(bytes(data), at, at + 1)  # it may read like the word of another turn now
         self._put(bytes(data))
 
+    def garble(self) -> None:
+        """Bytes in the middle of a line are no UTF-8 any more."""
+        data = self._data()
+        at = self.random.randrange(len(data))
+        self._hurt_lines(data, at, at + 1)
+        self._put(data[:at] + self.random.choice((b"\xff\xfe", b"\xc3", b"\xed\xa0\x80", b"\xf8\x88")) + data[at:])
+
     def splice(self) -> None:
         """A stretch of the file, from anywhere, lies in the middle of another line."""
         data = self._data()
@@ -134,7 +144,8 @@ class _File:
         self._put(_header(self.host, f"c{self.case}") + self._turn())
 
     def damage(self) -> None:
-        act = self.random.choice((self.truncate, self.repeat, self.flip, self.splice, self.drop, self.pad, self.rotate))
+        acts = (self.truncate, self.repeat, self.flip, self.garble, self.splice, self.drop, self.pad, self.rotate)
+        act = self.random.choice(acts)
         if self._data():
             act()
 
@@ -183,7 +194,7 @@ class _Document(_File):
         self._put(json.dumps({"sessions": twice}, indent=self.random.choice((None, 1))).encode())
 
     def damage(self) -> None:
-        self.random.choice((self.truncate, self.flip, self.splice, self.pad, self.append))()
+        self.random.choice((self.truncate, self.flip, self.garble, self.splice, self.pad, self.append))()
 
 
 def _made(folder: Path, host: str, case: int, seeded: random.Random) -> _File:
@@ -214,7 +225,7 @@ def _stored(db: Path) -> list[tuple[str, str, str]]:
 
 
 def _attack(engine: Engine, folder: Path, host: str, case: int) -> _File:
-    seeded = random.Random(f"{host} {case}")
+    seeded = random.Random(f"{host} {case}{_SEED}")
     file = _made(folder, host, case, seeded)
     for _ in range(seeded.randrange(2, 6)):
         if seeded.random() < 0.7:
