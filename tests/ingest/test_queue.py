@@ -13,6 +13,7 @@ import pytest
 from picomem.engine.engine import Engine
 from picomem.ingest import queue, source, writing
 from picomem.ingest.places import find
+from picomem.store import statements
 
 
 def _talk(path: Path, *texts: str) -> Path:
@@ -44,6 +45,15 @@ def _previews(engine: Engine) -> list[str]:
 def settled(monkeypatch) -> None:
     """Files count as settled at once, so that no test waits for its file system."""
     monkeypatch.setattr(source, "_SETTLED", -(10**18))
+
+
+@pytest.mark.parametrize("statement", ["transcripts_at_path", "transcript_at_path", "transcripts_of_session"])
+def test_a_transcript_is_found_by_its_index_however_many_there_are(engine, statement):
+    values = {"user": "local", "path": "/a", "session": "s", "host": "plain"}
+    query = statements.statement(statement)
+    with engine._connector.read() as tx:
+        (plan,) = tx._connection.execute(f"EXPLAIN QUERY PLAN {query}", values).fetchall()
+    assert "AND path=?" in plan[3] or "AND session=?" in plan[3]
 
 
 def test_small_files_are_stored_in_few_transactions(engine, tmp_path, monkeypatch):

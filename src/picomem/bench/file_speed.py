@@ -56,8 +56,8 @@ def measure(files: int) -> FileSpeed:
                 times += [perf_counter() - started, process_time() - used]
                 if (report.files, report.unchanged, report.problems) != (files, unchanged, []):
                     raise InvalidInput(
-                        f"{files} files were made up and {unchanged} of them unchanged; ingest found {report.files} and "
-                        f"{report.unchanged}, with {len(report.problems)} problems."
+                        f"{files} files were made up and {unchanged} of them unchanged; ingest found {report.files} "
+                        f"and {report.unchanged}, with {len(report.problems)} problems."
                     )
     return FileSpeed(
         files=files,

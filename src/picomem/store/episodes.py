@@ -24,7 +24,9 @@ def put_transcript(tx: Transaction, scope: Scope, transcript: Transcript) -> Non
 
 
 def transcripts_at(tx: Transaction, scope: Scope, path: str) -> list[Transcript]:
-    return [_transcript(row) for row in tx.all("transcripts_at_path", user=scope.user, path=path)]
+    """The transcripts that a file holds, in order of their ids."""
+    found = [_transcript(row) for row in tx.all("transcripts_at_path", user=scope.user, path=path)]
+    return sorted(found, key=_id_of)
 
 
 def transcript_at(tx: Transaction, scope: Scope, path: str, session: str) -> Transcript | None:
@@ -33,7 +35,9 @@ def transcript_at(tx: Transaction, scope: Scope, path: str, session: str) -> Tra
 
 
 def transcripts_of_session(tx: Transaction, scope: Scope, host: str, session: str) -> list[Transcript]:
-    return [_transcript(row) for row in tx.all("transcripts_of_session", user=scope.user, host=host, session=session)]
+    """The transcripts of a session, in order of their ids."""
+    rows = tx.all("transcripts_of_session", user=scope.user, host=host, session=session)
+    return sorted((_transcript(row) for row in rows), key=_id_of)
 
 
 def transcript(tx: Transaction, scope: Scope, transcript_id: str) -> Transcript | None:
@@ -215,6 +219,10 @@ def row_hash(episode: Episode) -> str:
 
 def transcript_hash(transcript: Transcript) -> str:
     return content_hash(transcript.path, transcript.session, transcript.title, transcript.cwd, transcript.state)
+
+
+def _id_of(transcript: Transcript) -> str:
+    return transcript.id
 
 
 def unchecked_transcript(row: Row) -> Transcript:

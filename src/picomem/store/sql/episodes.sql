@@ -16,14 +16,15 @@ ON CONFLICT (user_id, id) DO UPDATE SET path = excluded.path, session = excluded
     cursor = excluded.cursor, state = excluded.state, turns = excluded.turns, skipped = excluded.skipped,
     updated_at = excluded.updated_at, content_hash = excluded.content_hash, abandoned = excluded.abandoned
 
+-- Unordered: to have them in order of their ids, SQLite reads all transcripts of the user by that order.
 -- name: transcripts_at_path
-SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND path = :path ORDER BY id
+SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND path = :path
 
 -- name: transcript_at_path
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND path = :path AND session = :session
 
 -- name: transcripts_of_session
-SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND host = :host AND session = :session ORDER BY id
+SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND host = :host AND session = :session
 
 -- name: transcript
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND id = :id
