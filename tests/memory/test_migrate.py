@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from picomem.cli.main import main
 from picomem.clock import iso
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
@@ -78,3 +79,14 @@ def test_what_is_no_markdown_is_refused(engine: Engine, tmp_path: Path) -> None:
 def test_any_text_can_be_read(text: str) -> None:
     for entry in read_entries(text, "x.md", UTC):
         assert entry.content.strip()
+
+
+def test_files_that_are_left_out_of_a_folder_are_named_and_the_command_fails(tmp_path: Path, capsys) -> None:
+    (tmp_path / "a.md").write_text("- The crane is painted yellow.\n")
+    (tmp_path / "b.md").write_text("x" * (5 << 20))
+    (tmp_path / "c.md").symlink_to(tmp_path / "a.md")
+    assert main(["--db", str(tmp_path / "memory.db"), "migrate", str(tmp_path)]) == 1
+    told = capsys.readouterr().out
+    assert "1 file: 1 add." in told
+    assert f"! {tmp_path / 'b.md'} is larger than 4 MiB" in told
+    assert f"! {tmp_path / 'c.md'} is a link" in told

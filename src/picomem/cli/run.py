@@ -46,6 +46,8 @@ def _exit_code(operation: Operation, result: Any) -> int:
     """Of a result that says itself that something is wrong."""
     if operation.name == "ingest" and result.unread:
         return 1
+    if operation.name == "migrate" and result.left_out:
+        return 1
     if operation.name == "doctor" and not result.healthy:
         return 1
     if operation.name == "purge":

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import tzinfo
 from pathlib import Path
 
@@ -112,6 +112,17 @@ def markdown_files(paths: list[Path]) -> list[Path]:
             raise InvalidInput(f"{path} is no Markdown file and holds none; name MEMORY.md or its folder.")
         found += files
     return list(dict.fromkeys(found))
+
+
+def left_out(paths: Iterable[Path]) -> list[str]:
+    """The Markdown files in these folders that are not taken over, and why."""
+    files = sorted({file for path in paths if is_folder(path) for file in path.rglob("*.md")})
+    links = [file for file in files if file.is_symlink()]
+    large = [file for file in files if file not in links and is_regular(file) and not _is_note(file)]
+    return [
+        *(f"{file} is larger than {_LARGEST >> 20} MiB; split it." for file in large),
+        *(f"{file} is a link; name the file that it leads to." for file in links),
+    ]
 
 
 def _is_note(file: Path) -> bool:

@@ -113,18 +113,22 @@ class MigratedEntry:
 
 @dataclass(frozen=True, slots=True)
 class MigrateResult:
-    """`decisions` counts what became of the entries."""
+    """`decisions` counts what became of the entries; `left_out` says which files of a folder were not read, and why."""
 
     files: int
     decisions: dict[str, int]
     entries: list[MigratedEntry]
+    left_out: list[str]
 
 
 def migrate(engine: Engine, request: Migrate) -> MigrateResult:
     """Take the entries of Markdown memory (MEMORY.md, memory/*.md) over as typed memories, through the gate."""
     if not request.paths:
         raise InvalidInput("Name a Markdown file or a folder: picomem migrate MEMORY.md")
-    done = engine.migrate([named_path(path) for path in request.paths])
+    from picomem.memory.migrate import left_out
+
+    paths = [named_path(path) for path in request.paths]
+    done = engine.migrate(paths)
     entries = [
         MigratedEntry(
             path=str(path),
@@ -137,7 +141,8 @@ def migrate(engine: Engine, request: Migrate) -> MigrateResult:
         for path, entry, result in done
     ]
     decisions = Counter(entry.decision for entry in entries)
-    return MigrateResult(len({entry.path for entry in entries}), dict(sorted(decisions.items())), entries)
+    files = len({entry.path for entry in entries})
+    return MigrateResult(files, dict(sorted(decisions.items())), entries, left_out(paths))
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,8 @@ def migrate(result: Any) -> str:
         else:
             lines.append(f"{entry.decision:<9} {entry.key}")
     counts = ", ".join(f"{count:,} {decision}" for decision, count in result.decisions.items()) or "no entries"
-    return "\n".join([*lines, f"{plural(result.files, 'file')}: {counts}."])
+    problems = [f"! {problem}" for problem in result.left_out]
+    return "\n".join([*lines, f"{plural(result.files, 'file')}: {counts}.", *problems])
 
 
 def scrub(result: Any) -> str:
