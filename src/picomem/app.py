@@ -53,6 +53,10 @@ def open_engine(
         raise InvalidInput("The user id is empty; name a user, or leave it out for the one of the settings.")
     chosen = settings or load()
     scope = Scope(user or chosen.data.user, agent, project, session)
+    if scope != Scope() or actor:
+        from picomem.policy.redact import check_ids  # a recall of the local user has no need of it
+
+        check_ids(scope, actor)
     database = paths.named_path(str(path)) if path is not None else paths.database_path(chosen.data.dir)
     zone, model = zone_of(chosen), _embedder(embedder or chosen.recall.embedder, chosen)  # before a file is made
     named = path is not None or bool(paths.named_database())

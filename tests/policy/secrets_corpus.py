@@ -20,6 +20,9 @@ U36 = UPPER + DIGITS
 B62 = LOWER + UPPER + DIGITS
 B64 = B62 + "+/"
 URL64 = B62 + "-_"
+B32 = UPPER + "234567"
+B58 = "".join(c for c in B62 if c not in "0OIl")
+CRYPT = B62 + "./"
 
 
 class Half(NamedTuple):
@@ -417,6 +420,28 @@ def _tuned() -> Half:
         _filled("口令：@@", "sesame!9"),
         _filled("use @@ as the password", "Zebra_99"),
         _filled("😀 café密码:@@ 😀", "naïve-1234"),
+        _filled("importprivkey @@ label", forge(B58, 51, "K")),
+        _filled("the wallet: @@", forge(B58, 107, "xprv")),
+        _filled("my 2FA seed is @@", forge(B32, 32)),
+        _filled("seed phrase: @@", "cliff ocean zebra maple tiger orbit canvas ladder echo velvet saddle ivory"),
+        _filled("mia:@@:19500:0:99999:7:::", forge(CRYPT, 16, "$6$", "$") + forge(CRYPT, 86)),
+        _filled("Administrator:500:@@:::", "aad3b435b51404eeaad3b435b51404ee:" + forge(HEX, 32)),
+        _filled("AWS credentials: the id you have / @@", forge(B64, 40)),
+        _filled("https://maps.example/api?key=@@&q=Berlin", forge(URL64, 39)),
+        _filled('{"kty": "EC", "crv": "P-256", "d": "@@"}', forge(URL64, 43)),
+        _filled('{"auths": {"ghcr.io": {"auth": "@@"}}}', base64.b64encode(b"mia:ghcr-Passw0rd").decode()),
+        _filled("jdbc:oracle:thin:mia/@@@//db:1521/XE", "Tig3r-oracle"),
+        _filled("WIFI:S:home;T:WPA;P:@@;;", "r0uter-x!"),
+        _filled("requests.get(url, auth=('mia', '@@'))", "B4sic!pw"),
+        _filled("$x = ConvertTo-SecureString '@@' -AsPlainText -Force", "P0wer!shell"),
+        _filled('variable "db_password" {\n  type = string\n  default = "@@"\n}', "t3rra-form"),
+        _filled("set -gx DB_PASSWORD @@", "f1sh_and_chips"),
+        _filled("net use Z: \\\\nas\\x /user:mia @@", "N3t-use!"),
+        _filled('expect "assword:"\nsend "@@\\r"', "3xpect-me"),
+        _filled("snmp-server community @@ RO", "c0mm-unity"),
+        _filled("storePassword '@@'", "gr4dle-Sign"),
+        _filled("backup codes: @@", "8f3kd-29dkx 77qpm-x1x2c"),
+        _filled("ALTER ROLE app PASSWORD '@@'", "R0le-pass!"),
     ]
     benign = [
         "password: str",

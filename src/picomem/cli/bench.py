@@ -1,4 +1,4 @@
-"""`picomem bench`: quality, speed, and the write gate."""
+"""`picomem bench`: quality, speed, the write gate, and redaction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) -> None:
     """The benchmarks, each with its own arguments; `late` has those of every command."""
     parts = parser.add_subparsers(
-        title="what to measure", metavar="quality|ablation|speed|curves|gate|peers", dest="what", required=True
+        title="what to measure",
+        metavar="quality|ablation|speed|curves|gate|redaction|peers",
+        dest="what",
+        required=True,
     )
     quality = parts.add_parser(
         "quality",
@@ -58,6 +61,10 @@ def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) ->
     parts.add_parser(
         "gate", help="of the write gate: junk, duplicates, news, and what recall handed out", parents=[late]
     )
+    redaction = parts.add_parser(
+        "redaction", help="of redaction: shapes of secrets caught, false alarms, MB/s on hostile text", parents=[late]
+    )
+    redaction.add_argument("--instances", type=int, default=400, help="secrets drawn of each shape (default 400)")
 
 
 def _add_ablation(parts: Any, late: argparse.ArgumentParser) -> None:
@@ -141,6 +148,13 @@ def run_bench(chosen: argparse.Namespace) -> int:
 
         report = gate.run(_progress)
         rendered = gate.render(report)
+    elif chosen.what == "redaction":
+        from picomem.bench import redaction
+
+        if chosen.instances < 1:
+            raise InvalidInput(f"--instances is {chosen.instances}; draw at least one secret of each shape.")
+        report = redaction.run(chosen.instances, progress=_progress)
+        rendered = redaction.render(report)
     else:
         from picomem.bench import speed
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from picomem.errors import InvalidInput
-from picomem.policy.redact import Redactor
+from picomem.policy.redact import Redactor, check_ids
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.text.plain import plain
@@ -38,9 +38,7 @@ class Cleaner:
 
     def owner(self, scope: Scope) -> Scope:
         """A scope that may be stored. Raises InvalidInput for a secret in it."""
-        if any(self.text(name) != name.strip() for name in (scope.agent, scope.project, scope.session)):
-            raise InvalidInput("The name of an agent, project or session looks like a secret; choose another.")
-        return scope
+        return check_ids(scope)
 
     def shown_text(self, stored: str) -> str:
         """A stored text as it may be handed out."""

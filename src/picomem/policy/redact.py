@@ -8,27 +8,38 @@ the same places, redacting a redacted text finds nothing. That makes idempotence
 construction, not of the rules. A secret that was found once is replaced wherever else it stands in the same
 text.
 
+What is scanned is the text as it reads (`text/hidden.py`): an invisible character or a continued line inside a secret
+hides nothing. The text around it keeps its characters.
+
 This is best effort: no detector finds every secret. What a secret looks like is in `secret_rules`; a rule's
 pattern is run by `secret_scanners`, and what matched is looked at by `secret_checks`.
 """
 
 from __future__ import annotations
 
+import functools
 import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
 
 from picomem.errors import InvalidInput
 from picomem.policy.secret_checks import Span
 from picomem.policy.secret_rules import RULES
 from picomem.policy.secret_scanners import Scanner, default_scanner
+from picomem.records.scope import Scope
+from picomem.text.hidden import Reading, spelled_in_tags
 from picomem.values import dataclass
 
 _PLACEHOLDER = r"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{8}\]"
 _ECHO_MIN = 8  # a shorter secret may be an ordinary word elsewhere
 _ECHO_MAX = 200  # distinct secrets searched for in the rest of a text: keeps the work linear
+_ECHO_WORK = 100_000_000  # characters searched for them, all in all
+_SHORT_SEGMENT = 64  # characters: many secrets in a row leave the same few behind between them
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One secret: its rule, its place in the input (characters), its keyed fingerprint (8 hex digits)."""
 
     rule: str
@@ -67,11 +78,15 @@ class Redactor:
             return Redacted(text, ())
         pieces: list[str] = []
         findings: list[Finding] = []
+        marks: dict[tuple[str, str], tuple[str, str]] = {}
         last = 0
-        for start, end, rule in found:
-            finding = Finding(rule, start, end, self._fingerprint(text[start:end]))
-            pieces += (text[last:start], finding.mark)
-            findings.append(finding)
+        for start, end, rule, secret in found:
+            marked = marks.get((rule, secret))
+            if marked is None:
+                finding = Finding(rule, start, end, self._fingerprint(secret))
+                marked = marks[rule, secret] = finding.fingerprint, finding.mark
+            findings.append(Finding(rule, start, end, marked[0]))
+            pieces += (text[last:start], marked[1])
             last = end
         return Redacted("".join((*pieces, text[last:])), tuple(findings))
 
@@ -81,48 +96,97 @@ class Redactor:
 
         return hmac.digest(self._key, secret.encode("utf-8", "surrogatepass"), "sha256").hex()[:8]
 
-    def _find(self, text: str) -> list[tuple[int, int, str]]:
-        """Non-overlapping (start, end, rule), in order."""
-        waiting = _between([m.span() for m in re.finditer(_PLACEHOLDER, text)], 0, len(text))
+    def _find(self, text: str) -> list[tuple[int, int, str, str]]:
+        """Non-overlapping (start, end, rule, secret as it reads), in order."""
+        reading = Reading(text)
+        shown = reading.text
+        found: list[tuple[int, int, str, str]] = []
+        cuts: list[Span] = []
+        for start, end, spelled in spelled_in_tags(text):
+            if hits := self._secrets(spelled, []):
+                found.append((start, end, hits[0][2], spelled))
+                place = reading.place(start)
+                cuts.append((place, place))
+        for placeholder in re.finditer(_PLACEHOLDER, shown):
+            low, high = placeholder.span()
+            if not any(low < place < high for place, _ in cuts):
+                cuts.append((low, high))
+        for start, end, rule in self._secrets(shown, sorted(cuts)):
+            found.append((*reading.span(start, end), rule, shown[start:end]))
+        return sorted(found)
+
+    def _secrets(self, text: str, cuts: list[Span]) -> list[tuple[int, int, str]]:
+        """(start, end, rule) of the secrets in a text that is cut at some spans already, in no order."""
+        waiting = _between(cuts, 0, len(text))
         quiet: list[Span] = []
         found: list[tuple[int, int, str]] = []
         known: dict[str, str] = {}
+        most = max(1, min(_ECHO_MAX, _ECHO_WORK // (len(text) + 1)))
+        scan = functools.cache(lambda segment: _merged(self._scanner.scan(segment)))
         while waiting:
             fresh: dict[str, str] = {}
             while waiting:
                 low, high = waiting.pop()
-                hits = _merged(self._scanner.scan(text[low:high]))
+                segment = text[low:high]
+                hits = scan(segment) if high - low <= _SHORT_SEGMENT else _merged(self._scanner.scan(segment))
                 if not hits:
                     quiet.append((low, high))
+                    continue
                 for start, end, rule in hits:
                     found.append((low + start, low + end, rule))
-                    fresh.setdefault(text[low + start : low + end], rule)
-                if hits:
-                    waiting += _between([(low + s, low + e) for s, e, _ in hits], low, high)
-            new = {s: r for s, r in fresh.items() if s not in known and _echoes(s)}
-            new = dict(list(new.items())[: max(0, _ECHO_MAX - len(known))])
+                    fresh.setdefault(segment[start:end], rule)
+                waiting += _between([(low + s, low + e) for s, e, _ in hits], low, high)
+            room = most - len(known)
+            new = dict(islice(((s, r) for s, r in fresh.items() if s not in known and _echoes(s)), max(0, room)))
             known |= new
-            quiet, waiting = self._echo(text, quiet, new, found)
-        return sorted(found)
+            quiet, waiting = _echo(text, quiet, new, found)
+        return found
 
-    @staticmethod
-    def _echo(
-        text: str, quiet: list[Span], secrets: dict[str, str], found: list[tuple[int, int, str]]
-    ) -> tuple[list[Span], list[Span]]:
-        """Marks the other places of known secrets; the segments still quiet, and those that were cut anew."""
-        if not secrets:
-            return quiet, []
-        any_secret = re.compile("|".join(map(re.escape, sorted(secrets, key=len, reverse=True))))
-        still: list[Span] = []
-        cut: list[Span] = []
-        for low, high in quiet:
-            if not any(text.find(secret, low, high) >= 0 for secret in secrets):
-                still.append((low, high))
-                continue
-            spans = [m.span() for m in any_secret.finditer(text, low, high)]
-            found += [(start, end, secrets[text[start:end]]) for start, end in spans]
-            cut += _between(spans, low, high)
-        return still, cut
+
+def check_ids(scope: Scope, actor: str = "") -> Scope:
+    """The scope, fit to be stored. An id is never redacted, because it says whose a row is.
+
+    Raises InvalidInput where an id looks like a secret.
+    """
+    redactor = Redactor(bytes(32))  # only asked whether it finds something
+    ids = {"user": scope.user, "agent": scope.agent, "project": scope.project, "session": scope.session, "actor": actor}
+    for name, value in ids.items():
+        if value and redactor.redact(value).findings:
+            raise InvalidInput(f"The {name} id looks like a secret, and ids are stored as they are; choose another.")
+    return scope
+
+
+def _echo(
+    text: str, quiet: list[Span], secrets: dict[str, str], found: list[tuple[int, int, str]]
+) -> tuple[list[Span], list[Span]]:
+    """Marks the other places of known secrets; the segments still quiet, and those that were cut anew."""
+    places = sorted((start, start + len(secret)) for secret in secrets for start in _places(text, secret))
+    if not places:
+        return quiet, []
+    still: list[Span] = []
+    cut: list[Span] = []
+    starts = [start for start, _ in places]
+    for low, high in quiet:
+        spans: list[Span] = []
+        last = low
+        for start, end in places[bisect_left(starts, low) : bisect_left(starts, high)]:
+            if last <= start and end <= high:
+                spans.append((start, end))
+                last = end
+        if not spans:
+            still.append((low, high))
+            continue
+        found += [(start, end, secrets[text[start:end]]) for start, end in spans]
+        cut += _between(spans, low, high)
+    return still, cut
+
+
+def _places(text: str, secret: str) -> Iterator[int]:
+    """Where a secret stands in a text."""
+    at = text.find(secret)
+    while at >= 0:
+        yield at
+        at = text.find(secret, at + len(secret))
 
 
 def _echoes(secret: str) -> bool:

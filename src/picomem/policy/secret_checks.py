@@ -20,10 +20,13 @@ from itertools import pairwise
 from typing import Protocol
 
 from picomem.policy.secret_rules import (
+    ABBREVIATIONS,
     CODE_TYPES,
     NEUTRAL_BEFORE,
     NEUTRAL_REST,
     NOT_SAID,
+    OTHER_KEYS,
+    SENTENCE_WORDS,
     SESSION_NAMES,
     VOCABULARY,
 )
@@ -51,7 +54,7 @@ _TEMPLATE = (
 )
 _UUID = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _HASH = (
-    r"(?i)(?:sha\d+|md5|base64|bcrypt|argon2\w*|pbkdf2|scrypt|utf-?8|aes|rsa|hs256|rs256)\b"
+    r"(?i)(?:sha-?\d+|md5|base64|bcrypt|argon2\w*|pbkdf2|scrypt|utf-?8|aes-?\d*|rsa-?\d*|hs256|rs256)\b"
     r"|\$(?:2[aby]|argon2\w*|\d)\$"
 )
 _IDENTIFIER = r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)*[.?!]?"
@@ -61,7 +64,15 @@ _PEM_LINES = (
     r"[A-Za-z0-9+/=]{16,}(?:(?:[\s\"'+>|,:;→\\.]|\\[nrt]|[0-9]{1,4}[\t→|:])+[A-Za-z0-9+/=]{16,})*"
     r"(?:(?:\s|\\n)+[A-Za-z0-9+/=]{1,15}\s*$)?"
 )
-_REFERENCE = r"!\w+$|(?:\./|~/|/)[\w./-]+$|(?:arn|projects|vault|op|ref)[:/+]"
+_REFERENCE = r"!\w+$|(?:\.{1,2}/|~/)[\w./-]+$|(?:arn|projects|vault|op|ref)[:/+]"
+_CAMEL = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
+_VOWEL = r"(?i)[aeiouy]"
+_DECLARED = r"(?:^|[^\w-])(?:const|let|var|await|return|self|this)\b[^\n]{0,40}$"
+_CODE_OPERATORS = (":=", "=>", "==", "!=", "->")
+_NEXT_FIELD = r";\s?[A-Za-z][\w .]{1,30}="
+_CHANGED = r"(?i)\b(?:chang|set|reset|updat|rotat)\w*\s"
+_SEED_LENGTHS = (24, 21, 18, 15, 12)
+_PEM_END = r"-{4,5} ?END"
 _OPERATORS = r"[+*?|=!]|.*[|+]"
 _CALL = r"[\w.]+[(\[]"
 _MEASURE = r"\d+-(?:char|digit|byte|bit|day|hour)"
@@ -70,8 +81,16 @@ _OWNER = r"(?i)\b(?:my|our|his|her|their|wi-?fi|guest|new)\W*$"
 _QUALITY = r"(?:ed|ing|able|ible|ly|ful|less)$"
 _SENTENCE_END = r"[.!]*\s*(?:\n|$)"
 _OPENERS = frozenset("([{<")
-_SIGILS = frozenset("$%/@*|")
+_SIGNS_APART = frozenset("-_. ")
+_SIGN = r"[^\w\-./:, ()]"
+_ODD_SIGN = r"[@#$%^&*~+!?]"
+_ANY_DIGIT = r"\d"
+_ANY_LETTER = r"[^\W\d_]"
+_SIGILS = frozenset("$%@*|")
+_AFTER_CODE = frozenset(",;)]}.")
 _LONG_KEYS = frozenset({"password", "passwd", "apikey", "token", "secret", "pwd"})
+_QUOTED, _VARIABLE, _FIELD, _TIGHT, _LOOSE, _CODE = range(6)  # where a value stands: as text, … a name in code
+_LITERAL = (_QUOTED, _VARIABLE, _FIELD)
 _VALUE_GROUPS = ("bare", "double", "secret", "value", "single", "tick")
 
 
@@ -96,10 +115,10 @@ def _written(groups: Groups) -> tuple[str, Span]:
 
 def _is_blank(value: str) -> bool:
     """A placeholder, a template or a name: nothing that opens anything."""
-    if len(set(value.lower()) - set("-_. ")) <= 2 or _regex(_TEMPLATE).search(value):
+    if len(_SIGNS_APART.union(value.lower())) <= len(_SIGNS_APART) + 2 or _regex(_TEMPLATE).search(value):
         return True
-    words = [word.lower() for word in _regex(_WORD).findall(value)]
-    return bool(words) and VOCABULARY.issuperset(words) and sum(map(str.isdigit, value)) <= 1
+    words = _regex(_WORD).findall(value)
+    return bool(words) and all(word.lower() in VOCABULARY for word in words) and _digits(value) <= 1
 
 
 def _is_random(value: str) -> bool:
@@ -111,11 +130,7 @@ def _is_random(value: str) -> bool:
 
 def _is_dense(value: str) -> bool:
     """Base64 that its own signs cut into short pieces: every kind of character, and few in a row."""
-    if (
-        len(value) < 16
-        or "." in value
-        or not (any(map(str.isdigit, value)) and value.lower() != value != value.upper())
-    ):
+    if len(value) < 16 or "." in value or not (_has_digit(value) and value.lower() != value != value.upper()):
         return False
     return len(value) / len(_regex(_RUN_OR_SIGN).findall(value)) < 2.0
 
@@ -134,6 +149,42 @@ def _plain(_text: str, groups: Groups) -> Span | None:
     return _value(groups)
 
 
+def _mixed_case(text: str, groups: Groups) -> Span | None:
+    """Base64 of both cases with digits: no hash in hexadecimal, no path."""
+    start, end = _value(groups)
+    value = text[start:end]
+    mixed = value.lower() != value != value.upper() and _has_digit(value)
+    return (start, end) if mixed and _is_random(value) and not _is_path(value) else None
+
+
+def _drawn(text: str, groups: Groups) -> Span | None:
+    """A seed in Base32, perhaps in groups of four; not a word in capitals."""
+    start, end = _value(groups)
+    value = re.sub("[ -]", "", text[start:end])
+    odd = _has_digit(value) or _is_random(value)
+    return (start, end) if odd and len(set(value)) >= 6 else None
+
+
+def _coded(text: str, groups: Groups) -> Span | None:
+    """Codes that open an account without its second factor: drawn, not words."""
+    start, end = _value(groups)
+    value = text[start:end]
+    parts = value.split("-")
+    even = len(parts[0]) >= 4 and len(set(map(len, parts))) == 1
+    return (start, end) if even or _has_digit(value) or any(map(_is_gibberish, parts)) else None
+
+
+def _seed(text: str, groups: Groups) -> Span | None:
+    """The words of a wallet: twelve or more of three to eight letters, none of which holds sentences together."""
+    start, _ = groups["secret"]
+    words = list(_regex(r"[a-z]+").finditer(text, *groups["secret"]))
+    plain = next((at for at, word in enumerate(words) if word[0] in SENTENCE_WORDS), len(words))
+    for length in _SEED_LENGTHS:
+        if length <= plain:
+            return start, words[length - 1].end()
+    return None
+
+
 def _varied(text: str, groups: Groups) -> Span | None:
     span = _value(groups)
     value = text[slice(*span)]
@@ -143,12 +194,12 @@ def _varied(text: str, groups: Groups) -> Span | None:
 def _mixed(text: str, groups: Groups) -> Span | None:
     span = _value(groups)
     value = text[slice(*span)]
-    return span if any(map(str.isdigit, value)) and _is_random(value) and not _regex(_UUID).fullmatch(value) else None
+    return span if _has_digit(value) and _is_random(value) and not _regex(_UUID).fullmatch(value) else None
 
 
 def _pem(text: str, groups: Groups) -> Span | None:
     start, end = groups["secret"]
-    if not text.startswith("-----END", end):  # cut off: what follows the last line of the key is not the key
+    if not _regex(_PEM_END).match(text, end):  # cut off: what follows the last line of the key is not the key
         lines = _regex(_PEM_LINES).match(text, start, end)
         end = lines.end() if lines else end
     body = _regex(_LINE_ENDS).sub("", text[start:end])
@@ -173,7 +224,7 @@ def _basic(text: str, groups: Groups) -> Span | None:
 
 def _cookie(text: str, groups: Groups) -> Span | None:
     key, value = text[slice(*groups["key"])].lower(), text[slice(*groups["secret"])]
-    secretive = any(name in key for name in SESSION_NAMES) and any(map(str.isdigit, value))
+    secretive = any(name in key for name in SESSION_NAMES) and _has_digit(value)
     kept = _is_blank(value) or not (secretive or (len(value) >= 20 and _is_random(value)))
     return None if kept else groups["secret"]
 
@@ -190,12 +241,12 @@ def _typed(text: str, groups: Groups) -> Span | None:
         return (start, end) if len(value) >= 8 and _is_random(value) and not nameless else None
     if value.isalpha() and value.islower() and text[start - 1] not in "=\"'p":
         return None
-    return None if value.startswith(("/", "./", "~/")) else (start, end)
+    return None if _is_path(value) else (start, end)
 
 
 def _paired(text: str, groups: Groups) -> Span | None:
     key, span = text[slice(*groups["key"])], groups["value"]
-    return span if _is_worth(_kind(key), text[slice(*span)], True, True) else None
+    return span if _is_worth(_kind(key), text[slice(*span)], _QUOTED) else None
 
 
 def _assigned(text: str, groups: Groups) -> Span | None:
@@ -220,13 +271,33 @@ def _assigned(text: str, groups: Groups) -> Span | None:
         end = start + len(text[start:end].rstrip(".:?*!"))
         if "," in middle or text[end : end + 1] in _OPENERS or text[start : start + 1] in _SIGILS:
             return None
-    literal = quoted or (head + key + rest).isupper()
-    return (start, end) if _is_worth(_kind(key), text[start:end], quoted, literal) else None
+    if quoted:
+        place = _QUOTED
+    elif (head + key + rest).isupper():
+        place = _VARIABLE
+    else:
+        place = _place(text, key_start - len(head), middle[len(rest) :], end)
+    return (start, end) if _is_worth(_kind(key), text[start:end], place) else None
+
+
+def _place(text: str, key_start: int, operator: str, end: int) -> int:
+    """Where a value without quotes stands, by what is around it."""
+    before, after = text[key_start - 1 : key_start], text[end : end + 1]
+    if operator == "=" and (before in ("?", "&", ";") or _regex(_NEXT_FIELD).match(text, end)):
+        return _FIELD
+    line = text[max(0, key_start - 40) : key_start]
+    if (after and after in _AFTER_CODE) or (
+        operator != "=" and (any(sign in operator for sign in _CODE_OPERATORS) or operator.count(" ") > 2)
+    ):
+        return _CODE
+    if _regex(_DECLARED).search(line) or text.startswith(("self.", "this."), key_start):
+        return _CODE
+    return _TIGHT if operator == "=" else _LOOSE
 
 
 def _kind(key: str) -> str:
     """What the value may look like: a password may be a word, a token may be the UUID of something."""
-    if re.search(r"(?i)pass|pw|senha|contrase|密|口令|парол", key):
+    if _regex(r"(?i)pass|pw|psk|kennwort|senha|contrase|密码|密碼|口令|授权码|парол").search(key):
         return "password"
     return "token" if key.lower().endswith("token") else "secret"
 
@@ -247,39 +318,85 @@ def _goes_on(key: str, rest: str) -> bool:
 
 def _is_neutral(head: str, rest: str) -> bool:
     after = [word.lower() for word in _regex(_WORD).findall(rest)] if rest else ()
-    ahead = [word.lower() for word in _regex(_WORD).findall(head)][-3:] if head else ()
+    ahead = [word.lower() for word in _regex(_WORD).findall(head.rpartition(".")[2])][-3:] if head else ()
     return not NEUTRAL_REST.isdisjoint(after) or not NEUTRAL_BEFORE.isdisjoint(ahead)
 
 
-def _is_worth(kind: str, value: str, quoted: bool, literal: bool) -> bool:
-    """Is the value of a secret's key a secret? `literal`: the place says that it is text, not code."""
+def _is_worth(kind: str, value: str, place: int) -> bool:
+    """Is the value of a secret's key a secret? `place`: how far the text around it says that it is text, not code."""
     if len(value) < 4 or _is_named(value) or value in CODE_TYPES:
         return False
-    digits, letters = _has_digit(value), any(map(str.isalpha, value))
-    symbols = any(not c.isalnum() and c not in "-_./:, ()" for c in value)
-    if not quoted and ((value.isdigit() and len(value) < 6) or ("." in value and _regex(_IDENTIFIER).fullmatch(value))):
+    quoted = place == _QUOTED
+    digits, letters = _has_digit(value), _has_letter(value)
+    symbols = _regex(_SIGN).search(value) is not None
+    identifier = _regex(_IDENTIFIER).fullmatch(value)
+    if not quoted and ((value.isdigit() and len(value) < 6) or ("." in value and identifier)):
         return False
     if kind != "password":
         drawn = _is_random(value) or (quoted and digits and symbols and letters)
-        return len(value) >= 8 and drawn and not any(map(str.isspace, value))
-    if any(map(str.isspace, value)):
+        return len(value) >= 8 and drawn and len(value.split()) == 1
+    if len(value.split()) > 1 or value[0].isspace() or value[-1].isspace():
         return digits and len(value.split()) <= 4 and not value.endswith((".", ":", "?"))
-    if _regex(_IDENTIFIER).fullmatch(value) and not literal:
-        return digits and len(value) >= 6 and "." not in value and "_" not in value
+    if identifier and place not in _LITERAL:
+        return _is_no_name(value, place)
     if digits or (symbols and letters and len(value) >= 6 and not _regex(_OPERATORS).match(value)):
         return True
-    return literal and len(value) >= 5 and value.isalnum() and not value.isupper()
+    return place in _LITERAL and len(value) >= 5 and value.isalnum() and not value.isupper()
+
+
+def _is_no_name(value: str, place: int) -> bool:
+    """What could be the name of a variable, as it is written: is it a password all the same?"""
+    digits = _digits(value)
+    mixed = value[1:].lower() != value[1:] and value.upper() != value
+    if len(value) < 6 or (value.startswith("_") and place == _CODE):
+        return False
+    if digits:
+        return "." not in value and ("_" not in value or (place != _CODE and (digits >= 2 or mixed)))
+    return mixed and value.isalpha() and (place == _TIGHT or (place == _LOOSE and _is_gibberish(value)))
+
+
+def _is_gibberish(value: str) -> bool:
+    """Letters that no words are made of: capitals change too often, or a word has no vowel."""
+    words = _regex(_CAMEL).findall(value)
+    return len(value) / len(words) < 3 or any(
+        (len(word) >= 3 and not _regex(_VOWEL).search(word) and word.lower() not in ABBREVIATIONS)
+        or max(map(len, _regex(_CONSONANTS).findall(word)), default=0) >= 5
+        for word in words
+    )
 
 
 def _is_named(value: str) -> bool:
     """It says what or where the secret is: a template, a path, a hash; or has a rule of its own."""
     if "://" in value or value.startswith("-----BEGIN") or _is_blank(value):
         return True
-    return bool(_regex(_HASH).match(value) or _regex(_REFERENCE).match(value))
+    return bool(_regex(_HASH).match(value) or _regex(_REFERENCE).match(value)) or _is_path(value)
+
+
+def _is_path(value: str) -> bool:
+    """A path of names. Base64 may begin with a slash too, but no name mixes capitals, small letters and digits so."""
+    if not value.startswith(("/", "./", "../", "~/")):
+        return False
+    parts = value.split("/")
+    return _regex(r"[\w.~/@:-]+").fullmatch(value) is not None and not any(
+        len(part) >= 6 and part.lower() != part != part.upper() and _is_mixed_up(part) for part in parts
+    )
+
+
+def _is_mixed_up(part: str) -> bool:
+    """Letters of both cases (and digits) that change as no name does."""
+    return len(part) / len(_regex(_RUN_OR_SIGN).findall(part)) < 2.6
 
 
 def _has_digit(value: str) -> bool:
-    return any(map(str.isdigit, value))
+    return _regex(_ANY_DIGIT).search(value) is not None
+
+
+def _has_letter(value: str) -> bool:
+    return _regex(_ANY_LETTER).search(value) is not None
+
+
+def _digits(value: str) -> int:
+    return len(_regex(_ANY_DIGIT).findall(value))
 
 
 def _spoken(text: str, groups: Groups) -> Span | None:
@@ -291,9 +408,23 @@ def _spoken(text: str, groups: Groups) -> Span | None:
     key, ahead = text[key_start:key_end].lower(), text[max(0, key_start - 14) : key_start]
     if len(value) < 4 or _is_named(value) or value.lower() in NOT_SAID:
         return None
-    operator = text[slice(*(groups.get("op") or (0, 0)))].strip()
+    operator = text[slice(*(groups.get("op") or groups.get("has") or (0, 0)))].strip()
     quote = groups.get("quote") or (0, 0)
-    if start > key_end and not operator and not _regex(_WITH).search(ahead):
+    quoted = quote[0] < quote[1]
+    gap = groups.get("gap")
+    between = text[slice(*gap)].lower() if gap else ""
+    if ". " in between or not NEUTRAL_REST.isdisjoint(between.split()):
+        return None  # the next sentence, or “the password of that length is 12”
+    if key == "key" and (len(value) < 20 or not operator.isalpha() or not OTHER_KEYS.isdisjoint(ahead.lower().split())):
+        return None  # “the key is …” of a map or a table; but a long random one is a secret
+    if operator == "to" and not _regex(_CHANGED).search(text, max(0, key_start - 60), key_start):
+        return None
+    if start > key_end and not (
+        operator
+        or _regex(_WITH).search(ahead)
+        or (quoted and _is_odd(value))
+        or (_is_strong(key, value) and "\n" not in text[key_end:start])
+    ):
         return None  # “password field”; but “with password hunter2” says it
     said = _is_pin(value, operator) if key.startswith("pin") else _is_said(key, value)
     if not said and key.startswith("pass") and operator.isalpha():
@@ -301,7 +432,7 @@ def _spoken(text: str, groups: Groups) -> Span | None:
         said = (
             value.isalpha()
             and not _regex(_QUALITY).search(value)
-            and (quote[0] < quote[1] or bool(_regex(_OWNER).search(ahead) and _regex(_SENTENCE_END).match(after)))
+            and (quoted or bool(_regex(_OWNER).search(ahead) and _regex(_SENTENCE_END).match(after)))
         )
     return (start, end) if said and text[end : end + 1] not in _OPENERS else None
 
@@ -310,9 +441,23 @@ def _told(text: str, groups: Groups) -> Span | None:
     """A login told in passing (“bob / Summer2024!”): only what no ordinary word looks like."""
     start, end = groups["value"]
     value = text[start:end].rstrip(".,;:)")
-    marks = _has_digit(value) + (value.lower() != value != value.upper()) + any(c in "@#$%^&*~+!?" for c in value)
-    odd = marks >= 2 and any(map(str.isalpha, value)) and not _is_named(value)
-    return (start, start + len(value)) if odd else None
+    return (start, start + len(value)) if _is_odd(value) and not _is_named(value) else None
+
+
+def _is_odd(value: str) -> bool:
+    """No word and no name: two of digits, both cases and signs, or several digits."""
+    digits = _digits(value)
+    marks = bool(digits) + (value.lower() != value != value.upper()) + bool(_regex(_ODD_SIGN).search(value))
+    return _has_letter(value) and (marks >= 2 or (digits >= 2 and len(value) >= 8))
+
+
+def _is_strong(key: str, value: str) -> bool:
+    """Is the value alone, right after its key, enough? A word may follow the key, but nothing drawn at random."""
+    if not key.isascii():
+        return len(value) >= 6 and _is_odd(value)
+    if "." in value and _regex(_IDENTIFIER).fullmatch(value):
+        return False
+    return len(value) >= 16 and _has_digit(value) and _is_random(value) and not _regex(_UUID).fullmatch(value)
 
 
 def _is_pin(value: str, operator: str) -> bool:
@@ -321,9 +466,11 @@ def _is_pin(value: str, operator: str) -> bool:
 
 def _is_said(key: str, value: str) -> bool:
     """What cannot be a word of the sentence: it holds digits, signs or capitals where words hold none."""
-    if key.endswith(("key", "token", "secret")) and not key.startswith("wi"):
+    if key.endswith(("key", "token", "secret", "密钥", "秘钥", "私钥", "令牌")) and not key.startswith("wi"):
         return len(value) >= 8 and _is_random(value)
-    if not any(map(str.isalpha, value)):
+    if key in ("pass", "pw"):
+        return _is_odd(value) and len(value) >= 6
+    if not _has_letter(value):
         return value.isdigit() and len(value) >= 5
     if _regex(_CALL).match(value) or _regex(_MEASURE).match(value):
         return False
@@ -335,6 +482,10 @@ CHECKS: dict[str, Callable[[str, Groups], Span | None]] = {
     "": _plain,
     "varied": _varied,
     "mixed": _mixed,
+    "mixed-case": _mixed_case,
+    "drawn": _drawn,
+    "coded": _coded,
+    "seed": _seed,
     "pem": _pem,
     "embedded": _embedded,
     "basic": _basic,

@@ -48,7 +48,8 @@ VOCABULARY = _words(
     field type empty default env var variable from config settings self cls bearer basic foo bar baz xxx
     abc admin root guest data url host localhost enter set get invalid wrong missing verify reset forgot
     forget hash hashed encrypted plain plaintext credentials credential session cookie account database
-    db server service github gitlab aws openai anthropic google slack stripe goes put fill"""
+    db server service github gitlab aws openai anthropic google slack stripe goes put fill raw some typed given
+    entered provided temp master request response payload body params args options opts props state pw pwd class"""
 )
 # After or before the keyword in a key: the key names something about the secret, not the secret.
 NEUTRAL_REST = _words(
@@ -66,9 +67,11 @@ NEUTRAL_BEFORE = _words(
     cancellation cancel eos bos pad unk mask sep cls stop start end special cursor cache idempotency
     csrf xsrf syntax expected lock row hot registry dictionary map config"""
 )
+# “The … key is …”: keys of other things than locks.
+OTHER_KEYS = NEUTRAL_BEFORE | _words("object bucket issue host json ssh search answer data group storage hash dict")
 CODE_TYPES = _words(
     """str string String bytes int bool Optional None null Any SecretStr Text text number object required
-    optional     undefined boolean unknown never void password Password"""
+    optional undefined boolean unknown never void password Password Final"""
 )
 # “The password is …”: what people say about passwords.
 NOT_SAID = _words(
@@ -78,6 +81,16 @@ NOT_SAID = _words(
     for from with by as to case-sensitive unknown known short long simple easy hard fine good bad okay
     same different unique random generated visible plaintext string null none true false your their our
     his her its it something anything nothing everything somewhere"""
+)
+# Words without a vowel that names of variables are made of.
+ABBREVIATIONS = _words(
+    """pwd psw txt str btn tmp src dst ptr ctx cfg msg cmd pkg fmt req cls cnt nbr fld frm html http https css xml sql
+    ssh tcp tls ssl ldp dns jwt hdr ptr rsp usr grp mgr svc srv rpc grpc lst dct bstr wstr prm var"""
+)
+# Words that hold sentences together, none of which is in a list of words for wallets.
+SENTENCE_WORDS = _words(
+    """the and are for from should was were has had not our its his her him but which while who whom does did might
+    would could been being their these those than with your both"""
 )
 SESSION_NAMES = (
     "sess",
@@ -250,6 +263,8 @@ _TOKENS = (
     _token("onepassword-token", "ops_eyj", r"ops_eyJ[\w+/=-]{80,}"),
     _token("onepassword-key", "a3-", r"A3-[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){4,5}\b"),
     _token("age-key", "age-secret-key-1", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
+    _lone("bitcoin-key", "wif wallet importprivkey bitcoin btc privkey", r"[5KL][1-9A-HJ-NP-Za-km-z]{50,51}\b"),
+    _token("extended-private-key", "xprv yprv zprv tprv", r"[xyzt]prv[1-9A-HJ-NP-Za-km-z]{100,112}\b"),
     _token("planetscale-token", "pscale_", r"pscale_(?:tkn|pw|oauth)_[\w.=-]{32,}"),
     _token("neon-key", "napi_", r"napi_[a-z0-9]{50,}"),
     _token("supabase-key", "sbp_ sb_secret_", r"(?:sbp_[a-f0-9]{40}|sb_secret_[\w-]{20,})"),
@@ -284,10 +299,13 @@ _TOKENS = (
 _KEYWORDS = (
     r"passw(?:or)?d|passphrase|passcode|passwort|senha|contraseña|pwd|pass|pw\b|secret|token|credentials?"
     r"|(?:api|access|account|auth|private|encryption|encrypt|signing|signature|session|master|license|app|application"
-    r"|client|consumer|service|storage|subscription|deploy|admin|webhook|hmac|jwt|aes|openai|anthropic|secret|shared[_-]?access|functions?)"
-    r"[_-]?key|_auth|密码|密碼|口令|пароль"
+    r"|client|consumer|service|storage|subscription|deploy|admin|webhook|hmac|jwt|aes|openai|anthropic|secret|(?:pre[_-]?)?shared|shared[_-]?access|functions?)"
+    r"[_-]?key|_auth|passwort|kennwort|psk|密码|密碼|口令|授权码|密钥|秘钥|私钥|令牌|пароль"
 )
-_KEY_GATES = _gates("pwd pass pw secret token credential key _auth senha contrase 密码 密碼 口令 пароль")
+_KEY_GATES = _gates(
+    "pwd pass pw secret token credential key _auth senha contrase kennwort psk"
+    " 密码 密碼 口令 授权码 密钥 秘钥 私钥 令牌 пароль"
+)
 _VALUE = (
     r"""(?:\\{0,3}"(?P<double>[^"\n]+?)\\{0,3}(?:"|$)|'(?P<single>[^'\n]+)'|`(?P<tick>[^`\n]+)`"""
     r"""|(?P<bare>[^\s"'`,;&<>(){}\[\]|\\][^\s"'`,;&<>(){}\[\]|\\]*))"""
@@ -298,7 +316,7 @@ _SHAPES = (
     Rule(
         "private-key",
         ("private key",),
-        r"-----BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+        r"-{4,5} ?BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
         rf"{_PEM_GLUE}{{0,30}}(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset)[^\n]{{0,120}}?(?:\n|\\n){_PEM_GLUE}{{0,30}}){{0,4}}"
         r"(?P<secret>[A-Za-z0-9+/=]{16,}(?:[^-]|-{1,2}[^-])*)",
         "pem",
@@ -312,6 +330,7 @@ _SHAPES = (
     Rule(
         "jwt",
         ("eyj",),
+        r"(?:^|[^\w-]|\\[nrt]|%[0-9A-Fa-f]{2})"
         r"(?P<secret>eyJ[\w-]{8,}\.(?:eyJ[\w-]{4,}(?:\.[\w-]*)?|[\w-]*(?:\.[\w-]+){1,3}))",
         "varied",
     ),
@@ -353,9 +372,106 @@ _SHAPES = (
     ),
     Rule("otp-secret", ("otpauth://",), r"otpauth://[^\s\"']{0,200}?secret=(?P<secret>[A-Za-z2-7]{8,})"),
     Rule(
+        "otp-seed",
+        ("otp", "2fa", "mfa", "authenticator", "two-factor", "oathtool"),
+        r"(?i:otp|2fa|mfa|authenticator|two-factor|oathtool)[^\n]{0,40}?[^A-Za-z0-9\n]"
+        r"(?P<secret>[A-Z2-7]{16,64}|(?:[A-Z2-7]{4}[ -]){3,15}[A-Z2-7]{4})(?:[^A-Za-z0-9]|$)",
+        "drawn",
+    ),
+    Rule(
+        "seed-phrase",
+        ("phrase", "mnemonic", "seed", "wallet", "助记词"),
+        r"(?i:(?:seed|recovery|backup|secret|wallet|mnemonic)[ _-]?(?:phrase|words?)|mnemonic|助记词)[\w\"'`]{0,12}"
+        r"[^\n]{0,30}?(?:[:=：→]|\bis\b|\bare\b|\bwas\b|是|为)[\s\"'“`\[]{0,8}"
+        r"(?P<secret>(?:(?:[0-9]{1,2}[.)]\s?)?[a-z]{3,8}[\s,\"']{1,4}){11,23}(?:[0-9]{1,2}[.)]\s?)?[a-z]{3,8})",
+        "seed",
+    ),
+    Rule(
+        "password-hash",
+        _gates(
+            "$2 $1 $5 $6 $7 $y $gy $apr1 $argon2 $scrypt pbkdf2 scrypt: sha} md5} sha256} sha384} sha512}",
+        ),
+        r"(?P<secret>\$2[abxy]?\\{0,2}\$\d\d\\{0,2}\$[./A-Za-z0-9]{53}"
+        r"|\$(?:[1567y]|gy|apr1)\\{0,2}\$(?:rounds=\d{1,9}\\{0,2}\$)?"
+        r"(?:[./A-Za-z0-9]{1,60}\\{0,2}\$){1,2}[./A-Za-z0-9]{20,90}"
+        r"|\$argon2(?:id|i|d)\$(?:v=\d{1,3}\$)?[mtp=,\d]{5,40}\$[A-Za-z0-9+/]{8,90}\$[A-Za-z0-9+/]{16,130}"
+        r"|\$scrypt\$[a-z=,\d]{5,40}\$[A-Za-z0-9+/]{8,90}\$[A-Za-z0-9+/]{16,130}"
+        r"|pbkdf2_sha\d{1,3}\$\d{1,8}\$[^\s$]{4,64}\$[A-Za-z0-9+/]{24,90}={0,2}"
+        r"|(?:scrypt:\d{1,7}:\d{1,3}:\d{1,3}|pbkdf2:sha\d{1,3}(?::\d{1,8})?)\$[A-Za-z0-9]{4,32}\$[0-9a-f]{32,128}"
+        r"|\{(?:S?SHA|S?MD5|SSHA(?:256|384|512)|SHA(?:256|384|512))\}[A-Za-z0-9+/]{20,120}={0,2})",
+        "varied",
+    ),
+    Rule(
+        "ntlm-hash",
+        (":::",),
+        r":\d{1,6}:(?P<secret>[0-9a-fA-F]{32}:[0-9a-fA-F]{32}):::",
+    ),
+    Rule(
+        "aws-secret",
+        ("aws", "secret", "credential"),
+        r"(?i:aws|secret|credential)[^\n]{0,80}?[^A-Za-z0-9/+=\n](?P<secret>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)",
+        "mixed-case",
+    ),
+    Rule("query-key", ("?key=", "&key="), r"[?&]key=(?P<secret>[\w-]{20,})", "mixed"),
+    Rule(
+        "jwk",
+        ('"d"', '"k"', '"d\\', '"k\\'),
+        r"\"[dk]\\{0,3}\"\s{0,3}:\s{0,3}\\{0,3}\"(?P<secret>[\w-]{40,})",
+        "mixed",
+    ),
+    Rule(
+        "docker-auth",
+        ("auth",),
+        r"(?i)(?:\b|_)auth\\{0,3}[\"']?\s{0,4}[:=]\s{0,4}\\{0,3}[\"']?(?P<secret>[A-Za-z0-9+/]{8,}={0,2})",
+        "basic",
+    ),
+    Rule(
+        "oracle-login",
+        ("oracle:thin:", "sqlplus"),
+        r"(?i)(?:oracle:thin:|\bsqlplus\s(?:-\w{1,6}\s){0,3})[^\s/@]{1,60}/(?P<secret>[^\s@]{3,})@",
+        "embedded",
+    ),
+    Rule("wifi-code", ("wifi:",), r"WIFI:[^\n]{0,100}?P:(?P<secret>[^;\n]{4,63});", "embedded"),
+    Rule(
+        "auth-pair",
+        ("auth", "login("),
+        r"(?i)(?:auth\s{0,2}=\s{0,2}\(|basic_?auth\w{0,20}\(|\blogin\()\s{0,3}[\"'][^\"'\n]{1,80}[\"']\s{0,2},\s{0,3}"
+        r"[\"'](?P<secret>[^\"'\n]{3,80})[\"']",
+        "embedded",
+    ),
+    Rule(
+        "secure-string",
+        ("securestring",),
+        r"(?i)ConvertTo-SecureString\s{1,3}(?:-AsPlainText\s|-Force\s|-String\s){0,3}[\"'](?P<secret>[^\"'\n]{3,})[\"']",
+        "embedded",
+    ),
+    Rule(
+        "terraform-default",
+        ("variable",),
+        r"\bvariable\s{1,3}\"(?P<key>\w{0,40}?(?:password|passwd|passphrase|secret|token|api_?key|access_?key)\w{0,20})\""
+        r"\s{0,3}\{[^{}]{0,300}?\bdefault\s{0,8}=\s{0,3}\"(?P<value>[^\"\n]{3,})\"",
+        "paired",
+    ),
+    Rule(
+        "named-secret",
+        ("set -", "setx", "env ", "arg ", "configure set", "config set", "secret set", "setenvironmentvariable"),
+        r"(?i)(?:\bset\s{1,3}-[a-z]{1,4}\s|\bsetx\s|\benv\s|\barg\s|\bconfigure set\s|\bconfig set\s|\bsecret set\s"
+        r"|\bSetEnvironmentVariable\()\s{0,3}[\"']?"
+        r"(?P<key>[\w.:/-]{0,60}?(?:password|passwd|passphrase|secret|token|api_?key|access_?key|_key|pwd|pass)[\w.-]{0,20})"
+        r"[\"']?[,\s]\s{0,3}(?:(?:--body|-b|--value)[\s=]{1,2})?[\"']?(?P<value>[^\s\"'<>]{3,})",
+        "paired",
+    ),
+    Rule(
+        "sql-password",
+        ("password",),
+        r"(?i)(?:\bwith\s(?:encrypted\s)?|\b(?:user|role|login)\s{1,3}\S{1,60}\s{1,3}(?:with\s{1,3})?|=\s{0,2})"
+        r"password\s{0,2}(?:\(\s{0,2}|=\s{0,2}|\s|as\s){0,3}'(?P<secret>[^'\n]{3,})'",
+        "embedded",
+    ),
+    Rule(
         "curl-user",
-        ("curl", "--user"),
-        r"(?:\bcurl\b[^\n|]{0,300}?\s-u|--(?:proxy-)?user)"
+        ("curl", "--user", "http"),
+        r"(?:\bcurl\b[^\n|]{0,300}?\s-u|--(?:proxy-)?user|\b(?:https?|xhs?)\s[^\n|]{0,200}?(?:-a|--auth)[ =])"
         r"[ =]{0,2}[\"']?[^\s:\"'/$]{1,80}:(?P<secret>[^\s\"']{2,})",
         "embedded",
     ),
@@ -374,27 +490,63 @@ _SHAPES = (
             "mongo",
             "7z",
             "zip",
+            "ssh-keygen",
+            "sqlcmd",
+            "ansible-vault",
+            "rdesktop",
+            "freerdp",
+            "snmp",
         ),
         r"\b(?:(?:mysql|mysqldump|mysqladmin|mariadb|mariadb-dump)\b[^\n|;]{0,200}?\s-p"
-        r"|(?:sshpass|(?:docker|podman|helm registry|az) login|mongo|mongosh|mongodump)\b"
+        r"|(?:sshpass|(?:docker|podman|helm registry|az) login|mongo|mongosh|mongodump|rdesktop|7z[a-z]?)\b"
         r"[^\n|;]{0,200}?\s-p\s{0,3}"
-        r"|redis-cli\b[^\n|;]{0,200}?\s-a\s{1,3}"
-        r"|ldap[a-z]{3,10}\b[^\n|;]{0,200}?\s-w\s{1,3}"
-        r"|7z[a-z]?\s[^\n|;]{0,200}?\s-p|zip\s[^\n|;]{0,200}?\s-P\s{1,3})"
+        r"|(?:(?:un)?zip|sqlcmd|ssh-keygen)\b[^\n|;]{0,200}?\s-[NP]\s{0,3}"
+        r"|(?:redis-cli|ldap[a-z]{3,10}|snmp(?:walk|get|set|bulkwalk))\b[^\n|;]{0,200}?\s-[acw]\s{1,3}"
+        r"|xfreerdp\d?\s[^\n|;]{0,80}?/p:|ansible-vault encrypt_string\s{1,3})"
         r"""(?:"(?P<double>[^"\n]+)"|'(?P<single>[^'\n]+)'|(?P<bare>[^\s"'-][^\s"']*))""",
         "typed",
     ),
     Rule(
         "sudo-password",
-        ("sudo",),
-        r"(?:echo|printf)\s{1,3}(?:-\w\s)?[\"']?(?P<secret>[^\s\"'|]{3,})[\"']?\s{0,3}\|\s{0,3}sudo\s[^\n]{0,40}?-S",
+        ("sudo", "passwd", "login", "echo", "printf"),
+        r"(?:(?:echo|printf)\s{1,3}(?:-\w\s)?[\"']?(?:[^\s:\"'|]{1,60}:(?P<value>[^\s\"'|]{3,})[\"']?\s{0,3}\|\s{0,3}(?:sudo\s)?chpasswd"
+        r"|(?P<secret>[^\s\"'|]{3,})[\"']?\s{0,3}\|\s{0,3}(?:sudo\s[^\n]{0,40}?-S"
+        r"|(?:sudo\s)?passwd\s|(?:docker|podman|helm registry)\slogin))"
+        r"|\bsudo\s[^\n]{0,40}?-S[^\n]{0,40}?<<<\s{0,2}[\"']?(?P<bare>[^\s\"']{3,}))",
         "embedded",
+    ),
+    Rule(
+        "net-use",
+        ("net use",),
+        r"(?i)\bnet use\s{1,3}(?:[A-Z]:\s{1,3})?\\{2,4}\S{1,80}\s{1,3}(?:/user:\S{1,60}\s{1,3})?"
+        r"(?P<secret>[^\s/*]\S{2,})",
+        "embedded",
+    ),
+    Rule(
+        "expect-script",
+        ("assword:",),
+        r"assword: ?[\"'][^\n]{0,20}\n\s{0,8}(?:exp_)?send\s{1,3}(?:--\s)?[\"'](?P<secret>[^\"'\n\\]{3,})",
+        "embedded",
+    ),
+    Rule("snmp-community", ("snmp-server",), r"snmp-server community\s{1,3}(?P<secret>\S{3,})", "embedded"),
+    Rule(
+        "quoted-after-name",
+        _gates("password passwd passphrase"),
+        r"(?i)(?P<key>[\w.-]{0,40}?(?:password|passwd|passphrase))(?:\s{1,3}|\(\s{0,2})[\"'](?P<value>[^\"'\s]{4,80})[\"']",
+        "told",
+    ),
+    Rule(
+        "recovery-codes",
+        ("recovery code", "backup code", "scratch code", "rescue code", "恢复码"),
+        r"(?i:(?:recovery|backup|scratch|rescue) codes?|恢复码)(?:\s(?:is|are|was))?\s{0,2}[:：]?\s{0,3}[\"'`]?"
+        r"(?P<secret>[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,3}(?:[\s,]{1,3}[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,3}){0,15})",
+        "coded",
     ),
     Rule("openssl-pass", ("pass:",), r"-pass(?:in|out)?[ =]\"?pass:(?P<secret>[^\s\"']{3,})", "embedded"),
     Rule(
         "netrc",
-        ("machine",),
-        r"\bmachine\s{1,9}\S{1,200}\s{1,9}login\s{1,9}\S{1,200}\s{1,9}password\s{1,9}(?P<secret>\S{3,})",
+        ("machine", "default login"),
+        r"\b(?:machine\s{1,9}\S{1,200}|default)\s{1,9}login\s{1,9}\S{1,200}\s{1,9}password\s{1,9}(?P<secret>\S{3,})",
         "embedded",
     ),
     Rule(
@@ -405,7 +557,7 @@ _SHAPES = (
     ),
     Rule(
         "flag",
-        ("--",),
+        ("--", "-pass", "-token", "-secret", "-key", "pass ", "pass=", "-storepass", "-keypass", "-pwd"),
         r"(?i)(?:^|[\s\"'])--?(?P<key>[\w-]{0,30}?(?:passw(?:or)?d|passphrase|secret|token|(?:api|access|auth|account)-?key|pwd|pass))"
         r"""(?:=|\s{1,3}|["'],\s{0,3})(?:"(?P<double>[^"\n]+)"|'(?P<single>[^'\n]+)'|(?P<bare>[^\s"'-][^\s"',]*))""",
         "typed",
@@ -440,15 +592,20 @@ _SHAPES = (
     ),
     Rule(
         "spoken",
-        _gates("passw passphrase passcode pwd pin key token secret contrase senha passe 密码 密碼 口令 пароль"),
-        r"(?i)(?P<key>\b(?:password|passwd|passphrase|passcode|passwort|pwd|pin(?: code)?|wi-?fi key"
-        r"|(?:api|access|secret|private|license) ?key|(?:access |api |auth )?token|(?:client )?secret"
-        r"|contraseña|mot de passe|senha)|密码|密碼|口令|пароль)"
-        r"(?:(?:\s(?:for|to|of|on|at)\s[^\n.:;!?=\"']{1,40}?)?"
-        r"(?P<op>\s{0,2}(?:\s(?:(?:was |is )?(?:changed|set|reset) to|is|was|now|being|will be"
-        r"|ist|lautet|est|es|é|это)\b"
-        r"(?:\snow|\sstill|\scurrently)?:?|:\s|：|是|为|為|改成|设为|\s->))|\s)"
-        r"\s{0,3}(?P<quote>[\"'“‘`「*]{0,3})(?P<value>[^\s\"“”‘’`「」，。、；]{3,80})",
+        _gates(
+            "passw passphrase passcode pwd pw pass pin key token secret contrase clave chiave senha kennwort"
+            " 密码 密碼 口令 授权码 密钥 秘钥 私钥 令牌 пароль"
+        ),
+        r"(?i)(?P<key>\b(?:password|passwd|passphrase|passcode|passwort|kennwort|pwd|pw|pass|pin(?: code)?|wi-?fi key"
+        r"|(?:api|access|secret|private|license|signing|encryption|master|service|account) ?key"
+        r"|(?:access |api |auth ?)?token|(?:client |aws |webhook )?secret"
+        r"|contraseña|clave|chiave|mot de passe|senha|key)"
+        r"|密码|密碼|口令|授权码|密钥|秘钥|私钥|令牌|пароль)(?P<has>['’]s)?"
+        r"(?:(?P<gap>\s(?:for|to|of|on|at|in|that|which|we|i|you)\s[^\n:;!?=\"']{1,40}?)?"
+        r"(?P<op>\s{0,2}(?:\s(?:(?:was |is |has been |been )?(?:changed|set|reset|updated|rotated) to|to|is|was|now"
+        r"|being|will be|ist|lautet|est|es|é|è|это)(?:\snow|\sstill|\scurrently)?(?::|\s)|:\s"
+        r"|：|是|为|為|改成|改为|设为|设成|->|=>|→))|\s)"
+        r"\s{0,3}(?P<quote>[\"'“‘`「*]{0,3})(?P<value>[^\s\"“”‘’`「」，。、；]{3,})",
         "spoken",
     ),
     Rule(
@@ -462,16 +619,18 @@ _SHAPES = (
     ),
     Rule(
         "login",
-        _gates("creds credentials login logins"),
-        r"(?i)\b(?:creds|credentials|logins?)\b:?(?:\s(?:are|is|with|as|for\s\w{1,20}:?))?"
+        (*_gates("creds credentials login logins user account"), "log in"),
+        r"(?i)\b(?:(?:creds|credentials|log ?ins?)\b:?(?:\s(?:are|is|with|as|for\s\w{1,20}:?))?"
         r"\s{1,3}[\w.@+-]{2,60}\s?[/:,]\s?"
+        r"|(?:user(?:name)?|login|account|e-?mail)\b[:=]?\s{0,3}[\w.@+-]{2,60}\s{0,2}[,;/]?\s{0,2}(?:and\s|with\s){0,2}"
+        r"(?:password|passwd|passphrase|pass|pw|pwd)\b(?:\sis)?[:=]?\s{0,3})"
         r"(?P<value>[^\s'\"/]{6,80})",
         "told",
     ),
     Rule(
         "spoken-as",
         ("as the pass", "as my pass", "as pass", "as your pass", "as a pass"),
-        r"(?i)\b(?:use|using|set|type|enter|try)\s[\"'“‘`]?(?P<value>[^\s\"“”‘’`]{4,80})[\"'”’`]?\sas\s(?:the\s|my\s|your\s|a\s)?(?P<key>pass(?:word|phrase|code))",
+        r"(?i)\b(?:use|using|set|type|enter|try|with)\s[\"'“‘`]?(?P<value>[^\s\"“”‘’`]{4,80})[\"'”’`]?\sas\s(?:the\s|my\s|your\s|a\s)?(?P<key>pass(?:word|phrase|code))",
         "spoken",
     ),
 )

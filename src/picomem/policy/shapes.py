@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-_UNSEEN = [0xAD, 0x34F, 0x61C, 0x180E, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F)]
-_INVISIBLE = dict.fromkeys([*_UNSEEN, *range(0x2060, 0x2070)])
+from picomem.text.hidden import without_unseen
+
 _TAG_LETTERS = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}  # Unicode's invisible ASCII
 
 
@@ -31,4 +31,4 @@ def matches(shapes: tuple[str, ...], text: str, flags: int = re.IGNORECASE | re.
 
 def visible(text: str) -> str:
     """The text as it reads: invisible characters gone or, where they spell words, shown."""
-    return text.translate(_TAG_LETTERS).translate(_INVISIBLE).replace("’", "'")
+    return without_unseen(text.translate(_TAG_LETTERS)).replace("’", "'")

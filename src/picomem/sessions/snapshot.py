@@ -29,7 +29,7 @@ from typing import Any
 from picomem.clock import Clock, Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime, NotFound
 from picomem.paths import read_regular, write_whole
-from picomem.policy.redact import Redactor
+from picomem.policy.redact import Redactor, check_ids
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Message, Role, Said, Session, ToolCall
 from picomem.sessions.arguments import Redact, safe_arguments
@@ -191,7 +191,7 @@ def _session(fields: dict[str, Any], redact: Redact, now: Micros, skipped: Count
     if not id_:
         raise InvalidInput("it has no id.")
     channel = Channel(_text(fields, "channel_type").lower())
-    scope = Scope(_user(fields), session=id_)  # an id that could stand in no line is refused
+    scope = check_ids(Scope(_user(fields), session=id_))  # an id that could stand in no line is refused too
     conversation = fields.get("conversation", [])
     if not isinstance(conversation, list):
         raise InvalidInput("its conversation is no list.")
