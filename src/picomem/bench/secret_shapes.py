@@ -1050,5 +1050,120 @@ BENIGN: tuple[str, ...] = (
     "token <UINT> of 4096",
 )
 
-HELD_OUT: tuple[Shape, ...] = ()
-HELD_OUT_BENIGN: tuple[str, ...] = ()
+HELD_OUT: tuple[Shape, ...] = (
+    _in(
+        "heroku key", "<UUID>", "HEROKU_API_KEY=@@", "machine api.heroku.com\n  login <NAME>@example.org\n  password @@"
+    ),
+    _in("digest response", "<HEX:32>", 'Authorization: Digest username="<NAME>", realm="x", uri="/", response="@@"'),
+    _in("slack signature", "<HEX:64>", "X-Slack-Signature: v0=@@"),
+    _in("laravel key", "<B64:43>=", "APP_KEY=base64:@@"),
+    _in("rails master key file", "<HEX:32>", "$ cat config/master.key\n@@\n"),
+    _in("vault unseal keys", "<B64:44>", "Unseal Key 1: @@", "Unseal Key 3: @@\nUnseal Key 4: <B64:44>"),
+    _in(
+        "kubeadm token",
+        "<B36:6>.<B36:16>",
+        "kubeadm join <HOST>:6443 --token @@ --discovery-token-ca-cert-hash sha256:<HEX:64>",
+    ),
+    _in("swarm token", "SWMTKN-1-<B36:50>-<B36:25>", "docker swarm join --token @@ <HOST>:2377", "@@"),
+    _in("google hmac secret", "<B64:40>", "accessId: GOOG1E<U36:55>\nsecret: @@", "gs_secret_access_key = @@"),
+    _in("jupyter url", "<HEX:48>", "http://localhost:8888/?token=@@", "http://127.0.0.1:8888/lab?token=@@"),
+    _in("influx token", "<URL:86>==", "influx query --token @@ 'from(bucket:\"x\")'", "INFLUX_TOKEN=@@"),
+    _in(
+        "cloudflare tunnel", "eyJhIjoi<B62:150>", "cloudflared service install @@", "cloudflared tunnel run --token @@"
+    ),
+    _in("telegram url", "<DIG:10>:<URL:35>", "https://api.telegram.org/bot@@/sendMessage"),
+    _in("algolia key", "<HEX:32>", "ALGOLIA_ADMIN_KEY=@@", "algoliasearch('APPID12345', '@@')"),
+    _in(
+        "elastic password",
+        "<B62:20>",
+        "Password for the [elastic] user successfully reset.\nNew value: @@",
+        "ELASTIC_PASSWORD=@@",
+    ),
+    _in("erlang cookie", "<UP:20>", "erl -name a@<HOST> -setcookie @@", "RABBITMQ_ERLANG_COOKIE=@@"),
+    _in("kafka login", "<PASS>", 'PlainLoginModule required username="<NAME>" password="@@";'),
+    _in("snowflake and proxy urls", "<B62:14>", "snowflake://<NAME>:@@@acme-eu/db", "socks5://<NAME>:@@@<HOST>:1080"),
+    _in(
+        "java property",
+        "<PASS>",
+        'System.setProperty("javax.net.ssl.keyStorePassword", "@@");',
+        "java -Djavax.net.ssl.trustStorePassword=@@ -jar x",
+    ),
+    _in(
+        "network credential",
+        "<PASS>",
+        'new NetworkCredential("<NAME>", "@@")',
+        'new UsernamePasswordCredentials("<NAME>", "@@")',
+    ),
+    _in(
+        "php connection",
+        "<PASS>",
+        "new PDO('mysql:host=<HOST>;dbname=x', '<NAME>', '@@');",
+        'mysqli_connect("<HOST>", "<NAME>", "@@", "shop")',
+    ),
+    _in("go data source", "<B62:14>", 'sql.Open("mysql", "<NAME>:@@@tcp(<HOST>:3306)/db")'),
+    _in(
+        "ruby keyword",
+        "<PASS>",
+        "Net::SSH.start('<HOST>', '<NAME>', password: '@@')",
+        'Sequel.connect(adapter: :postgres, password: "@@")',
+    ),
+    _in(
+        "windows tools",
+        "<PASS>",
+        "cmdkey /add:<HOST> /user:<NAME> /pass:@@",
+        "psexec \\\\srv -u <NAME> -p @@ cmd",
+        "net user <NAME> @@ /add",
+    ),
+    _in(
+        "password in terse prose",
+        "<PASS>",
+        "pw for staging = @@",
+        "password → @@",
+        "it's @@ (the db password)",
+        "(pass: @@)",
+    ),
+    _in("chinese, terse", "<PASS>", "登录密码 @@", "口令改成@@", "pwd：@@", "密码就是@@", "root/@@ 登录"),
+    _in(
+        "table with a column of passwords", "<PASS>", "| host | user | password |\n|---|---|---|\n| db | <NAME> | @@ |"
+    ),
+    _in("csv with a column of passwords", "<PASS>", "user,password\n<NAME>,@@\n"),
+    _in("systemd and supervisor", "<PASS>", 'Environment="DB_PASSWORD=@@"', 'environment=DB_PASSWORD="@@",LANG="C"'),
+    _in(
+        "nginx and apache",
+        "<BASIC>",
+        'proxy_set_header Authorization "Basic @@";',
+        'RequestHeader set Authorization "Basic @@"',
+    ),
+)
+HELD_OUT_BENIGN: tuple[str, ...] = (
+    "function resetPassword(email) { return api.post('/reset', { email }) }",
+    "const { password, ...rest } = user;",
+    "password = ${var.db_password}",
+    "passwordHash = await bcrypt.hash(password, 10);",
+    "if (token !== expectedToken) throw new UnauthorizedError();",
+    'token := r.Header.Get("Authorization")',
+    'secret := os.Getenv("SECRET")',
+    "let key = keys.get(&id).unwrap();",
+    "The key is the e-mail address of the user.",
+    "the token is refreshed every 3600 seconds",
+    "password has 16 characters",
+    "The password for the demo is shown on the login page.",
+    "My key takeaway is that caching helps.",
+    "Released in v2.14.3 (<HEX:8>)",
+    "docker.io/library/postgres:16.2-alpine3.19",
+    "sha1: <HEX:40> size: <UINT>",
+    "Cache-Key: page:/docs/intro:v<UINT>",
+    "X-Request-Id: <HEX:32>",
+    "traceparent: 00-<HEX:32>-<HEX:16>-01",
+    "uid=1000(mia) gid=1000(mia) groups=1000(mia),27(sudo)",
+    "fingerprint: <HEX:40>",
+    "gpg: key <HEXU:16> was created on 2024-05-01",
+    "Merkle root <HEX:64>",
+    '"resolved": "https://registry.npmjs.org/jsonwebtoken/-/jsonwebtoken-9.0.2.tgz"',
+    "import { signToken, verifyToken } from './auth/token'",
+    "from app.security import get_password_hash, verify_password",
+    "pip install python-jose[cryptography] passlib[bcrypt]",
+    "密码强度：弱、中、强",
+    "忘记密码请联系管理员",
+    "Le mot de passe est obligatoire.",
+)
