@@ -467,7 +467,7 @@ def translated(path: Path) -> Iterator[None]:
 
 def _is_full(error: apsw.Error) -> bool:
     """Whether there was no room for the index of the log, which SQLite calls a failure of the disk."""
-    return error.extendedresult == apsw.SQLITE_IOERR_SHMSIZE
+    return error.extendedresult == apsw.SQLITE_IOERR_SHMSIZE  # type: ignore[attr-defined]  # apsw's stubs lack it
 
 
 def translation(error: apsw.Error, path: Path) -> errors.StoreError:
