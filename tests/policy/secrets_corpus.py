@@ -441,6 +441,14 @@ def _tuned() -> Half:
         _filled("snmp-server community @@ RO", "c0mm-unity"),
         _filled("storePassword '@@'", "gr4dle-Sign"),
         _filled("backup codes: @@", "8f3kd-29dkx 77qpm-x1x2c"),
+        _filled("APP_KEY=@@", forge(B64, 43, "base64:", "=")),
+        _filled("docker swarm join --token @@ m:2377", forge(B36, 50, "SWMTKN-1-") + forge(B36, 25, "-")),
+        _filled("cloudflared service install @@", forge(B62, 150, "eyJhIjoi")),
+        _filled("https://api.telegram.org/bot@@/getMe", forge(DIGITS, 9, "7") + forge(URL64, 35, ":")),
+        _filled("new NetworkCredential('mia', '@@')", "N3twork!pw"),
+        _filled('sql.Open("mysql", "mia:@@@tcp(db:3306)/x")', "g0-Source"),
+        _filled("Unseal Key 1: @@", forge(B64, 44)),
+        _filled("kubeadm join m:6443 --token @@ --x", "a1b2c3.d4e5f6a7b8c9d0e1"),
         _filled("ALTER ROLE app PASSWORD '@@'", "R0le-pass!"),
     ]
     benign = [

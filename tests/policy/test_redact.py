@@ -118,7 +118,7 @@ def test_of_a_known_shape_99_of_100_secrets_are_gone(redactor: Redactor, shape: 
     assert share_caught(redactor, shape, INSTANCES) >= ENOUGH
 
 
-CAUGHT_OF_HELD_OUT = 10
+CAUGHT_OF_HELD_OUT = 16
 
 
 @pytest.mark.requirement("O7")

@@ -825,6 +825,31 @@ TUNED: tuple[Shape, ...] = (
         "the key you need is @@",
         "I pasted the API key (@@) into the form",
     ),
+    _in("laravel key", "<B64:43>=", "APP_KEY=base64:@@"),
+    _in("vault unseal keys", "<B64:44>", "Unseal Key 1: @@", "Unseal Key 3: @@\nUnseal Key 4: <B64:44>"),
+    _in(
+        "kubeadm token",
+        "<B36:6>.<B36:16>",
+        "kubeadm join <HOST>:6443 --token @@ --discovery-token-ca-cert-hash sha256:<HEX:64>",
+    ),
+    _in("swarm token", "SWMTKN-1-<B36:50>-<B36:25>", "docker swarm join --token @@ <HOST>:2377", "@@"),
+    _in(
+        "cloudflare tunnel", "eyJhIjoi<B62:150>", "cloudflared service install @@", "cloudflared tunnel run --token @@"
+    ),
+    _in("telegram url", "<DIG:10>:<URL:35>", "https://api.telegram.org/bot@@/sendMessage"),
+    _in(
+        "network credential",
+        "<PASS>",
+        'new NetworkCredential("<NAME>", "@@")',
+        'new UsernamePasswordCredentials("<NAME>", "@@")',
+    ),
+    _in(
+        "php connection",
+        "<PASS>",
+        "new PDO('mysql:host=<HOST>;dbname=x', '<NAME>', '@@');",
+        'mysqli_connect("<HOST>", "<NAME>", "@@", "shop")',
+    ),
+    _in("go data source", "<B62:14>", 'sql.Open("mysql", "<NAME>:@@@tcp(<HOST>:3306)/db")'),
 )
 
 BENIGN: tuple[str, ...] = (
@@ -1056,22 +1081,10 @@ HELD_OUT: tuple[Shape, ...] = (
     ),
     _in("digest response", "<HEX:32>", 'Authorization: Digest username="<NAME>", realm="x", uri="/", response="@@"'),
     _in("slack signature", "<HEX:64>", "X-Slack-Signature: v0=@@"),
-    _in("laravel key", "<B64:43>=", "APP_KEY=base64:@@"),
     _in("rails master key file", "<HEX:32>", "$ cat config/master.key\n@@\n"),
-    _in("vault unseal keys", "<B64:44>", "Unseal Key 1: @@", "Unseal Key 3: @@\nUnseal Key 4: <B64:44>"),
-    _in(
-        "kubeadm token",
-        "<B36:6>.<B36:16>",
-        "kubeadm join <HOST>:6443 --token @@ --discovery-token-ca-cert-hash sha256:<HEX:64>",
-    ),
-    _in("swarm token", "SWMTKN-1-<B36:50>-<B36:25>", "docker swarm join --token @@ <HOST>:2377", "@@"),
     _in("google hmac secret", "<B64:40>", "accessId: GOOG1E<U36:55>\nsecret: @@", "gs_secret_access_key = @@"),
     _in("jupyter url", "<HEX:48>", "http://localhost:8888/?token=@@", "http://127.0.0.1:8888/lab?token=@@"),
     _in("influx token", "<URL:86>==", "influx query --token @@ 'from(bucket:\"x\")'", "INFLUX_TOKEN=@@"),
-    _in(
-        "cloudflare tunnel", "eyJhIjoi<B62:150>", "cloudflared service install @@", "cloudflared tunnel run --token @@"
-    ),
-    _in("telegram url", "<DIG:10>:<URL:35>", "https://api.telegram.org/bot@@/sendMessage"),
     _in("algolia key", "<HEX:32>", "ALGOLIA_ADMIN_KEY=@@", "algoliasearch('APPID12345', '@@')"),
     _in(
         "elastic password",
@@ -1088,19 +1101,6 @@ HELD_OUT: tuple[Shape, ...] = (
         'System.setProperty("javax.net.ssl.keyStorePassword", "@@");',
         "java -Djavax.net.ssl.trustStorePassword=@@ -jar x",
     ),
-    _in(
-        "network credential",
-        "<PASS>",
-        'new NetworkCredential("<NAME>", "@@")',
-        'new UsernamePasswordCredentials("<NAME>", "@@")',
-    ),
-    _in(
-        "php connection",
-        "<PASS>",
-        "new PDO('mysql:host=<HOST>;dbname=x', '<NAME>', '@@');",
-        'mysqli_connect("<HOST>", "<NAME>", "@@", "shop")',
-    ),
-    _in("go data source", "<B62:14>", 'sql.Open("mysql", "<NAME>:@@@tcp(<HOST>:3306)/db")'),
     _in(
         "ruby keyword",
         "<PASS>",
@@ -1134,6 +1134,30 @@ HELD_OUT: tuple[Shape, ...] = (
         'proxy_set_header Authorization "Basic @@";',
         'RequestHeader set Authorization "Basic @@"',
     ),
+    _in(
+        "pulumi configuration",
+        "<PASS>",
+        "pulumi config set --secret dbPassword @@",
+        "pulumi config set dbPassword @@ --secret",
+    ),
+    _in("gcloud sql user", "<PASS>", "gcloud sql users set-password root --instance=x --password=@@"),
+    _in(
+        "helm value",
+        "<PASS>",
+        "helm install pg bitnami/postgresql --set auth.postgresPassword=@@",
+        "--set global.redis.password='@@'",
+    ),
+    _in("dotenv with a comment", "<PASS>", 'DATABASE_PASSWORD="@@" # prod', "SMTP_PASS=@@ # mail"),
+    _in("cipher of spring cloud", "<HEX:64>", "password: '{cipher}@@'"),
+    _in("mattermost webhook", "<B36:26>", "https://mattermost.example.org/hooks/@@"),
+    _in("zoom secret", "<B62:32>", '"zoom_client_secret": "@@"', "ZOOM_CLIENT_SECRET=@@"),
+    _in(
+        "mailbox login",
+        "<PASS>",
+        "imap.login('<NAME>@example.org', '@@')",
+        "M = imaplib.IMAP4_SSL(\"<HOST>\"); M.login('<NAME>', '@@')",
+    ),
+    _in("other languages", "<PASS>", "パスワードは @@ です", "비밀번호는 @@ 입니다", "пароль: @@", "hasło to @@"),
 )
 HELD_OUT_BENIGN: tuple[str, ...] = (
     "function resetPassword(email) { return api.post('/reset', { email }) }",

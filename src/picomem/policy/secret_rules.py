@@ -190,6 +190,7 @@ _TOKENS = (
         "mixed",
     ),
     _token("telegram-token", ":aa", r"\d{8,10}:AA[\w-]{32,}"),
+    Rule("telegram-url", ("telegram.org/bot",), r"telegram\.org/bot(?P<secret>\d{8,10}:[\w-]{30,})", "varied"),
     _token("twilio-key", "sk", r"SK[0-9a-f]{32}\b"),
     # Payment and commerce
     _token("stripe-key", "_live_ _test_ _prod_", r"[rsp]k_(?:live|test|prod)_[A-Za-z0-9]{16,}"),
@@ -265,6 +266,9 @@ _TOKENS = (
     _token("age-key", "age-secret-key-1", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
     _lone("bitcoin-key", "wif wallet importprivkey bitcoin btc privkey", r"[5KL][1-9A-HJ-NP-Za-km-z]{50,51}\b"),
     _token("extended-private-key", "xprv yprv zprv tprv", r"[xyzt]prv[1-9A-HJ-NP-Za-km-z]{100,112}\b"),
+    _lone("laravel-key", "base64:", r"base64:[A-Za-z0-9+/]{43}="),
+    _token("swarm-token", "swmtkn-", r"SWMTKN-\d-[a-z0-9]{40,60}-[a-z0-9]{20,30}\b"),
+    _token("cloudflare-tunnel", "eyjhijoi", r"eyJhIjoi[A-Za-z0-9_-]{60,}={0,2}"),
     _token("planetscale-token", "pscale_", r"pscale_(?:tkn|pw|oauth)_[\w.=-]{32,}"),
     _token("neon-key", "napi_", r"napi_[a-z0-9]{50,}"),
     _token("supabase-key", "sbp_ sb_secret_", r"(?:sbp_[a-f0-9]{40}|sb_secret_[\w-]{20,})"),
@@ -430,6 +434,20 @@ _SHAPES = (
         ("oracle:thin:", "sqlplus"),
         r"(?i)(?:oracle:thin:|\bsqlplus\s(?:-\w{1,6}\s){0,3})[^\s/@]{1,60}/(?P<secret>[^\s@]{3,})@",
         "embedded",
+    ),
+    Rule(
+        "login-arguments",
+        ("credential", "pdo(", "mysqli"),
+        r"(?i)(?:credentials?\(|\bpdo\(|\bmysqli?(?:_connect)?\()\s{0,3}(?:[\"'][^\"'\n]{0,100}[\"']\s{0,2},\s{0,3}){1,2}"
+        r"[\"'](?P<secret>[^\"'\n]{3,80})[\"']",
+        "embedded",
+    ),
+    Rule(
+        "go-data-source", ("@tcp(", "@unix("), r"\b[\w.-]{1,40}:(?P<secret>[^\s@\"'/]{3,})@(?:tcp|unix)\(", "embedded"
+    ),
+    Rule("unseal-key", ("unseal key",), r"(?i)unseal key \d{1,2}: (?P<secret>[a-z0-9+/]{40,}={0,2})", "varied"),
+    Rule(
+        "kubeadm-token", ("--token", "kubeadm"), r"--token[ =](?P<secret>[a-z0-9]{6}\.[a-z0-9]{16})(?:\s|$)", "varied"
     ),
     Rule("wifi-code", ("wifi:",), r"WIFI:[^\n]{0,100}?P:(?P<secret>[^;\n]{4,63});", "embedded"),
     Rule(
