@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from picomem.clock import Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime
 from picomem.ingest.branches import Branches
-from picomem.ingest.noise import clean
+from picomem.ingest.noise import clean, has_open_block
 from picomem.ingest.reader import Line
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Skipped, TranscriptInfo, Turn
@@ -166,8 +166,11 @@ class State:
         """The turn of `line`, cleaned and counted; nothing where only markup was said, or `key` was seen
         before.
 
-        `ids` are the record's id, its parent's id, and the branch.
+        `ids` are the record's id, its parent's id, and the branch. A user's turn in which a host's block was opened and
+        never closed is nobody's in particular.
         """
+        if origin is Origin.USER and has_open_block(text):
+            origin = Origin.OTHER
         if not (text := clean(text)):
             self.skipped.add("noise")
             return ()

@@ -6,7 +6,7 @@ blocks in tags that a host, a hook or a memory wrote; then white space is collap
 Blocks are found in one pass over all known tags. Every closing tag is paired with the nearest open tag of
 its name; what lies between is removed, whatever else it holds. An opening tag without a closing one is only
 removed itself, as the words after it may be a person's; but an unclosed `<private>` hides everything to the
-end.
+end. `has_open_block` says whether such words may be the host's, so that nobody takes them for the user's statement.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ _TAGS = (
 _PRIVATE = "private"
 _ARGUMENTS = "command-args"
 _WORDS_OF_A_REQUEST = 3  # `/model opus` is a setting; `/plan add a cache to the loader` is something a person said
+
+_MENTIONED = 30  # characters behind a tag that somebody may write who only names it
 
 _LAYERS = 8  # removing a block can join the halves of another tag; text that does so over and over is an attack
 
@@ -91,6 +93,23 @@ def clean(text: str) -> str:
     if "## Memory Context" in text:
         text = _CONTEXT.sub("", text)
     return collapsed(text)
+
+
+def has_open_block(text: str) -> bool:
+    """Whether a host's tag is opened and never closed, and more follows than a mention of the tag would have."""
+    if "<" not in text:
+        return False
+    open_tags: dict[str, list[int]] = {}
+    text = visible(text)
+    for tag in _TAG.finditer(text):
+        name = tag[2].lower()
+        if tag[1]:
+            waiting = open_tags.get(name)
+            if waiting:
+                waiting.pop()
+        elif not tag[0].endswith("/>") and name != _PRIVATE:
+            open_tags.setdefault(name, []).append(tag.end())
+    return any(len(text[waiting[0] :].strip()) >= _MENTIONED for waiting in open_tags.values() if waiting)
 
 
 def visible(text: str) -> str:

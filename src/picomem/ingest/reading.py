@@ -161,6 +161,7 @@ class Resumer:
     ) -> Reading:
         state = form.start(source.path)
         state.note(session=source.session)
+        state.marks |= source.marks()
         session = state.info.session or transcript.session
         buried = Tombstones(tx, self._scope).touches(form.name, transcript.session, transcript.path)
         return Reading(transcript, state, Packer(form.name, session), look, buried=buried)
@@ -180,6 +181,7 @@ class Resumer:
         if not known.cursor:
             return self._start(tx, form, source, known, look)
         state = State.from_json(stored.get("reader", {}))
+        state.marks |= source.marks()
         packed = stored.get("packer", {})
         first = (packed.get("open") or {}).get("identity", "")
         session = state.info.session or known.session

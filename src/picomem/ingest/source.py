@@ -56,6 +56,10 @@ class Source(Protocol):
         """The records from `offset` on. Raises NotFound or InvalidInput."""
         ...
 
+    def marks(self) -> dict[str, str]:
+        """What is known of the transcript besides its records, as the format's marks."""
+        ...
+
     def fingerprint(self, upto: int) -> str:
         """What tells whether the records before `upto` are those that were read; empty where they are not there."""
         ...
@@ -77,6 +81,9 @@ class File:
             self.read += line.end - offset
             offset = line.end
             yield line
+
+    def marks(self) -> dict[str, str]:
+        return {}
 
     def fingerprint(self, upto: int) -> str:
         return reader.fingerprint(self.path, upto)

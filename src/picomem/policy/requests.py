@@ -1,6 +1,7 @@
 """What a user asks to be remembered, found in what the user said; pure, without a model.
 
-For text of origin `user` only: the same words in a tool's result or on a web page are no request.
+For text of origin `user` only: the same words in a tool's result or on a web page are no request. Nor are those of a
+mail that the user pasted, or of another agent's message (`pasted`).
 
 How it is found:
 
@@ -25,6 +26,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from picomem.policy.pasted import without_pasted
 from picomem.policy.request_cues import ASIDE, CUES, FILLER, SPOILER, Cue, Keep
 from picomem.records.kinds import Kind
 from picomem.text.keys import suggest_key
@@ -61,7 +63,7 @@ def find_requests(text: str) -> list[Candidate]:
     cues = _possible(text)
     if not cues:
         return found
-    said = _without_fences(text)
+    said = _without_fences(without_pasted(text))
     for start, end in _ends(text):
         part = _Part(text[start:end], _shadow(said[start:end]))
         before: tuple[int, int] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 
@@ -29,6 +30,11 @@ class Origin(StrEnum):
     def trusted(self) -> bool:
         """Whether the text may be an instruction or enter the index page."""
         return self in (Origin.USER, Origin.AGENT)
+
+
+def worst(origins: Iterable[Origin]) -> Origin:
+    """The least trusted. Origins are declared from the most trusted to the least."""
+    return max(origins, key=list(Origin).index)
 
 
 class Source(StrEnum):

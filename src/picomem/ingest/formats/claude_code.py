@@ -10,6 +10,8 @@ relies on:
   said, so they are turns; `branches` tells which they are.
 - What a person typed while the agent worked is an `attachment` of type `queued_command` and stands nowhere
   else.
+- In a team of agents records carry `teamName`, and `agentName` in a teammate's session: what stands there in a user's
+  place may be another agent's, so none of it is taken for the user's.
 - A sub-agent writes a file of its own, with `isSidechain` and `agentId` in each line and the parent's
   `sessionId`. What it is asked was written by an agent. `agentId` "acompact-…" is the program summarising
   its own conversation.
@@ -237,6 +239,8 @@ def _identity(record: Record) -> str:
 def _origin(record: Record, text: str) -> Origin:
     """Who wrote what stands in a user's place: a person, another agent, or the program."""
     if record.get("isSidechain") is True or text.lstrip().startswith("<teammate-message"):
+        return Origin.AGENT
+    if record.get("agentName") or record.get("teamName"):
         return Origin.AGENT
     for name in ("origin", "source", "promptSource"):
         source = record.get(name)

@@ -5,7 +5,9 @@ a tree by `parentId` (version 1 has no ids). `message` is what was said; compact
 custom entries and tool results are the program's own. Branches that were left stay in the file: they were
 said, and `branches` tells which they are.
 
-A user message may come from another session or from the program: `provenance` says so. The program also
+A user message may come from another session or from the program: `provenance` says so. A session may be a group's, a
+hook's or a scheduled job's, and a message may stand in an envelope: see `openclaw_senders`. What the agent says to
+somebody who is not its owner may be their words again, so it has their origin. The program also
 asks its own agent things ("flush your memory"), and an agent with nothing to say answers with a token;
 neither is a turn.
 
@@ -20,6 +22,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from picomem.ingest.format import Record, State, first_records, inner, moment, record_in, short, texts
+from picomem.ingest.formats.openclaw_senders import SPEAKER, of_file, of_message
 from picomem.ingest.reader import Line
 from picomem.ingest.source import MAGIC, Source, is_database
 from picomem.records.kinds import Origin
@@ -51,6 +54,7 @@ _ASKED_ITSELF = ("Pre-compaction memory flush.", "Read HEARTBEAT.md if it exists
 _ORIGINS = {"external_user": Origin.USER, "inter_session": Origin.AGENT, "internal_system": Origin.OTHER}
 _NOT_TRANSCRIPTS = re.compile(r"\.trajectory\.jsonl|\.checkpoint\..*\.jsonl")
 _ARCHIVE = "session-sqlite-import-archive"
+_ANSWERED = "answered"  # the mark of an untrusted origin that the agent answers
 
 
 class OpenClaw:
@@ -73,6 +77,8 @@ class OpenClaw:
             and path.parent.parent.parent.name == "agents"
         ):
             state.note(agent=path.parent.parent.name)
+        if path is not None and (speaker := of_file(path)) is not None:
+            state.marks[SPEAKER] = speaker.value
         return state
 
     def database(self, path: Path) -> AbstractContextManager[Sequence[Source]]:
@@ -138,15 +144,32 @@ def _message(state: State, line: Line, record: Record) -> Sequence[Turn]:
     if text.strip() in _SILENCE or (role == "user" and text.lstrip().startswith(_ASKED_ITSELF)):
         state.skipped.add("system")
         return ()
+    if role == "user":
+        text, origin = _asked(state, message, text)
+    else:
+        origin = Origin(state.marks.get(_ANSWERED, Origin.AGENT))
     at = moment(record.get("timestamp")) or moment(message.get("timestamp"))
     record_id = short(record.get("id"))
-    kind = inner(message, "provenance").get("kind", "external_user")
     return state.say(
         line,
         text,
         role=role,
-        origin=Origin.AGENT if role == "assistant" else _ORIGINS.get(short(kind), Origin.OTHER),
+        origin=origin,
         at=at,
         key=record_id or (f"{at}\n{role}\n{text}" if at is not None else ""),
         ids=(record_id, record.get("parentId"), ""),
     )
+
+
+def _asked(state: State, message: Record, text: str) -> tuple[str, Origin]:
+    """A user's message without its envelope, and whose words it is: the least trusted of what says so."""
+    known = state.marks.get(SPEAKER)
+    text, origin = of_message(text, Origin(known) if known else None)
+    kind = inner(message, "provenance").get("kind", "external_user")
+    given = _ORIGINS.get(short(kind), Origin.OTHER)
+    if origin.trusted and given is not Origin.USER:
+        origin = given
+    state.marks.pop(_ANSWERED, None)
+    if not origin.trusted:
+        state.marks[_ANSWERED] = origin.value
+    return text, origin

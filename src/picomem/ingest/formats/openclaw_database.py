@@ -2,6 +2,8 @@
 
     transcript_events(session_id, seq, event_json | event_zstd, …)   a record a row, the larger ones compressed
     transcript_rewrite_watermarks(session_id, generation)            another generation: the session was rewritten
+    session_windows(session_id, session_key, chat_type, hook_external_content_source, …)
+    session_nodes(session_key, current_session_id, entry_json)       who speaks in it: see openclaw_senders
 
 No specification exists; other tables and columns are not looked at. The file is another program's, and is only read:
 
@@ -26,9 +28,12 @@ from typing import Any
 import apsw
 
 from picomem.errors import InvalidInput, NotFound
+from picomem.ingest.format import record_of
+from picomem.ingest.formats.openclaw_senders import SPEAKER, of_session
 from picomem.ingest.noise import visible
 from picomem.ingest.reader import LONGEST, WINDOW, Line, needs_too_much_memory
 from picomem.ingest.source import Look, look_at
+from picomem.records.kinds import worst
 
 NAME = "openclaw-agent.sqlite"
 _PATIENCE = 500  # milliseconds to wait for a lock
@@ -36,6 +41,7 @@ _TRIES = 5
 _PAGE = 200  # records of one statement, and bytes after which it ends sooner
 _PAGE_BYTES = 16 << 20
 _LONGEST_NAME = 200  # bytes of a session id
+_LONGEST_ENTRY = 4 << 20  # bytes of what the host knows of a session
 
 Row = tuple[Any, ...]
 
@@ -113,6 +119,40 @@ class Session:
             digest.update(data or b"")
         return digest.hexdigest()
 
+    def marks(self) -> dict[str, str]:
+        """Whose words stand in a user's place here, where the host says it."""
+        windows = self._entries(
+            "session_windows", "session_id", "session_key", ("chat_type", "hook_external_content_source", "spawned_by")
+        )
+        keys = [key for key, _ in windows]
+        nodes = self._entries("session_nodes", "current_session_id", "session_key", ("entry_json",))
+        for key in dict.fromkeys(keys):
+            nodes += self._entries("session_nodes", "session_key", "session_key", ("entry_json",), key) if key else []
+        entries: dict[str, dict[str, Any]] = {}
+        for key, entry in (*windows, *map(_opened, nodes)):
+            known = {name: value for name, value in entry.items() if value}
+            entries[key] = {**entries.get(key, {}), **known}
+        found = [speaker for key, entry in entries.items() if (speaker := of_session(key, entry)) is not None]
+        return {SPEAKER: worst(found).value} if found else {}
+
+    def _entries(
+        self, table: str, by: str, key: str, wanted: Sequence[str], value: str = ""
+    ) -> list[tuple[str, dict[str, Any]]]:
+        """Of the rows about this session, or about `value`, the key and those of the wanted columns that there are."""
+        columns = self._database.columns(table)
+        if by not in columns:
+            return []
+        names = [name for name in wanted if name in columns]
+        chosen = ", ".join(_cut(name) for name in (key, *names) if name in columns)
+        if not chosen:
+            return []
+        rows = self._database.select(f"SELECT {chosen} FROM {table} WHERE {by} = ? LIMIT 20", value or self.session)
+        has_key = key in columns
+        return [
+            (_said(row[0]) if has_key else "", {n: _said(v) for n, v in zip(names, row[has_key:], strict=True)})
+            for row in rows
+        ]
+
     def _generation(self) -> str:
         if not {"session_id", "generation"} <= self._database.columns("transcript_rewrite_watermarks"):
             return ""
@@ -152,6 +192,21 @@ class _LeftOut(Session):
             f"{self.path} has sessions ({self._count}) whose id is empty, longer than {_LONGEST_NAME} bytes or no "
             "plain text; they were not read."
         )
+
+
+def _cut(column: str) -> str:
+    """A column as bytes; none of a value that is too long."""
+    return f"CASE WHEN octet_length({column}) <= {_LONGEST_ENTRY} THEN CAST({column} AS BLOB) END"
+
+
+def _said(value: bytes | None) -> str:
+    return (value or b"").decode("utf-8", "replace")
+
+
+def _opened(node: tuple[str, dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    """A node of sessions with the entry that stands in it as JSON."""
+    key, columns = node
+    return key, record_of(columns.get("entry_json", "").encode()) or {}
 
 
 def _data(plain: bytes | None, packed: bytes | None, size: int) -> bytes | None:

@@ -1,0 +1,140 @@
+"""Who speaks in an OpenClaw session: its owner, other people, a hook, a scheduled job, another agent. Pure but for
+`of_file`, which reads the host's list of sessions.
+
+OpenClaw says so in three places, none of them specified:
+
+- the session's entry, in `sessions.json` beside the transcripts or in the database: its key
+  (`agent:main:discord:group:…`, `cron:…`, `hook:…`, `…:subagent:…`), `chatType`, `hookExternalContentSource`,
+  `spawnedBy`;
+- the entry of a single message, its `provenance` (see `openclaw`);
+- an envelope around the words: `[WhatsApp Bob +49… 10:00] …`, "Conversation info (untrusted metadata):",
+  "[Chat messages since your last reply …]", `System: [10:00] …`.
+
+Only a direct chat is the owner's. Where a session is not known, words without an envelope are the owner's, because Pi
+and older versions write no list of sessions; words in an envelope are somebody else's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from picomem.records.kinds import Origin
+
+LIST = "sessions.json"
+SPEAKER = "speaker"  # the mark of whose words stand in a user's place in a session, where that is known
+_LARGEST = 64 << 20
+_OTHERS_KEY = re.compile(r"(?:^|:)(?:group|channel|room|thread|topic|cron|heartbeat|dream\w*)(?::|$)")
+_HOOK_KEY = re.compile(r"(?:^|:)hook(?::|$)")
+_AGENT_KEY = re.compile(r"(?:^|:)(?:subagent|acp)(?::|$)")
+_WEB_SOURCES = ("webhook", "web", "web_fetch", "web_search", "browser", "http", "rss")
+
+_CHANNELS = (
+    "WhatsApp|Telegram|Discord|Slack|Signal|iMessage|BlueBubbles|Google ?Chat|(?:MS|Microsoft )?Teams|Matrix|"
+    "Mattermost|LINE|Zalo|Feishu|Lark|Nostr|Twitch|Tlon|IRC|SMS|E-?mail|Gmail|WebChat|QQ|WeChat|DingTalk|"
+    r"Nextcloud(?: Talk)?"
+)
+_ENVELOPE = re.compile(rf"(?i)\A\s*\[(?:{_CHANNELS})\b[^\]\n]{{0,300}}\][ \t]*")
+_GROUP_ENVELOPE = re.compile(r"(?i)@g\.us|\bgroup\b|\bchannel\b|\broom\b|\bid:-\d|#[\w-]+")
+_METADATA = re.compile(r"(?ims)^[\w ]{1,60}\(untrusted[^)\n]{0,60}\):\s*\n```(?:json)?\s*\n(.*?)\n```[ \t]*\n?")
+_METADATA_BEGINS = re.compile(r"(?im)^[\w ]{1,60}\(untrusted[^)\n]{0,60}\):")
+_CONTEXT = re.compile(r"(?i)\[chat messages since your last reply|\[current message - respond to this")
+_EVENT = re.compile(r"(?ms)^System: \[[^\]\n]{1,60}\].*?(?:\n[ \t]*\n|\Z)")
+
+
+def of_session(key: str, entry: Mapping[str, Any]) -> Origin | None:
+    """Whose words stand in a user's place in a session, by its key and its entry; None where neither says it."""
+    source = _text(entry, "hookExternalContentSource", "hook_external_content_source").lower()
+    if source or _HOOK_KEY.search(key):
+        return Origin.WEB if source in _WEB_SOURCES else Origin.OTHER
+    chat = _text(entry, "chatType", "chat_type").lower()
+    if chat not in ("", "direct") or _OTHERS_KEY.search(key):
+        return Origin.OTHER
+    parent = _text(entry, "spawnedBy", "spawned_by")
+    if parent or _AGENT_KEY.search(key):
+        asked = of_session(parent, {}) if parent else None
+        return Origin.AGENT if asked is None or asked.trusted else asked
+    return Origin.USER if key or chat else None
+
+
+def of_message(text: str, session: Origin | None) -> tuple[str, Origin]:
+    """A user's message without its envelope, and whose words it is."""
+    origin = session or Origin.USER
+    if _CONTEXT.search(text):
+        return text, Origin.OTHER if origin.trusted else origin
+    text = _EVENT.sub("", text)
+    in_envelope = False
+    if _METADATA_BEGINS.search(text):
+        in_envelope = True
+        if any(_names_a_group(block) for block in _METADATA.findall(text)):
+            origin = Origin.OTHER if origin.trusted else origin
+        text = _METADATA.sub("", text)
+    if match := _ENVELOPE.match(text):
+        in_envelope = True
+        if _GROUP_ENVELOPE.search(match[0]):
+            origin = Origin.OTHER if origin.trusted else origin
+        text = text[match.end() :]
+    if in_envelope and session is None:
+        origin = Origin.OTHER
+    return text, origin
+
+
+def of_file(path: Path) -> Origin | None:
+    """Whose words stand in a user's place in the transcript at `path`; None where the list of sessions does not say
+    it."""
+    session = path.name.partition(".jsonl")[0]
+    listed = path.with_name(LIST)
+    try:
+        status = listed.stat()
+    except OSError:
+        return Origin.OTHER if "-topic-" in session else None
+    return _listed(listed, status.st_mtime_ns, status.st_size).get(session.partition("-topic-")[0]) or (
+        Origin.OTHER if "-topic-" in session else None
+    )
+
+
+@lru_cache(maxsize=4)
+def _listed(path: Path, _written: int, size: int) -> dict[str, Origin]:
+    """Of each session in a list its speaker. One session under two keys is the less trusted one's."""
+    if size > _LARGEST:
+        return {}
+    try:
+        entries = json.loads(path.read_bytes(), strict=False)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    found: dict[str, Origin] = {}
+    for key, entry in entries.items() if isinstance(entries, dict) else ():
+        if isinstance(entry, dict) and (speaker := of_session(str(key), entry)) is not None:
+            for session in (_text(entry, "sessionId"), _stem(_text(entry, "sessionFile"))):
+                if session and not (found.get(session) or Origin.USER).trusted:
+                    continue
+                if session:
+                    found[session] = speaker
+    return found
+
+
+def _names_a_group(block: str) -> bool:
+    try:
+        told = json.loads(block)
+    except (ValueError, RecursionError):
+        return True  # nobody knows what it says
+    if not isinstance(told, dict):
+        return True
+    chat = _text(told, "chat_type", "chatType").lower()
+    return chat not in ("", "direct") or any(
+        bool(value) and ("group" in name.lower() or name.lower() in ("thread", "thread_label", "room", "channel_name"))
+        for name, value in told.items()
+    )
+
+
+def _stem(file: str) -> str:
+    return file.replace("\\", "/").rpartition("/")[2].partition(".jsonl")[0]
+
+
+def _text(entry: Mapping[str, Any], *names: str) -> str:
+    values = (entry.get(name) for name in names)
+    return next((value for value in values if isinstance(value, str) and value), "")

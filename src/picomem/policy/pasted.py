@@ -1,0 +1,110 @@
+"""Other people's words in a user's message: pasted mail, quotes, blocks that a host or another agent wrote. Pure.
+
+A person pastes a mail and asks about it. The mail's words are then in a message of origin `user`, and the person has
+stated none of them. Found are:
+
+- lines quoted with `>`, and the line that introduces them ("On Monday Bob wrote:");
+- forwarded or pasted mail, from its mark or its block of headers to the end of the message, because nothing says where
+  the mail ends;
+- what stands in the tags of a host or of another agent (`<system-reminder>`, `<teammate-message>`), to the closing
+  tag, or to the end of the message where there is none;
+- the part of a chat's envelope that repeats what others said ("Chat messages since your last reply").
+
+In doubt the words are somebody else's: a person can say again what they want to be remembered.
+"""
+
+from __future__ import annotations
+
+import re
+
+_BLANK = "\x00"
+_TAGS = (
+    "system-reminder|teammate-message|untrusted-text|task-notification|tool_result|function_results|"
+    "relevant[-_]memories|hindsight_memories|claude-mem-context|picomem(?:-memory)?|recalled|memory-context|"
+    "user-prompt-submit-hook|session-start-hook"
+)
+# Ingest writes ‹ for <, since what it stores has no tags.
+_BLOCK = re.compile(
+    rf"[<‹]\s{{0,4}}(?P<tag>{_TAGS})(?![\w-])[^<>‹›]{{0,400}}[>›](?s:.*?)"
+    r"(?:[<‹]\s{0,4}/\s{0,4}(?P=tag)\s{0,4}[>›]|\Z)",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(rf"(?i)[<‹]\s{{0,4}}(?:{_TAGS})(?![\w-])")
+_HEADER_NAMES = (
+    "from|to|cc|bcc|subject|date|sent|reply-to|message-id|von|an|betreff|gesendet|de|à|objet|asunto|para|"
+    "发件人|收件人|主题|主題|日期|抄送|发送时间|發件人|收件者|寄件者|差出人|件名|宛先"
+)
+_HEADER = re.compile(rf"(?i)[ \t>*]*(?:{_HEADER_NAMES})\*{{0,2}}\s?[:：]\*{{0,2}}[ \t]*\S")
+_TELLING_HEADER = re.compile(
+    r"(?i)[ \t>*]*(?:from|subject|von|betreff|de|objet|asunto|发件人|主题|主題|發件人|寄件者|差出人|件名)"
+    r"\*{0,2}\s?[:：]"
+)
+_IN_ONE_LINE = re.compile(r"(?i)\b(?:from|发件人)\s?[:：][^\n]{1,200}?\b(?:subject|主题)\s?[:：]")
+_FORWARDED = re.compile(
+    r"(?im)^[ \t]*(?:-{2,}[ \t]*(?:forwarded|original|weitergeleitete|ursprüngliche|转发|轉發|原始)[^\n]{0,40}|"
+    r"begin forwarded message\s?:|-{2,}\s?(?:转发的?邮件|原始邮件)[^\n]{0,20}|fwd?\s?:[^\n]*)$"
+)
+_WROTE = re.compile(
+    r"(?im)^[ \t]*(?:(?:on|am|le|el)\b|在)[^\n]{3,160}(?:wrote|schrieb|a écrit|escribió|写道|寫道)\s?[:：][ \t]*$"
+)
+_SINCE_REPLY = re.compile(
+    r"(?is)\[chat messages since your last reply[^\]\n]{0,80}\](.*?)(?:\[current message[^\]\n]{0,80}\]|\Z)"
+)
+_QUOTED = re.compile(r"(?m)^[ \t]{0,3}>.*$")
+
+
+def without_pasted(text: str) -> str:
+    """The text with other people's words blanked; positions and line breaks stay."""
+    if _OPENING.search(text):
+        text = _BLOCK.sub(_blanked, text)
+    if "messages since" in text.lower():
+        text = _SINCE_REPLY.sub(_blanked, text)
+    begins = _mail_begins(text)
+    if begins is not None:
+        text = text[:begins] + re.sub(r"[^\n]", _BLANK, text[begins:])
+    return _QUOTED.sub(_blanked, text) if ">" in text else text
+
+
+def own_words(text: str) -> str:
+    """What the person says themselves."""
+    return without_pasted(text).replace(_BLANK, "")
+
+
+def pasted_words(text: str) -> str:
+    """What others say in it."""
+    kept = without_pasted(text)
+    theirs = (char for char, own in zip(text, kept, strict=True) if own == _BLANK or char == "\n")
+    return "".join(theirs).strip()
+
+
+def _mail_begins(text: str) -> int | None:
+    """Where a pasted mail begins that runs to the end; None where there is none."""
+    begins = [match.start() for pattern in (_FORWARDED, _IN_ONE_LINE) if (match := pattern.search(text))]
+    for match in _WROTE.finditer(text):
+        behind = text[match.end() :].lstrip()
+        if not behind.startswith(">"):
+            begins.append(match.start())
+            break
+    if (headers := _headers_begin(text)) is not None:
+        begins.append(headers)
+    return min(begins, default=None)
+
+
+def _headers_begin(text: str) -> int | None:
+    """Where two lines of mail headers stand together, one of them a sender or a subject."""
+    at = 0
+    before: tuple[int, bool] | None = None  # the header line before: where it begins, and whether it is a telling one
+    for line in text.splitlines(keepends=True):
+        if _HEADER.match(line):
+            telling = bool(_TELLING_HEADER.match(line))
+            if before is not None and (telling or before[1]):
+                return before[0]
+            before = (at, telling)
+        elif line.strip():
+            before = None
+        at += len(line)
+    return None
+
+
+def _blanked(match: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", _BLANK, match[0])
