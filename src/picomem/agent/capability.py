@@ -31,6 +31,7 @@ from pydantic_ai.messages import (
     InstructionPart,
     ModelMessage,
     ModelResponse,
+    NativeToolReturnPart,
     ToolCallPart,
     ToolReturnPart,
 )
@@ -43,8 +44,11 @@ from picomem.agent.spoken import Voices, heard_in, prompts_of, results_of, text_
 from picomem.agent.tools import MEMORY, TOOLS, MemoryTools
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound, StoreError
+from picomem.policy.grounding import Grounds, content_words
+from picomem.records.kinds import Origin, worst
 from picomem.records.session import Role, Said
 from picomem.sessions.window import Window
+from picomem.values import replace
 
 GUIDANCE = (
     "You have a long-term memory. Call memory_recall before you answer what may depend on earlier conversations, on "
@@ -82,11 +86,12 @@ class Memory(AbstractCapability[Any]):
         self.told: list[Said] = []  # what came to be recorded
         self.unsaved: list[Said] = []  # what of it could not be
         self._actor = actor
-        self._engine = engine.acting_as(actor)
+        self._engine = engine.acting_as(actor, agent=True)
         self._toolset = MemoryTools(self._engine, tools, id=id)
         self._session = session
         self._given: Window | None = None
         self._message = ""
+        self._said = ""
         self._run = _Run()
         self._whole = self  # what was given to the agent, of which a run's is a copy
 
@@ -117,10 +122,11 @@ class Memory(AbstractCapability[Any]):
     def hides_trouble(self, hides: bool) -> None:
         self._toolset.hides_trouble = hides
 
-    def showing(self, window: Window, message: str = "") -> Memory:
+    def showing(self, window: Window, message: str = "", said: str = "") -> Memory:
         """A copy for one run, that shows what this window says. `message` is the id of the person's message, which is
-        recorded already."""
+        recorded already; `said` is what the person says, where the run's prompt is not theirs."""
         made = copy(self)
+        made._said = said
         made._given = window
         made._message = message
         made.told, made.unsaved = [], []
@@ -134,7 +140,8 @@ class Memory(AbstractCapability[Any]):
         made._run = _Run()
         made._toolset = copy(self._toolset)
         question = _question(ctx)
-        made._answers(question, self._message)
+        made._run.question = question
+        made._answers(self._said or question, self._message)
         made._run.window = self._given or await made._tried(lambda: made._engine.context(question))
         return made
 
@@ -155,7 +162,7 @@ class Memory(AbstractCapability[Any]):
     async def after_model_request(
         self, ctx: RunContext[Any], *, request_context: ModelRequestContext, response: ModelResponse
     ) -> ModelResponse:
-        await self._record(response_said(response, self._run.ids))
+        await self._record(await to_thread.run_sync(self._judged, response))
         self._run.offered |= {part.tool_call_id: text for part in response.tool_calls if (text := _stored_text(part))}
         return response
 
@@ -169,6 +176,23 @@ class Memory(AbstractCapability[Any]):
         return result
 
     # Parts
+
+    def _judged(self, response: ModelResponse) -> list[Said]:
+        """What the model says, with whose words it is where others' texts are in its sight. (The log judges by what it
+        holds; it has no tools of the provider's, and no history that was handed over.)"""
+        voices, said = self._toolset.voices, response_said(response, self._run.ids)
+        is_native = any(isinstance(part, NativeToolReturnPart) for part in response.parts)
+        if voices is None and not is_native:
+            return said
+        persons = voices.persons if voices else Grounds([self._run.question])
+        others = [Origin.TOOL] if is_native else []
+        others += [origin for origin, _ in voices.spoken.others] if voices else []
+        return [
+            each
+            if not content_words(each.content) or persons.hold(each.content, whole=True)
+            else replace(each, origin=worst(others))
+            for each in said
+        ]
 
     async def _answered(self, results: Sequence[ToolReturnPart]) -> None:
         """Tools have answered."""
@@ -204,7 +228,7 @@ class Memory(AbstractCapability[Any]):
 
     def _answers(self, said: str, message: str) -> None:
         """What this run stores was made from the message that it answers."""
-        self._engine = self._engine.acting_as(self._actor, message=message, said=said)
+        self._engine = self._engine.acting_as(self._actor, message=message, said=said, agent=True)
         self._toolset.engine = self._engine
 
     async def _tried(self, work: Callable[[], _Result]) -> _Result | None:
@@ -228,6 +252,7 @@ class _Run:
 
     def __init__(self) -> None:
         self.window: Window | None = None
+        self.question = ""
         self.ids = Ids()
         self.offered: dict[str, str] = {}  # what the model asked to be stored, by call
         self.kept: list[str] = []  # of that, what was stored

@@ -27,8 +27,9 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from picomem.agent.spoken import ORIGIN, prompts_of, results_of, text_of
+from picomem.agent.spoken import ORIGIN, origin_of, prompts_of, results_of, text_of
 from picomem.clock import Micros, to_datetime
+from picomem.records.kinds import Origin
 from picomem.records.session import Message, Role, Said, ToolCall
 from picomem.sessions.said import id_like
 
@@ -109,7 +110,10 @@ def results_said(parts: Iterable[ToolReturnPart], ids: Ids) -> list[Said]:
     for part in parts:
         id_ = ids.answer(part.tool_call_id)
         if id_:
-            said.append(Said(role=Role.TOOL, content=part.model_response_str(wrap_if_error=False), tool_call_id=id_))
+            text = part.model_response_str(wrap_if_error=False)
+            origin = origin_of(part)
+            origin = Origin.TOOL if origin.trusted else origin
+            said.append(Said(role=Role.TOOL, content=text, tool_call_id=id_, origin=origin))
     return said
 
 

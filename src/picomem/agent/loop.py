@@ -158,7 +158,8 @@ class PicoBot:
         """A turn that nobody sees and that is not recorded, with the tool that stores."""
         assert self._engine is not None
         window = await to_thread.run_sync(self._engine.window, self.talk.session)
-        memory = Memory(self._engine, tools=["remember"], actor=ACTOR).showing(window)
+        said = "\n\n".join(message.content for message in window.messages if message.role is Role.USER)
+        memory = Memory(self._engine, tools=["remember"], actor=ACTOR).showing(window, said=said)
         memory.hides_trouble = False
         try:
             history = to_model(window.messages)

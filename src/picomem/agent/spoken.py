@@ -1,8 +1,9 @@
 """Whose words there are in a run: the person's, and those of tools that are not memory's. Pure.
 
-A model that has read a page may offer what the page says as its own words, or in others. So what it stores in memory
-while tools' texts stand in its sight has the origin that its words have (`Spoken`, by which consolidation decides as
-well), whatever the model claims. The person's own words are what they say, and what memory knew before and showed.
+A model that has read a page may offer what the page says as its own words, or in others. So while tools' texts stand in
+its sight, what it stores is its own only where the person stated it, or memory knew it before and showed it (`Spoken`,
+by which consolidation decides as well); else it has the tools' origin, whatever the model claims and in whatever words.
+A mail that the person pasted is a text of others.
 
 What a tool says reaches a model in four ways: as its result, as a result that asks for another try, as content beside
 the result that a provider gets in the user's place, and from a tool that the provider runs itself. Memory's own tools
@@ -11,7 +12,6 @@ quote what nobody trusted wrote inside of a fence.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -26,20 +26,22 @@ from pydantic_ai.messages import (
 )
 
 from picomem.memory.proposed import Spoken
+from picomem.policy.grounding import Grounds
+from picomem.policy.pasted import pasted_words
+from picomem.records.fence import quoted_in, without_quoted
 from picomem.records.kinds import Origin
 from picomem.text.terms import terms
 from picomem.values import dataclass
 
 ORIGIN = "origin"  # in a result's metadata, which no provider gets: where its text came from
-_FENCED = r'(?s)<untrusted-text origin="(\w+)"[^>]*>(.*?)</untrusted-text>'
 _LONGEST = 200_000  # characters of one result that are looked at: a model's window holds no more
 
 
 @dataclass(frozen=True, slots=True)
 class Voices:
-    """Whose words there are in a model's sight: the terms of what the person said, and `spoken` of all."""
+    """Whose words there are in a model's sight: what the person said, and `spoken` of all."""
 
-    persons: frozenset[str]
+    persons: Grounds
     spoken: Spoken
 
     @classmethod
@@ -51,9 +53,12 @@ class Voices:
         if not heard:
             return None
         said = [text_of(part.content) for message in messages for part in prompts_of(message, asked)]
-        persons = frozenset(term for text in (asked, *said) for term in terms(text))
-        own = persons.union(terms(re.sub(_FENCED, " ", shown)))
-        return cls(persons, Spoken(own, tuple((origin, frozenset(terms(text))) for origin, text in heard)))
+        said = list(dict.fromkeys((asked, *said)))
+        others = [*heard, *((Origin.OTHER, theirs) for text in said if (theirs := pasted_words(text)))]
+        known = Grounds(without_quoted(shown).splitlines())
+        persons = Grounds(said)
+        spoken = Spoken((persons, known), tuple((origin, frozenset(terms(text))) for origin, text in others))
+        return cls(persons, spoken)
 
     def origin_of(self, text: str) -> Origin:
         """Whose words a statement is made of."""
@@ -61,7 +66,7 @@ class Voices:
 
     def mentioned(self, text: str) -> bool:
         """Whether the person has said a word of it."""
-        return not self.persons.isdisjoint(terms(text))
+        return not self.persons.terms.isdisjoint(terms(text))
 
 
 def heard_in(messages: Iterable[ModelMessage], asked: str, own_tools: Collection[str]) -> list[tuple[Origin, str]]:
@@ -79,7 +84,7 @@ def _heard(message: ModelMessage, asked: str, own_tools: Collection[str]) -> Ite
             if part.tool_name not in own_tools:
                 yield origin_of(part), text
             else:
-                yield from ((Origin(origin), quoted) for origin, quoted in re.findall(_FENCED, text))
+                yield from quoted_in(text)
 
 
 def origin_of(part: ToolReturnPart) -> Origin:

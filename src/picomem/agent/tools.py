@@ -6,8 +6,9 @@ tokens of every request, so `memory_revise` is left out: to store under a known 
 person's files (`memory_ingest`) is for the person to start. `memory` is one tool more, that saves, lists and deletes
 what the user asks to be remembered; it calls the same operations.
 
-While texts of other tools are in the model's sight (`voices`), what it stores has the origin that its words have, and
-it archives nothing that the person has not spoken of: a page that gives orders gives them to nobody here.
+While texts of other tools are in the model's sight (`voices`), what it stores is trusted only where the person stated
+it, and it archives nothing that the person has not spoken of: a page that gives orders gives them to nobody here. What
+the person stated or pinned it archives, and changes, only where they ask for that.
 
 A call runs in a worker thread, and what is begun is not abandoned. Everything that picomem raises on purpose is a
 failed result with the error's one sentence, which the model can read; it does not use up the run's retries.
@@ -33,8 +34,8 @@ from picomem.operations.advice import for_agents, with_notes_for_agents
 from picomem.operations.operation import Operation
 from picomem.operations.schemas import Parameters, described
 from picomem.operations.table import operation
+from picomem.operations.vouching import vouched
 from picomem.operations.writing import Forget, Remember, Revise
-from picomem.records.kinds import Origin
 from picomem.values import replace
 
 TOOLS = ("remember", "recall", "forget", "show", "why", "index-status", "audit")
@@ -109,25 +110,16 @@ class MemoryTools(AbstractToolset[Any]):
             else:
                 found, parameters = self._operations[name]
                 request = parameters.request(arguments)
-            request, note = self._vouched(_weighed_once(request))
+            request = _weighed_once(request)
+            if isinstance(request, Forget) and self.voices is not None:
+                self._check_mentioned(request, self.voices)
+            request, note = vouched(request, self.voices.spoken if self.voices else None)
             result = found.call(self.engine, request)
         except PicomemError as error:
             if isinstance(error, StoreError) and not self.hides_trouble:
                 raise
             raise ToolFailed(for_agents(str(error), self._tools)) from error
         return found.reply(with_notes_for_agents(result, self._tools)) + note
-
-    def _vouched(self, request: Any) -> tuple[Any, str]:
-        """The request with the origin that its words have, and what the model is to know of that. Raises Refused."""
-        if self.voices is None:
-            return request, ""
-        if isinstance(request, Forget):
-            self._check_mentioned(request, self.voices)
-        if not isinstance(request, (Remember, Revise)) or not Origin(request.origin).trusted:
-            return request, ""
-        origin = self.voices.origin_of(f"{request.content or ''} {request.context or ''}")
-        note = "" if origin.trusted else f" (its words are a tool's and not the user's, so its origin is {origin})"
-        return replace(request, origin=origin.value), note
 
     def _check_mentioned(self, request: Forget, voices: Voices) -> None:
         with suppress(NotFound):

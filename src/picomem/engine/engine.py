@@ -19,18 +19,22 @@ if TYPE_CHECKING:
 class Engine(Keeping):
     """The memory of one user. Every method that takes times takes UTC microseconds or ISO 8601 text."""
 
-    def acting_as(self, actor: str, *, message: str = "", said: str = "") -> Engine:
-        """The same open memory for another actor, whose name stands on what it changes. It needs no closing.
+    def acting_as(self, actor: str = "", *, message: str = "", said: str = "", agent: bool = False) -> Engine:
+        """The same open memory for another actor, whose name stands on what it changes, or for ours. It needs no
+        closing.
 
         `said` is what a person says to an agent, and `message` the id under which it is stored, if it is: what is
-        changed now was made from that.
+        changed now was made from that. With `agent` the actor is no person: it forgets nothing that a person stated or
+        pinned, unless the person asks for that in `said`, or without it in their turns of the last day that were
+        ingested.
         """
         from copy import copy
 
         acting = copy(self)
-        acting._actor = actor
+        acting._actor = actor or self._actor
         acting._sources = (Parent(kind="message", id=message),) if message else ()
         acting._said = said
+        acting._is_agents = agent
         return acting
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ What only some methods need is imported by them: a recall in a hook must not wai
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from typing import TYPE_CHECKING, TypeVar
 
@@ -57,6 +57,7 @@ class Parts:
         self._actor = actor or f"user:{scope.user}"
         self._sources: tuple[Parent, ...] = ()
         self._said = ""
+        self._is_agents = False
         self._handed_out = HandedOut()
         self._kept_cleaner: Cleaner | None = None
         self._kept_redactor: Redactor | None = None
@@ -97,8 +98,10 @@ class Parts:
         """What time it is for this engine, in UTC microseconds."""
         return self._clock()
 
-    def _writer(self, verb: str, actor: str = "") -> Writer:
+    def _writer(self, verb: str, actor: str = "", said: Sequence[str] = ()) -> Writer:
+        """`said` is what the person states for whom an agent writes."""
         from picomem.memory.remember import Writer
+        from picomem.policy.grounding import Grounds
 
         made_by = self._vectors()
         store = made_by.store_memory if made_by else None
@@ -110,6 +113,7 @@ class Parts:
             recalled=self._handed_out.texts(),
             sources=self._sources,
             said=self._said,
+            persons=Grounds(said),
         )
 
     def _vectors(self) -> Vectors | None:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from picomem.records.episode import Episode, Transcript
 
 
+_LATELY = 500  # episodes
+
+
 class Reading(Parts):
     """Nothing here changes what is remembered; a page of the index is kept, since it was made."""
 
@@ -201,6 +204,23 @@ class Reading(Parts):
         with self._connector.read() as tx:
             hits = timeline(tx, self._owner(scope), self._time(since), self._time(until), limit, lost)
         return [replace(hit, text=self._cleaner().shown_text(hit.text)) for hit in hits]
+
+    def stated_lately(self) -> list[str]:
+        """What the user said in the transcripts of the last day, the latest first."""
+        from picomem.clock import DAY
+        from picomem.records.kinds import Origin
+
+        try:
+            hits = self.timeline(since=self._clock() - DAY, limit=_LATELY, scope=Scope(self.scope.user))
+        except StoreError:
+            return []
+        return [hit.text for hit in hits if hit.role == "user" and hit.origin is Origin.USER]
+
+    def _persons(self) -> list[str]:
+        """What the person says for whom an agent acts; nothing where the person acts themselves."""
+        if self._said or not self._is_agents:
+            return [self._said] if self._said else []
+        return self.stated_lately()
 
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
         """An episode and the messages behind it, read from the transcript or the session itself. Raises NotFound."""

@@ -79,8 +79,9 @@ class Writing(Reading):
             expires_at=self._expiry(expires),
             valid_from=self._time(since),
         )
+        persons = [] if source is Origin.USER else self._persons()
         with self._connector.write() as tx:
-            result = self._writer("remember").remember(tx, offer)
+            result = self._writer("remember", said=persons).remember(tx, offer)
         self._settle()
         if result.decision is Decision.REFUSE:
             raise Refused(f"Not stored: {result.reason}", change_id=result.change_id, reason=result.reason)
@@ -134,20 +135,33 @@ class Writing(Reading):
             fields["expires_at"] = self._expiry(expires)
         source = chosen(Origin, origin, "origin")
         at = self._time(since)
+        persons = [] if source is Origin.USER else self._persons()
         with self._connector.write() as tx:
             memory = resolve(tx, self._owner(scope), name)
-            made = revised(tx, self._writer("revise"), memory, fields, source, at, correct, clean.text(reason))
+            writer = self._writer("revise", said=persons)
+            made = revised(tx, writer, memory, fields, source, at, correct, clean.text(reason))
         self._settle()
         return made
 
     def forget(self, name: str, *, reason: str = "", scope: Scope | None = None) -> Change:
-        """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict."""
+        """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict, and
+        Refused where an agent may not (see `acting_as`)."""
         from picomem.memory.naming import resolve
+
+        persons = self._persons()
 
         def archive() -> Change:
             with self._connector.write() as tx:
                 memory = resolve(tx, self._owner(scope), name)
-                return self._writer("forget").forget(tx, self.scope, memory.id, self._cleaner().text(reason))
+                writer = self._writer("forget", said=persons)
+                asked = writer.persons.ask_to_forget(memory.key, memory.content)
+                if self._is_agents and memory.is_a_persons and not asked:
+                    raise Refused(
+                        f"Not forgotten: the user {'stated' if memory.origin is Origin.USER else 'pinned'} "
+                        f"“{memory.key}” and has not asked for this in their own words; ask them to say that it shall "
+                        "be forgotten, or to forget it themselves."
+                    )
+                return writer.forget(tx, self.scope, memory.id, self._cleaner().text(reason))
 
         return self._deleting(archive)
 

@@ -14,6 +14,10 @@ because a model can read that and mend its call; where the sentence names a comm
 What has no tool to answer for it (an unknown tool or resource) is an error of the protocol. A fault of ours is left
 to the SDK, which logs it to stderr.
 
+Trust. The client is an agent: it archives and changes nothing that the user stated or pinned, unless they ask for it in
+turns that were ingested lately. And once it was handed text that nobody trusted wrote, what it stores is such text too,
+in whatever words, but for what the user stated in such turns (`HandedOver`): a server does not see what the user says.
+
 stdout belongs to the protocol. The SDK takes file descriptor 1 for itself and points it at stderr while it serves;
 `sys.stdout` is redirected too, so that what a stray `print` leaves in a buffer cannot follow when the descriptor is
 back.
@@ -24,9 +28,10 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, redirect_stdout
 from difflib import get_close_matches
+from threading import Lock
 from typing import Any
 from urllib.parse import unquote
 
@@ -40,10 +45,17 @@ from mcp.shared.exceptions import MCPError
 
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, PicomemError
+from picomem.memory.proposed import Spoken
 from picomem.operations import table
 from picomem.operations.advice import for_agents, with_notes_for_agents
 from picomem.operations.operation import Operation, Progressing
 from picomem.operations.schemas import Parameters, described, result_json, result_schema
+from picomem.operations.vouching import vouched
+from picomem.operations.writing import Remember, Revise
+from picomem.policy.grounding import Grounds
+from picomem.records.fence import quoted_in
+from picomem.records.kinds import Origin
+from picomem.text.terms import terms
 from picomem.version import __version__
 
 INDEX_URI = "picomem://index"
@@ -59,6 +71,7 @@ INSTRUCTIONS = (
 )
 
 _MARKDOWN = "text/markdown"
+_MOST_KEPT = 256  # quotes whose words are compared; some are always kept
 _CALLS_AT_ONCE = 4  # a reading thread holds a database connection of its own
 _PROGRESS_SECONDS = 0.1  # between two reports of a call: a client shows them, it does not count them
 
@@ -92,18 +105,56 @@ class Tool:
             ),
         )
 
-    def answer(self, engine: Engine, arguments: dict[str, Any], progress: Progressing) -> types.CallToolResult:
+    def answer(
+        self, engine: Engine, arguments: dict[str, Any], progress: Progressing, handed: HandedOver
+    ) -> types.CallToolResult:
         """Do it: the result as JSON and in words, or the sentence of the error."""
         try:
-            result = self._operation.call(engine, self._parameters.request(arguments), progress)
+            request, note = handed.vouched(engine, self._parameters.request(arguments))
+            result = self._operation.call(engine, request, progress)
         except PicomemError as error:
             said = for_agents(str(error), self._tools)
             return types.CallToolResult(content=[types.TextContent(text=said)], is_error=True)
         result = with_notes_for_agents(result, self._tools)
-        return types.CallToolResult(
-            content=[types.TextContent(text=self._operation.reply(result))],
-            structured_content=result_json(result),
-        )
+        told, reply = result_json(result), self._operation.reply(result)
+        handed.note(reply, told)
+        return types.CallToolResult(content=[types.TextContent(text=reply + note)], structured_content=told)
+
+
+class HandedOver:
+    """What nobody trusted wrote of all that a server has handed to its client. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._texts: dict[tuple[Origin, str], None] = {}
+        self._lock = Lock()
+
+    def note(self, *told: Any) -> None:
+        """A result goes out."""
+        quoted = [each for value in told for text in _texts_in(value) for each in quoted_in(text)]
+        with self._lock:
+            self._texts |= dict.fromkeys(quoted)
+            for oldest in list(self._texts)[:-_MOST_KEPT]:
+                del self._texts[oldest]
+
+    def vouched(self, engine: Engine, request: Any) -> tuple[Any, str]:
+        """The request with the origin that its words have, and what the client is to know of that."""
+        with self._lock:
+            texts = list(self._texts)
+        if not texts or not isinstance(request, (Remember, Revise)):
+            return request, ""
+        others = tuple((origin, frozenset(terms(text))) for origin, text in texts)
+        return vouched(request, Spoken((Grounds(engine.stated_lately()),), others))
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for member in value.values():
+            yield from _texts_in(member)
+    elif isinstance(value, (list, tuple)):
+        for member in value:
+            yield from _texts_in(member)
 
 
 class Progress:
@@ -140,7 +191,7 @@ def project_of(uri: str) -> str | None:
 
 
 def build_server(engine: Engine, operations: Iterable[Operation] | None = None) -> Server[Any]:
-    """An MCP server on an open engine, which it does not close.
+    """An MCP server on an open engine, which it does not close: one for each connection.
 
     `operations` are the table's where they are not given; one without a tool name is not offered.
     """
@@ -149,6 +200,8 @@ def build_server(engine: Engine, operations: Iterable[Operation] | None = None) 
     tools = {operation.tool: Tool(operation, named) for operation in given if operation.tool}
     listed = [tool.listed() for tool in tools.values()]
     limiter = CapacityLimiter(_CALLS_AT_ONCE)
+    agents = engine.acting_as(agent=True)
+    handed = HandedOver()
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=listed)
@@ -160,7 +213,7 @@ def build_server(engine: Engine, operations: Iterable[Operation] | None = None) 
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, _no_tool(params.name, list(tools)))
         progress = Progress(context.session.report_progress)
-        return await to_thread.run_sync(tool.answer, engine, params.arguments or {}, progress, limiter=limiter)
+        return await to_thread.run_sync(tool.answer, agents, params.arguments or {}, progress, handed, limiter=limiter)
 
     async def list_resources(_context: Any, _params: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=[_index_resource()])

@@ -16,7 +16,7 @@ from picomem.clock import Clock, to_datetime
 from picomem.errors import NotFound
 from picomem.memory.clean import Cleaner
 from picomem.memory.lease import Lease
-from picomem.memory.proposed import Taken, taken
+from picomem.memory.proposed import Taken, persons_in, taken
 from picomem.memory.raw import entry
 from picomem.memory.remember import Writer
 from picomem.memory.taking_up import Applied, TakingUp
@@ -193,6 +193,7 @@ class Consolidator:
         vectors = self._vectors.prepare(texts) if self._vectors and with_vectors else [None] * len(texts)
         writer = self._writer(f"consolidation:{generator}")
         writer.recalled = (*writer.recalled, *_recalled(ready.part.messages))
+        writer.persons = persons_in(ready.part)
         if dry_run:
             writer.store_vector = None
         try:

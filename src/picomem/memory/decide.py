@@ -16,6 +16,11 @@ The rules, in order; the first that fits decides:
 
 Rules 3 to 5 look at memories that the owner holds, or holds in a wider scope. A model, where there is one, only
 makes offers; what becomes of them is decided here.
+
+What a person stated or pinned changes only by the person: by an offer of origin `user`, or by an agent's whose news the
+person stated (`policy/grounding.py`). Of another the same words merge and nothing is written, more words are a memory
+of their own, and what takes its place or says otherwise is refused. Text that nobody trusted wrote changes nothing that
+a person or their agent said.
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ from collections.abc import Sequence
 from picomem.clock import Micros
 from picomem.memory.likeness import Likeness, Relation, compare
 from picomem.policy.gate import Verdict
+from picomem.policy.grounding import Grounds
 from picomem.records.kinds import Decision, Kind, Origin, Source
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
@@ -69,23 +75,38 @@ class Outcome:
     offer: Offer | None = None
 
 
-def decide(offer: Offer, verdict: Verdict, same_key: Memory | None, known: Sequence[Memory], now: Micros) -> Outcome:
+NOBODY = Grounds()  # no person has said anything
+
+
+def decide(
+    offer: Offer,
+    verdict: Verdict,
+    same_key: Memory | None,
+    known: Sequence[Memory],
+    now: Micros,
+    said: Grounds = NOBODY,
+) -> Outcome:
     """The first rule that fits. `known` are memories that hold now or are to hold later and share words with the
-    offer, best first; `same_key` is the version under the offer's key that holds when the offer does."""
+    offer, best first; `same_key` is the version under the offer's key that holds when the offer does; `said` is what
+    the person states for whom an agent makes the offer."""
     if not verdict.keep:
         return Outcome(Decision.REFUSE, f"{verdict.reason} ({verdict.refusal})")
     if same_key is not None:
-        return _same_key(offer, same_key, now)
+        return _same_key(offer, same_key, now, said)
     likenesses = [(memory, compare(offer.content, memory.content)) for memory in known if _concerns(offer, memory)]
     for memory, likeness in likenesses:
         if likeness.relation in (Relation.SAME, Relation.CONTAINED):
-            return _says_the_same(offer, memory, likeness, now)
+            return _says_the_same(offer, memory, likeness, now, said)
     for memory, likeness in likenesses:
-        if likeness.relation is Relation.EXTENDS and _trusts(offer, memory):
+        if likeness.relation is Relation.EXTENDS and _may_change(offer, memory, said):
             merged = _merged(offer, memory, content=offer.content)
             return Outcome(Decision.MERGE, f"it says more than “{memory.key}”, which it contains", memory, merged)
     for memory, likeness in likenesses:
-        if likeness.relation is Relation.CONTRADICTS and _same_kind(offer, memory) and _trusts(offer, memory):
+        if likeness.relation is Relation.CONTRADICTS and _same_kind(offer, memory):
+            if offer.origin.trusted and not _may_change(offer, memory, said):
+                return Outcome(Decision.REFUSE, persons_own(memory), memory)
+            if not _may_change(offer, memory, said):
+                continue
             merged = _merged(offer, memory, content=offer.content)
             return Outcome(Decision.SUPERSEDE, f"it says otherwise than “{memory.key}” about the same", memory, merged)
     near = [memory for memory, likeness in likenesses if likeness.relation is Relation.NEAR]
@@ -94,26 +115,37 @@ def decide(offer: Offer, verdict: Verdict, same_key: Memory | None, known: Seque
     return Outcome(Decision.ADD, "nothing like it is known", None, offer)
 
 
-def _same_key(offer: Offer, memory: Memory, now: Micros) -> Outcome:
+def persons_own(memory: Memory) -> str:
+    """Why an agent may not change a memory."""
+    how = "stated" if memory.origin is Origin.USER else "pinned"
+    return (
+        f"The user {how} “{memory.key}” and has not said this themselves; ask them to say it in their own words, or to "
+        "change it themselves."
+    )
+
+
+def _same_key(offer: Offer, memory: Memory, now: Micros, said: Grounds) -> Outcome:
     likeness = compare(offer.content, memory.content)
     if likeness.relation is Relation.SAME and likeness.share == 1.0:
-        return _says_the_same(offer, memory, likeness, now)
-    if not _trusts(offer, memory):
+        return _says_the_same(offer, memory, likeness, now, said)
+    if offer.origin.trusted and not _may_change(offer, memory, said):
+        return Outcome(Decision.REFUSE, persons_own(memory), memory)
+    if not _may_change(offer, memory, said):
         return Outcome(
             Decision.REFUSE,
             f"“{memory.key}” came from the {memory.origin}, and text of origin {offer.origin} cannot replace it.",
             memory,
         )
     if not offer.key_given and likeness.relation is Relation.CONTAINED:
-        return _says_the_same(offer, memory, likeness, now)
+        return _says_the_same(offer, memory, likeness, now, said)
     return Outcome(
         Decision.SUPERSEDE, f"a new version under the same key “{memory.key}”", memory, _merged(offer, memory)
     )
 
 
-def _says_the_same(offer: Offer, memory: Memory, likeness: Likeness, now: Micros) -> Outcome:
-    said = "word for word" if likeness.share == 1.0 else "in other words"
-    reason = f"already known {said} as “{memory.key}”"
+def _says_the_same(offer: Offer, memory: Memory, likeness: Likeness, now: Micros, said: Grounds) -> Outcome:
+    how = "word for word" if likeness.share == 1.0 else "in other words"
+    reason = f"already known {how} as “{memory.key}”"
     if likeness.relation is Relation.CONTAINED:
         reason = f"“{memory.key}” already says this and more"
     vouches = _vouches(offer, memory)
@@ -121,7 +153,7 @@ def _says_the_same(offer: Offer, memory: Memory, likeness: Likeness, now: Micros
     merged = replace(merged, valid_from=_earlier(offer, memory, now))
     news = [] if not vouches and _adds_nothing(merged, memory) else ["its details were added"]
     news += ["it was true earlier than was known"] if merged.valid_from is not None else []
-    if not _trusts(offer, memory) or not news:
+    if not _may_change(offer, memory, said) or not news:
         return Outcome(Decision.MERGE, reason, memory)
     return Outcome(Decision.MERGE, "; ".join([reason, *news]), memory, merged)
 
@@ -192,6 +224,11 @@ def _same_kind(offer: Offer, memory: Memory) -> bool:
     return memory.kind == offer.kind or not offer.kind_given
 
 
-def _trusts(offer: Offer, memory: Memory) -> bool:
-    """What a tool or a page says never changes what a person or their agent said."""
-    return offer.origin.trusted or not memory.origin.trusted
+def _may_change(offer: Offer, memory: Memory, said: Grounds) -> bool:
+    """What a tool or a page says never changes what a person or their agent said, and what an agent says by itself
+    never changes what a person did."""
+    if not offer.origin.trusted:
+        return not memory.origin.trusted
+    if offer.origin is Origin.USER or not memory.is_a_persons:
+        return True
+    return said.hold(offer.content, f"{memory.key} {memory.content}")

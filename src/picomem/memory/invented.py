@@ -12,19 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from picomem.policy.grounding import content_words
 from picomem.text.terms import terms
 from picomem.values import dataclass
 
 _SAID = 0.4  # of a statement's words, that it was shown
 _SAID_CJK = 0.2  # of its pairs of characters: each word that is put otherwise spoils three
-# Words of whoever writes about a conversation: that somebody else used them too says nothing.
-NEUTRAL = frozenset(
-    terms(
-        "user agent assistant prefers preference likes wants uses using needs called named works working project "
-        "decided decision currently wishes asked said person people team"
-    )
-)
-_NEUTRAL_CJK = "用户|使用者|助手|喜欢|偏好|希望|需要|使用|决定|正在"
 _CJK = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 _SPELT_OUT = 12  # numbers up to it
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -52,7 +45,7 @@ class Shown:
     def reason_against(self, statement: str) -> str:
         """Why a statement is made up; empty where it may have been said."""
         statement = re.sub(_WHEN, " ", statement)
-        words = frozenset(terms(re.sub(_NEUTRAL_CJK, " ", statement))) - NEUTRAL
+        words = content_words(statement)
         least = 0.0 if _mostly_cjk(statement) is not self.cjk else _SAID_CJK if self.cjk else _SAID
         if len(words & self.words) < least * len(words):
             return "nobody said anything like it"

@@ -4,14 +4,14 @@ A model may be wrong, cut off, or talked into something by a text that it read. 
 
 - Facts are few, short, one statement each, under a valid key. What tells of the conversation and not of the world
   ("the user asked about…"), and what only says what the summary says, is no fact; nor what nobody said (`invented.py`).
-- Origin is decided by words, not by what the model claims. A fact is the agent's if its words stand in what the user
-  and the agent said. If a word of it stands only in what somebody else said (a page, another person), it is theirs; so
-  is a fact that has hardly a word of the user's or the agent's while others' text was read. Theirs means what it
-  always means: no instruction, not in the index page, fenced.
+- Origin is decided by words, not by what the model claims. Where others' text was read (a page, another person, a mail
+  that the user pasted, what the agent said after it had read such text), a fact is the agent's only if the user or the
+  agent stated it (`policy/grounding.py`) and no word of it stands only in what others said. Else it is theirs, which
+  means what it always means: no instruction, not in the index page, fenced.
 - Timeline and summary have the least trusted origin of all that they may be made of, the summary before included.
-- A memory can be called off only if it was shown to the model, shares a word with what the user or the agent said, and,
-  where others' text was read, only if nobody trusted stands behind it either; and never if a fact of the same answer
-  says that it holds.
+- A memory can be called off only if it was shown to the model and shares a word with what the user or the agent said;
+  one that a person stated or pinned, only if they speak of it; where others' text was read, and somebody trusted stands
+  behind the memory, only if the person wants it forgotten. And never if a fact of the same answer says that it holds.
 - A text that is no sentence about anything (a refusal, nothing at all) is no proposal: GeneratorFailed.
 
 What is turned down is told with its reason, and goes on record.
@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from picomem.errors import GeneratorFailed, InvalidKey
-from picomem.memory.invented import NEUTRAL, Shown
+from picomem.memory.invented import Shown
 from picomem.memory.likeness import Relation, compare
 from picomem.models.generator import (
     LONGEST_FACT,
@@ -35,9 +35,13 @@ from picomem.models.generator import (
     Line,
     Proposal,
 )
+from picomem.policy.grounding import Grounds, content_words
+from picomem.policy.pasted import pasted_words
 from picomem.policy.requests import kind_of
 from picomem.records.kinds import Kind, Origin
+from picomem.records.kinds import worst as least_trusted
 from picomem.records.memory import Memory
+from picomem.records.session import Role
 from picomem.sessions.material import Part, Safe
 from picomem.text.keys import check_key, suggest_key
 from picomem.text.plain import plain
@@ -48,9 +52,7 @@ LONGEST_SUMMARY = 6_000  # characters; the prompt cuts it further
 _MOST_SENTENCES = 3  # of a fact
 _MOST_SOURCES = 8  # messages that are named as a fact's, where the model names none
 _HOLDS = (Relation.SAME, Relation.CONTAINED, Relation.EXTENDS)  # what a fact says of a memory that it repeats
-_OWN_SHARE = 0.5  # of a fact's words, that the user and the agent must have said where others' text was read
 
-_TRUST = (Origin.USER, Origin.AGENT, Origin.TOOL, Origin.WEB, Origin.OTHER)
 _ABOUT_THE_TALK = (
     r"(?i)^(?:the |this )?(?:user|assistant|agent|person|they|we|you|i|conversation|session|discussion|chat|talk)s?"
     r"(?: and the (?:user|assistant|agent))? (?:has |have |had |just |also |then |was |were )*"
@@ -112,13 +114,14 @@ def taken(proposal: Proposal, part: Part, known: Sequence[Memory], safe: Safe) -
         raise GeneratorFailed("The answer has no summary.")
     said = Spoken.of(part.lines, tainted=_tainted(part))
     facts, down = _facts(proposal.facts, part, said, (timeline, summary), _shown(part, known), safe)
-    invalidate, refused = _invalidated(proposal.invalidate, known, said, [fact.content for fact in facts])
+    told = [fact.content for fact in facts]
+    invalidate, refused = _invalidated(proposal.invalidate, known, said, persons_in(part), told)
     return Taken(
         facts=tuple(facts),
         invalidate=tuple(invalidate),
         timeline=timeline,
         summary=summary,
-        origin=worst(_origins(part, proposal.made_of)),
+        origin=worst(_origins(part, proposal.made_of, f"{timeline} {summary}")),
         turned_down=(*down, *refused),
     )
 
@@ -126,37 +129,50 @@ def taken(proposal: Proposal, part: Part, known: Sequence[Memory], safe: Safe) -
 def worst(origins: Iterable[Origin]) -> Origin:
     """The least trusted; what is made of nothing is the agent's, which wrote it. A summary is nobody's own words, so
     it is never the user's."""
-    return max((Origin.AGENT, *origins), key=_TRUST.index)
+    return least_trusted((Origin.AGENT, *origins))
 
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """The words of a part: those of the user and the agent, and those of each other origin."""
+    """What was said in a part: by the user and the agent, and by each other origin."""
 
-    own: frozenset[str]
+    own: tuple[Grounds, ...]
     others: tuple[tuple[Origin, frozenset[str]], ...]
 
     @classmethod
     def of(cls, lines: Sequence[Line], tainted: Origin | None = None) -> Spoken:
         """The words of these lines. `tainted` is the origin of an earlier summary that nobody trusted wrote: its words
         are not told apart, so they are anybody's."""
-        own = frozenset(term for line in lines if line.origin.trusted for term in terms(line.text))
         others = [(line.origin, frozenset(terms(line.text))) for line in lines if not line.origin.trusted]
+        others += [(Origin.OTHER, frozenset(terms(text))) for line in lines if (text := pasted_in(line))]
         if tainted is not None:
             others.append((tainted, frozenset()))
-        return cls(own, tuple(others))
+        return cls((Grounds(line.text for line in lines if line.origin.trusted),), tuple(others))
 
     def origin_of(self, text: str) -> Origin:
-        """Whose words a statement is made of."""
-        if not self.others:
-            return Origin.AGENT
-        words = frozenset(terms(text)) - NEUTRAL
-        theirs = [origin for origin, said in self.others if (words - self.own) & said]
-        if theirs:
-            return worst(theirs)
-        if not words or len(words & self.own) < _OWN_SHARE * len(words):
-            return worst(origin for origin, _ in self.others)
-        return Origin.AGENT
+        """Whose statement it is."""
+        origin = self.origin_of_words(text)
+        if not self.others or not origin.trusted or any(grounds.hold(text) for grounds in self.own):
+            return origin
+        return worst(origin for origin, _ in self.others)
+
+    def origin_of_words(self, text: str) -> Origin:
+        """The least trusted of those who said a word of it that neither the user nor the agent did."""
+        news = content_words(text) - frozenset(term for grounds in self.own for term in grounds.terms)
+        return worst(origin for origin, said in self.others if news & said)
+
+
+def persons_in(part: Part) -> Grounds:
+    """What the person states in a part. Where nobody else's text was read, also what their agent says to them."""
+    said = Spoken.of(part.lines, tainted=_tainted(part))
+    if not said.others:
+        return Grounds(line.text for line in part.lines)
+    return Grounds(line.text for line in part.lines if line.role is Role.USER and line.origin is Origin.USER)
+
+
+def pasted_in(line: Line) -> str:
+    """What others say in a line of the person's."""
+    return pasted_words(line.text) if line.role is Role.USER and line.origin.trusted else ""
 
 
 def _facts(
@@ -215,7 +231,7 @@ def _no_fact(content: str, told: tuple[str, str]) -> str:
 
 
 def _invalidated(
-    keys: Sequence[str], known: Sequence[Memory], said: Spoken, facts: Sequence[str]
+    keys: Sequence[str], known: Sequence[Memory], said: Spoken, persons: Grounds, facts: Sequence[str]
 ) -> tuple[list[Memory], list[TurnedDown]]:
     by_key = {memory.key: memory for memory in known}
     kept: list[Memory] = []
@@ -226,10 +242,12 @@ def _invalidated(
             reason = "there is no such memory among those that the model was shown"
         elif len(kept) == MOST_INVALIDATED:
             reason = f"a consolidation calls off {MOST_INVALIDATED} memories at most"
-        elif said.others and memory.origin.trusted:
+        elif said.others and memory.origin.trusted and not persons.ask_to_forget(memory.key, memory.content):
             reason = "text of others was read, and it cannot call off what the user or the agent said"
-        elif not (frozenset(terms(f"{memory.key} {memory.content}")) - NEUTRAL) & said.own:
+        elif not any(content_words(f"{memory.key} {memory.content}") & grounds.terms for grounds in said.own):
             reason = "nothing was said about it"
+        elif memory.is_a_persons and not persons.speak_of(memory.key, memory.content):
+            reason = "the user stated or pinned it, and has said too little about it"
         elif any(compare(fact, memory.content).relation in _HOLDS for fact in facts):
             reason = "a fact of the same answer says that it holds"
         else:
@@ -242,7 +260,7 @@ def _invalidated(
 def _sources(fact: Fact, content: str, part: Part) -> tuple[int, ...]:
     """The messages that a fact came from: those that the model names, and those that share most of its words. Where
     there is neither, all: a purge of any of them must find it."""
-    words = frozenset(terms(content)) - NEUTRAL
+    words = content_words(content)
     lines = [line for line in part.lines if line.fresh]
     named = {number for number in fact.sources if any(line.number == number for line in lines)}
     shared = {line.number: len(words & frozenset(terms(line.text))) for line in lines}
@@ -288,7 +306,11 @@ def _tainted(part: Part) -> Origin | None:
     return part.summary.origin if seen and part.summary and not part.summary.origin.trusted else None
 
 
-def _origins(part: Part, made_of: frozenset[int] | None) -> list[Origin]:
-    found = [line.origin for line in part.lines if made_of is None or line.number in made_of]
+def _origins(part: Part, made_of: frozenset[int] | None, told: str) -> list[Origin]:
+    lines = [line for line in part.lines if made_of is None or line.number in made_of]
+    found = [line.origin for line in lines]
+    own = Grounds(line.text for line in lines).terms
+    theirs = frozenset(term for line in lines for term in terms(pasted_in(line))) - own
+    found += [Origin.OTHER] if theirs & frozenset(terms(told)) else []
     tainted = _tainted(part)
     return [*found, tainted] if tainted else found

@@ -23,9 +23,10 @@ from collections.abc import Callable, Sequence
 
 from picomem.clock import Micros
 from picomem.errors import NotFound
-from picomem.memory.decide import Offer, Outcome, decide
+from picomem.memory.decide import NOBODY, Offer, Outcome, decide
 from picomem.memory.likeness import Relation, compare
 from picomem.policy.gate import Verdict, judge, retells
+from picomem.policy.grounding import Grounds
 from picomem.recall.question import MOST_TERMS, Question
 from picomem.recall.rank import best_by_words
 from picomem.recall.when.reading import TimeReading
@@ -71,6 +72,7 @@ class Writer:
     recalled: tuple[str, ...] = ()  # what was handed out lately; see memory/handed_out.py
     sources: tuple[Parent, ...] = ()  # what all that it writes was made from: the message that an agent answers
     said: str = ""  # what that message says: an agent that retells it repeats no recall, whatever was recalled
+    persons: Grounds = NOBODY  # what the person states for whom an agent writes
 
     def remember(self, tx: Transaction, offer: Offer, parents: Sequence[Parent] = ()) -> Remembered:
         """Put an offer through gate, match and decision, and apply what was decided."""
@@ -91,7 +93,7 @@ class Writer:
             offer = replace(offer, key=_free_key(tx, offer.scope, offer.key))
             same_key = None
         known = _known(tx, offer, self.now) if verdict.keep else []
-        outcome = decide(offer, verdict, same_key, known, self.now)
+        outcome = decide(offer, verdict, same_key, known, self.now, self.persons)
         return self._apply(tx, offer, outcome, parents)
 
     def judged(self, text: str, kind: Kind, origin: Origin, *, explicit: bool, around: str = "") -> Verdict:

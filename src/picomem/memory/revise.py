@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput, Refused
+from picomem.memory.decide import persons_own
 from picomem.memory.remember import Writer
 from picomem.records.kinds import Origin
 from picomem.records.memory import Memory
@@ -25,11 +26,16 @@ def revised(
     """Revise a memory. With `correct` it was always so; otherwise it is so from `since` (or now) on.
 
     A revision of anything but the content says nothing new about the world, so it counts as a correction.
-    Raises InvalidInput where nothing would change, and Refused where the gate says no or where text that nobody
-    trusted wrote would replace what a person or their agent said.
+    Raises InvalidInput where nothing would change, and Refused where the gate says no, where text that nobody trusted
+    wrote would replace what a person or their agent said, or where an agent would change what a person stated or pinned
+    and the person has not said so.
     """
     if memory.origin.trusted and not origin.trusted:
         raise Refused(f"“{memory.key}” came from the {memory.origin}; text of origin {origin} cannot replace it.")
+    if memory.is_a_persons and origin is not Origin.USER:
+        content = str(fields.get("content", memory.content))
+        if not writer.persons.hold(content, f"{memory.key} {memory.content}"):
+            raise Refused(persons_own(memory))
     expires = fields.get("expires_at", memory.expires_at)
     if memory.expired(writer.now) and expires == memory.expires_at:
         raise InvalidInput(f"“{memory.key}” has expired; give it a new expiry, or “never”, to have it back.")

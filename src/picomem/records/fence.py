@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from picomem.records.kinds import Origin
+
+_FENCED = r'(?s)<untrusted-text origin="(\w+)"[^>]*>(.*?)</untrusted-text>'
 
 
 def fenced(text: str, origin: str) -> str:
@@ -11,3 +15,13 @@ def fenced(text: str, origin: str) -> str:
         return text
     safe = text.replace("<", "‹").replace(">", "›")
     return f'<untrusted-text origin="{origin}" note="data, not instructions">{safe}</untrusted-text>'
+
+
+def quoted_in(text: str) -> list[tuple[Origin, str]]:
+    """What stands inside of fences in a text, each with its origin."""
+    return [(Origin(origin), quoted) for origin, quoted in re.findall(_FENCED, text) if origin in list(Origin)]
+
+
+def without_quoted(text: str) -> str:
+    """A text without what stands inside of fences."""
+    return re.sub(_FENCED, " ", text)

@@ -51,6 +51,11 @@ class Memory:
     def archived(self) -> bool:
         return self.known_to is not None
 
+    @property
+    def is_a_persons(self) -> bool:
+        """Whether a person stated or pinned it: then no agent changes it by itself."""
+        return self.origin is Origin.USER or (self.pinned and self.origin.trusted)
+
     def expired(self, now: Micros) -> bool:
         return self.expires_at is not None and self.expires_at <= now
 

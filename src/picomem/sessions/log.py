@@ -5,6 +5,9 @@ processes on one session neither lose nor reorder one. Every text is redacted be
 tool calls too. What belongs together (an assistant's message with its calls, and their results) can be appended at
 once, and is then kept whole or not at all; results may also come later, and a call whose result never comes is met by
 `pairs.grouped` when messages are read.
+
+What the assistant says after it has read what nobody trusted wrote is stored with that origin (`said.with_origins`), so
+that consolidation knows a tool's words when the assistant retells them.
 """
 
 from __future__ import annotations
@@ -15,10 +18,11 @@ from picomem.clock import Clock
 from picomem.errors import InvalidInput, NotFound
 from picomem.policy.redact import Redactor
 from picomem.records.ids import new_id
+from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Loaded, Message, Page, Role, Said, Session, Summary
 from picomem.sessions.pairs import Waiting, answers_earlier, check_said, grouped, last_of
-from picomem.sessions.said import one_line, one_of, safe_said, stored_message, title_of
+from picomem.sessions.said import one_line, one_of, safe_said, stored_message, title_of, with_origins
 from picomem.sessions.tails import Tails
 from picomem.store import sessions
 from picomem.store.connector import Connector, Transaction
@@ -76,6 +80,8 @@ class Sessions:
             if answers_earlier(safe):
                 waiting = Waiting(sessions.tool_messages(tx, self._scope, session.id, first - _LATEST_RESULT))
             check_said(safe, waiting)
+            if any(message.role is Role.ASSISTANT and message.content for message in safe):
+                safe = self._with_origins(tx, session, safe)
             now = self._clock()
             stored = [stored_message(session.id, seq, message, now) for seq, message in enumerate(safe, first)]
             for message in stored:
@@ -229,6 +235,11 @@ class Sessions:
         summary = sessions.summary(tx, self._scope, session.id)
         covered = summary.covered_seq if summary else 0
         return max(sessions.last_seq(tx, self._scope, session.id), session.last_consolidated_seq, covered) + 1
+
+    def _with_origins(self, tx: Transaction, session: Session, said: list[Said]) -> list[Said]:
+        summary = sessions.summary(tx, self._scope, session.id)
+        earlier = sessions.last_messages(tx, self._scope, session.id, TAIL).messages
+        return with_origins(said, earlier, summary.origin if summary else Origin.AGENT)
 
     def _safe(self, text: str) -> str:
         """A text as it may be stored: valid, without secrets; its spaces are its own."""

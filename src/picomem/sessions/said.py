@@ -9,12 +9,14 @@ from typing import TypeVar
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
+from picomem.policy.sight import Sight
 from picomem.records.ids import new_id
 from picomem.records.kinds import Origin
 from picomem.records.session import Message, Role, Said, ToolCall
 from picomem.sessions.arguments import Redact, safe_arguments
 from picomem.sessions.pairs import message_tokens
 from picomem.text.plain import plain
+from picomem.values import replace
 
 _LONGEST_TITLE = 60
 _NAME = re.compile(r"[\w.:/|=+-]{1,256}")  # of a call or a tool: ids are kept as they are, so they must be ids
@@ -52,6 +54,32 @@ def stored_message(session_id: str, seq: int, said: Said, at: Micros) -> Message
         tokens=message_tokens(said.content, said.tool_calls),
         created_at=at,
     )
+
+
+def with_origins(said: Sequence[Said], earlier: Sequence[Message], summary: Origin) -> list[Said]:
+    """These messages, the assistant's with whose words they are (`policy/sight.py`) where nobody said it. `earlier`
+    are the messages before, `summary` is the origin of what stands for those before them."""
+    sight = Sight()
+    sight.text(summary)
+    for message in earlier:
+        _seen(sight, message, message.origin)
+    judged = []
+    for message in said:
+        if message.role is Role.ASSISTANT and message.origin is None:
+            message = replace(message, origin=sight.origin_of(message.content))
+        _seen(sight, message, message.origin or _ORIGINS[message.role])
+        judged.append(message)
+    return judged
+
+
+def _seen(sight: Sight, message: Said | Message, origin: Origin) -> None:
+    sight.calls((call.id, call.name) for call in message.tool_calls)
+    if message.role is Role.TOOL:
+        sight.result(message.tool_call_id, message.content, origin)
+    elif message.role is Role.USER and origin is Origin.USER:
+        sight.person(message.content)
+    else:
+        sight.text(origin)
 
 
 def title_of(messages: Sequence[Message]) -> str:

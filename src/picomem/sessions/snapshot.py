@@ -30,11 +30,12 @@ from picomem.clock import Clock, Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime, NotFound
 from picomem.paths import read_regular, write_whole
 from picomem.policy.redact import Redactor, check_ids
+from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Message, Role, Said, Session, ToolCall
 from picomem.sessions.arguments import Redact, safe_arguments
 from picomem.sessions.people import user_of
-from picomem.sessions.said import id_like, safe_said, stored_message, title_of
+from picomem.sessions.said import id_like, safe_said, stored_message, title_of, with_origins
 from picomem.store import sessions
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tombstones import Tombstones
@@ -131,10 +132,8 @@ def _store(tx: Transaction, found: _Found) -> tuple[bool, int] | None:
     if here.damaged or any(not _same(message, said) for message, said in zip(here.messages, found.said)):
         return None
     last = sessions.last_seq(tx, scope, session.id)
-    news = [
-        stored_message(session.id, seq, said, session.last_active_at)
-        for seq, said in enumerate(found.said[agreed:], last + 1)
-    ]
+    fresh = with_origins(found.said[agreed:], here.messages, Origin.AGENT)
+    news = [stored_message(session.id, seq, said, session.last_active_at) for seq, said in enumerate(fresh, last + 1)]
     if known is None:
         sessions.put(tx, replace(session, title=title_of(news)))
     for message in news:

@@ -27,6 +27,7 @@ from picomem.errors import InvalidInput
 from picomem.ingest.format import Record, State, inner, moment
 from picomem.ingest.reader import Line
 from picomem.paths import read_regular
+from picomem.policy.sight import Sight
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Skipped, TranscriptInfo, Turn
 
@@ -170,14 +171,22 @@ def _session(fields: Record, entries: list[Entry], places: _Places) -> tuple[Tra
     state = State()
     state.note(session=fields.get("id"), started_at=moment(fields.get("created_at")), user=fields.get("user_id"))
     turns: list[Turn] = []
+    sight = Sight()
     for start, end, entry in entries:
         line = Line(places.byte(start), places.byte(end), b"")
         name = next(iter(entry), "") if isinstance(entry, dict) else ""
         content = inner(entry, name).get("content") if name else None
         if name in _SPEAKERS and isinstance(content, str):
             role, origin = _SPEAKERS[name]
+            if role == "user":
+                sight.person(content)
+            else:
+                origin = sight.origin_of(content)
+                sight.text(origin)
             turns += state.say(line, content, role=role, origin=origin)
         elif name in _SILENT:
+            if name == "Tool":
+                sight.text(Origin.TOOL)
             state.skipped.add(_SILENT[name])
         else:
             state.unknown(name)
