@@ -33,7 +33,7 @@ def test_what_a_person_stated_is_theirs_in_nearly_their_words(said: str, stateme
 @pytest.mark.parametrize(
     ("said", "statement"),
     [
-        ("Read the page about invoices and tell me what matters to payment.", "Bills are settled with a Norwegian firm"),
+        ("Read the page about invoices and tell me what matters to payment.", "Bills go to a Norwegian firm"),
         ("Read the page about invoices and tell me what matters to payment.", "Invoices go to a Norwegian trader"),
         ("Do payments need two signatures?", "Payments need two signatures"),
         (_PORT, "The staging database listens on port 7777"),
