@@ -18,9 +18,9 @@ Rules 3 to 5 look at memories that the owner holds, or holds in a wider scope. A
 makes offers; what becomes of them is decided here.
 
 What a person stated or pinned changes only by the person: by an offer of origin `user`, or by an agent's whose news the
-person stated (`policy/grounding.py`). Of another the same words merge and nothing is written, more words are a memory
-of their own, and what takes its place or says otherwise is refused. Text that nobody trusted wrote changes nothing that
-a person or their agent said.
+person stated (`policy/grounding.py`). Of another the same words merge and nothing is written, what says more or
+otherwise is a memory of its own, and what is given the key of the person's is refused. Text that nobody trusted wrote
+changes nothing that a person or their agent said.
 """
 
 from __future__ import annotations
@@ -98,15 +98,12 @@ def decide(
         if likeness.relation in (Relation.SAME, Relation.CONTAINED):
             return _says_the_same(offer, memory, likeness, now, said)
     for memory, likeness in likenesses:
-        if likeness.relation is Relation.EXTENDS and _may_change(offer, memory, said):
+        if likeness.relation is Relation.EXTENDS and may_change(offer, memory, said):
             merged = _merged(offer, memory, content=offer.content)
             return Outcome(Decision.MERGE, f"it says more than “{memory.key}”, which it contains", memory, merged)
     for memory, likeness in likenesses:
-        if likeness.relation is Relation.CONTRADICTS and _same_kind(offer, memory):
-            if offer.origin.trusted and not _may_change(offer, memory, said):
-                return Outcome(Decision.REFUSE, persons_own(memory), memory)
-            if not _may_change(offer, memory, said):
-                continue
+        same_kind = likeness.relation is Relation.CONTRADICTS and _same_kind(offer, memory)
+        if same_kind and may_change(offer, memory, said):
             merged = _merged(offer, memory, content=offer.content)
             return Outcome(Decision.SUPERSEDE, f"it says otherwise than “{memory.key}” about the same", memory, merged)
     near = [memory for memory, likeness in likenesses if likeness.relation is Relation.NEAR]
@@ -128,9 +125,9 @@ def _same_key(offer: Offer, memory: Memory, now: Micros, said: Grounds) -> Outco
     likeness = compare(offer.content, memory.content)
     if likeness.relation is Relation.SAME and likeness.share == 1.0:
         return _says_the_same(offer, memory, likeness, now, said)
-    if offer.origin.trusted and not _may_change(offer, memory, said):
+    if offer.origin.trusted and not may_change(offer, memory, said):
         return Outcome(Decision.REFUSE, persons_own(memory), memory)
-    if not _may_change(offer, memory, said):
+    if not may_change(offer, memory, said):
         return Outcome(
             Decision.REFUSE,
             f"“{memory.key}” came from the {memory.origin}, and text of origin {offer.origin} cannot replace it.",
@@ -153,7 +150,7 @@ def _says_the_same(offer: Offer, memory: Memory, likeness: Likeness, now: Micros
     merged = replace(merged, valid_from=_earlier(offer, memory, now))
     news = [] if not vouches and _adds_nothing(merged, memory) else ["its details were added"]
     news += ["it was true earlier than was known"] if merged.valid_from is not None else []
-    if not _may_change(offer, memory, said) or not news:
+    if not may_change(offer, memory, said) or not news:
         return Outcome(Decision.MERGE, reason, memory)
     return Outcome(Decision.MERGE, "; ".join([reason, *news]), memory, merged)
 
@@ -224,7 +221,7 @@ def _same_kind(offer: Offer, memory: Memory) -> bool:
     return memory.kind == offer.kind or not offer.kind_given
 
 
-def _may_change(offer: Offer, memory: Memory, said: Grounds) -> bool:
+def may_change(offer: Offer, memory: Memory, said: Grounds) -> bool:
     """What a tool or a page says never changes what a person or their agent said, and what an agent says by itself
     never changes what a person did."""
     if not offer.origin.trusted:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 
 from picomem.clock import Micros
 from picomem.errors import NotFound
-from picomem.memory.decide import NOBODY, Offer, Outcome, decide
+from picomem.memory.decide import NOBODY, Offer, Outcome, decide, may_change
 from picomem.memory.likeness import Relation, compare
 from picomem.policy.gate import Verdict, judge, retells
 from picomem.policy.grounding import Grounds
@@ -88,13 +88,19 @@ class Writer:
             same_key = None
         if same_key is not None:
             same_key = _holding(tx, same_key, max(self.now, offer.valid_from or self.now))
-        if same_key is not None and not offer.key_given and _is_other(offer, same_key):
-            # The key was only suggested, and what stands under it is about something else.
+        if same_key is not None and not offer.key_given and self._stands_apart(offer, same_key):
+            # The key was only suggested, and what stands under it is about something else, or is a person's own.
             offer = replace(offer, key=_free_key(tx, offer.scope, offer.key))
             same_key = None
         known = _known(tx, offer, self.now) if verdict.keep else []
         outcome = decide(offer, verdict, same_key, known, self.now, self.persons)
         return self._apply(tx, offer, outcome, parents)
+
+    def _stands_apart(self, offer: Offer, memory: Memory) -> bool:
+        relation = compare(offer.content, memory.content).relation
+        if relation in (Relation.SAME, Relation.CONTAINED):
+            return False
+        return relation is Relation.OTHER or (offer.origin.trusted and not may_change(offer, memory, self.persons))
 
     def judged(self, text: str, kind: Kind, origin: Origin, *, explicit: bool, around: str = "") -> Verdict:
         """What the gate says. What a person repeats they mean; what anyone else repeats may be an echo of recall."""
@@ -288,11 +294,6 @@ def _holding(tx: Transaction, memory: Memory, at: Micros) -> Memory:
     believed = [version for version in memories.versions(tx, memory.scope, memory.id) if not version.archived]
     holding = [each for each in believed if each.valid_from <= at and (each.valid_to is None or each.valid_to > at)]
     return holding[0] if holding else memory
-
-
-def _is_other(offer: Offer, memory: Memory) -> bool:
-    likeness = compare(offer.content, memory.content)
-    return likeness.relation is Relation.OTHER
 
 
 def _free_key(tx: Transaction, scope: Scope, key: str) -> str:
