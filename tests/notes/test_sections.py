@@ -71,5 +71,5 @@ def test_every_line_that_says_something_is_in_one_section_where_it_stands(lines)
 
 
 def test_text_is_read_as_it_may_be_stored_with_its_lines_kept():
-    assert text_of(b"\xef\xbb\xbf# A\r\nb\rc\x1b[31md\xff\n") == "# A\nb\nc [31md\ufffd\n"
+    assert text_of(b"\xef\xbb\xbf# A\r\nb\rc\x1b[31md\xff\n") == "# A\nb\ncd\ufffd\n"
     assert text_of(b"a\0b") is None
