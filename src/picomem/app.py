@@ -17,6 +17,7 @@ from picomem.records.scope import Scope
 from picomem.settings import Settings, load
 from picomem.store.connector import Connector
 from picomem.store.sqlite import SqliteConnector
+from picomem.text.safe import one_line
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -101,11 +102,13 @@ def _take_over_snapshot(engine: Engine, snapshot: Path) -> None:
     except NotFound:
         return  # another process was faster, and has renamed it
     except PicomemError as error:
-        log.warning("picomem: %s", error)
+        log.warning("picomem: %s", one_line(str(error)))
     else:
         if done.differing:
             log.warning(
-                "picomem: %d sessions of %s went another way here and were left.", len(done.differing), snapshot
+                "picomem: %d sessions of %s went another way here and were left.",
+                len(done.differing),
+                one_line(str(snapshot)),
             )
 
 

@@ -48,6 +48,7 @@ from picomem.policy.grounding import Grounds, content_words
 from picomem.records.kinds import Origin, worst
 from picomem.records.session import Role, Said
 from picomem.sessions.window import Window
+from picomem.text.safe import one_line
 from picomem.values import replace
 
 GUIDANCE = (
@@ -240,7 +241,7 @@ class Memory(AbstractCapability[Any]):
         except (StoreError, NotFound) as error:
             self._run.trouble = str(error)
             if not self._whole.trouble:
-                _log.warning("picomem: the agent works on without memory: %s", error)
+                _log.warning("picomem: the agent works on without memory: %s", one_line(str(error)))
             self._whole.trouble = str(error)
             return None
         self._whole.trouble = ""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from picomem.cli.run import json_document
 from picomem.errors import InvalidInput
 from picomem.paths import named_path, private_umask
+from picomem.text.safe import for_terminal, one_line
 from picomem.values import asdict
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def run_bench(chosen: argparse.Namespace) -> int:
         )
         rendered = speed.render(report)
     _progress("")
-    print(json.dumps(asdict(report), ensure_ascii=False, indent=2) if chosen.json else rendered)
+    print(json_document(asdict(report), indent=2) if chosen.json else for_terminal(rendered))
     if getattr(report, "stopped", False):
         raise KeyboardInterrupt
     return 0
@@ -177,7 +178,8 @@ def _draw(chosen: argparse.Namespace) -> int:
     from picomem.bench.curves import draw
 
     sizes = draw([named_path(file) for file in chosen.files], named_path(chosen.out))
-    print(json.dumps({"path": chosen.out, "sizes": sizes}) if chosen.json else f"{chosen.out} shows {sizes} sizes.")
+    shown = f"{one_line(chosen.out)} shows {sizes} sizes."
+    print(json_document({"path": chosen.out, "sizes": sizes}) if chosen.json else shown)
     return 0
 
 
@@ -225,7 +227,7 @@ def _peers(chosen: argparse.Namespace) -> tuple[PeerReport, str]:
 
 def _progress(text: str) -> None:
     if sys.stderr.isatty():
-        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        print(f"\r\x1b[K{one_line(text)}", end="", file=sys.stderr, flush=True)
 
 
 def _numbers(text: str, what: str) -> tuple[int, ...]:

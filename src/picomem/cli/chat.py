@@ -15,7 +15,6 @@ expects it to remember, while the setting's default, off, is right where others 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -23,10 +22,12 @@ from contextlib import contextmanager, suppress
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from picomem.cli.remark import remark
+from picomem.cli.run import json_document
 from picomem.errors import InvalidInput, PicomemError, StoreError
 from picomem.paths import private_umask
 from picomem.settings import Settings, given, load
-from picomem.text.plain import plain
+from picomem.text.safe import one_line, streamed_for_terminal
 from picomem.values import replace
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def open_model(settings: Settings, name: str) -> Model:
         if not found or (wanted and wanted not in found):
             raise InvalidInput(NO_MODEL)
         chosen = replace(chosen, provider="ollama", model=wanted or found[0], base_url=ollama.base_url())
-        print(f"picomem: talking with {chosen.model} of Ollama on this machine.", file=sys.stderr)
+        remark(f"talking with {chosen.model} of Ollama on this machine.")
     return open_chat_model(replace(settings, model=chosen))
 
 
@@ -133,7 +134,10 @@ class Chat:
         """Talk until the person ends it."""
         with suppress(ImportError):
             import readline  # noqa: F401 - lines can be edited, and the earlier ones come back
-        print(f"PicoBot on {self._model.model_name}. /help lists the commands, /quit or Ctrl-D ends.", file=sys.stderr)
+        print(
+            f"PicoBot on {one_line(self._model.model_name)}. /help lists the commands, /quit or Ctrl-D ends.",
+            file=sys.stderr,
+        )
         with self._attending():
             going = True
             while going and (line := self._next()) is not None:
@@ -141,7 +145,7 @@ class Chat:
             if going:
                 print(file=sys.stderr)
         if self.bot.talk.session:
-            print(_goes_on(self.bot.talk.session), file=sys.stderr)
+            remark(_goes_on(self.bot.talk.session))
 
     def _next(self) -> str | None:
         """The person's next line; an interrupt takes back what they have typed of it."""
@@ -188,9 +192,9 @@ class Chat:
         self._screen.quiet = as_json
         turn = self._turn(question)
         if as_json:
-            print(json.dumps(self._screen.account(turn), ensure_ascii=False, indent=2))
+            print(json_document(self._screen.account(turn), indent=2))
         elif turn.session:
-            print(_goes_on(turn.session), file=sys.stderr)
+            remark(_goes_on(turn.session))
         self._settle()
 
     def _heeded(self, line: str) -> bool:
@@ -203,9 +207,9 @@ class Chat:
             self._turn(line)
             self._settle()
         except PicomemError as error:
-            print(f"picomem: {error}", file=sys.stderr)
+            remark(str(error))
         except KeyboardInterrupt:
-            print("picomem: stopped; what was said until now is kept.", file=sys.stderr)
+            remark("stopped; what was said until now is kept.")
         return True
 
     def _begun(self, session: str) -> PicoBot:
@@ -229,7 +233,7 @@ class Chat:
         except StoreError as error:
             notes = [str(error)]
         for note in notes:
-            print(f"picomem: {note}", file=sys.stderr)
+            remark(note)
 
     def _waited(self, work: Callable[[], Awaitable[Any]]) -> Any:
         """What a task comes to; an interrupt stops the task, and what was said until then is kept."""
@@ -251,7 +255,7 @@ class Chat:
 
 
 def _goes_on(session: str) -> str:
-    return f"picomem: `picomem chat --session {session[:18]}` goes on."
+    return f"`picomem chat --session {session[:18]}` goes on."
 
 
 class Screen:
@@ -286,23 +290,25 @@ class Screen:
         if isinstance(event, Words) and not self.quiet:
             if self._spinner:
                 self._spinner.stop()
-            print(plain(event.text), end="", flush=True)
+            print(streamed_for_terminal(event.text), end="", flush=True)
             self._midline = True
         elif isinstance(event, Notice):
             self._notices.append(event.text)
             self._aside(f"picomem: {event.text}", always=True)
         elif isinstance(event, Calls):
             self._calls.append({"tool": event.name, "arguments": event.arguments})
-            self._aside(f"  → {event.name} {plain(event.arguments)[:200]}")
+            self._aside(f"  → {event.name} {event.arguments[:200]}")
             if self._spinner:
-                self._spinner.update(f"{event.name} …")
+                from rich.text import Text
+
+                self._spinner.update(Text(f"{one_line(event.name)} …"))
                 self._spinner.start()
         elif isinstance(event, Answers):
             asked = next((each for each in self._calls if each["tool"] == event.name and "result" not in each), None)
             if asked is not None:
                 asked |= {"result": event.text, "failed": event.failed}
             if event.failed:
-                self._aside(f"    {plain(event.text)[:300]}")
+                self._aside(f"    {event.text[:300]}")
 
     def end(self) -> None:
         """The answer is over: its line ends."""
@@ -327,7 +333,7 @@ class Screen:
             if self._spinner:
                 self._spinner.stop()
             self.end()
-            print(line, file=sys.stderr)
+            print(one_line(line), file=sys.stderr)
 
 
 @contextmanager

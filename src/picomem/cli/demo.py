@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 from pathlib import Path
 
-from picomem.cli.run import progress_bar
+from picomem.cli.run import json_document, progress_bar
 from picomem.demo.demo import run
 from picomem.ingest.report import Progress
 from picomem.paths import named_path, private_umask
+from picomem.text.safe import for_terminal
 
 
 def run_demo(chosen: argparse.Namespace) -> int:
     """Show it; the store is thrown away afterwards unless a folder was given."""
     private_umask()
     lines: list[str] = []
-    say = lines.append if chosen.json else print
+    say = lines.append if chosen.json else lambda line: print(for_terminal(line))
     with tempfile.TemporaryDirectory(prefix="picomem-demo-") as spare, progress_bar(not chosen.json) as bar:
 
         def show(state: Progress) -> None:
@@ -26,5 +26,5 @@ def run_demo(chosen: argparse.Namespace) -> int:
 
         run(named_path(chosen.keep) if chosen.keep else Path(spare), say, show)
     if chosen.json:
-        print(json.dumps({"lines": lines}, ensure_ascii=False, indent=2))
+        print(json_document({"lines": lines}, indent=2))
     return 0

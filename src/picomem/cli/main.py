@@ -19,9 +19,11 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from picomem.cli.options import add_request, request_of
+from picomem.cli.remark import remark
 from picomem.cli.width import width
 from picomem.errors import InvalidInput, PicomemError
 from picomem.operations.table import NAMES, operation
+from picomem.text.safe import escaped_json
 from picomem.version import __version__
 
 _OTHERS = {
@@ -77,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PicomemError as error:
         return _fail(error, "--json" in arguments)
     except KeyboardInterrupt:
-        print("picomem: stopped; what was done until now is kept.", file=sys.stderr)
+        remark("stopped; what was done until now is kept.")
         return 130
     except BrokenPipeError:
         # The reader of our output has gone (`picomem … | head`): nothing more can be said to it.
@@ -199,8 +201,9 @@ def _first_sentence(text: str) -> str:
 def _fail(error: PicomemError, as_json: bool) -> int:
     if as_json:
         details = {name: value for name, value in error.data.items() if isinstance(value, str | int | float)}
-        print(json.dumps({"error": {"code": error.code, "message": str(error), **details}}, ensure_ascii=False))
-    print(f"picomem: {error}", file=sys.stderr)
+        document = {"error": {"code": error.code, "message": str(error), **details}}
+        print(escaped_json(json.dumps(document, ensure_ascii=False)))
+    remark(str(error))
     return error.exit_code
 
 

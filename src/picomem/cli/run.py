@@ -13,6 +13,7 @@ from picomem.app import open_engine
 from picomem.errors import GeneratorFailed, InvalidInput, NotFound, StoreError
 from picomem.operations.operation import Operation, Progressing
 from picomem.paths import private_umask
+from picomem.text.safe import escaped_json, one_line
 
 
 def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace) -> int:
@@ -67,10 +68,15 @@ def _proved(scan: Any) -> bool:
 
 
 def print_json(result: Any) -> None:
-    """One document. `ensure_ascii` is off: people read it too."""
+    """One document of a result."""
     from picomem.operations.views import jsonable
 
-    print(json.dumps(jsonable(result), ensure_ascii=False, indent=2))
+    print(json_document(jsonable(result), indent=2))
+
+
+def json_document(value: Any, indent: int | None = None) -> str:
+    """A JSON document that a terminal does not obey. `ensure_ascii` is off: people read it too."""
+    return escaped_json(json.dumps(value, ensure_ascii=False, indent=indent))
 
 
 @contextmanager
@@ -83,7 +89,7 @@ def progress_bar(wanted: bool, *, rows: bool = False) -> Iterator[Progressing | 
     from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn() if rows else DownloadColumn(),
         TimeRemainingColumn(),
@@ -92,6 +98,6 @@ def progress_bar(wanted: bool, *, rows: bool = False) -> Iterator[Progressing | 
         task = bar.add_task("Reading", total=None)
 
         def show(done: int, total: int, path: str) -> None:
-            bar.update(task, completed=done, total=total, description=path[-40:])
+            bar.update(task, completed=done, total=total, description=one_line(path[-40:]))
 
         yield show

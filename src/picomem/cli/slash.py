@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from picomem.cli.text.results import text_of
 from picomem.errors import InvalidInput, NotFound
 from picomem.operations.table import operation
+from picomem.text.safe import one_line
 
 if TYPE_CHECKING:
     from picomem.cli.chat import Chat
@@ -95,7 +96,7 @@ def _session(chat: Chat, name: str) -> None:
     except NotFound:
         raise NotFound(f"There is no conversation “{name[:80]}”; /sessions lists them.") from None
     title = _done(chat, "messages", session=chat.bot.talk.session, last=1).session.title
-    print(f"Going on with: {title}", file=sys.stderr)
+    print(f"Going on with: {one_line(title)}", file=sys.stderr)
 
 
 def _purge_session(chat: Chat, _rest: str) -> None:

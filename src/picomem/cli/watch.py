@@ -10,15 +10,15 @@ with exit code 0: to be stopped is how this command ends, and systemd counts 143
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from picomem.cli.remark import remark
+from picomem.cli.run import json_document
 from picomem.errors import InvalidInput, PicomemError
 from picomem.ingest.places import default_places
 from picomem.operations.keeping import Ingest
@@ -57,7 +57,7 @@ def watch(engine: Engine, operation: Operation, request: Ingest, *, as_json: boo
     except KeyboardInterrupt:
         if not terminated:
             raise
-        print("picomem: told to stop; what was read until now is kept.", file=sys.stderr)
+        remark("told to stop; what was read until now is kept.")
     finally:
         signal.signal(signal.SIGTERM, before)
     return 0
@@ -72,7 +72,7 @@ def _follow(engine: Engine, operation: Operation, request: Ingest, *, as_json: b
         names = ", ".join(str(folder) for folder in folders)
         raise InvalidInput(f"There is nothing to watch: {names} do not exist. Name a folder that does.")
     _report(operation.call(engine, request), as_json)
-    print(f"picomem: watching {', '.join(map(str, _there(folders)))}; Ctrl-C stops.", file=sys.stderr, flush=True)
+    remark(f"watching {', '.join(map(str, _there(folders)))}; Ctrl-C stops.")
     problem = ""
     while True:
         there = _there(folders)
@@ -136,7 +136,7 @@ def _read(engine: Engine, operation: Operation, request: Ingest, problem: str, a
         result = operation.call(engine, request)
     except PicomemError as error:
         if str(error) != problem:
-            print(f"picomem: {error}", file=sys.stderr, flush=True)
+            remark(str(error))
         return str(error)
     if result.episodes or result.updated or result.problems:
         _report(result, as_json)
@@ -146,4 +146,4 @@ def _read(engine: Engine, operation: Operation, request: Ingest, problem: str, a
 def _report(result: object, as_json: bool) -> None:
     from picomem.cli.text.results import text_of
 
-    print(json.dumps(jsonable(result), ensure_ascii=False) if as_json else text_of("ingest", result), flush=True)
+    print(json_document(jsonable(result)) if as_json else text_of("ingest", result), flush=True)

@@ -21,6 +21,7 @@ from picomem.clock import to_datetime
 from picomem.errors import InvalidInput
 from picomem.records.kinds import Kind, Priority
 from picomem.records.memory import Memory
+from picomem.text.safe import for_markdown_line, markdown_name
 from picomem.text.tokens import count_tokens, cut_to_tokens
 from picomem.values import dataclass
 
@@ -113,11 +114,11 @@ def _page(sections: list[tuple[str, list[Memory]]], kept: set[str], domains: lis
 
 
 def _line(memory: Memory) -> str:
-    text = " ".join(memory.content.split())
+    text = for_markdown_line(memory.content)
     short = cut_to_tokens(text, _LONGEST_ENTRY)
     if short != text:
         short = short.rstrip() + " …"
-    about = [" ".join(memory.scope.project.split())] if memory.scope.project else []
+    about = [markdown_name(memory.scope.project)] if memory.scope.project else []
     if memory.kind in (Kind.DECISION, Kind.PROJECT):
         about.append(f"{to_datetime(memory.valid_from):%Y-%m-%d}")  # of two decisions the later one holds
     note = f" ({', '.join(about)})" if about else ""

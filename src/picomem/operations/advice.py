@@ -6,8 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from picomem.operations.inert import inert
+from picomem.text.safe import one_line
 from picomem.values import fields, replace
 
+LONGEST_SENTENCE = 2_000  # characters of an error or a note, which may quote a long text
 _COMMAND = re.compile(r"`picomem ([a-z-]+)([^`]{0,200})`")
 _ASK = "(`picomem` is a command for the person's terminal: tell them.)"
 
@@ -17,7 +20,7 @@ def for_agents(text: str, tools: Mapping[str, str]) -> str:
 
     `tools` are the tools' names by command.
     """
-    told = _COMMAND.sub(lambda found: _tool(found, tools), text)
+    told = _COMMAND.sub(lambda found: _tool(found, tools), one_line(text, LONGEST_SENTENCE))
     return f"{told} {_ASK}" if _COMMAND.search(told) else told
 
 
@@ -27,7 +30,9 @@ def _tool(found: re.Match[str], tools: Mapping[str, str]) -> str:
 
 
 def with_notes_for_agents(result: Any, tools: Mapping[str, str]) -> Any:
-    """A result whose notes an agent can follow. What was stored or said is left as it is, whatever it says."""
+    """A result as an agent reads it: made inert, with notes that it can follow. What was stored or said says what it
+    said."""
+    result = inert(result)
     noted = {each.name: getattr(result, each.name) for each in fields(result) if each.name in ("note", "notes")}
     changes = {
         name: for_agents(value, tools) if isinstance(value, str) else [for_agents(each, tools) for each in value]

@@ -6,6 +6,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from picomem.operations.inert import inert
+from picomem.text.safe import for_terminal
+
 _MODULES = {
     "reading": "recall search-notes read-note memories show why history timeline index",
     "writing": "remember revise forget undo changes audit purge",
@@ -16,6 +19,6 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 
 
 def text_of(name: str, result: Any) -> str:
-    """The result of the operation of that name."""
+    """The result of the operation of that name, as a terminal may show it."""
     module = import_module(f"picomem.cli.text.{_MODULE_OF[name]}")
-    return getattr(module, name.replace("-", "_"))(result)
+    return for_terminal(getattr(module, name.replace("-", "_"))(inert(result)))

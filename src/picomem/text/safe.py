@@ -1,0 +1,114 @@
+"""Text made inert for the reader at hand: a terminal, a line of Markdown, a prompt. Pure.
+
+Stored text is kept as it was written; it is made safe where it is shown. A terminal obeys escape sequences, bidi
+overrides show a text in another order than it has, tag and zero-width characters hide words from a person that a model
+reads, and a line feed in a name begins a line that looks like the program's own.
+
+What a reader would obey is shown as an escape (`\\x1b`, `\\u202e`), what nobody can see is left out. Right-to-left
+text, joined emoji, flags, Chinese, and marks and joiners where a script needs them stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+
+_OPENING, _CLOSING = "\u202a\u202b\u2066\u2067\u2068", "\u202c\u2069"
+_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+# The flags of England, Scotland and the like: a black flag, a few tag characters, and the tag that ends them.
+_FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{2,6}\U000e007f"
+_INVISIBLE = (
+    "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
+)
+_JOINERS = "\u200c\u200d"
+_OBEYED = "\x00-\x08\x0b-\x1f\x7f-\x9f\u202d\u202e\ud800-\udfff"
+_UNSAFE = re.compile(
+    f"(?P<flag>{_FLAG})"
+    f"|(?P<hidden>[{_INVISIBLE}]+"
+    f'|(?<=[{_SELECTORS}])[{_SELECTORS}]+|(?<=[\x00-"$-)+-/:-\x7f])[{_SELECTORS}]+'  # digits, # and * make keycaps
+    f"|(?<=[\x00-\x7f{_JOINERS}])[{_JOINERS}]+|[{_JOINERS}]+(?=[\x00-\x7f]))"
+    f"|(?P<obeyed>[{_OBEYED}])"
+)
+_IN_JSON = re.compile(f"[\x7f-\x9f\u2028\u2029{_OPENING}{_CLOSING}\u202d\u202e{_INVISIBLE}\ud800-\udfff]")
+_DIRECTIONS = re.compile(f"[{_OPENING}{_CLOSING}]")
+_LINE_ENDS = re.compile("\r\n|[\u2028\u2029]")
+_PLAIN_NAME = re.compile(r"[\w .@+/-]+")
+_MARKUP = re.compile(r"<(?=[A-Za-z/!?])")
+
+
+def for_terminal(text: str) -> str:
+    """A text of one or several lines that a terminal shows and does not obey."""
+    lines = _visible(text).expandtabs().split("\n")
+    return "\n".join(map(_balanced, lines))
+
+
+def streamed_for_terminal(piece: str) -> str:
+    """A piece of a text that comes in pieces. Whether a change of direction ends is not known yet, so none is kept."""
+    return _DIRECTIONS.sub(_escape, _visible(piece.replace("\r", "")).expandtabs())
+
+
+def for_prompt(text: str) -> str:
+    """A text of one or several lines in which a model reads what a person would see."""
+    return "\n".join(map(_balanced, _visible(text).split("\n")))
+
+
+def one_line(text: str, most: int = 0) -> str:
+    """A text that stands in one line, such as a name or an error, for a terminal as for a prompt; with `most`, at most
+    so many characters of it."""
+    short = text[:most] + "…" if 0 < most < len(text) else text
+    return _balanced(_visible(short).replace("\n", "\\n").replace("\t", "\\t"))
+
+
+def for_markdown_line(text: str) -> str:
+    """A text that stands in one line of Markdown: it begins no other line, and no HTML."""
+    return _MARKUP.sub(r"\\<", _balanced(_visible(" ".join(text.split()))))
+
+
+def markdown_name(name: str) -> str:
+    """A name as it stands in a line of Markdown: an unusual one as code, so that it ends where it should."""
+    shown = one_line(name)
+    return shown if _PLAIN_NAME.fullmatch(shown) else "`" + shown.replace("`", "'") + "`"
+
+
+def escaped_json(document: str) -> str:
+    """A JSON document with the characters that a reader might obey, or cannot see, as escapes: the data are the same.
+
+    Only strings hold such characters, and `json.dumps` has escaped those below U+0020 already.
+    """
+    return _IN_JSON.sub(_json_escape, document)
+
+
+def _visible(text: str) -> str:
+    """A text without what cannot be seen, and with an escape for what a reader would obey but for directions."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNSAFE.sub(_replacement, _LINE_ENDS.sub("\n", text))
+
+
+def _replacement(unsafe: re.Match[str]) -> str:
+    if unsafe.lastgroup == "obeyed":
+        return _escape(unsafe)
+    return unsafe.group() if unsafe.lastgroup == "flag" else ""
+
+
+def _balanced(line: str) -> str:
+    """A line whose changes of direction end in it; otherwise they are shown as escapes."""
+    if line.isascii() or not _DIRECTIONS.search(line):
+        return line
+    open_ = []
+    for change in _DIRECTIONS.findall(line):
+        if change in _OPENING:
+            open_.append("\u2069" if change >= "\u2066" else "\u202c")
+        elif not open_ or open_.pop() != change:
+            return _DIRECTIONS.sub(_escape, line)
+    return _DIRECTIONS.sub(_escape, line) if open_ else line
+
+
+def _escape(character: re.Match[str]) -> str:
+    code = ord(character.group())
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def _json_escape(character: re.Match[str]) -> str:
+    units = character.group().encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
