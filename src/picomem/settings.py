@@ -20,6 +20,7 @@ from picomem.values import dataclass, field, fields, replace
 
 LEAST_CONTEXT = 400  # tokens: with fewer, an index page and a summary do not fit beside a message
 LEAST_WINDOW = 2_000  # tokens: with fewer, no conversation fits beside what the model is told
+_MOST = 1_000_000_000_000  # of any number
 _LARGEST = 1 << 20  # bytes of a settings file
 _SWITCHES = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
 
@@ -165,6 +166,8 @@ class Settings:
                 value = getattr(getattr(self, table), key.name)
                 # Where 0 means that nothing is set, or that there is no limit.
                 least = 0 if key.default == 0 or key.name == "daily_token_limit" else 1
+                if type(value) is int and value > _MOST:
+                    raise InvalidInput(f"{name}.{key.name} is too large; it must be at most {_MOST:,}.")
                 if type(value) is int and value < least:
                     raise InvalidInput(f"{name}.{key.name} is {value}; it must be at least {least}.")
         for name, least in (("context_budget_tokens", LEAST_CONTEXT), ("context_window", 2 * LEAST_CONTEXT)):

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.notes.notes import MOST_LINES
+from picomem.notes.notes import MOST_CHARACTERS, MOST_LINES
+from picomem.operations.notes import ReadNote, read_note
 from picomem.records.session import Role, Said
 from picomem.settings import NotesSettings, Settings
 
@@ -179,6 +180,21 @@ def test_long_notes_are_read_in_parts(open_notes, workspace):
         engine.read_note("memory/long.md", first_line=MOST_LINES + 12)
     with pytest.raises(InvalidInput):
         engine.read_note("memory/long.md", first_line=0)
+
+
+def test_a_line_that_is_too_long_is_cut_with_a_mark_that_says_where_the_rest_is(open_notes, workspace):
+    workspace.write("memory/long.md", "short\n" + "zebra " * 500_000 + "\nafter\n" + ("x" * 30_000 + "\n") * 2)
+    engine = open_notes()
+    assert engine.read_note("memory/long.md").text == "short"
+    cut = engine.read_note("memory/long.md", first_line=2)
+    assert len(cut.text) < MOST_CHARACTERS + 1_000
+    assert "… [line 2 has 3,000,000 characters and is cut here; the rest is in " in cut.text
+    assert cut.text.endswith(f"{workspace.folder / 'memory' / 'long.md'}]")
+    assert (cut.lines, cut.more_from, cut.cut) == (1, 3, True)
+    rest = engine.read_note("memory/long.md", first_line=3)
+    assert (rest.lines, rest.more_from, rest.cut) == (2, 5, False)
+    said = read_note(engine, ReadNote("memory/long.md", first_line=2))
+    assert (said.truncated, said.nextFrom) == (True, 3)
 
 
 def test_what_is_no_text_is_left_out_and_said(open_notes, workspace):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from picomem.bench import metrics
 from picomem.bench.cases import read_cases, set_name
-from picomem.bench.quality import tried
+from picomem.bench.quality import MOST, tried
 from picomem.bench.significance import Paired, paired
 from picomem.bench.tables import chance, markdown, plain, share
 from picomem.bench.trial import SYSTEMS, UNITS, Outcome, Way
@@ -71,8 +71,8 @@ def run(
 ) -> AblationReport:
     """Measure on these sets (see cases.py). Raises NotFound or InvalidInput for a file that is no set, and for fewer
     jobs than 1."""
-    if jobs < 1:
-        raise InvalidInput("The number of jobs is a whole number from 1.")
+    if not 1 <= jobs <= MOST:
+        raise InvalidInput(f"The number of jobs is a whole number from 1 to {MOST:,}.")
     lacking = {name: Way(embedder, replace(WEIGHTS, **dict.fromkeys(keys, 0.0))) for name, keys in _PARTS.items()}
     lacking[_NUMPY] = Way("none")
     sets = []

@@ -28,6 +28,7 @@ from picomem.paths import open_regular
 from picomem.values import dataclass
 
 TurnKey = tuple[str, str]  # a session's id, and a turn's id within it
+_LONGEST_LINE = 64 << 20  # bytes; a case is a megabyte
 _MONTH = re.compile(r"(\d{4})-(\d\d)")
 
 
@@ -81,7 +82,9 @@ def read_cases(path: Path) -> Iterator[Case]:
     """The cases of a set, one by one. Raises NotFound, or InvalidInput that names the line."""
     try:
         with open_regular(path) as raw, gzip.open(raw) if path.suffix == ".gz" else raw as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE + 1), b""), 1):
+                if len(line) > _LONGEST_LINE:
+                    raise InvalidInput(f"Line {number} of {path} is longer than {_LONGEST_LINE >> 20} MiB.")
                 if line.strip():
                     yield _case_in(path, number, line)
     except (OSError, EOFError, zlib.error) as error:
@@ -114,7 +117,7 @@ def moment(text: str) -> Micros | None:
 def _case_in(path: Path, number: int, line: bytes) -> Case:
     try:
         return _case(json.loads(line))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInput(f"Line {number} of {path} is not a case of a test set: {error!r}.") from error
 
 

@@ -25,6 +25,7 @@ from picomem.errors import InvalidInput
 from picomem.values import dataclass
 
 ALL_TYPES = "all"
+MOST = 1_000  # depths, jobs and parts of a set
 _AHEAD = 2  # cases that wait for each process: a case is a megabyte, and a set has hundreds
 
 
@@ -109,6 +110,8 @@ def run(
     """
     if not ks or min(*ks, jobs, every) < 1:
         raise InvalidInput("The depths, the number of jobs and the part of the cases are whole numbers from 1.")
+    if max(*ks, jobs, every) > MOST:
+        raise InvalidInput(f"The depths, the number of jobs and the part of the cases are at most {MOST:,}.")
     ks = tuple(sorted(set(ks)))
     depth = max(*ks, metrics.DEPTH)
     sets = [

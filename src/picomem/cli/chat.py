@@ -43,6 +43,7 @@ NO_MODEL = (
 )
 _PROMPT = "› "
 _STOPPING_SECONDS = 10.0
+_MOST_PIPED = 1_000_000  # characters of a question on stdin
 
 
 def add_chat(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +64,9 @@ def run_chat(chosen: argparse.Namespace) -> int:
         settings = replace(settings, memory=replace(settings.memory, enabled=True))
     question = " ".join(chosen.question).strip()
     if not question and not sys.stdin.isatty():
-        question = sys.stdin.read().strip()
+        question = sys.stdin.read(_MOST_PIPED + 1).strip()
+        if len(question) > _MOST_PIPED:
+            raise InvalidInput(f"The question on stdin is longer than {_MOST_PIPED:,} characters; ask a shorter one.")
         if not question:
             raise InvalidInput('There is no question on stdin; name one, as in `picomem chat "What do you know?"`.')
     model = open_model(settings, chosen.model)

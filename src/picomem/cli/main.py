@@ -65,6 +65,12 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise InvalidInput(f"{message}; `{self.prog} --help` shows what there is.")
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        values = super()._get_values(action, arg_strings)  # type: ignore[misc]
+        if action.nargs is None and isinstance(values, list):  # argparse takes the "--" of `--user=--` away
+            raise argparse.ArgumentError(action, "“--” is no value")
+        return values
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; its exit code."""

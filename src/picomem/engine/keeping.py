@@ -202,6 +202,10 @@ class Keeping(Conversing):
         """Write the always-loaded page to a file, and remember where, for a purge. Raises InvalidInput."""
         from picomem.memory import traces
 
+        try:
+            str(path).encode()
+        except UnicodeEncodeError:
+            raise InvalidInput(f"{path} is no name in UTF-8; name another file for the page.") from None
         page = self.index(budget=budget, scope=scope)
         traces.export(self._connector, self._owner(scope), path, page.text, page.budget, self._clock())
         return page

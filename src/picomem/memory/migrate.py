@@ -106,7 +106,10 @@ def markdown_files(paths: list[Path]) -> list[Path]:
     """The Markdown files among these files and folders. Raises InvalidInput for a path that holds none."""
     found: list[Path] = []
     for path in paths:
-        files = sorted(path.rglob("*.md")) if is_folder(path) else [path] if is_regular(path) else []
+        try:
+            files = sorted(path.rglob("*.md")) if is_folder(path) else [path] if is_regular(path) else []
+        except OSError as error:
+            raise InvalidInput(f"{path} cannot be searched for Markdown files: {error.strerror}.") from error
         files = [file for file in files if not file.is_symlink() and _is_note(file)]
         if not files:
             raise InvalidInput(f"{path} is no Markdown file and holds none; name MEMORY.md or its folder.")

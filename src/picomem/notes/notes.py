@@ -36,6 +36,7 @@ from picomem.version import __version__
 
 MOST_FILES = 10_000  # in all folders together
 MOST_LINES = 400  # that one call of `read` hands out
+MOST_CHARACTERS = 40_000  # of them together; a longer line is cut
 _BATCH = 32  # files that are stored in one transaction
 _SETTLED = 2_000_000_000  # nanoseconds after which a file that is written to once more has another time
 
@@ -69,13 +70,15 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Lines of a note. `more_from` is the line at which to go on, if there is more."""
+    """Lines of a note. `more_from` is the line at which to go on, if there is more; `cut` says that the line is too
+    long to be handed out whole."""
 
     name: str
     text: str
     first_line: int
     lines: int
     more_from: int | None
+    cut: bool = False
 
 
 _Cut = tuple[NoteFile, list[Section]]
@@ -149,8 +152,15 @@ class Notes:
         if first_line > max(1, len(every)):
             raise InvalidInput(f"{name} has {len(every)} lines, so none from {first_line} on.")
         end = first_line - 1 + min(lines or MOST_LINES, MOST_LINES)
-        taken = every[first_line - 1 : end]
-        return Excerpt(name, "\n".join(taken), first_line, len(taken), end + 1 if end < len(every) else None)
+        taken = _fitting(every[first_line - 1 : end])
+        after = first_line + len(taken)
+        more_from = after if after <= len(every) else None
+        cut = bool(taken) and len(taken[0]) > MOST_CHARACTERS
+        if cut:
+            file = place.folder.joinpath(*parts)
+            mark = f" … [line {first_line} has {len(taken[0]):,} characters and is cut here; the rest is in {file}]"
+            taken = [taken[0][:MOST_CHARACTERS] + mark]
+        return Excerpt(name, "\n".join(taken), first_line, len(taken), more_from, cut)
 
     def _listed(self) -> Iterator[tuple[Place, opening.Listed]]:
         """Every note there is, each once though two folders hold it."""
@@ -250,6 +260,18 @@ class Notes:
             return self._redactor()
         except StoreError:
             return Redactor(os.urandom(32))
+
+
+def _fitting(lines: Sequence[str]) -> list[str]:
+    """As many of the first lines as may be handed out together, and one at least."""
+    taken: list[str] = []
+    room = MOST_CHARACTERS
+    for line in lines:
+        room -= len(line) + 1
+        if room < 0 and taken:
+            break
+        taken.append(line)
+    return taken
 
 
 def _cut(place: Place, parts: opening.Parts, redactor: Redactor) -> _Cut:

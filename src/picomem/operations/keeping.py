@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from picomem.errors import InvalidInput, NotFound
 from picomem.memory.status import Status as StoreStatus
 from picomem.operations.memory_views import ChangeView, change_view
-from picomem.operations.operation import Operation, Progressing, option
+from picomem.operations.operation import MOST_ROWS, Operation, Progressing, option
 from picomem.paths import named_path, status_of
 from picomem.values import asdict, dataclass
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Ingest:
     paths: tuple[str, ...] = option(
-        "files or folders (default: where the agents keep theirs)", positional=True, many=True, tool=None
+        "files or folders (default: where the agents keep theirs)", positional=True, many=True, tool=None, path=True
     )
 
 
@@ -98,7 +98,7 @@ def withhold(engine: Engine, request: Withhold) -> WithholdResult:
 
 @dataclass(frozen=True, slots=True)
 class Migrate:
-    paths: tuple[str, ...] = option("Markdown files, or folders of them", positional=True, many=True)
+    paths: tuple[str, ...] = option("Markdown files, or folders of them", positional=True, many=True, path=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +237,7 @@ def doctor(engine: Engine, request: Doctor) -> DoctorResult:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    limit: int = option("changes at most", 20, short="-n")
+    limit: int = option("changes at most", 20, short="-n", least=1, most=MOST_ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +253,6 @@ def audit(engine: Engine, request: Audit) -> AuditResult:
 
     To take something back, `changes` lists the same decisions by memory or run, with the ids that `undo` takes.
     """
-    if request.limit < 1:
-        raise InvalidInput(f"limit is {request.limit}; it must be at least 1.")
     changes = [change_view(change, key) for change, key in engine.changes(request.limit)]
     return AuditResult(changes, engine.status().decisions)
 

@@ -22,8 +22,10 @@ _NO_WIKI = "There is no wiki here; the corpora are memory (the notes) and sessio
 @dataclass(frozen=True, slots=True)
 class SearchNotes:
     query: str = option("the question, in any words", positional=True)
-    max_results: int = option(f"results at most, up to {_MOST_RESULTS}", 6, short="-n", tool="maxResults")
-    min_score: float = option("leave out what scores less, 0–1", 0.25, tool="minScore")
+    max_results: int = option(
+        f"results at most, up to {_MOST_RESULTS}", 6, short="-n", tool="maxResults", least=1, most=_MOST_RESULTS
+    )
+    min_score: float = option("leave out what scores less, 0–1", 0.25, tool="minScore", least=0, most=1)
     corpus: str = option(
         "where to look: notes (memory), past sessions, or all", "memory", choices=("memory", "wiki", "all", "sessions")
     )
@@ -61,10 +63,6 @@ def search_notes(engine: Engine, request: SearchNotes) -> SearchNotesResult:
 
     Ask memory_recall first; this is for what is written in notes only. Changed files are read before it answers.
     """
-    if not 1 <= request.max_results <= _MOST_RESULTS:
-        raise InvalidInput(f"maxResults is {request.max_results}; it lies between 1 and {_MOST_RESULTS}.")
-    if not 0 <= request.min_score <= 1:
-        raise InvalidInput(f"minScore is {request.min_score}; it lies between 0 and 1.")
     results: list[NoteView] = []
     warnings: list[str] = []
     cited = engine.settings.memory.citations != "off"
@@ -95,15 +93,15 @@ def search_notes(engine: Engine, request: SearchNotes) -> SearchNotesResult:
 @dataclass(frozen=True, slots=True)
 class ReadNote:
     path: str = option("the note's path, as memory_search gives it", positional=True)
-    first_line: int = option("the line at which to begin, from 1", 1, tool="from")
-    lines: int | None = option("lines at most (default: as many as one call gives)", None)
+    first_line: int = option("the line at which to begin, from 1", 1, tool="from", least=1)
+    lines: int | None = option("lines at most (default: as many as one call gives)", None, least=1)
     corpus: str = option("where it lies", "memory", choices=("memory", "wiki", "all"))
 
 
 @dataclass(frozen=True, slots=True)
 class ReadNoteResult:
     """`status` is "ok"; or "not_found" or "error", with a `message`. Where it is `truncated`, `nextFrom` is the line
-    at which to go on."""
+    at which to go on, if there is one; a line that is too long ends with a mark that says where the rest is."""
 
     status: str
     path: str
@@ -127,7 +125,15 @@ def read_note(engine: Engine, request: ReadNote) -> ReadNoteResult:
         return ReadNoteResult(status, request.path, "", request.first_line, 0, False, None, str(error), Origin.OTHER)
     more = found.more_from
     return ReadNoteResult(
-        "ok", found.name, found.text, found.first_line, found.lines, more is not None, more, "", Origin.OTHER
+        status="ok",
+        path=found.name,
+        text=found.text,
+        startLine=found.first_line,
+        lines=found.lines,
+        truncated=more is not None or found.cut,
+        nextFrom=more,
+        message="",
+        origin=Origin.OTHER,
     )
 
 
@@ -174,7 +180,7 @@ def _searched(result: SearchNotesResult) -> str:
 def _read(result: ReadNoteResult) -> str:
     if result.status != "ok":
         return f"{result.status}: {result.message}"
-    more = f"\n(more from line {result.nextFrom})" if result.truncated else ""
+    more = f"\n(more from line {result.nextFrom})" if result.nextFrom else ""
     return fenced(result.text, result.origin) + more
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from picomem.values import MISSING, dataclass, field, fields
+from picomem.errors import InvalidInput
+from picomem.values import MISSING, dataclass, field, fields, replace
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
 
+MOST_ROWS = 1_000_000  # that one call lists
+_LARGEST = 2**53  # what JSON, and every database, holds exactly
 Progressing = Callable[[int, int, str], None]  # done, total, what is being worked on
 
 
@@ -50,7 +53,11 @@ class Operation:
         return [" ".join(text.split()) for text in (self.run.__doc__ or "").strip().split("\n\n")]
 
     def call(self, engine: Engine, request: Any, progress: Progressing | None = None) -> Any:
-        """Run it. One that waits on a network gets an event loop of its own: who has one already awaits `run`."""
+        """Check the request and run it. One that waits on a network gets an event loop of its own.
+
+        Raises InvalidInput for a value outside of its bounds.
+        """
+        request = checked(request)
         if self.asynchronous:
             import anyio
 
@@ -67,11 +74,15 @@ def option(
     short: str = "",
     tool: str | None = "",
     many: bool = False,
+    least: float | None = None,
+    most: float | None = None,
+    path: bool = False,
 ) -> Any:
     """A field of a request.
 
     `text` explains it; `positional` and `short` are for the command line; `tool` is its name as a tool's parameter
     where the designs call it otherwise, and None keeps it from tools; `many` says that it can be given repeatedly.
+    `least` and `most` bound a number; `path` says that it names a file, whose name may be no UTF-8.
     """
     metadata = {
         "help": text,
@@ -80,12 +91,46 @@ def option(
         "short": short,
         "tool": tool,
         "many": many,
+        "least": least,
+        "most": most,
+        "path": path,
     }
     if many:
         return field(default_factory=tuple, metadata=metadata)
     if default is MISSING:
         return field(metadata=metadata)
     return field(default=default, metadata=metadata)
+
+
+def checked(request: Any) -> Any:
+    """A request whose numbers are within bounds, and whose texts are Unicode. Raises InvalidInput."""
+    changes: dict[str, Any] = {}
+    for name, _, about in options(type(request)):
+        value = getattr(request, name)
+        if isinstance(value, int | float):
+            _check_number(about["tool"] or name, value, about)
+        elif isinstance(value, str | tuple) and not about["path"]:
+            # Arguments that were no UTF-8, and JSON such as "\ud800", hold what no database does.
+            text = _unicode(value) if isinstance(value, str) else tuple(map(_unicode, value))
+            changes |= {name: text} if text != value else {}
+    return replace(request, **changes) if changes else request
+
+
+def _check_number(name: str, value: float, about: dict[str, Any]) -> None:
+    least = -_LARGEST if about["least"] is None else about["least"]
+    most = _LARGEST if about["most"] is None else about["most"]
+    if least <= value <= most:
+        return
+    shown = value if abs(value) <= _LARGEST else "a number with too many digits"
+    if value < least:
+        raise InvalidInput(f"{name} is {shown}; it must be at least {least:,}.")
+    if value > most:
+        raise InvalidInput(f"{name} is {shown}; it must be at most {most:,}.")
+    raise InvalidInput(f"{name} is not a number.")
+
+
+def _unicode(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def options(request: type) -> list[tuple[str, Any, dict[str, Any]]]:

@@ -19,11 +19,11 @@ NOTES = "Notes are your own files and are not touched."
 @dataclass(frozen=True, slots=True)
 class Purge:
     session: str = option("a session: its id, or the beginning of it", "")
-    older_than: int | None = option("what was said more than so many days ago", None)
+    older_than: int | None = option("what was said more than so many days ago", None, least=1, most=1_000_000)
     everything: bool = option("all that the user has (--user says whose)", False)
     dry_run: bool = option("only list what would go", False)
     yes: bool = option("do not ask", False, short="-y")
-    wait: int = option("seconds to wait for other programs that use the file", 30)
+    wait: int = option("seconds to wait for other programs that use the file", 30, least=0, most=86_400)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,6 @@ def purge(engine: Engine, request: Purge) -> PurgeResult:
 
     Without a choice it finishes a purge that was interrupted. It asks first; --yes answers.
     """
-    if request.wait < 0:
-        raise InvalidInput(f"wait is {request.wait}; it is a number of seconds.")
     if request.dry_run:
         return _planned(
             engine.purge_plan(session=request.session, older_than=request.older_than, everything=request.everything)

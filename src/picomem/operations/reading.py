@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
-from picomem.errors import InvalidInput
 from picomem.operations.fence import fenced
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
-from picomem.operations.operation import Operation, option
+from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.times import moment
 from picomem.operations.views import HitView, hit_view
 from picomem.paths import named_path
@@ -25,7 +24,7 @@ class Memories:
     tag: str = option("only with this tag", "")
     project: str = option("only of this project, and what belongs to none", "")
     archived: bool = option("the archived ones instead", False)
-    limit: int = option("memories at most", 50, short="-n")
+    limit: int = option("memories at most", 50, short="-n", least=1, most=MOST_ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +37,6 @@ class MemoriesResult:
 
 def memories(engine: Engine, request: Memories) -> MemoriesResult:
     """List what is remembered, the most important first."""
-    if request.limit < 1:
-        raise InvalidInput(f"limit is {request.limit}; it must be at least 1.")
     found = [
         each
         for each in engine.memories(archived=request.archived)
@@ -183,7 +180,7 @@ class Timeline:
     until: int | str | None = option("not after: a date, or words like yesterday", None)
     project: str = option("only this project", "")
     session: str = option("only this session", "")
-    limit: int = option("episodes at most", 30, short="-n")
+    limit: int = option("episodes at most", 30, short="-n", least=1, most=MOST_ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +193,6 @@ class TimelineResult:
 
 def timeline(engine: Engine, request: Timeline) -> TimelineResult:
     """List what was said, latest first, by project, session or time."""
-    if request.limit < 1:
-        raise InvalidInput(f"limit is {request.limit}; it must be at least 1.")
     now = engine.now()
     damaged: list[str] = []
     found = engine.timeline(
@@ -217,7 +212,7 @@ def timeline(engine: Engine, request: Timeline) -> TimelineResult:
 class Index:
     budget: int | None = option("tokens at most (default 1500)", None)
     project: str = option("the page for this project", "")
-    export: str = option("write it to this file as well, such as memory/MEMORY-INDEX.md", "", tool=None)
+    export: str = option("write it to this file as well, such as memory/MEMORY-INDEX.md", "", tool=None, path=True)
 
 
 @dataclass(frozen=True, slots=True)

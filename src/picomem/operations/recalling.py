@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
 from picomem.operations.fence import fenced
-from picomem.operations.operation import Operation, option
+from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.times import instant, moment, window
 from picomem.operations.views import AnswerView, answer_view
 from picomem.records.kinds import Kind, Priority
@@ -27,7 +27,7 @@ class Recall:
     )
     priority: str | None = option("only memories of this priority or above", None, choices=tuple(Priority))
     tag: str = option("only memories with this tag", "")
-    limit: int | None = option("hits at most", None, short="-n")
+    limit: int | None = option("hits at most", None, short="-n", least=1, most=MOST_ROWS)
     token_budget: int | None = option("tokens of all hits together at most", None)
     min_confidence: float | None = option("0–1: an answer less sure than that is “nothing found” (0: any)", None)
     since: int | str | None = option("not before: a date, words like 30d, or Unix milliseconds", None)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
-from picomem.errors import InvalidInput
 from picomem.operations.fence import fenced
-from picomem.operations.operation import Operation, option
+from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.views import iso_or_none
 from picomem.paths import named_path
 from picomem.records.session import Channel, Message, Session
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 class Sessions:
     channel: str = option("only from this channel", "", choices=tuple(Channel))
     archived: bool = option("the archived ones instead", False)
-    limit: int = option("sessions at most", 20, short="-n")
+    limit: int = option("sessions at most", 20, short="-n", least=1, most=MOST_ROWS)
     cursor: str = option("go on from here: the cursor that the last page gave", "")
 
 
@@ -61,7 +60,6 @@ class SessionsResult:
 
 def sessions(engine: Engine, request: Sessions) -> SessionsResult:
     """List conversations with PicoBot, the one that was active last first."""
-    _check_positive("limit", request.limit)
     page = engine.sessions().page(
         channel=request.channel, archived=request.archived, limit=request.limit, cursor=request.cursor
     )
@@ -72,8 +70,8 @@ def sessions(engine: Engine, request: Sessions) -> SessionsResult:
 @dataclass(frozen=True, slots=True)
 class Messages:
     session: str = option("the session's id, or the beginning of it", positional=True)
-    last: int = option("messages at most, from the end", 50, short="-n")
-    after: int = option("only those behind the message of this number", 0)
+    last: int = option("messages at most, from the end", 50, short="-n", least=1, most=MOST_ROWS)
+    after: int = option("only those behind the message of this number", 0, least=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,6 @@ class MessagesResult:
 
 def messages(engine: Engine, request: Messages) -> MessagesResult:
     """Print the messages of a conversation with PicoBot, tool calls and their results too."""
-    _check_positive("last", request.last)
     log = engine.sessions()
     session = log.get(request.session)
     loaded = log.shown(session.id, last=request.last, after=request.after)
@@ -117,7 +114,7 @@ def messages(engine: Engine, request: Messages) -> MessagesResult:
 
 @dataclass(frozen=True, slots=True)
 class ImportSessions:
-    path: str = option("the sessions.json file", positional=True)
+    path: str = option("the sessions.json file", positional=True, path=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +137,6 @@ def import_sessions(engine: Engine, request: ImportSessions) -> ImportSessionsRe
     """
     done = engine.import_sessions(named_path(request.path))
     return ImportSessionsResult(list(done.users), done.sessions, done.messages, list(done.differing), done.skipped)
-
-
-def _check_positive(name: str, value: int) -> None:
-    if value < 1:
-        raise InvalidInput(f"{name} is {value}; it must be at least 1.")
 
 
 def _session_view(session: Session) -> SessionView:

@@ -6,7 +6,11 @@ import re
 from datetime import tzinfo
 
 from picomem.clock import Micros, parse_iso, to_datetime
+from picomem.errors import InvalidTime
 from picomem.recall.when.reading import Window, parse_window
+
+_LONGEST_MOMENT = 16  # characters of a moment in milliseconds
+_LAST_MOMENT = 10**_LONGEST_MOMENT
 
 
 def moment(given: int | str | None, now: Micros, zone: tzinfo, *, end: bool = False) -> Micros | None:
@@ -14,6 +18,8 @@ def moment(given: int | str | None, now: Micros, zone: tzinfo, *, end: bool = Fa
     if given is None or given == "":
         return None
     if isinstance(given, int) or re.fullmatch(r"-?[0-9]{9,}", given):
+        if len(given) > _LONGEST_MOMENT if isinstance(given, str) else abs(given) > _LAST_MOMENT:
+            raise InvalidTime("That moment lies outside the years 1 to 9999; write it as 2026-05-03.")
         at = int(given) * 1000
         to_datetime(at)  # raises InvalidTime for what no calendar and no database holds
         return at

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
-from picomem.operations.operation import Operation, option
+from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.values import dataclass
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def undo(engine: Engine, request: Undo) -> UndoResult:
 class Changes:
     name: str = option("only those of this memory: its key or id", "", positional=True)
     run: str = option("only those of this run: its id, or the beginning of it", "")
-    limit: int = option("changes at most", 20, short="-n")
+    limit: int = option("changes at most", 20, short="-n", least=1, most=MOST_ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,6 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
 
     `audit` counts the decisions and says what was refused.
     """
-    if request.limit < 1:
-        raise InvalidInput(f"limit is {request.limit}; it must be at least 1.")
     if request.name and request.run:
         raise InvalidInput("Give a memory or a run, not both.")
     undone = engine.undone()

@@ -152,6 +152,10 @@ class SqliteConnector:
     def _create_missing_file(self) -> bool:
         """Make the file, private, where there is none; whether it was made."""
         try:
+            str(self.path).encode()  # SQLite takes names in UTF-8 only
+        except UnicodeEncodeError:
+            raise errors.StoreError(f"{self.path} is no name in UTF-8; choose another path for the database.") from None
+        try:
             if self.path.is_dir():
                 raise IsADirectoryError
             if self.path.exists():

@@ -52,7 +52,7 @@ def search_notes(result: Any) -> str:
 def read_note(result: Any) -> str:
     if result.status != "ok":
         return result.message
-    more = f"\n(--first-line {result.nextFrom} goes on)" if result.truncated else ""
+    more = f"\n(--first-line {result.nextFrom} goes on)" if result.nextFrom else ""
     return result.text + more
 
 
