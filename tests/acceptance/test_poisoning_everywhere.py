@@ -1,13 +1,12 @@
 """Poisoned text by every way into memory (S3): never in the index page, never trusted, and fenced wherever it is handed
 out; also where the assistant believes it, retells it in its own words and stores it.
 
-CI runs a tenth. `S3_PAYLOADS=184 pytest tests/acceptance/test_poisoning_everywhere.py` runs all of them.
+CI runs a tenth.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from mcp.client.client import Client
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from tests.acceptance.poison import ORDERS, WRAPPINGS, Poison, poisons
+from tests.amounts import amount
 from tests.consolidation.conftest import Scripted, begun, consolidate, proposal, said
 
 from picomem.agent import PicoBot
@@ -35,7 +35,7 @@ from picomem.values import replace
 
 pytestmark = pytest.mark.requirement("X7")
 
-POISONS = poisons(int(os.environ.get("S3_PAYLOADS", "15")))
+POISONS = poisons(amount(15, 184))
 ASKED = "Read it and tell me what it says."
 
 

@@ -28,6 +28,7 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from tests import hostile
+from tests.amounts import amount
 from tests.inert import assert_inert
 
 from picomem import errors
@@ -38,7 +39,7 @@ from picomem.gateway.mcp import INDEX_URI, Tool, build_server
 from picomem.operations.operation import options
 from picomem.operations.table import NAMES, operations
 
-CALLS = int(os.environ.get("FUZZ_CALLS", "2000"))
+CALLS = amount(2_000, 20_000)
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
 PROCESSES = CALLS // 200
 SECONDS = 20  # that a call may take at most; one takes milliseconds

@@ -25,13 +25,14 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.amounts import amount
 
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, format_of
 
-_FILES = int(os.environ.get("FUZZ_FILES", "60"))
+_FILES = amount(60, 500)
 _SEED = os.environ.get("FUZZ_SEED", "")
 _HOSTS = ("claude-code", "codex", "openclaw", "plain", "picobot")
 _WORD = re.compile(r"zq\d{5}x\d{3}zq")  # of one width: a lost digit does not make it the word of another

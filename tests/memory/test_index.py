@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.amounts import amount
 
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
@@ -26,7 +27,7 @@ contents = st.text(min_size=1, max_size=400) | st.sampled_from(["数据库迁移
 
 
 @pytest.mark.requirement("O9")
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=amount(60, 10_000))
 @given(
     st.lists(st.tuples(contents, st.sampled_from(list(Kind)), st.floats(0, 1), st.booleans()), max_size=60),
     st.integers(200, 2_000),

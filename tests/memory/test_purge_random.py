@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.amounts import amount
 
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
@@ -76,7 +77,7 @@ class _Store:
 
 
 @pytest.mark.requirement("P10", "X5")
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(amount(12, 500)))
 def test_a_random_purge_takes_what_was_said_only_there_and_nothing_else(
     open_engine, db: Path, clock, disagreements, seed: int
 ) -> None:

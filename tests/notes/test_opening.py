@@ -1,4 +1,4 @@
-"""Nothing outside a folder is read through it (S9; a release runs S9_PATHS=5000 S9_RACES=10000).
+"""Nothing outside a folder is read through it (S9).
 
 Outside lies one word. Whatever is built inside (links, hard links, FIFOs, sockets, folders of such) and whatever path
 is asked for, the word never comes back; and what is honestly inside does.
@@ -16,14 +16,15 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.amounts import amount
 
 from picomem.errors import InvalidInput, NotFound, PicomemError
 from picomem.notes import opening
 from picomem.notes.opening import LARGEST, listing, parts_of, read
 
 WORD = b"zqsecretzq"
-PATHS = int(os.environ.get("S9_PATHS", "500"))
-RACES = int(os.environ.get("S9_RACES", "1000"))
+PATHS = amount(500, 5_000)
+RACES = amount(1_000, 10_000)
 
 needs_openat = pytest.mark.skipif(not opening.RELATIVE, reason="no openat here")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 import sysconfig
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.amounts import amount
 from tests.cost import cost
 
 from picomem.bench.redaction import ENOUGH, HOSTILE, changes, share_caught
@@ -37,7 +37,7 @@ from .secrets_corpus import B62, HELD_OUT, TUNED
 
 KEY = bytes(range(32))
 SIZE = 40_000
-INSTANCES = int(os.environ.get("PICOMEM_SECRET_INSTANCES", "40"))  # secrets drawn of each shape; 400: the full amount
+INSTANCES = amount(40, 400)  # secrets drawn of each shape
 
 
 def _scanners() -> dict[str, Scanner]:

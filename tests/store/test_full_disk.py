@@ -1,12 +1,11 @@
 """A disk that is really full: nothing that was stored is lost, and what is to be erased can be (R6).
 
-The disk is a tmpfs of its own, which only root can mount. `R6_ROUNDS` sets how often each size is filled.
+The disk is a tmpfs of its own, which only root can mount.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 import subprocess
@@ -14,12 +13,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.amounts import amount
 
 from picomem.engine.engine import Engine
 from picomem.errors import DiskFull
 from picomem.store import ballast
 
-ROUNDS = int(os.environ.get("R6_ROUNDS", "2"))
+ROUNDS = amount(1, 100)
 MEBIBYTE = 1 << 20
 
 MakeDisk = Callable[[int], Path]

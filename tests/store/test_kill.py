@@ -25,12 +25,13 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.amounts import amount
 
 from picomem import open as open_memory
 from picomem.clock import system_clock
 from picomem.engine.engine import Engine
 
-FILES, CYCLES = 10, 10  # 100 kills, of ten files one after the other
+FILES, CYCLES = amount(10, 100), 10  # kills, of several files one after the other
 WRITERS = 4
 MOST_KEYS = 24  # after which a cycle is killed at the latest
 

@@ -22,6 +22,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from tests.amounts import amount
 
 from picomem.clock import MINUTE, Micros
 from picomem.engine.engine import Engine
@@ -230,7 +231,7 @@ def _words_of(key: str) -> str:
 
 
 Store.TestCase.settings = settings(
-    max_examples=250,
+    max_examples=amount(250, 20_000),
     stateful_step_count=40,
     deadline=None,
     derandomize=True,

@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.amounts import amount
 
 from picomem.engine.engine import Engine
 
 from .power_cut import Disk, watched_disk
 
-RUNS = 10
+RUNS = amount(10, 50)
 CUTS = 20  # of a run
 STEPS = 24
 

@@ -1,7 +1,6 @@
 """Several processes on one file, with no daemon between them (X10, R8).
 
 Every process stays, and while the others write it also erases, scrubs, examines, copies, and leaves and comes back.
-`R8_PROCESSES`, `R8_STEPS` and `R8_REPEATS` set the amount; `make soak` runs it whole.
 
 This file is the program of the other processes too: it reads one line of JSON a job from its input and answers with
 one line. A job starts when its line comes, so jobs that are sent one after the other run at once.
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.amounts import amount
 
 from picomem import open as open_memory
 from picomem.clock import system_clock
@@ -28,9 +28,9 @@ from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.store.copying import copy_store
 
-WRITERS = int(os.environ.get("R8_PROCESSES", "4"))
-STEPS = int(os.environ.get("R8_STEPS", "40"))
-REPEATS = int(os.environ.get("R8_REPEATS", "1"))
+WRITERS = amount(4, 8)
+STEPS = amount(40, 2_000)
+REPEATS = amount(1, 10)
 KEEPING = 0.1  # share of the steps that are maintenance
 
 _SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
