@@ -327,7 +327,7 @@ def test_words_of_the_file_s_own_are_no_trace_of_what_was_said(open_engine) -> N
         "decision",
         "replaced",
         "transcript",
-        "content_hash",
+        "row_hash",
         "user:local",
         "supersede",
     ):

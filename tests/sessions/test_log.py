@@ -273,7 +273,9 @@ def test_a_damaged_session_is_counted_in_the_list_and_said_when_it_is_asked_for(
 def test_a_number_that_memory_stands_for_is_not_given_again(log: Sessions, db: Path) -> None:
     session = log.create()
     log.append(session.id, user("one"), assistant("two"))
-    _damage(db, "UPDATE sessions SET last_consolidated_seq = 2; DELETE FROM messages")
+    with log._connector.write() as tx:
+        tx.run("move_pointer", user="local", id=session.id, before=0, seq=2, at=1, failures=0)
+    _damage(db, "DELETE FROM messages")
     assert log.append(session.id, user("three"))[0].seq == 3
 
 

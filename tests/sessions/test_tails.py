@@ -59,7 +59,7 @@ def test_a_session_is_read_once_until_somebody_changes_it(open_engine, db, monke
     other.append(session.id, user("two"))
     assert len(log.load(session.id, last=20).messages) == 2
     assert len(read) == 2
-    for change in ("UPDATE messages SET content_hash = 'x' WHERE seq = 1", "DELETE FROM messages WHERE seq = 1"):
+    for change in ("UPDATE messages SET row_hash = 'x' WHERE seq = 1", "DELETE FROM messages WHERE seq = 1"):
         with closing(apsw.Connection(str(db))) as connection:
             connection.execute(change)
         assert [message.seq for message in log.load(session.id, last=20).messages] == [2]

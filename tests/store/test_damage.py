@@ -13,6 +13,7 @@ import pytest
 from picomem.engine.engine import Engine
 from picomem.errors import Corrupt, Locked, PicomemError
 from picomem.operations.table import operation
+from picomem.records.session import Role, Said
 from picomem.store import sqlite
 
 MEMORIES = {
@@ -75,6 +76,167 @@ def test_a_damaged_memory_is_left_out_and_told(column, value, filled):
     with pytest.raises(Corrupt, match="doctor"):
         filled.memories()
     assert any("does not match its hash" in problem for problem in _problems(filled))
+
+
+def _flip(engine: Engine, table: str, column: str, where: str, bit: int = 7) -> None:
+    """Flip a bit of the first byte of a text, behind the engine's back. Bit 7 makes the text no UTF-8."""
+    with closing(apsw.Connection(engine._connector.name)) as connection:
+        ((data,),) = connection.execute(f"SELECT CAST({column} AS BLOB) FROM {table} WHERE {where}").fetchall()
+        connection.execute(
+            f"UPDATE {table} SET {column} = CAST(? AS TEXT) WHERE {where}", (bytes([data[0] ^ 1 << bit]) + data[1:],)
+        )
+
+
+@pytest.mark.requirement("X2")
+@pytest.mark.parametrize("column", ["content", "context", "key", "kind", "tags", "related", "source", "change_id"])
+def test_a_memory_whose_text_is_no_utf8_closes_no_verb_and_is_restored(column, filled):
+    before = filled.memories()
+    _flip(filled, "memories", column, "key = 'harbour'")
+    answer = filled.recall("amber harbour, bronze lighthouse")
+    assert [hit.key for hit in answer.hits] == ["lighthouse"]
+    assert "1 row is damaged and was left out; run `picomem doctor`." in answer.notes
+    damaged: list[str] = []
+    assert [memory.key for memory in filled.memories(damaged=damaged)] == ["lighthouse", "orchard"]
+    assert damaged == [before[0].id]
+    assert "1 damaged entry is left out" in filled.index().text
+    assert filled.remember("The southern ferry rusts beside the quay", key="ferry").memory
+    assert filled.forget("ferry")
+    assert filled.changes(damaged=[])
+    assert any("does not match its hash" in problem for problem in _problems(filled))
+    repaired = filled.doctor(repair=True)
+    assert repaired.healthy
+    assert any("it is as it was stored" in finding.problem for finding in repaired.findings)
+    assert filled.memories() == before
+    assert _problems(filled) == []
+
+
+@pytest.mark.requirement("X2")
+@pytest.mark.parametrize(
+    ("change", "handed_out"),
+    [
+        ("importance = importance + 0.125", True),
+        ("pinned = 1", True),
+        ("agent = 'a'", True),
+        ("project = 'p'", True),
+        ("origin = 'agent'", True),
+        ("source = 'session'", True),
+        ("valid_from = valid_from - 1024", True),
+        ("valid_to = valid_from + 1024", False),
+        ("known_from = known_from - 1024", True),
+        ("known_to = known_from + 1024", False),
+        ("expires_at = known_from + 1024", False),
+        ("created_at = created_at - 1024", True),
+        ("tokens = tokens + 64", True),
+        ("closed_by = 'somebody'", True),
+    ],
+)
+def test_whatever_else_of_a_memory_is_damaged_it_is_not_handed_out_and_this_is_said(change, handed_out, filled):
+    """The fields that decide whether a memory is handed out, and those that are handed out with it."""
+    _sql(filled, f"UPDATE memories SET {change} WHERE key = 'harbour'")
+    answer = filled.recall("amber harbour, bronze lighthouse")
+    assert [hit.key for hit in answer.hits] == ["lighthouse"]
+    assert any("damaged" in note for note in answer.notes)
+    damaged: list[str] = []
+    assert [memory.key for memory in filled.memories(damaged=damaged)] == ["lighthouse", "orchard"]
+    assert bool(damaged) == (handed_out or "known_to" in change)
+    assert any("does not match its hash" in problem for problem in _problems(filled))
+
+
+@pytest.mark.requirement("X2")
+def test_a_memory_that_is_lost_is_missed(filled, disagreements):
+    """Its row is gone, or the table's index does not lead to it any more."""
+    _sql(filled, "DELETE FROM memories WHERE key = 'harbour'")
+    answer = filled.recall("amber harbour, bronze lighthouse")
+    assert [hit.key for hit in answer.hits] == ["lighthouse"]
+    assert any("damaged" in note for note in answer.notes)
+    with pytest.raises(Corrupt, match="doctor"):
+        filled.memories()
+    assert any("only a copy brings back" in problem for problem in _problems(filled))
+    filled.doctor(repair=True)
+    assert len(filled.memories()) == 2
+    assert disagreements(Path(filled._connector.name)) == []
+
+
+@pytest.mark.requirement("X2")
+def test_what_its_user_withheld_is_not_handed_out_because_the_word_for_it_is_damaged(filled, tmp_path):
+    filled.withhold(filled.timeline()[0].session)
+    _sql(filled, "PRAGMA ignore_check_constraints = 1; UPDATE transcripts SET send_policy = 'denx'")
+    answer = filled.recall("seventeen violins, velvet curtain")
+    assert answer.hits == ()
+    assert any("damaged" in note for note in answer.notes)
+    assert filled.timeline(damaged=[]) == []
+
+
+_COLUMNS = [
+    ("changes", "reason"),
+    ("changes", "actor"),
+    ("lineage", "role"),
+    ("transcripts", "path"),
+    ("transcripts", "state"),
+    ("episodes", "preview"),
+    ("episodes", "identity"),
+    ("sessions", "title"),
+    ("sessions", "permissions"),
+    ("messages", "content"),
+    ("messages", "tool_calls"),
+    ("meta", "value"),
+    ("meta", "name"),
+]
+
+
+@pytest.mark.requirement("X2")
+@pytest.mark.parametrize(("table", "column"), _COLUMNS)
+@pytest.mark.parametrize("bit", [1, 7])
+def test_a_flipped_bit_of_any_row_is_found_and_turned_back(table, column, bit, filled, disagreements):
+    filled.revise("harbour", "The amber harbour keeps its ledgers in a wet attic")
+    session = filled.sessions().create(title="Tuesday")
+    filled.sessions().append(session.id, Said(role=Role.USER, content="Is the quay open?"))
+    with closing(apsw.Connection(filled._connector.name)) as connection:
+        rows = connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall()
+        ((rowid,),) = connection.execute(
+            f"SELECT rowid FROM {table} WHERE {column} <> '' ORDER BY rowid DESC LIMIT 1"
+        ).fetchall()
+    _flip(filled, table, column, f"rowid = {rowid}", bit)
+    assert _problems(filled)
+    repaired = filled.doctor(repair=True)
+    assert repaired.healthy, repaired.findings
+    assert _problems(filled) == []
+    with closing(apsw.Connection(filled._connector.name)) as connection:
+        assert connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall() == rows
+    assert disagreements(Path(filled._connector.name)) == []
+
+
+def test_a_write_does_not_make_a_damaged_row_look_whole(filled):
+    """A verb that writes one column of a row must not vouch for the others."""
+    _sql(filled, "UPDATE sessions SET title = 'x'")
+    session = filled.sessions().create(title="Tuesday")
+    _sql(filled, "UPDATE sessions SET created_at = created_at + 1")
+    with filled._connector.write() as tx:
+        assert tx.run("count_failure", user="local", id=session.id, before=0)
+    with pytest.raises(Corrupt):
+        filled.sessions().get(session.id)
+
+
+@pytest.mark.requirement("X2")
+def test_rows_that_contradict_each_other_are_damage_and_no_error_of_the_program(filled):
+    with pytest.raises(LookupError), filled._connector.read():
+        raise LookupError  # the store is whole, so the program is wrong
+    _sql(filled, "UPDATE memories SET tokens = tokens + 1")
+    with pytest.raises(Corrupt, match="repair"), filled._connector.read():
+        raise LookupError
+
+
+@pytest.mark.parametrize("name", ["next_doc", "redaction_key"])
+def test_without_its_counter_or_its_key_a_store_answers_and_takes_in_again_after_a_repair(name, filled, tmp_path):
+    _sql(filled, "DELETE FROM meta WHERE name = ?", name)
+    assert filled.recall("amber harbour").hits
+    (tmp_path / "more.jsonl").write_text(json.dumps({"role": "user", "content": "The quay is closed"}) + "\n")
+    filled.ingest([tmp_path / "more.jsonl"])
+    assert not filled.recall("quay closed").hits
+    assert filled.doctor(repair=True).healthy
+    filled.ingest([tmp_path / "more.jsonl"])
+    assert "quay" in filled.recall("quay closed").hits[0].text
+    assert _problems(filled) == []
 
 
 @pytest.mark.parametrize("value", ["not json", "[1, 2", "{}", "null", "7"])

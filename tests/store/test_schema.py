@@ -7,16 +7,18 @@ SQLite itself is asked what the schema says; nothing of it is read with patterns
 from __future__ import annotations
 
 import re
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
 import pytest
 
 from picomem.errors import NewerSchema, NotADatabase, PicomemError
-from picomem.store import sqlite, statements
+from picomem.store import row_hash, sqlite, statements
 from picomem.store.sqlite import MIGRATIONS, SCHEMA_VERSION
 
+STATEMENTS = sorted(statements._load())
+NOT_WHOLE = {"session_end", "message_marks"}  # they look whether anything was written, not at what it says
 WITHOUT_USER = {"meta"}  # tables that belong to the file and not to anybody
 UNBOUND = {"users"}  # statements that are meant to see everybody's rows
 
@@ -79,18 +81,32 @@ def test_nothing_in_the_schema_acts_by_itself(schema):
             assert default is None, f"{table}.{name}"
 
 
-def test_a_row_that_holds_text_holds_a_hash_of_it(schema):
-    hashed = {table for table in _owned(schema) if "content_hash" in _columns(schema, table)}
-    assert _owned(schema) - hashed == {
-        # names and numbers, and what is derived
-        "lineage",
-        "holdings",
-        "tombstones",
-        "vector_spaces",
-        "vector_rewrites",
-        "vectors",
-        "spending",
-    }
+def test_a_row_of_truth_holds_a_hash_of_all_its_columns(schema):
+    hashed = {table for table in _tables(schema) if "row_hash" in _columns(schema, table)}
+    assert set(_tables(schema)) - hashed == {"holdings", "vector_spaces", "vector_rewrites", "vectors"}  # derived
+    assert set(row_hash.COLUMNS) == hashed
+    for table in hashed:
+        columns = _columns(schema, table)
+        assert set(row_hash.COLUMNS[table]) | {"row_hash"} == set(columns), table
+        keys = sorted((place, name) for name, (_, _, place) in columns.items() if place)
+        assert row_hash.KEYS[table] == tuple(name for _, name in keys), table
+        reals = tuple(place for place, name in enumerate(row_hash.COLUMNS[table]) if columns[name][0] == "REAL")
+        assert row_hash.REALS[table] == reals, table
+
+
+@pytest.mark.parametrize("name", [name for name in STATEMENTS if "row_hash" in statements.statement(name)])
+def test_a_statement_that_reads_a_hash_reads_the_whole_row_in_the_order_of_the_hash(name, schema):
+    text = statements.statement(name)
+    if not text.startswith("SELECT") or name in NOT_WHOLE:
+        return
+    table = _USED.findall(text)[0][0]
+    values = dict.fromkeys(re.findall(r":(\w+)", text))
+    columns: list[str] = []
+    cursor = schema.cursor()
+    cursor.exec_trace = lambda ran, *_: bool(columns.extend(column[0] for column in ran.description_full))
+    with suppress(apsw.ExecTraceAbort):
+        cursor.execute(text, values)
+    assert tuple(columns) == (*row_hash.COLUMNS[table], "row_hash")
 
 
 def test_tables_are_strict_and_their_types_are_known_to_every_database(schema):
@@ -99,9 +115,6 @@ def test_tables_are_strict_and_their_types_are_known_to_every_database(schema):
     for table in _tables(schema):
         assert strict[table], table
         assert {kind for kind, _, _ in _columns(schema, table).values()} <= {"TEXT", "INTEGER", "REAL", "BLOB"}
-
-
-STATEMENTS = sorted(statements._load())
 
 
 @pytest.mark.parametrize("name", [name for name in STATEMENTS if name not in UNBOUND])
@@ -138,7 +151,7 @@ def _made(path: Path) -> list[tuple]:
     with closing(apsw.Connection(str(path))) as connection:
         found = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").fetchall()
         found += connection.execute(
-            "SELECT name, value FROM meta WHERE name <> 'redaction_key' ORDER BY name"
+            "SELECT name, value, row_hash FROM meta WHERE name <> 'redaction_key' ORDER BY name"
         ).fetchall()
         return [*found, *((pragma, connection.pragma(pragma)) for pragma in ("user_version", "application_id"))]
 

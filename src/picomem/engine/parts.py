@@ -20,6 +20,7 @@ from picomem.records.memory import Parent
 from picomem.records.scope import Scope
 from picomem.settings import Settings
 from picomem.store.connector import Connector
+from picomem.store.meta import redaction_key
 
 if TYPE_CHECKING:
     from picomem.memory.clean import Cleaner
@@ -157,8 +158,7 @@ class Parts:
 
         if self._kept_redactor is None:
             with self._connector.read() as tx:
-                row = tx.one("meta", name="redaction_key")
-            self._kept_redactor = Redactor(bytes.fromhex(row[0]) if row else bytes(32))
+                self._kept_redactor = Redactor(redaction_key(tx))
         return self._kept_redactor
 
     def _cleaner(self) -> Cleaner:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
 from picomem.engine.parts import Parts
-from picomem.errors import NotFound, Refused, StoreError
+from picomem.errors import Corrupt, NotFound, Refused, StoreError
 from picomem.memory.arguments import chosen, positive, share
 from picomem.recall.filters import Filters, Wanted
 from picomem.recall.question import parse
@@ -117,19 +117,38 @@ class Reading(Parts):
         return notes.read(name, first_line, lines)
 
     def memories(
-        self, *, archived: bool = False, as_of: Micros | str | None = None, valid_at: Micros | str | None = None
+        self,
+        *,
+        archived: bool = False,
+        as_of: Micros | str | None = None,
+        valid_at: Micros | str | None = None,
+        damaged: list[str] | None = None,
     ) -> list[Memory]:
-        """What is believed now; or what was believed `as_of` a time, true at `valid_at`; or what is archived."""
+        """What is believed now; or what was believed `as_of` a time, true at `valid_at`; or what is archived.
+
+        Damaged rows are left out, and their ids are put on `damaged`; without such a list they raise Corrupt.
+        """
+        lost: list[str] = []
+        found = self._listed(archived, as_of, valid_at, lost)
+        if lost and damaged is None:
+            raise Corrupt(f"Of the memories {len(lost)} are damaged ({lost[0]}); run `picomem doctor`.", id=lost[0])
+        if damaged is not None:
+            damaged += lost
+        return found
+
+    def _listed(
+        self, archived: bool, as_of: Micros | str | None, valid_at: Micros | str | None, lost: list[str]
+    ) -> list[Memory]:
         now = self._clock()
         known = self._time(as_of)
         true = self._time(valid_at)
         with self._connector.read() as tx:
             if archived:
-                return memories.archived(tx, self.scope)
+                return memories.archived(tx, self.scope, lost)
             if known is None and true is None:
-                return memories.current(tx, self.scope, now)
+                return memories.current(tx, self.scope, now, lost)
             known = now if known is None else known
-            return memories.at(tx, self.scope, known, known if true is None else true)
+            return memories.at(tx, self.scope, known, known if true is None else true, lost)
 
     def shown(self, memory: Memory) -> Memory:
         """A memory as it may be handed out: what was stored before a rule of redaction existed is redacted now."""
@@ -158,23 +177,26 @@ class Reading(Parts):
             sources=tuple(replace(source, text=clean.shown_text(source.text)) for source in found.sources),
         )
 
-    def changes(self, limit: int = 20, *, about: str = "", run: str = "") -> list[tuple[Change, str]]:
+    def changes(
+        self, limit: int = 20, *, about: str = "", run: str = "", damaged: list[str] | None = None
+    ) -> list[tuple[Change, str]]:
         """The latest decisions, refusals included, each with the key of the memory that it is about.
 
         With `about` those about one memory (its key, its id, or the beginning of one), with `run` those of a run (its
-        id, or the beginning of one). Raises NotFound or Conflict.
+        id, or the beginning of one). Damaged rows are left out, and their ids are put on `damaged`; without such a list
+        they raise Corrupt. Raises NotFound or Conflict.
         """
         from picomem.memory.naming import lives
 
         with self._connector.read() as tx:
             if about:
                 ids = dict.fromkeys(version.id for version in lives(tx, self.scope, about))
-                found = [change for each in ids for change in audit.of_memory(tx, self.scope, each)]
+                found = [change for each in ids for change in audit.of_memory(tx, self.scope, each, damaged)]
                 found = sorted(found, key=lambda change: (change.at, change.id), reverse=True)
             elif run:
                 found = audit.named(tx, self.scope, run)[::-1]
             else:
-                found = audit.latest(tx, self.scope, limit)
+                found = audit.latest(tx, self.scope, limit, damaged)
             return [(change, memories.key_of(tx, self.scope, change.memory_id)) for change in found[:limit]]
 
     def undone(self) -> dict[str, str]:

@@ -1,28 +1,53 @@
-"""The doctor: checks the file and every row, explains, and repairs what is derived.
+"""The doctor: checks the file and every row, explains, and repairs.
 
-Rows are the truth. Full text and vectors are derived and can always be rebuilt from them; an episode is derived
-from its transcript and is read again from there if the transcript is still the same. A memory that does not match
-its hash cannot be rebuilt from anything: it is kept as it reads now, its hash is made anew, and a change says so. A
-change, a transcript's record, a session or a message that does not match is told and left as it is; a summary is taken
-away, for it can be made again. (A cursor beyond the end of a file is no damage: the file was cut, and the next ingest
+Rows are the truth. Where a single bit of a row flipped, the row's hash tells which one, and a repair turns it back
+(store/mending.py). Full text, vectors and the tables' indexes are derived and can always be rebuilt from the rows; an
+episode is derived from its transcript and is read again from there if the transcript is still the same. A memory with
+more damage than one bit cannot be rebuilt from anything: it is kept as it reads now, and a change says so. A change, a
+transcript's record, a session or a message with more damage is reported and left as it is; a summary is removed,
+because it can be made again. (A cursor beyond the end of a file is no damage: the file was cut, and the next ingest
 sees it.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 
-from picomem.errors import Corrupt, DiskFull, Locked, ReadOnly, StoreError
+from picomem.errors import Corrupt, DiskFull, InvalidInput, Locked, ReadOnly, StoreError
 from picomem.ingest.pointer import open_episode
 from picomem.memory.remember import Writer
 from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode
-from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
-from picomem.store import consolidations, episodes, memories, notes, sessions, tombstones, vectors
-from picomem.store.connector import Connector, Transaction
+from picomem.store import consolidations, episodes, memories, meta, notes, search, sessions, tombstones, vectors
+from picomem.store.connector import Connector, Row, Transaction
+from picomem.store.legible import decoded, legible
+from picomem.store.mending import mended
+from picomem.store.row_hash import COLUMNS, KEYS, is_whole, row_hash
 from picomem.text.terms import VERSION, indexed, owner_token
 from picomem.values import dataclass, field, replace
+
+_MOST_MENDED = 200  # rows of a table; more of them are no single flipped bits
+_ROW_NAMES = {
+    "meta": "the entry",
+    "memories": "memory",
+    "changes": "change",
+    "lineage": "the record of what was made from what:",
+    "transcripts": "transcript",
+    "episodes": "episode",
+    "index_pages": "the index page",
+    "sessions": "session",
+    "messages": "message",
+    "session_summaries": "the summary of session",
+    "consolidations": "the record of consolidation",
+    "spending": "the cost of day",
+    "note_files": "the record of the note",
+    "note_sections": "the section of a note",
+    "tombstones": "tombstone",
+    "exports": "the record of the exported page",
+}
 
 
 @dataclass(slots=True)
@@ -98,8 +123,14 @@ def _examine_rows(
     result: Diagnosis,
     repair: bool,
 ) -> None:
-    users = [Scope(user) for (user,) in tx.all("users")]
+    if repair:
+        if result.findings:  # an index that disagrees with its table is derived, like full text
+            tx.rebuild_indexes()
+        _mend(tx, result)
+    _check_meta(tx, result, repair)
+    users = _users(tx, result)
     for user in users:
+        _check_owned(tx, user, result)
         _check_memories(tx, user, writer, result, repair)
         _check_changes(tx, user, result)
         _check_transcripts(tx, user, result)
@@ -118,19 +149,111 @@ def _examine_rows(
     _check_words(tx, connector, users, result, repair)
 
 
+def _users(tx: Transaction, result: Diagnosis) -> list[Scope]:
+    """Everybody who has rows. A damaged id may be none."""
+    users = []
+    for (user,) in tx.all("users"):
+        try:
+            users.append(Scope(user))
+        except InvalidInput:
+            result.add("row", f"rows belong to a user whose id is damaged and reads {user[:80]!r}")
+    return users
+
+
+def _mend(tx: Transaction, result: Diagnosis) -> None:
+    """Turn back every bit that flipped alone in its row."""
+    for table in COLUMNS:
+        damaged = [row for row in tx.undecoded(table) if not is_whole(table, decoded(row))]
+        for row in damaged[:_MOST_MENDED]:
+            whole = mended(table, row)
+            with suppress(StoreError):  # the key that it had was given to another row since
+                if whole is not None and tx.restore(table, row, whole):
+                    result.add("row", f"a bit of {_named(table, whole)} had flipped; it is as it was stored", True)
+
+
+def _keep_as_it_reads(tx: Transaction, row: Row) -> bool:
+    """Give a damaged memory plain values where it cannot be read, and the hash of what it says then."""
+    values = legible("memories", row)[:-1]
+    with suppress(StoreError):
+        return tx.restore("memories", row, (*values, row_hash("memories", values))) > 0
+    return False
+
+
+def _named(table: str, row: Row) -> str:
+    """A row as a sentence names it."""
+    key = [str(row[COLUMNS[table].index(name)]) for name in KEYS[table] if name != "user_id"]
+    return f"{_ROW_NAMES.get(table, table)} {' '.join(key)}"
+
+
+def _check_meta(tx: Transaction, result: Diagnosis, repair: bool) -> None:
+    """What the file says of itself. The counter and the version of the analyser can be made again, and leases and times
+    are taken anew; the key that secrets and tombstones are hashed with cannot."""
+    rows = tx.all("all_meta")
+    for row in rows:
+        if is_whole("meta", row):
+            continue
+        name, text = str(row[0]), str(row[1])
+        if repair and name == meta.REDACTION_KEY:
+            meta.put(tx, name, text if meta.is_key(text) else os.urandom(32).hex())
+        elif repair and name == meta.NEXT_DOC:
+            meta.put(tx, name, "0")  # raised below
+        elif repair and name.startswith(tombstones.MARK):
+            meta.put(tx, name, "some")
+        elif repair:
+            tx.run("delete_meta", name=name)
+        said = "; what was purged may come back when its transcript is read again" if name == meta.REDACTION_KEY else ""
+        result.add("row", f"the entry “{name}” of the store does not match its hash{said}", repair)
+    if not any(row[0] == meta.REDACTION_KEY for row in rows):
+        if repair:
+            meta.put(tx, meta.REDACTION_KEY, os.urandom(32).hex())
+        result.add("row", "the key of the store is gone; what was purged may come back when it is read again", repair)
+    try:
+        last = meta.next_doc(tx)
+    except Corrupt:
+        last = -1  # reported above, or not there at all
+        if not any(row[0] == meta.NEXT_DOC for row in rows):
+            result.add("row", "the counter of the search index is gone", repair)
+    taken = [tx.one(name, user=user) for (user,) in tx.all("users") for name in _LAST_DOCS]
+    highest = max((row[0] for row in taken if row and isinstance(row[0], int)), default=0)
+    if 0 <= last < highest:
+        result.add("count", f"the counter of the search index stands at {last}, and {highest} is taken", repair)
+    if repair and last < highest:
+        meta.put(tx, meta.NEXT_DOC, str(highest))
+
+
+_LAST_DOCS = ("last_memory_doc", "last_episode_doc", "last_note_doc")
+
+
+def _check_owned(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
+    """Rows that no other check looks at."""
+    for name, table in _OWNED.items():
+        for row in tx.all(name, user=scope.user):
+            if not is_whole(table, row):
+                result.add("row", f"{_named(table, row)} does not match its hash")
+
+
+_OWNED = {"all_lineage": "lineage", "all_tombstones": "tombstones", "exports": "exports", "all_spending": "spending"}
+
+
+def _terms_version(tx: Transaction) -> str | None:
+    with suppress(Corrupt):
+        return meta.value(tx, "terms_version")
+    return None
+
+
 def _check_memories(tx: Transaction, scope: Scope, writer: Writer, result: Diagnosis, repair: bool) -> None:
     for row in tx.all("all_memories", user=scope.user):
         _count(result, "memories")
         memory = memories.unchecked(row)
-        if memories.row_hash(row) == row[25]:
+        if memories.is_whole(row):
             continue
         result.add(
             "row",
-            f"memory {memory.key} ({memory.id} version {memory.version}) does not match its hash; it cannot be rebuilt "
-            "from anything, so a repair keeps it as it reads now. If that is wrong, revise it.",
-            repair,
+            f"memory {memory.key} ({memory.id} version {memory.version}) does not match its hash; a repair restores it "
+            "where one bit flipped, and otherwise keeps it as it reads now. If that is wrong, revise it.",
+            repair and _keep_as_it_reads(tx, row),
         )
-        if repair:
+        if result.findings[-1].repaired:
             # Full text and the vector were made from the text before it was damaged; they follow the row.
             writer.vouch(tx, memory)
             result.reworded.add("memory")
@@ -139,10 +262,10 @@ def _check_memories(tx: Transaction, scope: Scope, writer: Writer, result: Diagn
 
 def _check_changes(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
     """The audit trail is what happened: a damaged row of it is told, and never made to fit."""
-    for change_id, reason, candidate, stored in tx.all("all_changes", user=scope.user):
+    for row in tx.all("whole_changes", user=scope.user):
         _count(result, "changes")
-        if content_hash(reason, candidate) != stored:
-            result.add("row", f"change {change_id} does not match its hash: its reason or its text reads otherwise now")
+        if not is_whole("changes", row):
+            result.add("row", f"change {row[0]} does not match its hash: it reads otherwise than it was recorded")
 
 
 def _check_transcripts(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
@@ -152,7 +275,7 @@ def _check_transcripts(tx: Transaction, scope: Scope, result: Diagnosis) -> None
         wrong = [
             said
             for said, is_so in (
-                ("does not match its hash", episodes.transcript_hash(found) != row[21]),
+                ("does not match its hash", not episodes.is_whole_transcript(row)),
                 ("has a place to read on from that lies before its beginning", found.cursor < 0),
                 ("counts fewer than no turns or bytes", found.turns < 0 or found.size < 0 or found.generation < 1),
                 (
@@ -184,7 +307,7 @@ _REFERENCES = {
 
 def _check_pages(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
     """A damaged page is never shown (it is made anew), so a repair only takes it away."""
-    damaged = [page for page, stored in tx.all("all_index_pages", user=scope.user) if content_hash(page) != stored]
+    damaged = [row for row in tx.all("all_index_pages", user=scope.user) if not is_whole("index_pages", row)]
     if not damaged:
         return
     result.add("index page", f"{len(damaged)} kept index pages of {scope.user} do not match their hash", repair)
@@ -198,7 +321,7 @@ def _check_episodes(
     for row in tx.all("all_episodes", user=scope.user):
         _count(result, "episodes")
         episode = episodes.unchecked(row)
-        if episodes.row_hash(episode) == row[21]:
+        if episodes.is_whole(row):
             continue
         fresh = _read_again(tx, scope, episode, redactor) if repair else None
         result.add("row", f"episode {episode.id} does not match its hash", fresh is not None)
@@ -233,6 +356,17 @@ def _check_conversations(tx: Transaction, scope: Scope, result: Diagnosis, repai
 
 
 def _check_holdings(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
+    if memories.count_missing(tx, scope):
+        there, believed = tx.one("counted_memories", user=scope.user) or (0, 0)
+        written, held = tx.one("held_memories", user=scope.user) or (0, 0)
+        if repair:
+            tx.run("recount_memories", user=scope.user, memories=there, believed=believed)
+        result.add(
+            "count",
+            f"{written} versions of memories of {scope.user} were stored, {held} of them believed, and {there} are "
+            f"there, {believed} of them believed; a repair counts anew, and only a copy brings back what is lost",
+            repair,
+        )
     kept, counted = ((tx.one(name, user=scope.user) or (0,))[0] for name in ("count_episodes", "counted_episodes"))
     if kept == counted:
         return
@@ -273,14 +407,15 @@ def _check_notes(tx: Transaction, connector: Connector, users: list[Scope], resu
     result.checked["notes"] = len(rows)
     damaged = sum(not notes.is_whole(row) for row in rows)
     held = int((tx.one("note_words_size") or (0,))[0])
-    version = tx.one("meta", name="terms_version")
+    version = _terms_version(tx)
+    damaged += sum(not is_whole("note_files", row) for user in users for row in tx.all("note_files", user=user.user))
     problem = connector.words_integrity("note") or (
         f"{damaged} sections of notes do not match their hash"
         if damaged
         else f"the index of notes holds {held} sections, the table {len(rows)}"
         if held != len(rows)
         else "the index of notes was made by another version of the analyser"
-        if rows and (version is None or version[0] != VERSION)
+        if rows and version != VERSION
         else ""
     )
     if problem and repair:
@@ -290,8 +425,7 @@ def _check_notes(tx: Transaction, connector: Connector, users: list[Scope], resu
 
 
 def _check_words(tx: Transaction, connector: Connector, users: list[Scope], result: Diagnosis, repair: bool) -> None:
-    version = tx.one("meta", name="terms_version")
-    stale = version is None or version[0] != VERSION
+    stale = _terms_version(tx) != VERSION
     for source, table in (("memory", "memories"), ("episode", "episodes")):
         held = int((tx.one(f"{source}_words_size") or (0,))[0])
         rows = result.checked.get(table, 0)
@@ -300,28 +434,55 @@ def _check_words(tx: Transaction, connector: Connector, users: list[Scope], resu
         )
         if stale and not problem:
             problem = f"the index of {table} was made by another version of the analyser"
+        if not problem and source not in result.reworded and not _holds_the_words(tx, users, source):
+            problem = f"the index of {table} holds other words than the rows"
         if repair and (problem or source in result.reworded):
             rebuild_words(tx, users, source)
         if not problem:
             continue
         result.add("full text", problem, repair)
     if repair and stale:
-        tx.run("set_meta", name="terms_version", value=VERSION)
+        meta.put(tx, "terms_version", VERSION)
+
+
+def _holds_the_words(tx: Transaction, users: list[Scope], source: str) -> bool:
+    """Whether full text is what the rows make. SQLite's own check sees no word that became another, and no wrong place.
+
+    Each word with its place counts into one sum, so that neither side is kept in memory.
+    """
+    fields = ("name", "body") if source == "memory" else ("body",)
+    expected, rows, sizes = 0, 0, [0] * len(fields)
+    for scope in users:
+        for doc, texts in _worded(tx, scope, source):
+            rows += 1
+            for column, name in enumerate(fields):
+                words = texts[name].split()
+                sizes[column] += len(words)
+                expected += hash((doc, column, len(words)))
+                expected += sum(hash((word, doc, name, place)) for place, word in enumerate(words))
+    held = sum(map(hash, tx.indexed_words(source)))
+    return held == expected and (not rows or search.totals(tx, source) == [rows, *sizes])
+
+
+def _worded(tx: Transaction, scope: Scope, source: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Each row of a user as full text takes it: its number, and its fields."""
+    if source == "memory":
+        for row in tx.all("all_memories", user=scope.user):
+            memory = memories.unchecked(row)
+            yield memory.doc, memories.words(memory)
+    else:
+        owner = owner_token(scope.user)
+        for row in tx.all("all_episodes", user=scope.user):
+            episode = episodes.unchecked(row)
+            yield episode.doc, {"body": indexed(episodes.text_of(episode), owner)}
 
 
 def rebuild_words(tx: Transaction, users: list[Scope], source: str) -> None:
     """Make a full-text index again from the rows."""
     tx.run(f"{source}_words_clear")
     for scope in users:
-        if source == "memory":
-            for row in tx.all("all_memories", user=scope.user):
-                memory = memories.unchecked(row)
-                tx.run("memory_words_add", doc=memory.doc, **memories.words(memory))
-        else:
-            owner = owner_token(scope.user)
-            for row in tx.all("all_episodes", user=scope.user):
-                episode = episodes.unchecked(row)
-                tx.run("episode_words_add", doc=episode.doc, body=indexed(episodes.text_of(episode), owner))
+        for doc, texts in _worded(tx, scope, source):
+            tx.run(f"{source}_words_add", doc=doc, **texts)
 
 
 def _count(result: Diagnosis, table: str) -> None:

@@ -9,6 +9,7 @@ from picomem.records.kinds import Decision
 from picomem.records.scope import Scope
 from picomem.store import audit, memories
 from picomem.store.connector import Transaction
+from picomem.store.legible import readable
 
 _LONGEST_AGE = 36_500  # days
 
@@ -25,7 +26,10 @@ def held(tx: Transaction, scope: Scope) -> Held:
         covered=dict(tx.all("summaries_covered", user=user)),
         versions=[memories.unchecked(row) for row in tx.all("all_memories", user=user)],
         refusals=[ChangeAge(each.id, each.at) for each in changes if each.decision == Decision.REFUSE],
-        links=[Link(tuple(row[:3]), tuple(row[3:6]), row[6]) for row in tx.all("all_lineage", user=user)],
+        links=[
+            Link(tuple(row[:3]), tuple(row[3:6]), row[6])
+            for row in (readable("lineage", row) for row in tx.all("all_lineage", user=user))
+        ],
     )
 
 

@@ -49,13 +49,18 @@ class IndexPage:
     left_out: int
 
 
-def build(memories: Iterable[Memory], episodes: int, budget: int = BUDGET) -> IndexPage:
-    """The page for these current memories. Raises InvalidInput for a budget that no page fits."""
+def build(memories: Iterable[Memory], episodes: int, budget: int = BUDGET, *, damaged: int = 0) -> IndexPage:
+    """The page for these current memories; `damaged` is how many were left out because they are damaged. Raises
+    InvalidInput for a budget that no page fits."""
     if not LEAST_BUDGET <= budget <= MOST_BUDGET:
         raise InvalidInput(f"The budget of the index page lies between {LEAST_BUDGET} and {MOST_BUDGET:,} tokens.")
     trusted = sorted((memory for memory in memories if memory.origin.trusted), key=_rank)
     sections = _sections(trusted)
     domains = _domains(trusted, episodes)
+    if damaged:
+        domains.append(
+            f"({damaged} damaged {'entry is' if damaged == 1 else 'entries are'} left out; run `picomem doctor`.)"
+        )
     # The cost of each line is counted once; lines count a little less together than alone, so the page fits when
     # the sum does, and the page as a whole is counted at the end.
     fixed = _cost([HEAD, *domains, _HINT, *(title for title, _ in sections), _left_out_line(len(trusted))])

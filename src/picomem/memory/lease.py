@@ -11,7 +11,9 @@ import sys
 from contextlib import suppress
 
 from picomem.clock import SECOND, Clock
+from picomem.errors import Corrupt
 from picomem.records.ids import new_id
+from picomem.store import meta
 from picomem.store.connector import Transaction
 from picomem.values import dataclass, field
 
@@ -32,20 +34,25 @@ class Lease:
     def taken(self, tx: Transaction) -> bool:
         """Take or renew it; False where another has it."""
         now = self.clock()
-        row = tx.one("meta", name=self.name)
-        owner, _, until = (row[0] if row else "").partition(" ")
+        owner, _, until = self._held(tx).partition(" ")
         # An end that is further away than any lease reaches was written before the clock was set back.
         held = owner not in ("", self.owner) and now < int(until) <= now + self.seconds * SECOND
         if held and not _is_gone(owner):
             return False
-        tx.run("set_meta", name=self.name, value=f"{self.owner} {now + self.seconds * SECOND}")
+        meta.put(tx, self.name, f"{self.owner} {now + self.seconds * SECOND}")
         return True
 
     def give_back(self, tx: Transaction) -> None:
         """Let the next one have it at once."""
-        row = tx.one("meta", name=self.name)
-        if row and row[0].startswith(f"{self.owner} "):
-            tx.run("set_meta", name=self.name, value="")
+        if self._held(tx).startswith(f"{self.owner} "):
+            meta.put(tx, self.name, "")
+
+    def _held(self, tx: Transaction) -> str:
+        """Who holds it and until when; empty where nobody does, or that cannot be read any more."""
+        try:
+            return meta.value(tx, self.name) or ""
+        except Corrupt:
+            return ""
 
 
 def _is_gone(owner: str) -> bool:

@@ -11,6 +11,7 @@ from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.store import memories
 from picomem.store.connector import Transaction
+from picomem.store.row_hash import is_whole
 from picomem.version import __version__
 
 
@@ -21,14 +22,16 @@ def page(
 
     Raises InvalidInput for a budget that no page fits.
     """
-    current = memories.current(tx, scope, now)
+    damaged: list[str] = []
+    current = memories.current(tx, scope, now, damaged)
     count = int((tx.one("count_episodes", user=scope.user) or (0,))[0])
     # The version stands in it as well: a newer program may know more secrets, and lay out the page otherwise.
-    made_from = content_hash(__version__, *(f"{each.id}:{each.version}" for each in current), str(count))
+    names = [f"{each.id}:{each.version}" for each in current]
+    made_from = content_hash(__version__, *names, *sorted(damaged), str(count))
     kept = tx.one("index_page", user=scope.user, agent=scope.agent, project=scope.project, budget=budget)
-    if kept and kept[3] == made_from and kept[4] == content_hash(kept[0]):
+    if kept and kept[3] == made_from and is_whole("index_pages", kept):
         return IndexPage(kept[0], kept[1], budget, len(current) - kept[2], kept[2]), ""
-    return build([shown(each) for each in current], count, budget), made_from
+    return build([shown(each) for each in current], count, budget, damaged=len(damaged)), made_from
 
 
 def keep(tx: Transaction, scope: Scope, made: IndexPage, made_from: str) -> None:
@@ -43,5 +46,4 @@ def keep(tx: Transaction, scope: Scope, made: IndexPage, made_from: str) -> None
         page=made.text,
         tokens=made.tokens,
         left_out=made.left_out,
-        content_hash=content_hash(made.text),
     )

@@ -12,17 +12,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from picomem.errors import Corrupt
 from picomem.memory.doctor import rebuild_words
 from picomem.memory.remains import Remains, texts_of
 from picomem.memory.remember import Writer
 from picomem.policy.purge import Choice, Held, Plan, plan
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
+from picomem.records.session import Session
 from picomem.sessions.said import title_of
 from picomem.store import audit, consolidations, episodes, memories, notes, sessions, tombstones
-from picomem.store.connector import Transaction
+from picomem.store.connector import Row, Transaction
+from picomem.store.legible import readable
 from picomem.values import dataclass, field, replace
 
 if TYPE_CHECKING:
@@ -82,7 +86,7 @@ def planned(tx: Transaction, scope: Scope, found: Held, chosen: Choice) -> Plann
     going = [each for each in found.versions if (each.id, each.version) in made.versions]
     newest = {each.id: each for each in going}
     stays = {each.id for each in found.versions if (each.id, each.version) not in made.versions}
-    titles = {row[0]: row[5] for row in tx.all("all_sessions", user=scope.user)}
+    titles = {row[0]: row[5] for row in (readable("sessions", row) for row in tx.all("all_sessions", user=scope.user))}
     return Planned(
         plan=made,
         counts=counted(made),
@@ -171,7 +175,7 @@ class _Erasing:
         for row in self.tx.all("all_episodes", user=self.scope.user):
             episode = episodes.unchecked(row)
             if episode.id in self.plan.episodes:
-                self._note_damage("episode", episodes.row_hash(episode) == row[21])
+                self._note_damage("episode", episodes.is_whole(row))
                 self.texts += [episode.preview, episode.summary, episode.key]
                 episodes.delete(self.tx, self.scope, episode)
                 memories.purge_lineage(self.tx, self.scope, "episode", episode.id)
@@ -189,35 +193,34 @@ class _Erasing:
                     id=untitled.id,
                     title=untitled.title,
                     state=untitled.state,
-                    content_hash=episodes.transcript_hash(untitled),
                 )
 
     def _sessions(self) -> None:
         """Conversations: their messages, summaries and titles."""
         titles: dict[str, str] = {}  # of sessions that are called by what was said first in them
         for session in self.plan.shortened:
-            found = sessions.session(self.tx, self.scope, session)
+            found = self._session(session)
             loaded = sessions.messages_after(self.tx, self.scope, session, 0)
             if found is not None and found.title == title_of(loaded.messages):
                 titles[session] = found.title
         gone: dict[str, list[int]] = {}
-        for row in self.tx.all("all_messages", user=self.scope.user):
+        for row in self._rows("all_messages", "messages"):
             if (row[0], row[1]) in self.plan.messages:
                 gone.setdefault(row[0], []).append(row[1])
                 self.texts += [row[4], row[5]] if row[5] != "[]" else [row[4]]
                 memories.purge_lineage(self.tx, self.scope, "message", row[2])
         for session, seqs in gone.items():
             self.tx.run("purge_messages", user=self.scope.user, session_id=session, seqs=json.dumps(seqs))
-        for row in self.tx.all("all_summaries", user=self.scope.user):
+        for row in self._rows("all_summaries", "session_summaries"):
             if row[0] in self.plan.summaries:
                 self.texts.append(row[1])
                 self.tx.run("purge_summary", user=self.scope.user, session_id=row[0])
                 memories.purge_lineage(self.tx, self.scope, "summary", row[0])
-        for row in self.tx.all("all_consolidations", user=self.scope.user):
+        for row in self._rows("all_consolidations", "consolidations"):
             if row[1] in self.plan.sessions | self.plan.shortened | self.plan.summaries:
                 self.texts += consolidations.texts_of(row)
                 self.tx.run("purge_consolidations", user=self.scope.user, session_id=row[1])
-        for row in self.tx.all("all_sessions", user=self.scope.user):
+        for row in self._rows("all_sessions", "sessions"):
             if row[0] in self.plan.sessions:
                 self.texts += [row[5], row[4]]
                 self.tx.run("purge_session", user=self.scope.user, id=row[0])
@@ -225,7 +228,7 @@ class _Erasing:
             self._retitle(session, old)
 
     def _retitle(self, session: str, old: str) -> None:
-        found = sessions.session(self.tx, self.scope, session)
+        found = self._session(session)
         left = sessions.messages_after(self.tx, self.scope, session, 0)
         if found is not None and title_of(left.messages) != old:
             self.texts.append(old)
@@ -236,7 +239,6 @@ class _Erasing:
                 id=session,
                 title=new.title,
                 channel_id=new.channel_id,
-                content_hash=new.content_hash,
             )
 
     def _everything(self, changes: Iterable[Change]) -> None:
@@ -244,7 +246,7 @@ class _Erasing:
         user = self.scope.user
         for row in self.tx.all("all_memories", user=user):
             memory = memories.unchecked(row)
-            self._note_damage("memory", memories.row_hash(row) == row[25])
+            self._note_damage("memory", memories.is_whole(row))
             self.texts += texts_of(memory)
             memories.purge_version(self.tx, memory)
         for change in changes:
@@ -255,6 +257,16 @@ class _Erasing:
             self.tx.run(name, user=user)
         for name in _META:
             self.tx.run("delete_meta", name=f"{name} {user}")
+
+    def _session(self, session: str) -> Session | None:
+        """A session's record; None where it is damaged, or not there."""
+        with suppress(Corrupt):
+            return sessions.session(self.tx, self.scope, session)
+        return None
+
+    def _rows(self, name: str, table: str) -> list[Row]:
+        """A user's rows, the damaged ones as far as they can be read."""
+        return [readable(table, row) for row in self.tx.all(name, user=self.scope.user)]
 
     def _note_damage(self, source: str, whole: bool) -> None:
         if not whole:

@@ -47,7 +47,7 @@ class Remains:
             memory = memories.unchecked(row)
             if (memory.id, memory.version) in self.plan.versions:
                 gone.setdefault(memory.id, []).append(memory)
-                whole = whole and memories.row_hash(row) == row[25]
+                whole = whole and memories.is_whole(row)
         undoes = audit.undoing(self.tx, self.scope)
         touched: set[str] = set()  # changes that opened or closed a version that goes
         names = {name for each in gone.values() for memory in each for name in (memory.key, memory.id)}
@@ -111,7 +111,7 @@ class Remains:
         """Take what goes out of the related entries of what stays."""
         for row in self.tx.all("all_memories", user=self.scope.user) if names else ():
             old = memories.unchecked(row)
-            if memories.row_hash(row) == row[25] and names.intersection(old.related):
+            if memories.is_whole(row) and names.intersection(old.related):
                 new = replace(old, related=tuple(name for name in old.related if name not in names))
                 memories.rewrite_text(self.tx, new)
 

@@ -18,7 +18,6 @@ time and leaves the present alone.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 
 from picomem.clock import Micros
@@ -210,18 +209,8 @@ class Writer:
         return list(gone.values())
 
     def vouch(self, tx: Transaction, memory: Memory) -> None:
-        """Make a damaged row's hash anew, and put on record that its text is kept as it reads now."""
-        tx.run(
-            "vouch_memory",
-            user=memory.scope.user,
-            id=memory.id,
-            version=memory.version,
-            kind=memory.kind.value,
-            tags=json.dumps(memory.tags, ensure_ascii=False),
-            related=json.dumps(memory.related, ensure_ascii=False),
-            content_hash=memory.content_hash,
-        )
-        reason = "the row did not match its hash; its text is kept as it reads now"
+        """Put on record that a damaged row was repaired, and is kept as it reads now."""
+        reason = "the row did not match its hash; it is kept as it reads now"
         self.record(tx, memory.scope, "repair", reason, memory_id=memory.id, after=memory.version)
 
     def _first_version(self, offer: Offer) -> Memory:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from picomem.clock import DAY, SECOND, Micros
+from picomem.errors import Corrupt
 from picomem.memory.remember import Writer
 from picomem.records.scope import Scope
 from picomem.settings import Settings
-from picomem.store import consolidations, episodes
+from picomem.store import consolidations, episodes, meta
 from picomem.store.connector import Transaction
 
 NOTHING = {"expired": 0, "timeline_removed": 0}
@@ -14,8 +15,11 @@ NOTHING = {"expired": 0, "timeline_removed": 0}
 
 def is_due(tx: Transaction, scope: Scope, settings: Settings, now: Micros) -> bool:
     """Whether the last time is `retention.cleanup_interval_secs` ago, or there was none."""
-    last = tx.one("meta", name=_name(scope))
-    return last is None or now - int(last[0]) >= settings.retention.cleanup_interval_secs * SECOND
+    try:
+        last = meta.value(tx, _name(scope))
+    except Corrupt:
+        return True
+    return last is None or now - int(last) >= settings.retention.cleanup_interval_secs * SECOND
 
 
 def tidy(tx: Transaction, scope: Scope, settings: Settings, writer: Writer) -> dict[str, int]:
@@ -26,7 +30,7 @@ def tidy(tx: Transaction, scope: Scope, settings: Settings, writer: Writer) -> d
     for episode in old:
         episodes.delete(tx, scope, episode)
     consolidations.forget_entries(tx, scope, before)
-    tx.run("set_meta", name=_name(scope), value=str(writer.now))
+    meta.put(tx, _name(scope), str(writer.now))
     return {"expired": len(expired), "timeline_removed": len(old)}
 
 

@@ -13,18 +13,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from picomem.errors import Corrupt
 from picomem.memory.doctor import rebuild_words
 from picomem.policy.redact import Redactor
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
 from picomem.sessions.arguments import safe_arguments
-from picomem.store import consolidations, episodes, memories, sessions, tombstones, vectors
+from picomem.store import consolidations, episodes, memories, tombstones, vectors
 from picomem.store.connector import Connector, Row, Transaction
+from picomem.store.legible import legible
+from picomem.store.row_hash import is_whole
 from picomem.text.tokens import count_tokens
 from picomem.values import dataclass, field, replace
-
-_LEFT_DAMAGED = ""  # no text has this hash, so a row that did not match its own goes on not matching
 
 
 @dataclass(slots=True)
@@ -48,22 +47,19 @@ def scrub(
     transaction."""
     with connector.write() if not dry_run else connector.read() as tx:
         scrubbing = _Scrubbing(tx, scope, redactor, dry_run, store_vector)
-        for row in tx.all("all_memories", user=scope.user):
-            scrubbing.memory(row)
-        for row in tx.all("all_episodes", user=scope.user):
-            scrubbing.episode(row)
-        for row in tx.all("transcripts", user=scope.user):
-            scrubbing.transcript(row)
-        for row in tx.all("all_changes", user=scope.user):
-            scrubbing.change(row)
-        for row in tx.all("all_sessions", user=scope.user):
-            scrubbing.session(row)
-        for row in tx.all("all_messages", user=scope.user):
-            scrubbing.message(row)
-        for row in tx.all("all_summaries", user=scope.user):
-            scrubbing.summary(row)
-        for row in tx.all("all_consolidations", user=scope.user):
-            scrubbing.consolidation(row)
+        for name, table, scrub_row in (
+            ("all_memories", "memories", scrubbing.memory),
+            ("all_episodes", "episodes", scrubbing.episode),
+            ("transcripts", "transcripts", scrubbing.transcript),
+            ("whole_changes", "changes", scrubbing.change),
+            ("all_sessions", "sessions", scrubbing.session),
+            ("all_messages", "messages", scrubbing.message),
+            ("all_summaries", "session_summaries", scrubbing.summary),
+            ("all_consolidations", "consolidations", scrubbing.consolidation),
+        ):
+            for row in tx.all(name, user=scope.user):
+                whole = is_whole(table, row)
+                scrub_row(row if whole else legible(table, row), whole)
         for source in sorted(scrubbing.to_rebuild):
             rebuild_words(tx, [Scope(user) for (user,) in tx.all("users")], source)
         if not dry_run and scrubbing.result.changed:
@@ -85,7 +81,7 @@ class _Scrubbing:
     result: Scrubbed = field(default_factory=Scrubbed)
     to_rebuild: set[str] = field(default_factory=set)  # sources with a row whose full text was made from other words
 
-    def memory(self, row: Row) -> None:
+    def memory(self, row: Row, whole: bool) -> None:
         old = memories.unchecked(row)
         new = replace(
             old,
@@ -94,7 +90,6 @@ class _Scrubbing:
             tags=tuple(map(self._redacted, old.tags)),
             related=tuple(map(self._redacted, old.related)),
         )
-        whole = memories.row_hash(row) == row[25]
         if not self._to_write(new != old, whole):
             return
         self.tx.run(
@@ -107,7 +102,6 @@ class _Scrubbing:
             tags=_as_stored(old.tags, new.tags, row[12]),
             related=_as_stored(old.related, new.related, row[13]),
             tokens=count_tokens(new.content),
-            content_hash=new.content_hash if whole else _LEFT_DAMAGED,
         )
         if whole:
             self.tx.run("memory_words_remove", doc=old.doc, **memories.words(old))
@@ -119,11 +113,10 @@ class _Scrubbing:
         if self.store_vector and new.content != old.content:
             self.store_vector(self.tx, self.scope, "memory", old.doc, new.content)
 
-    def episode(self, row: Row) -> None:
+    def episode(self, row: Row, whole: bool) -> None:
         old = episodes.unchecked(row)
         preview, summary = self._redacted(old.preview), self._redacted(old.summary)
         new = replace(old, preview=preview, summary=summary, tokens=count_tokens(preview))
-        whole = episodes.row_hash(old) == row[21]
         if not self._to_write((preview, summary) != (old.preview, old.summary), whole):
             return
         self.tx.run(
@@ -133,7 +126,6 @@ class _Scrubbing:
             preview=preview,
             summary=summary,
             tokens=new.tokens,
-            content_hash=episodes.row_hash(new) if whole else _LEFT_DAMAGED,
         )
         if whole:
             episodes.reindex(self.tx, self.scope, old, new)
@@ -143,18 +135,15 @@ class _Scrubbing:
         if self.store_vector:
             self.store_vector(self.tx, self.scope, "episode", old.doc, episodes.text_of(new))
 
-    def transcript(self, row: Row) -> None:
+    def transcript(self, row: Row, whole: bool) -> None:
         old = episodes.unchecked_transcript(row)
         new = replace(old, title=self._redacted(old.title))
-        whole = episodes.transcript_hash(old) == row[21]
         if self._to_write(new != old, whole):
-            digest = episodes.transcript_hash(new) if whole else _LEFT_DAMAGED
-            self.tx.run("retitle_transcript", user=self.scope.user, id=old.id, title=new.title, content_hash=digest)
+            self.tx.run("retitle_transcript", user=self.scope.user, id=old.id, title=new.title)
 
-    def change(self, row: Row) -> None:
-        change_id, reason, candidate, stored = row
+    def change(self, row: Row, whole: bool) -> None:
+        change_id, reason, candidate = row[0], row[6], row[10]
         safe = self._redacted(reason), self._redacted(candidate)
-        whole = content_hash(reason, candidate) == stored
         if self._to_write(safe != (reason, candidate), whole):
             self.tx.run(
                 "rewrite_change_text",
@@ -162,33 +151,19 @@ class _Scrubbing:
                 id=change_id,
                 reason=safe[0],
                 candidate=safe[1],
-                content_hash=content_hash(*safe) if whole else _LEFT_DAMAGED,
+                content_hash=content_hash(*safe),
             )
 
-    def session(self, row: Row) -> None:
+    def session(self, row: Row, whole: bool) -> None:
         title, channel_id = self._redacted(row[5]), self._redacted(row[4])
-        try:
-            old = sessions.session(self.tx, self.scope, row[0])
-        except Corrupt:
-            old = None
-        if self._to_write((title, channel_id) != (row[5], row[4]), old is not None):
-            new = old and replace(old, title=title, channel_id=channel_id)
-            self.tx.run(
-                "rewrite_session_text",
-                user=self.scope.user,
-                id=row[0],
-                title=title,
-                channel_id=channel_id,
-                content_hash=new.content_hash if new else _LEFT_DAMAGED,
-            )
+        if self._to_write((title, channel_id) != (row[5], row[4]), whole):
+            self.tx.run("rewrite_session_text", user=self.scope.user, id=row[0], title=title, channel_id=channel_id)
 
-    def message(self, row: Row) -> None:
+    def message(self, row: Row, whole: bool) -> None:
         content, calls = self._redacted(row[4]), self._calls(row[5])
-        whole = sessions.row_hash(row) == row[10]
         if not self._to_write((content, calls) != (row[4], row[5]), whole):
             return
         tokens = row[8] + count_tokens(content) - count_tokens(row[4]) + count_tokens(calls) - count_tokens(row[5])
-        new = (*row[:4], content, calls, *row[6:8], max(1, tokens), row[9])
         self.tx.run(
             "rewrite_message_text",
             user=self.scope.user,
@@ -196,31 +171,19 @@ class _Scrubbing:
             seq=row[1],
             content=content,
             tool_calls=calls,
-            tokens=new[8],
-            content_hash=sessions.row_hash(new) if whole else _LEFT_DAMAGED,
+            tokens=max(1, tokens),
         )
 
-    def summary(self, row: Row) -> None:
+    def summary(self, row: Row, whole: bool) -> None:
         text = self._redacted(row[1])
-        old = sessions.summary(self.tx, self.scope, row[0])
-        if not self._to_write(text != row[1], old is not None):
-            return
-        if old is not None:
-            sessions.put_summary(self.tx, self.scope, replace(old, text=text))
-        else:
-            self.tx.run(
-                "rewrite_summary_text",
-                user=self.scope.user,
-                session_id=row[0],
-                summary=text,
-                content_hash=_LEFT_DAMAGED,
-            )
+        if self._to_write(text != row[1], whole):
+            self.tx.run("rewrite_summary_text", user=self.scope.user, session_id=row[0], summary=text)
 
-    def consolidation(self, row: Row) -> None:
+    def consolidation(self, row: Row, whole: bool) -> None:
         """The summary that stood there before a run, and an entry that it removed: JSON, so the texts in it are
         redacted by themselves."""
         safe = self._within(row[7], "text"), self._within(row[9], "preview")
-        if self._to_write(safe != (row[7], row[9]), consolidations.is_whole(row)):
+        if self._to_write(safe != (row[7], row[9]), whole):
             consolidations.rewrite(self.tx, self.scope, row, *safe)
 
     def _within(self, stored: str, name: str) -> str:

@@ -21,8 +21,17 @@ def timeline(
     """At most `limit` episodes that began in [since, until), latest first; the ids of damaged rows go on `damaged`."""
     found = episodes.timeline(tx, scope, since, until, limit, damaged)
     ids = dict.fromkeys(episode.transcript_id for episode in found)
-    transcripts = {each: _transcript(tx, scope, each, damaged) for each in ids}
-    return [episode_hit(episode, transcripts[episode.transcript_id], 0.0, "") for episode in found]
+    transcripts: dict[str, Transcript | None] = {}
+    for name in ids:
+        try:
+            transcripts[name] = episodes.transcript(tx, scope, name)
+        except Corrupt:  # nobody knows whether its user withheld it
+            damaged.append(name)
+    return [
+        episode_hit(episode, transcripts[episode.transcript_id], 0.0, "")
+        for episode in found
+        if episode.transcript_id in transcripts
+    ]
 
 
 def opened(tx: Transaction, scope: Scope, entry: Episode, session: str, redactor: Redactor) -> Opened:
@@ -46,12 +55,3 @@ def opened(tx: Transaction, scope: Scope, entry: Episode, session: str, redactor
     if not turns:
         return Opened("gone", (), "The messages of the conversation are gone; only the entry is left.")
     return Opened("open", tuple(turns))
-
-
-def _transcript(tx: Transaction, scope: Scope, transcript_id: str, damaged: list[str]) -> Transcript | None:
-    """The record of a transcript; None where it is damaged, for its episodes are whole."""
-    try:
-        return episodes.transcript(tx, scope, transcript_id)
-    except Corrupt:
-        damaged.append(transcript_id)
-        return None

@@ -24,6 +24,7 @@ from picomem.sessions.snapshot import NAME as SNAPSHOT
 from picomem.sessions.snapshot import without_purged
 from picomem.store import tombstones
 from picomem.store.connector import Connector, Transaction
+from picomem.store.legible import readable
 
 _LARGEST = 16 << 20  # bytes of an exported page, and of what somebody wrote into it
 
@@ -110,7 +111,7 @@ def _exports(connector: Connector, scope: Scope, make_page: MakePage, now: Micro
     left = []
     with connector.read() as tx:
         rows = tx.all("exports", user=scope.user)
-    for name, agent, project, budget, written in rows:
+    for name, agent, project, budget, written, *_ in (readable("exports", row) for row in rows):
         path, owner = Path(name), Scope(scope.user, agent, project)
         page = make_page(owner, budget)
         try:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.memory.status import Status as StoreStatus
-from picomem.operations.memory_views import ChangeView, change_view
+from picomem.operations.memory_views import ChangeView, change_view, damage_notes
 from picomem.operations.operation import MOST_ROWS, Operation, Progressing, option
 from picomem.paths import named_path, status_of
-from picomem.values import asdict, dataclass
+from picomem.values import asdict, dataclass, field
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -242,10 +242,12 @@ class Audit:
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
-    """How many of each decision there were, and the latest; of a refusal `candidate` is the text that was refused."""
+    """How many of each decision there were, and the latest; of a refusal `candidate` is the text that was refused.
+    `notes` says what is damaged."""
 
     changes: list[ChangeView]
     decisions: dict[str, int]
+    notes: list[str] = field(default_factory=list)
 
 
 def audit(engine: Engine, request: Audit) -> AuditResult:
@@ -253,8 +255,9 @@ def audit(engine: Engine, request: Audit) -> AuditResult:
 
     To take something back, `changes` lists the same decisions by memory or run, with the ids that `undo` takes.
     """
-    changes = [change_view(change, key) for change, key in engine.changes(request.limit)]
-    return AuditResult(changes, engine.status().decisions)
+    damaged: list[str] = []
+    changes = [change_view(change, key) for change, key in engine.changes(request.limit, damaged=damaged)]
+    return AuditResult(changes, engine.status().decisions, damage_notes(damaged))
 
 
 @dataclass(frozen=True, slots=True)

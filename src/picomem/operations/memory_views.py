@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from picomem.clock import Micros, iso
 from picomem.operations.views import iso_or_none
 from picomem.records.memory import Change, Memory
@@ -94,3 +96,10 @@ class ChangeView:
 def change_view(change: Change, key: str = "") -> ChangeView:
     """A change, with the key of the memory that it is about."""
     return ChangeView(**{**asdict(change), "at": iso(change.at), "key": key})
+
+
+def damage_notes(damaged: Iterable[str]) -> list[str]:
+    """What to say of rows that were left out because they are damaged, given their ids."""
+    lost = len(set(damaged))
+    said = "1 row is damaged and was" if lost == 1 else f"{lost} rows are damaged and were"
+    return [f"{said} left out; run `picomem doctor`."] if lost else []

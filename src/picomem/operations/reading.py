@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from picomem.clock import iso
 from picomem.operations.fence import fenced
-from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
+from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_notes, memory_view
 from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.times import moment
 from picomem.operations.views import HitView, hit_view
 from picomem.paths import named_path
 from picomem.records.kinds import Kind
-from picomem.values import dataclass
+from picomem.values import dataclass, field
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -29,24 +29,26 @@ class Memories:
 
 @dataclass(frozen=True, slots=True)
 class MemoriesResult:
-    """The most important first; `left_out` is how many more there are."""
+    """The most important first; `left_out` is how many more there are, `notes` says what is damaged."""
 
     memories: list[MemoryView]
     left_out: int
+    notes: list[str] = field(default_factory=list)
 
 
 def memories(engine: Engine, request: Memories) -> MemoriesResult:
     """List what is remembered, the most important first."""
+    damaged: list[str] = []
     found = [
         each
-        for each in engine.memories(archived=request.archived)
+        for each in engine.memories(archived=request.archived, damaged=damaged)
         if (request.kind is None or each.kind == request.kind)
         and (not request.tag or request.tag in each.tags)
         and (not request.project or each.scope.project in ("", request.project))
     ]
     found.sort(key=lambda each: (not each.pinned, -each.importance, -each.known_from, each.key))
     shown = [memory_view(engine.shown(each), engine.now()) for each in found[: request.limit]]
-    return MemoriesResult(shown, len(found) - len(shown))
+    return MemoriesResult(shown, len(found) - len(shown), damage_notes(damaged))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +204,8 @@ def timeline(engine: Engine, request: Timeline) -> TimelineResult:
         damaged=damaged,
         scope=engine.scope.narrowed(project=request.project, session=request.session),
     )
-    lost = len(set(damaged))
-    told = "1 row is damaged and was" if lost == 1 else f"{lost} rows are damaged and were"
-    notes = [f"{told} left out; run `picomem doctor`."] if lost else []
-    return TimelineResult([hit_view(hit, engine.settings.memory.citations) for hit in found], notes)
+    views = [hit_view(hit, engine.settings.memory.citations) for hit in found]
+    return TimelineResult(views, damage_notes(damaged))
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,9 +236,9 @@ def index(engine: Engine, request: Index) -> IndexResult:
 
 def _listed(result: MemoriesResult) -> str:
     if not result.memories:
-        return "Nothing is remembered yet."
+        return "\n".join(result.notes) or "Nothing is remembered yet."
     lines = [f"- {fenced(each.key, each.origin)}: {fenced(each.content, each.origin)}" for each in result.memories]
-    return "\n".join([*lines, *([f"({result.left_out} more)"] if result.left_out else [])])
+    return "\n".join([*lines, *([f"({result.left_out} more)"] if result.left_out else []), *result.notes])
 
 
 OPERATIONS = (

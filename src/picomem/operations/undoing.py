@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
-from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
+from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_notes, memory_view
 from picomem.operations.operation import MOST_ROWS, Operation, option
-from picomem.values import dataclass
+from picomem.values import dataclass, field
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -82,9 +82,10 @@ class ListedChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangesResult:
-    """Latest first."""
+    """Latest first; `notes` says what is damaged."""
 
     changes: list[ListedChange]
+    notes: list[str] = field(default_factory=list)
 
 
 def changes(engine: Engine, request: Changes) -> ChangesResult:
@@ -95,8 +96,10 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
     if request.name and request.run:
         raise InvalidInput("Give a memory or a run, not both.")
     undone = engine.undone()
-    found = engine.changes(request.limit, about=request.name, run=request.run)
-    return ChangesResult([ListedChange(change_view(each, key), undone.get(each.id, "")) for each, key in found])
+    damaged: list[str] = []
+    found = engine.changes(request.limit, about=request.name, run=request.run, damaged=damaged)
+    listed = [ListedChange(change_view(each, key), undone.get(each.id, "")) for each, key in found]
+    return ChangesResult(listed, damage_notes(damaged))
 
 
 def _said(result: UndoResult) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice, tee
 
+from picomem.errors import Corrupt
 from picomem.recall import rank
 from picomem.recall.hits import episode_hit, why
 from picomem.recall.looking import Looking, shares
@@ -17,6 +18,7 @@ from picomem.recall.words import WordMatches
 from picomem.records.episode import Transcript
 from picomem.records.hit import Hit
 from picomem.store import episodes, search
+from picomem.store.memories import missing
 from picomem.store.search import Place
 
 
@@ -60,6 +62,7 @@ def _places(
         places[place.doc] = place
     for place in inside.values() if window and window.weight == 1.0 else ():
         places.setdefault(place.doc, place)
+    looking.damaged += missing("episode", candidates, places)
     if allowed is not None:
         places = {doc: place for doc, place in places.items() if place.transcript in allowed}
     if window is not None and window.hard:
@@ -90,6 +93,7 @@ def _handed_out(
     """The first of what was found, as many as are wanted, that may be handed out."""
     hits: list[Hit] = []
     transcripts: dict[str, Transcript | None] = {}
+    damaged: set[str] = set()
     while some := list(islice(found, max(looking.wanted.limit, 8))):
         records = {
             episode.doc: episode
@@ -99,10 +103,16 @@ def _handed_out(
             episode = records.get(doc)
             if episode is None or not looking.wanted.filters.admits_origin(episode.origin):
                 continue
-            if episode.transcript_id not in transcripts:
-                transcripts[episode.transcript_id] = looking.transcript(episode.transcript_id)
-            transcript = transcripts[episode.transcript_id]
-            hits.append(episode_hit(episode, transcript, share, why(doc, signals.evidence(doc), words)))
+            name = episode.transcript_id
+            if name not in transcripts and name not in damaged:
+                try:
+                    transcripts[name] = looking.transcript(name)
+                except Corrupt:
+                    damaged.add(name)
+                    looking.damaged.append(name)
+            if name in damaged:
+                continue
+            hits.append(episode_hit(episode, transcripts[name], share, why(doc, signals.evidence(doc), words)))
             if len(hits) == looking.wanted.limit:
                 return hits
     return hits

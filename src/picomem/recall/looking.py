@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
-from picomem.errors import Corrupt, EmbedderFailed, StoreError
+from picomem.errors import EmbedderFailed, StoreError
 from picomem.recall import rank
 from picomem.recall.filters import Wanted
 from picomem.recall.meaning import Likeness, MeaningLeg
@@ -117,12 +117,9 @@ class Looking:
         self.confidence = max(self.confidence, sure)
 
     def transcript(self, transcript_id: str) -> Transcript | None:
-        """The record of a transcript; None where it is damaged, for the episode itself is whole."""
-        try:
-            return episodes.transcript(self.tx, self.scope, transcript_id)
-        except Corrupt:
-            self.damaged.append(transcript_id)
-            return None
+        """The record of a transcript. Raises Corrupt where it is damaged: nobody knows then whether its user withheld
+        it, so nothing of it is handed out."""
+        return episodes.transcript(self.tx, self.scope, transcript_id)
 
 
 def shares(scores: Mapping[int, float], signals: Signals, words: WordMatches) -> Iterator[tuple[int, float]]:

@@ -20,6 +20,7 @@ _DURABLE = 1.1  # the weight of a memory beside an episode that fits as well: it
 def memory_hits(looking: Looking) -> list[Hit]:
     """The memories that answer the question, the best first."""
     total = int((looking.tx.one("count_memory_docs", user=looking.scope.user) or (0,))[0])
+    looking.damaged += ["a memory that is not there"] * memories.count_missing(looking.tx, looking.scope)
     words = looking.words("memory", total)
     near = looking.near("memory", total)
     docs = list(dict.fromkeys([*words.totals, *near.nearest]))
@@ -56,9 +57,8 @@ def _said_in(looking: Looking, memory: Memory) -> str:
                 return message_citation(said)
         try:
             episode = episodes.episode(looking.tx, looking.scope, parent.id) if parent.kind == "episode" else None
-        except Corrupt:
-            looking.damaged.append(parent.id)
-            continue
-        if episode is not None:
-            return citation(episode, looking.transcript(episode.transcript_id))
+            if episode is not None:
+                return citation(episode, looking.transcript(episode.transcript_id))
+        except Corrupt as error:
+            looking.damaged.append(str(error.data["id"]))
     return ""

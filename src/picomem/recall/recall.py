@@ -65,7 +65,9 @@ class Recall:
             found += episode_hits(looking) if wanted.filters.include_transcripts else []
         notes = looking.notes
         if looking.damaged:
-            notes.append(f"{len(looking.damaged)} rows are damaged and were left out; run `picomem doctor`.")
+            lost = len(set(looking.damaged))
+            said = "1 row is damaged and was" if lost == 1 else f"{lost} rows are damaged and were"
+            notes.append(f"{said} left out; run `picomem doctor`.")
         sure = looking.confidence if found else 0.0
         if found and sure < wanted.min_confidence:
             notes.append(_too_unsure(found, sure, wanted))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from picomem.clock import Micros
-from picomem.records.ids import content_hash
 from picomem.records.kinds import Kind, Origin, Priority, Source
 from picomem.records.scope import Scope
 from picomem.values import dataclass
@@ -69,12 +68,6 @@ class Memory:
         """Whether it is believed and true now; `current_memories` says the same in SQL."""
         begun = self.valid_from <= now or self.valid_from <= self.known_from
         return not self.archived and begun and not self.over(now)
-
-    @property
-    def content_hash(self) -> str:
-        """What the row's stored hash must be: over all that a person wrote in it, and over who wrote it."""
-        text = (self.key, self.kind, self.origin, self.content, self.context)
-        return content_hash(*text, *self.tags, "\x1f", *self.related)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

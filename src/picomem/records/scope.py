@@ -7,7 +7,7 @@ from picomem.text.plain import plain
 from picomem.values import dataclass, replace
 
 LOCAL_USER = "local"
-_LONGEST = 256
+LONGEST = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class Scope:
         for name in ("user", "agent", "project", "session"):
             value = getattr(self, name)
             # A name stands in lines that are read as such: in the index page, in a citation, at a terminal.
-            if len(value) > _LONGEST or plain(value) != value or not value.isprintable():
+            if len(value) > LONGEST or plain(value) != value or not value.isprintable():
                 raise InvalidInput(
-                    f"The {name} id is longer than {_LONGEST} characters or no plain line of text; use a shorter name."
+                    f"The {name} id is longer than {LONGEST} characters or no plain line of text; use a shorter name."
                 )
 
     def narrowed(self, **parts: str) -> Scope:

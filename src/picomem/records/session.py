@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 
 from picomem.clock import Micros
-from picomem.records.ids import content_hash
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.values import dataclass, field
@@ -56,14 +55,6 @@ class Session:
     last_consolidated_seq: int = 0
     last_consolidated_at: Micros | None = None
     consolidation_failures: int = 0
-
-    @property
-    def content_hash(self) -> str:
-        """What the row's stored hash must be: over its names and texts."""
-        owner = (self.id, self.scope.agent, self.scope.project)
-        return content_hash(
-            *owner, self.channel, self.channel_id, self.title, self.state, self.permissions, self.forked_from
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from picomem.errors import NotFound
+from picomem.errors import Corrupt, NotFound
 from picomem.records.ids import content_hash
 from picomem.records.memory import Change
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
+from picomem.store.legible import readable
 from picomem.store.memories import id_range, unique_id
+from picomem.store.row_hash import is_whole
 from picomem.values import asdict
 
 PURGED = "purged"  # the reason of a change whose own was erased
@@ -18,27 +20,31 @@ def record(tx: Transaction, scope: Scope, change: Change) -> None:
     tx.run("insert_change", user=scope.user, content_hash=digest, **asdict(change))
 
 
-def of_memory(tx: Transaction, scope: Scope, memory_id: str) -> list[Change]:
-    return [_change(row) for row in tx.all("changes_of_memory", user=scope.user, memory_id=memory_id)]
+def of_memory(tx: Transaction, scope: Scope, memory_id: str, damaged: list[str] | None = None) -> list[Change]:
+    """The changes of a memory. Damaged rows are left out and put on `damaged`; without it they raise Corrupt."""
+    return _read(tx.all("changes_of_memory", user=scope.user, memory_id=memory_id), damaged)
 
 
-def latest(tx: Transaction, scope: Scope, limit: int) -> list[Change]:
-    return [_change(row) for row in tx.all("latest_changes", user=scope.user, limit=limit)]
+def latest(tx: Transaction, scope: Scope, limit: int, damaged: list[str] | None = None) -> list[Change]:
+    """The latest changes; damaged rows as in `of_memory`."""
+    return _read(tx.all("latest_changes", user=scope.user, limit=limit), damaged)
 
 
 def change(tx: Transaction, scope: Scope, change_id: str) -> Change | None:
-    row = tx.one("change", user=scope.user, id=change_id)
-    return None if row is None else _change(row)
+    """The change of that very id. Raises Corrupt where its row is damaged."""
+    rows = tx.all("change", user=scope.user, id=change_id)
+    return _read(rows, None)[0] if rows else None
 
 
 def every(tx: Transaction, scope: Scope) -> list[Change]:
-    """Every change, oldest first."""
-    return [_change(row) for row in tx.all("whole_changes", user=scope.user)]
+    """Every change, oldest first, the damaged ones as far as they can be read: for a purge, which takes them all."""
+    rows = tx.all("whole_changes", user=scope.user)
+    return [_change(readable("changes", row)) for row in rows]
 
 
 def of_run(tx: Transaction, scope: Scope, run: str) -> list[Change]:
-    """The changes of a run, oldest first."""
-    return [_change(row) for row in tx.all("changes_of_run", user=scope.user, run=run)]
+    """The changes of a run, oldest first. Raises Corrupt where a row is damaged."""
+    return _read(tx.all("changes_of_run", user=scope.user, run=run), None)
 
 
 def named(tx: Transaction, scope: Scope, name: str) -> list[Change]:
@@ -86,6 +92,20 @@ def was_refused(tx: Transaction, scope: Scope, reason: str, candidate: str) -> b
     """Whether this very refusal is on record already: a second run need not write it again."""
     found = tx.one("refused_candidate", user=scope.user, content_hash=content_hash(reason, candidate))
     return found is not None
+
+
+def _read(rows: list[Row], damaged: list[str] | None) -> list[Change]:
+    whole = [row for row in rows if is_whole("changes", row)]
+    left_out = [str(row[0]) for row in rows if row not in whole] if len(whole) < len(rows) else []
+    if left_out and damaged is None:
+        raise Corrupt(
+            f"Change {left_out[0]} does not match its own hash: the file was damaged or edited by hand. "
+            "Run `picomem doctor`.",
+            id=left_out[0],
+        )
+    if damaged is not None:
+        damaged += left_out
+    return [_change(row) for row in whole]
 
 
 def _change(row: Row) -> Change:

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from picomem.clock import DAY, Micros
 from picomem.errors import Corrupt
 from picomem.records.episode import Episode
-from picomem.records.ids import content_hash
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Session, Summary
 from picomem.records.spend import Spend
-from picomem.store import sessions
+from picomem.store import row_hash, sessions
 from picomem.store.connector import Row, Transaction
 from picomem.values import asdict, dataclass
 
@@ -89,7 +88,6 @@ def record(tx: Transaction, scope: Scope, made: Record) -> None:
         summarised=int(made.summarised),
         episodes=stored,
         at=made.at,
-        content_hash=_hash(made.run, made.session, summary, stored),
     )
 
 
@@ -115,9 +113,9 @@ def of_run(tx: Transaction, scope: Scope, run: str) -> Record | None:
         entries=tuple(
             Episode(**{**each, "origin": Origin(each["origin"])}) for each in stored if isinstance(each, dict)
         ),
-        change_id=row[11],
-        generator=row[12],
-        at=row[13],
+        change_id=row[10],
+        generator=row[11],
+        at=row[12],
     )
 
 
@@ -155,7 +153,7 @@ def forget_entries(tx: Transaction, scope: Scope, before: Micros) -> None:
 
 def is_whole(row: Row) -> bool:
     """Whether a record of a run matches its hash."""
-    return row[10] == _hash(row[0], row[1], row[7], row[9])
+    return row_hash.is_whole("consolidations", row)
 
 
 def texts_of(row: Row) -> list[str]:
@@ -165,14 +163,12 @@ def texts_of(row: Row) -> list[str]:
 
 def rewrite(tx: Transaction, scope: Scope, row: Row, summary: str, stored: str) -> None:
     """Store other texts for the summary before a run and the entry that it removed; a damaged row stays one."""
-    digest = _hash(row[0], row[1], summary, stored) if is_whole(row) else ""
     tx.run(
         "rewrite_consolidation_text",
         user=scope.user,
         run=row[0],
         before_summary=summary,
         episodes=stored,
-        content_hash=digest,
     )
 
 
@@ -186,10 +182,6 @@ def _summary(stored: str) -> Summary | None:
 def _holds_text(stored: str) -> bool:
     """Whether the column of episodes holds entries, and not only ids, which are no text."""
     return "{" in stored
-
-
-def _hash(run: str, session: str, summary: str, stored: str) -> str:
-    return content_hash(run, session, summary, *([stored] if _holds_text(stored) else []))
 
 
 def add_spending(tx: Transaction, scope: Scope, at: Micros, model: str, spend: Spend) -> None:

@@ -8,19 +8,19 @@ from collections.abc import Iterable, Sequence
 from picomem.clock import Micros
 from picomem.errors import Corrupt
 from picomem.records.episode import Episode, Transcript
-from picomem.records.ids import content_hash
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.store import vectors
+from picomem.store import row_hash, vectors
 from picomem.store.connector import Row, Transaction
-from picomem.store.memories import id_range, unique_id
+from picomem.store.legible import readable
+from picomem.store.memories import id_range, missing, unique_id
 from picomem.text.terms import indexed, owner_token
 from picomem.values import replace
 
 
 def put_transcript(tx: Transaction, scope: Scope, transcript: Transcript) -> None:
     values = {name: getattr(transcript, name) for name in Transcript.__slots__}
-    tx.run("put_transcript", user=scope.user, content_hash=transcript_hash(transcript), **values)
+    tx.run("put_transcript", user=scope.user, **values)
 
 
 def transcripts_at(tx: Transaction, scope: Scope, path: str) -> list[Transcript]:
@@ -65,7 +65,7 @@ def insert_all(tx: Transaction, scope: Scope, fresh: Sequence[Episode]) -> list[
         return []
     stored = [replace(each, doc=doc) for doc, each in enumerate(fresh, tx.next_docs(len(fresh)))]
     owner = owner_token(scope.user)
-    rows = ({"user": scope.user, "doc": each.doc, "content_hash": row_hash(each), **_values(each)} for each in stored)
+    rows = ({"user": scope.user, "doc": each.doc, **_values(each)} for each in stored)
     tx.run_many("insert_episode", rows)
     tx.run_many("episode_words_add", ({"doc": each.doc, "body": indexed(text_of(each), owner)} for each in stored))
     tx.run("add_to_holdings", user=scope.user, episodes=len(stored))
@@ -75,7 +75,7 @@ def insert_all(tx: Transaction, scope: Scope, fresh: Sequence[Episode]) -> list[
 def renew(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> Episode:
     """Let an episode that was still growing, or whose transcript moved, stand for its span as it is now."""
     new = replace(new, id=old.id, doc=old.doc, created_at=old.created_at)
-    tx.run("replace_episode", user=scope.user, content_hash=row_hash(new), **_values(new))
+    tx.run("replace_episode", user=scope.user, **_values(new))
     if text_of(old) != text_of(new):
         reindex(tx, scope, old, new)
         # Of every model: the caller stores its own anew, and another's would stand for words that are gone.
@@ -91,7 +91,6 @@ def rewrite_preview(tx: Transaction, scope: Scope, episode: Episode) -> None:
         id=episode.id,
         preview=episode.preview,
         tokens=episode.tokens,
-        content_hash=row_hash(episode),
     )
 
 
@@ -111,11 +110,12 @@ def delete(tx: Transaction, scope: Scope, episode: Episode) -> None:
 
 
 def old_timeline_entries(tx: Transaction, scope: Scope, before: Micros) -> list[Episode]:
-    """Timeline entries that were made before a time."""
-    return [from_row(row) for row in tx.all("old_timeline_entries", user=scope.user, before=before)]
+    """Timeline entries that were made before a time; of a damaged row nobody knows when that was."""
+    return _whole(tx.all("old_timeline_entries", user=scope.user, before=before), scope, [])
 
 
 def by_identity(tx: Transaction, scope: Scope, identity: str) -> Episode | None:
+    """The episode of an identity, damaged or not: its transcript is being read, and says what it holds."""
     row = tx.one("episode_by_identity", user=scope.user, identity=identity)
     return None if row is None else unchecked(row)
 
@@ -128,8 +128,12 @@ def unknown_identities(tx: Transaction, scope: Scope, identities: Iterable[str])
 
 
 def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[str]) -> list[Episode]:
-    """Those of the episodes that match their hash; the ids of the others are put on `damaged`."""
-    return _whole(tx.all("episodes_by_doc", user=scope.user, docs=json.dumps(list(docs))), damaged)
+    """Those of the episodes that match their hash; the ids of the others are put on `damaged`, and the number of each
+    that the index knows and the table does not."""
+    asked = list(docs)
+    rows = tx.all("episodes_by_doc", user=scope.user, docs=json.dumps(asked))
+    damaged += missing("episode", asked, (row[20] for row in rows))
+    return _whole(rows, scope, damaged)
 
 
 def episode(tx: Transaction, scope: Scope, episode_id: str) -> Episode | None:
@@ -155,7 +159,7 @@ def timeline(
         until=until,
         limit=limit,
     )
-    return _whole(rows, damaged)
+    return _whole(rows, scope, damaged)
 
 
 def text_of(episode: Episode) -> str:
@@ -163,25 +167,35 @@ def text_of(episode: Episode) -> str:
     return f"{episode.preview}\n{episode.summary}" if episode.summary else episode.preview
 
 
-def _whole(rows: list[Row], damaged: list[str]) -> list[Episode]:
-    """The rows that match their hash, as records; the ids of the others are put on `damaged`."""
-    damaged += [row[0] for row in rows if row_hash(unchecked(row)) != row[21]]
-    return [found for row in rows if row_hash(found := unchecked(row)) == row[21]]
+def _whole(rows: list[Row], scope: Scope, damaged: list[str]) -> list[Episode]:
+    """The rows that match their hash and are the user's, as records; the ids of the others are put on `damaged`."""
+    whole = [is_whole(row) and row[21] == scope.user for row in rows]
+    damaged += [str(row[0]) for row, good in zip(rows, whole, strict=True) if not good]
+    return [_record(row) for row, good in zip(rows, whole, strict=True) if good]
 
 
 def from_row(row: Row) -> Episode:
-    """A row as a record. Raises Corrupt where the text does not match the row's hash."""
-    found = unchecked(row)
-    if row_hash(found) != row[21]:
+    """A row as a record. Raises Corrupt where the row does not match its hash."""
+    if not is_whole(row):
         raise Corrupt(
-            f"Episode {found.id} does not match its own hash: the file was damaged or edited by hand. "
+            f"Episode {row[0]} does not match its own hash: the file was damaged or edited by hand. "
             "Run `picomem doctor`.",
-            id=found.id,
+            id=str(row[0]),
         )
-    return found
+    return _record(row)
+
+
+def is_whole(row: Row) -> bool:
+    """Whether a row matches its hash."""
+    return row_hash.is_whole("episodes", row)
 
 
 def unchecked(row: Row) -> Episode:
+    """A row as a record, whatever its hash says; what cannot be read in it gets a plain value."""
+    return _record(readable("episodes", row))
+
+
+def _record(row: Row) -> Episode:
     return Episode(
         id=row[0],
         transcript_id=row[1],
@@ -213,12 +227,9 @@ def _values(episode: Episode) -> dict[str, object]:
     return values
 
 
-def row_hash(episode: Episode) -> str:
-    return content_hash(episode.role, episode.origin, episode.key, episode.preview, episode.summary)
-
-
-def transcript_hash(transcript: Transcript) -> str:
-    return content_hash(transcript.path, transcript.session, transcript.title, transcript.cwd, transcript.state)
+def is_whole_transcript(row: Row) -> bool:
+    """Whether a transcript's row matches its hash."""
+    return row_hash.is_whole("transcripts", row)
 
 
 def _id_of(transcript: Transcript) -> str:
@@ -226,6 +237,11 @@ def _id_of(transcript: Transcript) -> str:
 
 
 def unchecked_transcript(row: Row) -> Transcript:
+    """A row as a record, whatever its hash says; what cannot be read in it gets a plain value."""
+    return _transcript_record(readable("transcripts", row))
+
+
+def _transcript_record(row: Row) -> Transcript:
     return Transcript(
         id=row[0],
         host=row[1],
@@ -248,13 +264,12 @@ def unchecked_transcript(row: Row) -> Transcript:
         turns=row[18],
         skipped=row[19],
         updated_at=row[20],
-        abandoned=row[22] or "[]",
+        abandoned=row[21] or "[]",
     )
 
 
 def _transcript(row: Row) -> Transcript:
     """A row as a record. Raises Corrupt where it does not match its hash."""
-    found = unchecked_transcript(row)
-    if transcript_hash(found) != row[21]:
-        raise Corrupt(f"The record of transcript {found.path} is damaged; run `picomem doctor`.", id=found.id)
-    return found
+    if not is_whole_transcript(row):
+        raise Corrupt(f"The record of transcript {row[2]} is damaged; run `picomem doctor`.", id=str(row[0]))
+    return _transcript_record(row)

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt, NotFound
-from picomem.records.ids import content_hash
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.memory import Memory, Parent
 from picomem.records.scope import Scope
-from picomem.store import vectors
+from picomem.store import row_hash, vectors
 from picomem.store.connector import Row, Transaction
+from picomem.store.legible import readable
 from picomem.text.terms import indexed, owner_token
 from picomem.values import replace
 
@@ -48,9 +48,10 @@ def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> M
         created_at=memory.created_at,
         tokens=memory.tokens,
         change_id=memory.change_id,
-        content_hash=memory.content_hash,
+        closed_by=None,
     )
     tx.run("memory_words_add", doc=doc, **words(memory))
+    _count(tx, scope, 1, memory.known_to is None)
     add_lineage(tx, scope, "memory", memory.id, memory.version, parents, memory.change_id)
     return replace(memory, doc=doc)
 
@@ -86,9 +87,10 @@ def words(memory: Memory) -> dict[str, str]:
 def close(tx: Transaction, memory: Memory, at: Micros, change_id: str) -> None:
     """End our belief in a version, by a change. Nothing else of it changes."""
     end = max(at, memory.known_from)  # a clock that was set back gives no negative span
-    tx.run(
+    if tx.run(
         "close_version", user=memory.scope.user, id=memory.id, version=memory.version, known_to=end, closed_by=change_id
-    )
+    ):
+        tx.run("add_memories_to_holdings", user=memory.scope.user, memories=0, believed=-1)
 
 
 def by_key(tx: Transaction, scope: Scope, key: str) -> Memory | None:
@@ -114,32 +116,49 @@ def of_key(tx: Transaction, scope: Scope, key: str) -> list[Memory]:
 
 
 def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[str]) -> list[Memory]:
-    """Those of the versions that match their hash; the ids of the others are put on `damaged`."""
-    rows = tx.all("memories_by_doc", user=scope.user, docs=json.dumps(list(docs)))
-    damaged += [row[0] for row in rows if row_hash(row) != row[25]]
-    return [unchecked(row) for row in rows if row_hash(row) == row[25]]
+    """Those of the versions that match their hash; the ids of the others are put on `damaged`, and the number of each
+    that the index knows and the table does not."""
+    asked = list(docs)
+    rows = tx.all("memories_by_doc", user=scope.user, docs=json.dumps(asked))
+    damaged += missing("memory", asked, (row[24] for row in rows))
+    return _whole(rows, scope, damaged)
 
 
-def current(tx: Transaction, scope: Scope, now: Micros) -> list[Memory]:
-    """What is believed and true now, within the scope."""
-    rows = _read(tx.all("current_memories", user=scope.user, now=now))
-    return [memory for memory in rows if visible(memory.scope, scope)]
+def current(tx: Transaction, scope: Scope, now: Micros, damaged: list[str] | None = None) -> list[Memory]:
+    """What is believed and true now, within the scope. Damaged rows are left out and put on `damaged`."""
+    rows = tx.all("current_memories", user=scope.user, now=now)
+    return _within(tx, scope, rows, damaged)
 
 
-def at(tx: Transaction, scope: Scope, known_at: Micros, valid_at: Micros) -> list[Memory]:
-    """What was believed at `known_at` to be true at `valid_at`."""
-    rows = _read(tx.all("memories_at", user=scope.user, known_at=known_at, valid_at=valid_at))
-    return [memory for memory in rows if visible(memory.scope, scope)]
+def at(
+    tx: Transaction, scope: Scope, known_at: Micros, valid_at: Micros, damaged: list[str] | None = None
+) -> list[Memory]:
+    """What was believed at `known_at` to be true at `valid_at`; damaged rows as in `current`."""
+    rows = tx.all("memories_at", user=scope.user, known_at=known_at, valid_at=valid_at)
+    return _within(tx, scope, rows, damaged)
 
 
-def archived(tx: Transaction, scope: Scope) -> list[Memory]:
-    """The last version of everything that is believed no longer."""
-    rows = _read(tx.all("archived_memories", user=scope.user))
-    return [memory for memory in rows if visible(memory.scope, scope)]
+def archived(tx: Transaction, scope: Scope, damaged: list[str] | None = None) -> list[Memory]:
+    """The last version of everything that is believed no longer; damaged rows as in `current`."""
+    return _within(tx, scope, tx.all("archived_memories", user=scope.user), damaged)
 
 
 def expired(tx: Transaction, scope: Scope, now: Micros) -> list[Memory]:
-    return _read(tx.all("expired_memories", user=scope.user, now=now))
+    """What has expired and is believed still; of a damaged row nobody knows when it expires."""
+    return _whole(tx.all("expired_memories", user=scope.user, now=now), scope, [])
+
+
+def count_missing(tx: Transaction, scope: Scope) -> int:
+    """By how many the versions that the table gives, or those of them that are believed, differ from what was counted
+    when they were written. Not 0 where a row is lost, or the table's index does not lead to it."""
+    counted = tx.one("counted_memories", user=scope.user) or (0, 0)
+    held = tx.one("held_memories", user=scope.user) or (0, 0)
+    return max(abs(there - written) for there, written in zip(counted, held, strict=True))
+
+
+def missing(what: str, asked: Iterable[int], rows: Iterable[int]) -> list[str]:
+    """What stands for each document that the search index knows and the table does not."""
+    return [f"{what} {doc}" for doc in sorted(set(asked).difference(rows))]
 
 
 def key_of(tx: Transaction, scope: Scope, memory_id: str) -> str:
@@ -193,7 +212,6 @@ def rekey(tx: Transaction, old: Memory, key: str) -> None:
         id=old.id,
         version=old.version,
         key=key,
-        content_hash=new.content_hash,
     )
     tx.run("memory_words_remove", doc=old.doc, **words(old))
     tx.run("memory_words_add", doc=old.doc, **words(new))
@@ -211,7 +229,6 @@ def rewrite_text(tx: Transaction, new: Memory) -> None:
         tags=json.dumps(new.tags, ensure_ascii=False),
         related=json.dumps(new.related, ensure_ascii=False),
         tokens=new.tokens,
-        content_hash=new.content_hash,
     )
 
 
@@ -220,7 +237,8 @@ def purge_version(tx: Transaction, memory: Memory) -> None:
     scope = memory.scope
     tx.run("memory_words_remove", doc=memory.doc, **words(memory))
     vectors.remove(tx, scope, "memory", memory.doc)
-    tx.run("purge_version", user=scope.user, id=memory.id, version=memory.version)
+    if tx.run("purge_version", user=scope.user, id=memory.id, version=memory.version):
+        _count(tx, scope, -1, memory.known_to is None)
     purge_lineage(tx, scope, "memory", memory.id, memory.version)
 
 
@@ -234,29 +252,34 @@ def parents_of(tx: Transaction, scope: Scope, memory_id: str) -> list[tuple[Pare
     """What each version was made from, with the version."""
     rows = tx.all("parents", user=scope.user, child_kind="memory", child_id=memory_id)
     return [
-        (Parent(kind=kind, id=id_, role=role, version=int(of)), int(version)) for kind, id_, of, role, version in rows
+        (Parent(kind=row[3], id=row[4], role=row[6], version=row[5]), row[2])
+        for row in rows
+        if row_hash.is_whole("lineage", row)
     ]
 
 
 def from_row(row: Row) -> Memory:
-    """A row as a record. Raises Corrupt where the text does not match the row's hash."""
-    memory = unchecked(row)
-    if row_hash(row) != row[25]:
+    """A row as a record. Raises Corrupt where the row does not match its hash."""
+    if not is_whole(row):
         raise Corrupt(
-            f"Memory {memory.id} version {memory.version} does not match its own hash: the file was damaged or edited "
-            "by hand. Run `picomem doctor`.",
-            id=memory.id,
+            f"Memory {row[0]} version {row[1]} does not match its own hash: the file was damaged or edited by hand. "
+            "Run `picomem doctor`.",
+            id=str(row[0]),
         )
-    return memory
+    return _record(row)
 
 
-def row_hash(row: Row) -> str:
-    """The hash of a row as it stands, readable or not; `Memory.content_hash` of a row that is whole."""
-    return content_hash(row[6], row[7], row[14], row[8], row[9], *_names(row[12]), "\x1f", *_names(row[13]))
+def is_whole(row: Row) -> bool:
+    """Whether a row matches its hash."""
+    return row_hash.is_whole("memories", row)
 
 
 def unchecked(row: Row) -> Memory:
     """A row as a record, whatever its hash says; what cannot be read in it gets a plain value."""
+    return _record(readable("memories", row))
+
+
+def _record(row: Row) -> Memory:
     return Memory(
         id=row[0],
         version=row[1],
@@ -294,3 +317,24 @@ def _names(stored: str) -> tuple[str, ...]:
 
 def _read(rows: list[Row]) -> list[Memory]:
     return [from_row(row) for row in rows]
+
+
+def _whole(rows: list[Row], scope: Scope, damaged: list[str]) -> list[Memory]:
+    """The rows that match their hash and are the user's, as records; the ids of the others are put on `damaged`."""
+    whole = [is_whole(row) and row[2] == scope.user for row in rows]
+    damaged += [str(row[0]) for row, good in zip(rows, whole, strict=True) if not good]
+    return [_record(row) for row, good in zip(rows, whole, strict=True) if good]
+
+
+def _within(tx: Transaction, scope: Scope, rows: list[Row], damaged: list[str] | None) -> list[Memory]:
+    """Those of the rows that match their hash and are within the scope."""
+    left_out: list[str] = []
+    found = _whole(rows, scope, left_out)
+    if damaged is not None:
+        damaged += left_out or ["a row that is not there"] * count_missing(tx, scope)
+    return [memory for memory in found if visible(memory.scope, scope)]
+
+
+def _count(tx: Transaction, scope: Scope, versions: int, believed: bool) -> None:
+    """Count a version that came or went, so that one which is lost is missed."""
+    tx.run("add_memories_to_holdings", user=scope.user, memories=versions, believed=versions if believed else 0)

@@ -9,9 +9,9 @@ import json
 from collections.abc import Iterable, Sequence
 
 from picomem.errors import Corrupt
-from picomem.records.ids import content_hash
 from picomem.records.note import NoteFile, PlacedSection, Section
 from picomem.records.scope import Scope
+from picomem.store import row_hash
 from picomem.store.connector import Row, Transaction
 from picomem.text.terms import indexed, owner_token
 
@@ -20,7 +20,7 @@ def files(tx: Transaction, scope: Scope) -> list[NoteFile]:
     """Every file that was read."""
     return [
         NoteFile(root=root, path=path, stamp=stamp, modified_at=modified, content_hash=digest)
-        for root, path, stamp, modified, digest in tx.all("note_files", user=scope.user)
+        for root, path, stamp, modified, digest, *_ in tx.all("note_files", user=scope.user)
     ]
 
 
@@ -51,7 +51,6 @@ def put(tx: Transaction, scope: Scope, file: NoteFile, sections: Sequence[tuple[
             last_line=section.last_line,
             content=section.text,
             tokens=tokens,
-            content_hash=_hash(file.path, section),
         )
         tx.run("note_words_add", doc=doc, **words(scope, file.path, section))
 
@@ -119,13 +118,9 @@ def named(path: str, section: Section) -> str:
 
 
 def is_whole(row: Row) -> bool:
-    return _hash(row[2], unchecked(row).section) == row[8]
+    return row_hash.is_whole("note_sections", row)
 
 
 def unchecked(row: Row) -> PlacedSection:
     doc, root, path, heading, first, last, text, tokens = row[:8]
     return PlacedSection(root=root, path=path, section=Section(heading, first, last, text), tokens=tokens, doc=doc)
-
-
-def _hash(path: str, section: Section) -> str:
-    return content_hash(path, section.heading, section.text)

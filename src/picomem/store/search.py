@@ -12,7 +12,7 @@ fixed in SQLite (ext/fts5/fts5_aux.c).
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import log
 from typing import NamedTuple
 
@@ -110,10 +110,21 @@ def _table_rows(tx: Transaction, source: str) -> int:
     """How many rows the full-text table holds: the first number of its averages record (fts5_index.c), which SQLite
     reads for bm25() too. Counting the rows would read a page for every hundred of them."""
     row = tx.one(f"{source}_words_averages")
-    data = row[0] if row else b""
+    return next(varints(row[0] if row else b""), 0)
+
+
+def varints(data: bytes) -> Iterator[int]:
+    """The numbers in a record of SQLite's full text (sqlite.org/fileformat.html, varint), as far as they have eight
+    bytes: one of nine is no number of rows or words."""
     value = 0
-    for byte in data[:9]:
+    for byte in data:
         value = value << 7 | byte & 0x7F
         if byte < 0x80:
-            break
-    return value
+            yield value
+            value = 0
+
+
+def totals(tx: Transaction, source: str) -> list[int]:
+    """How many rows the full-text table holds, and how many words in each of its columns."""
+    row = tx.one(f"{source}_words_averages")
+    return list(varints(row[0])) if row else []

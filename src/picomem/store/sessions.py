@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt
-from picomem.records.ids import content_hash
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Loaded, Message, Page, Role, Session, Summary, ToolCall
 from picomem.store.connector import Row, Transaction
 from picomem.store.memories import id_range, unique_id
+from picomem.store.row_hash import is_whole
 
 
 def put(tx: Transaction, session: Session) -> None:
@@ -25,7 +25,6 @@ def put(tx: Transaction, session: Session) -> None:
         user=scope.user,
         agent=scope.agent,
         project=scope.project,
-        content_hash=session.content_hash,
         **values,
     )
 
@@ -91,7 +90,6 @@ def page(
 
 def insert_message(tx: Transaction, scope: Scope, message: Message) -> None:
     """Store a message; its text is redacted already."""
-    calls = _calls_json(message.tool_calls)
     tx.run(
         "insert_message",
         user=scope.user,
@@ -100,23 +98,11 @@ def insert_message(tx: Transaction, scope: Scope, message: Message) -> None:
         id=message.id,
         role=message.role.value,
         content=message.content,
-        tool_calls=calls,
+        tool_calls=_calls_json(message.tool_calls),
         tool_call_id=message.tool_call_id,
         origin=message.origin.value,
         tokens=message.tokens,
         created_at=message.created_at,
-        content_hash=_message_hash(
-            message.session_id,
-            message.seq,
-            message.id,
-            message.role,
-            message.content,
-            calls,
-            message.tool_call_id,
-            message.origin,
-            message.tokens,
-            message.created_at,
-        ),
     )
 
 
@@ -176,18 +162,17 @@ def tool_messages(tx: Transaction, scope: Scope, session_id: str, after: int) ->
 def summary(tx: Transaction, scope: Scope, session_id: str) -> Summary | None:
     """The session's summary; None too where its row is damaged, for it can be made again."""
     row = tx.one("session_summary", user=scope.user, session_id=session_id)
-    if row is None or row[7] not in set(Origin):
+    if row is None or not is_whole("session_summaries", row):
         return None
-    found = Summary(
+    return Summary(
         session_id=row[0],
         text=row[1],
-        origin=Origin(row[7]),
+        origin=Origin(row[6]),
         message_count=row[2],
         covered_seq=row[3],
         created_at=row[4],
         updated_at=row[5],
     )
-    return found if row[6] == _summary_hash(found) else None
 
 
 def put_summary(tx: Transaction, scope: Scope, summary: Summary) -> None:
@@ -202,14 +187,13 @@ def put_summary(tx: Transaction, scope: Scope, summary: Summary) -> None:
         covered_seq=summary.covered_seq,
         created_at=summary.created_at,
         updated_at=summary.updated_at,
-        content_hash=_summary_hash(summary),
     )
 
 
 def _loaded(tx: Transaction, scope: Scope, session_id: str, rows: Sequence[Row]) -> Loaded:
     if not rows:
         return Loaded()
-    found = [(int(row[1]), _message(row)) for row in rows]
+    found = [(row[1], _message(row)) for row in rows]
     return Loaded(
         messages=tuple(message for _, message in found if message is not None),
         damaged=tuple(seq for seq, message in found if message is None),
@@ -219,8 +203,8 @@ def _loaded(tx: Transaction, scope: Scope, session_id: str, rows: Sequence[Row])
 
 def _message(row: Row) -> Message | None:
     """A row as a record, or None where it does not match its hash."""
-    calls = _calls(row[5])
-    if calls is None or _message_hash(*row[:10]) != row[10]:
+    calls = _calls(row[5]) if is_whole_message(row) else None
+    if calls is None:
         return None
     return Message(
         session_id=row[0],
@@ -238,8 +222,7 @@ def _message(row: Row) -> Message | None:
 
 def from_row(scope: Scope, row: Row) -> Session | None:
     """A row as a record, or None where it does not match its hash."""
-    names = (row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8])
-    if content_hash(*names) != row[15]:
+    if not is_whole("sessions", row):
         return None
     return Session(
         id=row[0],
@@ -271,16 +254,6 @@ def _calls(stored: str) -> tuple[ToolCall, ...] | None:
         return None
 
 
-def row_hash(row: Row) -> str:
-    """The hash of a message's row as it stands, whatever is stored beside it."""
-    return _message_hash(*row[:10])
-
-
-def _message_hash(*fields: object) -> str:
-    """Over everything in the row: a message that was moved, or counted otherwise, is seen too."""
-    return content_hash(*map(str, fields))
-
-
-def _summary_hash(summary: Summary) -> str:
-    numbers = str(summary.message_count), str(summary.covered_seq)
-    return content_hash(summary.session_id, summary.text, *numbers, summary.origin)
+def is_whole_message(row: Row) -> bool:
+    """Whether a message's row matches its hash."""
+    return is_whole("messages", row)

@@ -29,16 +29,21 @@ import apsw
 
 from picomem import errors
 from picomem.paths import hold_database, make_private_dir, release_database
-from picomem.store import ballast
+from picomem.store import ballast, meta
 from picomem.store.connector import Row
 from picomem.store.file_bytes import database_head
+from picomem.store.row_hash import COLUMNS, is_whole
+from picomem.store.seals import reseal, restore, seal, select, write
+from picomem.store.search import varints
 from picomem.store.statements import schema, statement
+from picomem.store.tolerant import rows_of, undecoded_rows
 from picomem.text.terms import VERSION as TERMS_VERSION
 
 APPLICATION_ID = 0x5069636F  # "Pico": how `file` and we know the database
-MIGRATIONS = ("0001", "0002", "0003", "0004", "0005")
+MIGRATIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 SCHEMA_VERSION = len(MIGRATIONS)
 BUSY_MILLISECONDS = 30_000
+_CONTRADICTIONS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError)
 
 
 class SqliteTransaction:
@@ -49,33 +54,86 @@ class SqliteTransaction:
         self._path = path
 
     def all(self, name: str, /, **values: object) -> list[Row]:
-        try:
-            return list(self._connection.execute(statement(name), values))  # type: ignore[arg-type]
-        except apsw.Error as error:
-            raise translation(error, self._path) from error
+        return self._rows(statement(name), values)
 
     def one(self, name: str, /, **values: object) -> Row | None:
         try:
             return next(iter(self._connection.execute(statement(name), values)), None)  # type: ignore[arg-type]
+        except UnicodeDecodeError:
+            return next(iter(self._rows(statement(name), values)), None)
         except apsw.Error as error:
             raise translation(error, self._path) from error
 
     def run(self, name: str, /, **values: object) -> int:
+        if (found := seal(name)) is not None:
+            return write(found, statement(name), values, self._rows, self._run)
+        return self._run(statement(name), values)
+
+    def run_many(self, name: str, rows: Iterable[Mapping[str, object]], /) -> None:
+        found = seal(name)
         try:
-            self._connection.execute(statement(name), values)  # type: ignore[arg-type]
+            self._connection.executemany(statement(name), rows if found is None else map(found.sealed, rows))  # type: ignore[arg-type]
+        except apsw.Error as error:
+            raise translation(error, self._path) from error
+
+    def reseal(self, table: str, row: Row) -> None:
+        reseal(table, row, self._rows, self._run)
+
+    def undecoded(self, table: str) -> Iterator[Row]:
+        try:
+            yield from undecoded_rows(self._connection, select(table, "TRUE"))
+        except apsw.Error as error:
+            raise translation(error, self._path) from error
+
+    def restore(self, table: str, was: Row, row: Row) -> int:
+        return restore(table, was, row, self._run)
+
+    def indexed_words(self, source: str) -> Iterator[Row]:
+        connection = self._connection
+        query_only = connection.pragma("query_only")
+        try:
+            connection.pragma("query_only", False)  # of the temporary table alone
+            connection.execute(
+                f"CREATE VIRTUAL TABLE temp.instances USING fts5vocab (main, {source}_words, 'instance')"
+            )
+            try:
+                yield from connection.execute("SELECT term, doc, col, offset FROM temp.instances")
+            finally:
+                connection.execute("DROP TABLE temp.instances")
+            for doc, sizes in connection.execute(f"SELECT id, sz FROM {source}_words_docsize"):
+                for column, size in enumerate(varints(sizes)):
+                    yield doc, column, size
+        except UnicodeDecodeError:
+            yield ("a word that is no UTF-8",)
+        except apsw.Error as error:
+            raise translation(error, self._path) from error
+        finally:
+            connection.pragma("query_only", query_only)
+
+    def rebuild_indexes(self) -> bool:
+        try:
+            self._connection.execute("REINDEX")
+        except (apsw.CorruptError, apsw.ConstraintError):
+            return False
+        return True
+
+    def next_docs(self, count: int = 1) -> int:
+        last = meta.next_doc(self) + count
+        meta.put(self, "next_doc", str(last))
+        return last - count + 1
+
+    def _rows(self, sql: str, values: Mapping[str, object]) -> list[Row]:
+        try:
+            return rows_of(self._connection, sql, values)
+        except apsw.Error as error:
+            raise translation(error, self._path) from error
+
+    def _run(self, sql: str, values: Mapping[str, object]) -> int:
+        try:
+            self._connection.execute(sql, values)  # type: ignore[arg-type]
         except apsw.Error as error:
             raise translation(error, self._path) from error
         return self._connection.changes()
-
-    def run_many(self, name: str, rows: Iterable[Mapping[str, object]], /) -> None:
-        try:
-            self._connection.executemany(statement(name), rows)  # type: ignore[arg-type]
-        except apsw.Error as error:
-            raise translation(error, self._path) from error
-
-    def next_docs(self, count: int = 1) -> int:
-        (last,) = self.one("take_docs", count=count) or (0,)
-        return int(last) - count + 1
 
 
 class SqliteConnector:
@@ -129,7 +187,7 @@ class SqliteConnector:
             self.read_only = True
             self._is_full = isinstance(error, apsw.FullError | apsw.IOError)
             with self.read() as tx:
-                if tx.one("meta", name="next_doc") is None:
+                if tx.one("has_meta") is None:
                     raise errors.NotADatabase() from error
             if self._reader().pragma("user_version") != SCHEMA_VERSION:
                 raise errors.ReadOnly(
@@ -217,6 +275,10 @@ class SqliteConnector:
                     connection.pragma("application_id", APPLICATION_ID)
                 if number == 2:
                     connection.execute(schema("search_sqlite_0003"))
+                if number == 5:
+                    from picomem.store.row_hash_migration import hash_rows
+
+                    hash_rows(connection)
             connection.pragma("user_version", SCHEMA_VERSION)
             connection.execute("COMMIT")
         except BaseException:
@@ -239,7 +301,7 @@ class SqliteConnector:
     @contextmanager
     def read(self) -> Iterator[SqliteTransaction]:
         """A snapshot. Inside a write of the same thread it sees what that write has done so far."""
-        with translated(self.path):
+        with translated(self.path), self._blaming_damage():
             if self._depth and self._owns_lock():
                 yield SqliteTransaction(self._writer, self.path)  # type: ignore[arg-type]
                 return
@@ -266,7 +328,7 @@ class SqliteConnector:
             raise errors.ReadOnly(
                 f"{self.path} cannot be written here; recall works, changes do not. Check the rights of the folder."
             )
-        with self._lock, translated(self.path):
+        with self._lock, translated(self.path), self._blaming_damage():
             if self._depth:
                 yield SqliteTransaction(self._writer, self.path)
                 return
@@ -282,9 +344,35 @@ class SqliteConnector:
                 if not self._writer.get_autocommit():
                     self._writer.execute("ROLLBACK")
 
+    @contextmanager
+    def _blaming_damage(self) -> Iterator[None]:
+        """Turn what a damaged file leads to, where rows contradict each other, into Corrupt.
+
+        A row that is lost between two statements ends in an error of Python's own somewhere above. Whether damage is
+        the cause is looked up only then; if the file is whole the error is a mistake in the program, and goes on.
+        """
+        try:
+            yield
+        except _CONTRADICTIONS as error:
+            if not self._is_damaged():
+                raise
+            raise errors.Corrupt(
+                f"{self.path} is damaged and contradicts itself, so nothing was written; run `picomem doctor --repair`."
+            ) from error
+
+    def _is_damaged(self) -> bool:
+        try:
+            with closing(self._open_reader()) as connection:
+                return connection.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)] or any(
+                    not is_whole(table, row)
+                    for table in COLUMNS
+                    for row in rows_of(connection, select(table, "TRUE"), {})
+                )
+        except (apsw.Error, errors.StoreError):
+            return True
+
     def _refuse_other_terms(self) -> None:
-        (made_by,) = next(self._writer.execute(statement("meta"), {"name": "terms_version"}), ("",))  # type: ignore[union-attr]
-        if made_by != TERMS_VERSION:
+        if meta.value(SqliteTransaction(self._writer, self.path), "terms_version") != TERMS_VERSION:  # type: ignore[arg-type]
             raise errors.StoreError(
                 f"The full text in {self.path} was made by another version of picomem; nothing can be stored until "
                 "`picomem doctor --repair` has made it anew."

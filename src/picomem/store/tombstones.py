@@ -12,21 +12,24 @@ from collections.abc import Iterable
 
 from picomem.digest import blake2b
 from picomem.records.scope import Scope
+from picomem.store import meta
 from picomem.store.connector import Transaction
+from picomem.store.row_hash import is_whole
 
 EVERYTHING = "everything"  # the mark of a purge of all that a user has
+MARK = "purge unfinished "  # what begins the name of a purge that is not finished
 _PERSON = b"picomem.purged"
 
 
 def begin(tx: Transaction, scope: Scope, *, everything: bool) -> None:
     """Say in the database that a purge of this user is not finished, and whether it is of everything."""
-    tx.run("set_meta", name=_mark(scope), value=EVERYTHING if everything else "some")
+    meta.put(tx, _mark(scope), EVERYTHING if everything else "some")
 
 
 def begun(tx: Transaction, scope: Scope) -> str:
-    """What a purge that was begun and not finished is of: "everything" or "some"; empty where there is none."""
-    row = tx.one("meta", name=_mark(scope))
-    return str(row[0]) if row else ""
+    """What a purge that was begun and not finished is of: "everything" or "some"; empty where there is none. Raises
+    Corrupt."""
+    return meta.value(tx, _mark(scope)) or ""
 
 
 def all_begun(tx: Transaction) -> list[str]:
@@ -40,17 +43,17 @@ def end(tx: Transaction, scope: Scope) -> None:
 
 
 def _mark(scope: Scope) -> str:
-    return f"purge unfinished {scope.user}"
+    return f"{MARK}{scope.user}"
 
 
 class Tombstones:
-    """The tombstones of one user, in one transaction."""
+    """The tombstones of one user, in one transaction. Raises Corrupt where their key is damaged: no tombstone would be
+    found by another key, and what was purged would come back."""
 
     def __init__(self, tx: Transaction, scope: Scope) -> None:
         self._tx = tx
         self._scope = scope
-        row = tx.one("meta", name="redaction_key")
-        self._key = bytes.fromhex(row[0]) if row else bytes(32)
+        self._key = meta.key(tx)
 
     def put_transcript(self, host: str, session: str, path: str, size: int | None) -> None:
         """Bury a session, or a file that names none. What makes it larger than `size` may be read; with None nothing
@@ -90,7 +93,9 @@ class Tombstones:
 
     def _found(self, digests: Iterable[str]) -> dict[str, int | None]:
         asked = json.dumps(list(digests))
-        return dict(self._tx.all("tombstones", user=self._scope.user, digests=asked)) if asked != "[]" else {}
+        rows = self._tx.all("tombstones", user=self._scope.user, digests=asked) if asked != "[]" else []
+        # Of a damaged one the size may be wrong: nothing of what it bars may be read.
+        return {row[0]: row[1] if is_whole("tombstones", row) else None for row in rows}
 
     def _digest(self, *parts: str) -> str:
         digest = blake2b(key=self._key, person=_PERSON, digest_size=12)

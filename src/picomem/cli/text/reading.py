@@ -74,11 +74,11 @@ def memories(result: Any) -> str:
         lines.append(f"{memory.key}  ({memory.kind}, {day(memory.updated_at)[:10]})")
         said = memory.content if memory.origin in ("user", "agent") else f"(from {memory.origin}) {memory.content}"
         lines.append(wrapped(said, "   ", 3))
-    if not result.memories:
+    if not result.memories and not result.notes:
         lines.append("Nothing is remembered yet; `picomem remember TEXT` stores a statement.")
     if result.left_out:
         lines.append(f"There are {result.left_out:,} more; -n shows more.")
-    return "\n".join(lines)
+    return "\n".join([*lines, *result.notes])
 
 
 def why(result: Any) -> str:

@@ -59,7 +59,7 @@ def changes(result: Any) -> str:
         about += [f"undoes {change.undoes}"] if change.undoes else []
         about += [f"undone by {listed.undone_by}"] if listed.undone_by else []
         lines.append(f"   {' · '.join(about)}")
-    return "\n".join(lines) or "Nothing has been decided yet."
+    return "\n".join([*lines, *result.notes]) or "Nothing has been decided yet."
 
 
 def audit(result: Any) -> str:
@@ -69,7 +69,7 @@ def audit(result: Any) -> str:
         lines.append(f"{day(change.at)}  {step(change)}  by {change.actor}" + (f"  {change.key}" if change.key else ""))
         lines.append(wrapped(change.reason, "   ", 2))
         lines += [wrapped(f"refused: {change.candidate}", "   ", 2)] if change.candidate else []
-    return "\n".join(lines) or "Nothing has been decided yet."
+    return "\n".join([*lines, *result.notes]) or "Nothing has been decided yet."
 
 
 def purge(result: Any) -> str:

@@ -2,7 +2,7 @@
 --   * user_id comes first in every primary key, unique key and foreign key, so that the rows can be sharded by it;
 --   * ids are UUIDv7 made by the program, times are integers (UTC microseconds), booleans are 0 and 1;
 --   * no triggers, no defaults that ask the clock, no SET NULL; a cascade only from an owner to what it owns;
---   * a row that holds text holds a hash of it (content_hash).
+--   * a row that holds text holds a hash of it (content_hash; since 0006 row_hash, over all columns).
 -- PostgreSQL reads the same file with INTEGER as BIGINT, BLOB as BYTEA and without STRICT.
 
 CREATE TABLE meta (

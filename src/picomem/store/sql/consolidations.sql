@@ -15,13 +15,13 @@ WHERE user_id = :user AND id = :id AND last_consolidated_seq = :before
 
 -- name: insert_consolidation
 INSERT INTO consolidations (user_id, run, session_id, change_id, generator, first_seq, last_seq, before_seq, before_at,
-    before_failures, before_summary, summarised, episodes, at, content_hash)
+    before_failures, before_summary, summarised, episodes, at, row_hash)
 VALUES (:user, :run, :session_id, :change_id, :generator, :first_seq, :last_seq, :before_seq, :before_at,
-    :before_failures, :before_summary, :summarised, :episodes, :at, :content_hash)
+    :before_failures, :before_summary, :summarised, :episodes, :at, :row_hash)
 
 -- part: consolidation_columns
 run, session_id, first_seq, last_seq, before_seq, before_at, before_failures, before_summary, summarised, episodes,
-    content_hash, change_id, generator, at
+    change_id, generator, at, user_id, row_hash
 
 -- name: consolidation
 SELECT {consolidation_columns} FROM consolidations WHERE user_id = :user AND run = :run
@@ -33,8 +33,7 @@ SELECT {consolidation_columns} FROM consolidations WHERE user_id = :user ORDER B
 SELECT run FROM consolidations WHERE user_id = :user AND session_id = :session_id ORDER BY run DESC LIMIT 1
 
 -- name: rewrite_consolidation_text
-UPDATE consolidations SET before_summary = :before_summary, episodes = :episodes,
-    content_hash = :content_hash
+UPDATE consolidations SET before_summary = :before_summary, episodes = :episodes
 WHERE user_id = :user AND run = :run
 
 -- name: purge_consolidations
@@ -51,8 +50,8 @@ WHERE user_id = :user AND id = :id AND last_consolidated_seq = :last
 DELETE FROM spending WHERE user_id = :user
 
 -- name: add_spending
-INSERT INTO spending (user_id, day, model, calls, input_tokens, output_tokens)
-VALUES (:user, :day, :model, :calls, :input_tokens, :output_tokens)
+INSERT INTO spending (user_id, day, model, calls, input_tokens, output_tokens, row_hash)
+VALUES (:user, :day, :model, :calls, :input_tokens, :output_tokens, :row_hash)
 ON CONFLICT (user_id, day, model) DO UPDATE SET calls = spending.calls + excluded.calls,
     input_tokens = spending.input_tokens + excluded.input_tokens,
     output_tokens = spending.output_tokens + excluded.output_tokens

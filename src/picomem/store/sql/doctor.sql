@@ -5,15 +5,27 @@ UNION SELECT user_id FROM sessions UNION SELECT user_id FROM note_files UNION SE
 UNION SELECT user_id FROM index_pages UNION SELECT user_id FROM holdings UNION SELECT user_id FROM spending
 UNION SELECT user_id FROM vector_spaces ORDER BY 1
 
+-- name: all_tombstones
+SELECT digest, size, user_id, row_hash FROM tombstones WHERE user_id = :user ORDER BY digest
+
+-- name: all_spending
+SELECT day, model, calls, input_tokens, output_tokens, user_id, row_hash FROM spending
+WHERE user_id = :user ORDER BY day, model
+
+-- name: last_memory_doc
+SELECT max(doc) FROM memories WHERE user_id = :user
+
+-- name: last_episode_doc
+SELECT max(doc) FROM episodes WHERE user_id = :user
+
+-- name: last_note_doc
+SELECT max(doc) FROM note_sections WHERE user_id = :user
+
 -- name: memory_words_clear
 INSERT INTO memory_words (memory_words) VALUES ('delete-all')
 
 -- name: episode_words_clear
 INSERT INTO episode_words (episode_words) VALUES ('delete-all')
-
--- name: vouch_memory
-UPDATE memories SET kind = :kind, tags = :tags, related = :related, content_hash = :content_hash
-WHERE user_id = :user AND id = :id AND version = :version
 
 -- name: count_memory_orphans
 SELECT count(*) FROM vectors
@@ -43,7 +55,7 @@ INSERT INTO holdings (user_id, episodes) VALUES (:user, :episodes)
 ON CONFLICT (user_id) DO UPDATE SET episodes = excluded.episodes
 
 -- name: all_index_pages
-SELECT page, content_hash FROM index_pages WHERE user_id = :user ORDER BY agent, project, budget
+SELECT {index_page_columns} FROM index_pages WHERE user_id = :user ORDER BY agent, project, budget
 
 -- name: memories_without_change
 SELECT DISTINCT m.id FROM memories AS m

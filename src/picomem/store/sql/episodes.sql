@@ -1,20 +1,20 @@
 -- part: transcript_columns
 id, host, path, session, agent, project, branch, cwd, title, parent_session, send_policy, started_at, ended_at,
-    generation, size, fingerprint, cursor, state, turns, skipped, updated_at, content_hash, abandoned
+    generation, size, fingerprint, cursor, state, turns, skipped, updated_at, abandoned, user_id, row_hash
 
 -- name: put_transcript
 INSERT INTO transcripts (user_id, id, host, path, session, agent, project, branch, cwd, title, parent_session,
     send_policy, started_at, ended_at, generation, size, fingerprint, cursor, state, turns, skipped, updated_at,
-    content_hash, abandoned)
+    abandoned, row_hash)
 VALUES (:user, :id, :host, :path, :session, :agent, :project, :branch, :cwd, :title, :parent_session,
     :send_policy, :started_at, :ended_at, :generation, :size, :fingerprint, :cursor, :state, :turns, :skipped,
-    :updated_at, :content_hash, :abandoned)
+    :updated_at, :abandoned, :row_hash)
 ON CONFLICT (user_id, id) DO UPDATE SET path = excluded.path, session = excluded.session, agent = excluded.agent,
     project = excluded.project, branch = excluded.branch, cwd = excluded.cwd, title = excluded.title,
     parent_session = excluded.parent_session, started_at = excluded.started_at, ended_at = excluded.ended_at,
     generation = excluded.generation, size = excluded.size, fingerprint = excluded.fingerprint,
     cursor = excluded.cursor, state = excluded.state, turns = excluded.turns, skipped = excluded.skipped,
-    updated_at = excluded.updated_at, content_hash = excluded.content_hash, abandoned = excluded.abandoned
+    updated_at = excluded.updated_at, abandoned = excluded.abandoned
 
 -- Unordered: to have them in order of their ids, SQLite reads all transcripts of the user by that order.
 -- name: transcripts_at_path
@@ -53,20 +53,20 @@ SELECT host, count(*), sum(turns), sum(size) FROM transcripts WHERE user_id = :u
 -- part: episode_columns
 e.id, e.transcript_id, e.first_turn, e.last_turn, e.part, e.start_offset, e.end_offset, e.role, e.origin, e.branch,
     e.category, e.key, e.preview, e.summary, e.importance, e.started_at, e.ended_at, e.tokens, e.identity,
-    e.created_at, e.doc, e.content_hash
+    e.created_at, e.doc, e.user_id, e.row_hash
 
 -- name: insert_episode
 INSERT INTO episodes (user_id, id, doc, transcript_id, first_turn, last_turn, part, start_offset, end_offset, role,
     origin, branch, category, key, preview, summary, importance, started_at, ended_at, tokens, identity, created_at,
-    content_hash)
+    row_hash)
 VALUES (:user, :id, :doc, :transcript_id, :first_turn, :last_turn, :part, :start, :end, :role, :origin, :branch,
     :category, :key, :preview, :summary, :importance, :started_at, :ended_at, :tokens, :identity, :created_at,
-    :content_hash)
+    :row_hash)
 
 -- name: replace_episode
 UPDATE episodes SET transcript_id = :transcript_id, first_turn = :first_turn, last_turn = :last_turn,
     start_offset = :start, end_offset = :end, branch = :branch, preview = :preview, ended_at = :ended_at,
-    tokens = :tokens, content_hash = :content_hash
+    tokens = :tokens
 WHERE user_id = :user AND id = :id
 
 -- name: episode_by_identity
@@ -113,6 +113,21 @@ ORDER BY e.started_at DESC, e.first_turn DESC, e.part DESC LIMIT :limit
 -- name: count_episodes
 SELECT episodes FROM holdings WHERE user_id = :user
 
+-- name: add_memories_to_holdings
+INSERT INTO holdings (user_id, episodes, memories, believed) VALUES (:user, 0, :memories, :believed)
+ON CONFLICT (user_id) DO UPDATE SET memories = coalesce(holdings.memories, 0) + excluded.memories,
+    believed = coalesce(holdings.believed, 0) + excluded.believed
+
+-- name: counted_memories
+SELECT count(*), count(*) FILTER (WHERE known_to IS NULL) FROM memories WHERE user_id = :user
+
+-- name: held_memories
+SELECT coalesce(memories, 0), coalesce(believed, 0) FROM holdings WHERE user_id = :user
+
+-- name: recount_memories
+INSERT INTO holdings (user_id, episodes, memories, believed) VALUES (:user, 0, :memories, :believed)
+ON CONFLICT (user_id) DO UPDATE SET memories = excluded.memories, believed = excluded.believed
+
 -- name: add_to_holdings
 INSERT INTO holdings (user_id, episodes) VALUES (:user, :episodes)
 ON CONFLICT (user_id) DO UPDATE SET episodes = holdings.episodes + excluded.episodes
@@ -125,7 +140,7 @@ WHERE e.user_id = :user AND e.category = 'timeline' AND e.created_at < :before
 DELETE FROM episodes WHERE user_id = :user AND id = :id
 
 -- name: rewrite_episode_preview
-UPDATE episodes SET preview = :preview, tokens = :tokens, content_hash = :content_hash
+UPDATE episodes SET preview = :preview, tokens = :tokens
 WHERE user_id = :user AND id = :id
 
 -- name: like_episodes

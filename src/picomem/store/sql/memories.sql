@@ -1,15 +1,15 @@
 -- part: memory_columns
 id, version, user_id, agent, project, session, key, kind, content, context, importance, pinned, tags, related,
     origin, source, valid_from, valid_to, known_from, known_to, expires_at, created_at, tokens, change_id, doc,
-    content_hash
+    closed_by, row_hash
 
 -- name: insert_memory
 INSERT INTO memories (user_id, id, version, doc, agent, project, session, key, kind, content, context, importance,
     pinned, tags, related, origin, source, valid_from, valid_to, known_from, known_to, expires_at, created_at,
-    tokens, change_id, content_hash)
+    tokens, change_id, closed_by, row_hash)
 VALUES (:user, :id, :version, :doc, :agent, :project, :session, :key, :kind, :content, :context, :importance,
     :pinned, :tags, :related, :origin, :source, :valid_from, :valid_to, :known_from, :known_to, :expires_at,
-    :created_at, :tokens, :change_id, :content_hash)
+    :created_at, :tokens, :change_id, :closed_by, :row_hash)
 
 -- name: close_version
 UPDATE memories SET known_to = :known_to, closed_by = :closed_by
@@ -75,12 +75,13 @@ GROUP BY kind ORDER BY kind
 
 -- name: insert_change
 INSERT INTO changes (user_id, id, run, at, actor, verb, decision, reason, memory_id, before, after, candidate,
-    undoes, content_hash)
+    undoes, content_hash, row_hash)
 VALUES (:user, :id, :run, :at, :actor, :verb, :decision, :reason, :memory_id, :before, :after, :candidate, :undoes,
-    :content_hash)
+    :content_hash, :row_hash)
 
 -- part: change_columns
-id, run, at, actor, verb, decision, reason, memory_id, before, after, candidate, undoes, content_hash
+id, run, at, actor, verb, decision, reason, memory_id, before, after, candidate, undoes, content_hash, user_id,
+    row_hash
 
 -- name: change
 SELECT {change_columns} FROM changes WHERE user_id = :user AND id = :id
@@ -97,26 +98,33 @@ SELECT decision, count(*) FROM changes WHERE user_id = :user GROUP BY decision O
 -- name: refused_candidate
 SELECT 1 FROM changes WHERE user_id = :user AND decision = 'refuse' AND content_hash = :content_hash LIMIT 1
 
+-- part: lineage_columns
+child_kind, child_id, child_version, parent_kind, parent_id, parent_version, role, change_id, user_id, row_hash
+
 -- name: insert_lineage
 INSERT INTO lineage (user_id, child_kind, child_id, child_version, parent_kind, parent_id, parent_version, role,
-    change_id)
-VALUES (:user, :child_kind, :child_id, :child_version, :parent_kind, :parent_id, :parent_version, :role, :change_id)
+    change_id, row_hash)
+VALUES (:user, :child_kind, :child_id, :child_version, :parent_kind, :parent_id, :parent_version, :role, :change_id,
+    :row_hash)
 ON CONFLICT DO NOTHING
 
 -- name: parents
-SELECT parent_kind, parent_id, parent_version, role, child_version FROM lineage
+SELECT {lineage_columns} FROM lineage
 WHERE user_id = :user AND child_kind = :child_kind AND child_id = :child_id
 ORDER BY child_version, parent_kind, parent_id
 
+-- part: index_page_columns
+page, tokens, left_out, made_from, agent, project, budget, user_id, row_hash
+
 -- name: index_page
-SELECT page, tokens, left_out, made_from, content_hash FROM index_pages
+SELECT {index_page_columns} FROM index_pages
 WHERE user_id = :user AND agent = :agent AND project = :project AND budget = :budget
 
 -- name: store_index_page
-INSERT INTO index_pages (user_id, agent, project, budget, made_from, page, tokens, left_out, content_hash)
-VALUES (:user, :agent, :project, :budget, :made_from, :page, :tokens, :left_out, :content_hash)
+INSERT INTO index_pages (user_id, agent, project, budget, made_from, page, tokens, left_out, row_hash)
+VALUES (:user, :agent, :project, :budget, :made_from, :page, :tokens, :left_out, :row_hash)
 ON CONFLICT (user_id, agent, project, budget) DO UPDATE SET made_from = excluded.made_from, page = excluded.page,
-    tokens = excluded.tokens, left_out = excluded.left_out, content_hash = excluded.content_hash
+    tokens = excluded.tokens, left_out = excluded.left_out, row_hash = excluded.row_hash
 
 -- name: memory_key
 SELECT key FROM memories WHERE user_id = :user AND id = :id ORDER BY version DESC LIMIT 1

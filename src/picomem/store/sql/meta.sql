@@ -1,17 +1,17 @@
--- name: take_docs
-UPDATE meta SET value = CAST(value AS INTEGER) + :count WHERE name = 'next_doc'
-RETURNING CAST(value AS INTEGER)
-
 -- name: meta
-SELECT value FROM meta WHERE name = :name
+SELECT name, value, row_hash FROM meta WHERE name = :name
+
+-- name: has_meta
+-- Of a store of any version.
+SELECT 1 FROM meta WHERE name = 'next_doc'
 
 -- name: set_meta
-INSERT INTO meta (name, value) VALUES (:name, :value)
-ON CONFLICT (name) DO UPDATE SET value = excluded.value
+INSERT INTO meta (name, value, row_hash) VALUES (:name, :value, :row_hash)
+ON CONFLICT (name) DO UPDATE SET value = excluded.value, row_hash = excluded.row_hash
 
 -- name: first_meta
 INSERT INTO meta (name, value)
 VALUES ('next_doc', '0'), ('redaction_key', :key), ('terms_version', :terms)
 
 -- name: all_meta
-SELECT name, value FROM meta
+SELECT name, value, row_hash FROM meta ORDER BY name

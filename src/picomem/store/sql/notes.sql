@@ -1,9 +1,9 @@
 -- name: note_files
-SELECT root, path, stamp, modified_at, content_hash FROM note_files WHERE user_id = :user
+SELECT root, path, stamp, modified_at, content_hash, user_id, row_hash FROM note_files WHERE user_id = :user
 
 -- name: put_note_file
-INSERT INTO note_files (user_id, root, path, stamp, modified_at, content_hash)
-VALUES (:user, :root, :path, :stamp, :modified_at, :content_hash)
+INSERT INTO note_files (user_id, root, path, stamp, modified_at, content_hash, row_hash)
+VALUES (:user, :root, :path, :stamp, :modified_at, :content_hash, :row_hash)
 
 -- name: restamp_note_file
 UPDATE note_files SET stamp = :stamp, modified_at = :modified_at
@@ -13,11 +13,12 @@ WHERE user_id = :user AND root = :root AND path = :path
 DELETE FROM note_files WHERE user_id = :user AND root = :root AND path = :path
 
 -- name: insert_note_section
-INSERT INTO note_sections (user_id, doc, root, path, part, heading, first_line, last_line, content, tokens, content_hash)
-VALUES (:user, :doc, :root, :path, :part, :heading, :first_line, :last_line, :content, :tokens, :content_hash)
+INSERT INTO note_sections (user_id, doc, root, path, part, heading, first_line, last_line, content, tokens, row_hash)
+VALUES (:user, :doc, :root, :path, :part, :heading, :first_line, :last_line, :content, :tokens, :row_hash)
 
 -- part: note_section
-SELECT s.doc, s.root, s.path, s.heading, s.first_line, s.last_line, s.content, s.tokens, s.content_hash
+SELECT s.doc, s.root, s.path, s.heading, s.first_line, s.last_line, s.content, s.tokens, s.part,
+    s.user_id, s.row_hash
 FROM note_sections AS s
 
 -- name: note_sections_of

@@ -21,7 +21,7 @@ SELECT session_id, seq, id, created_at FROM messages WHERE user_id = :user ORDER
 SELECT session_id, covered_seq FROM session_summaries WHERE user_id = :user
 
 -- name: all_lineage
-SELECT child_kind, child_id, child_version, parent_kind, parent_id, parent_version, role FROM lineage
+SELECT {lineage_columns} FROM lineage
 WHERE user_id = :user
 
 -- name: whole_changes
@@ -37,7 +37,7 @@ SELECT {message_columns} FROM messages WHERE user_id = :user ORDER BY session_id
 SELECT {session_columns} FROM sessions AS s WHERE s.user_id = :user ORDER BY s.id
 
 -- name: all_summaries
-SELECT session_id, summary, message_count, covered_seq, created_at, updated_at, content_hash FROM session_summaries
+SELECT {summary_columns} FROM session_summaries
 WHERE user_id = :user ORDER BY session_id
 
 -- What goes.
@@ -87,20 +87,20 @@ DELETE FROM sessions WHERE user_id = :user
 -- What stays, without what it had from what goes.
 
 -- name: rekey_version
-UPDATE memories SET key = :key, content_hash = :content_hash WHERE user_id = :user AND id = :id AND version = :version
+UPDATE memories SET key = :key WHERE user_id = :user AND id = :id AND version = :version
 
 -- name: retell_transcript
-UPDATE transcripts SET title = :title, state = :state, content_hash = :content_hash
+UPDATE transcripts SET title = :title, state = :state
 WHERE user_id = :user AND id = :id
 
 -- What keeps it from coming back.
 
 -- name: put_tombstone
-INSERT INTO tombstones (user_id, digest, size) VALUES (:user, :digest, :size)
+INSERT INTO tombstones (user_id, digest, size, row_hash) VALUES (:user, :digest, :size, :row_hash)
 ON CONFLICT (user_id, digest) DO UPDATE SET size = excluded.size WHERE tombstones.size IS NOT NULL
 
 -- name: tombstones
-SELECT digest, size FROM tombstones WHERE user_id = :user AND digest IN (SELECT value FROM json_each(:digests))
+SELECT digest, size, user_id, row_hash FROM tombstones WHERE user_id = :user AND digest IN (SELECT value FROM json_each(:digests))
 
 -- name: count_tombstones
 SELECT count(*) FROM tombstones WHERE user_id = :user
@@ -111,13 +111,13 @@ SELECT substr(name, 18) FROM meta WHERE name >= 'purge unfinished ' AND name < '
 -- Exported pages.
 
 -- name: put_export
-INSERT INTO exports (user_id, path, agent, project, budget, exported_at, content_hash)
-VALUES (:user, :path, :agent, :project, :budget, :exported_at, :content_hash)
+INSERT INTO exports (user_id, path, agent, project, budget, exported_at, content_hash, row_hash)
+VALUES (:user, :path, :agent, :project, :budget, :exported_at, :content_hash, :row_hash)
 ON CONFLICT (user_id, path) DO UPDATE SET agent = excluded.agent, project = excluded.project, budget = excluded.budget,
-    exported_at = excluded.exported_at, content_hash = excluded.content_hash
+    exported_at = excluded.exported_at, content_hash = excluded.content_hash, row_hash = excluded.row_hash
 
 -- name: exports
-SELECT path, agent, project, budget, content_hash FROM exports WHERE user_id = :user ORDER BY path
+SELECT path, agent, project, budget, content_hash, exported_at, user_id, row_hash FROM exports WHERE user_id = :user ORDER BY path
 
 -- name: export
 SELECT agent, project, budget, exported_at, content_hash FROM exports WHERE user_id = :user AND path = :path

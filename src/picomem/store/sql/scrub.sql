@@ -1,35 +1,31 @@
 -- name: forget_index_pages
 DELETE FROM index_pages WHERE user_id = :user
 
--- name: all_changes
-SELECT id, reason, candidate, content_hash FROM changes WHERE user_id = :user ORDER BY id
-
 -- name: rewrite_change_text
 UPDATE changes SET reason = :reason, candidate = :candidate, content_hash = :content_hash
 WHERE user_id = :user AND id = :id
 
 -- name: rewrite_memory_text
-UPDATE memories SET content = :content, context = :context, tags = :tags, related = :related, tokens = :tokens,
-    content_hash = :content_hash
+UPDATE memories SET content = :content, context = :context, tags = :tags, related = :related, tokens = :tokens
 WHERE user_id = :user AND id = :id AND version = :version
 
 -- name: rewrite_episode_text
-UPDATE episodes SET preview = :preview, summary = :summary, tokens = :tokens, content_hash = :content_hash
+UPDATE episodes SET preview = :preview, summary = :summary, tokens = :tokens
 WHERE user_id = :user AND id = :id
 
 -- name: retitle_transcript
-UPDATE transcripts SET title = :title, content_hash = :content_hash WHERE user_id = :user AND id = :id
+UPDATE transcripts SET title = :title WHERE user_id = :user AND id = :id
 
 -- name: rewrite_message_text
-UPDATE messages SET content = :content, tool_calls = :tool_calls, tokens = :tokens, content_hash = :content_hash
+UPDATE messages SET content = :content, tool_calls = :tool_calls, tokens = :tokens
 WHERE user_id = :user AND session_id = :session_id AND seq = :seq
 
 -- name: rewrite_session_text
-UPDATE sessions SET title = :title, channel_id = :channel_id, content_hash = :content_hash
+UPDATE sessions SET title = :title, channel_id = :channel_id
 WHERE user_id = :user AND id = :id
 
 -- name: rewrite_summary_text
-UPDATE session_summaries SET summary = :summary, content_hash = :content_hash
+UPDATE session_summaries SET summary = :summary
 WHERE user_id = :user AND session_id = :session_id
 
 -- name: count_sessions

@@ -1,20 +1,20 @@
 -- part: session_columns
 s.id, s.agent, s.project, s.channel, s.channel_id, s.title, s.state, s.permissions, s.forked_from, s.created_at,
     s.last_active_at, s.archived_at, s.last_consolidated_seq, s.last_consolidated_at, s.consolidation_failures,
-    s.content_hash
+    s.user_id, s.row_hash
 
 -- part: message_columns
-session_id, seq, id, role, content, tool_calls, tool_call_id, origin, tokens, created_at, content_hash
+session_id, seq, id, role, content, tool_calls, tool_call_id, origin, tokens, created_at, user_id, row_hash
 
 -- name: put_session
 INSERT INTO sessions (user_id, id, channel, channel_id, agent, project, title, state, permissions, forked_from,
     created_at, last_active_at, archived_at, last_consolidated_seq, last_consolidated_at, consolidation_failures,
-    content_hash)
+    row_hash)
 VALUES (:user, :id, :channel, :channel_id, :agent, :project, :title, :state, :permissions, :forked_from,
     :created_at, :last_active_at, :archived_at, :last_consolidated_seq, :last_consolidated_at,
-    :consolidation_failures, :content_hash)
+    :consolidation_failures, :row_hash)
 ON CONFLICT (user_id, id) DO UPDATE SET title = excluded.title, state = excluded.state,
-    last_active_at = excluded.last_active_at, archived_at = excluded.archived_at, content_hash = excluded.content_hash
+    last_active_at = excluded.last_active_at, archived_at = excluded.archived_at
 
 -- name: session
 SELECT {session_columns} FROM sessions AS s WHERE s.user_id = :user AND s.id = :id
@@ -37,9 +37,9 @@ ORDER BY s.last_active_at DESC, s.id DESC LIMIT :limit
 
 -- name: insert_message
 INSERT INTO messages (user_id, session_id, seq, id, role, content, tool_calls, tool_call_id, origin, tokens,
-    created_at, content_hash)
+    created_at, row_hash)
 VALUES (:user, :session_id, :seq, :id, :role, :content, :tool_calls, :tool_call_id, :origin, :tokens, :created_at,
-    :content_hash)
+    :row_hash)
 
 -- name: last_message_seq
 SELECT max(seq) FROM messages WHERE user_id = :user AND session_id = :session_id
@@ -59,7 +59,7 @@ SELECT {message_columns} FROM messages
 WHERE user_id = :user AND session_id = :session_id ORDER BY seq DESC LIMIT :limit
 
 -- name: session_end
-SELECT seq, content_hash FROM messages
+SELECT seq, row_hash FROM messages
 WHERE user_id = :user AND session_id = :session_id ORDER BY seq DESC LIMIT :limit
 
 -- name: tool_messages
@@ -67,21 +67,23 @@ SELECT seq, tool_calls, tool_call_id FROM messages
 WHERE user_id = :user AND session_id = :session_id AND seq > :after AND (tool_calls <> '[]' OR tool_call_id <> '')
 ORDER BY seq
 
+-- part: summary_columns
+session_id, summary, message_count, covered_seq, created_at, updated_at, origin, user_id, row_hash
+
 -- name: session_summary
-SELECT session_id, summary, message_count, covered_seq, created_at, updated_at, content_hash, origin
-FROM session_summaries WHERE user_id = :user AND session_id = :session_id
+SELECT {summary_columns} FROM session_summaries WHERE user_id = :user AND session_id = :session_id
 
 -- name: put_session_summary
 INSERT INTO session_summaries (user_id, session_id, summary, origin, message_count, covered_seq, created_at, updated_at,
-    content_hash)
-VALUES (:user, :session_id, :summary, :origin, :message_count, :covered_seq, :created_at, :updated_at, :content_hash)
+    row_hash)
+VALUES (:user, :session_id, :summary, :origin, :message_count, :covered_seq, :created_at, :updated_at, :row_hash)
 ON CONFLICT (user_id, session_id) DO UPDATE SET summary = excluded.summary, origin = excluded.origin,
-    message_count = excluded.message_count, covered_seq = excluded.covered_seq, updated_at = excluded.updated_at,
-    content_hash = excluded.content_hash
+    message_count = excluded.message_count, covered_seq = excluded.covered_seq, created_at = excluded.created_at,
+    updated_at = excluded.updated_at, row_hash = excluded.row_hash
 
 -- name: message_by_id
 SELECT {message_columns} FROM messages WHERE user_id = :user AND id = :id
 
 -- name: message_marks
-SELECT seq, content_hash FROM messages
+SELECT seq, row_hash FROM messages
 WHERE user_id = :user AND session_id = :session_id AND seq > :after AND seq <= :last ORDER BY seq

@@ -1,0 +1,59 @@
+"""What the file says of itself: one text by name."""
+
+from __future__ import annotations
+
+from picomem.errors import Corrupt
+from picomem.store.connector import Transaction
+from picomem.store.row_hash import is_whole
+
+NEXT_DOC = "next_doc"  # the last number that was given out for the search index
+REDACTION_KEY = "redaction_key"  # what fingerprints and tombstones are hashed with
+
+
+def value(tx: Transaction, name: str) -> str | None:
+    """The text of that name; None where there is none. Raises Corrupt where it does not match its hash."""
+    row = tx.one("meta", name=name)
+    if row is None:
+        return None
+    if not is_whole("meta", row):
+        raise Corrupt(
+            f"The entry “{name}” of the store does not match its own hash: the file was damaged or edited by hand. "
+            "Run `picomem doctor --repair`."
+        )
+    return str(row[1])
+
+
+def put(tx: Transaction, name: str, text: str) -> None:
+    """Store a text under a name, in place of the one before."""
+    tx.run("set_meta", name=name, value=text)
+
+
+def next_doc(tx: Transaction) -> int:
+    """The last number that was given out. Raises Corrupt."""
+    return int(_required(tx, NEXT_DOC))
+
+
+def key(tx: Transaction) -> bytes:
+    """The key of the store. Raises Corrupt."""
+    return bytes.fromhex(_required(tx, REDACTION_KEY))
+
+
+def redaction_key(tx: Transaction) -> bytes:
+    """The key of the fingerprints that take the place of secrets. Where it is damaged another one serves: secrets are
+    found without a key, and only equal ones are no longer seen to be equal. (Tombstones do need the very key.)"""
+    try:
+        return key(tx)
+    except Corrupt:
+        return bytes(32)
+
+
+def is_key(text: str) -> bool:
+    """Whether a text can be the key of a store."""
+    return len(text) == 64 and all(digit in "0123456789abcdef" for digit in text)
+
+
+def _required(tx: Transaction, name: str) -> str:
+    found = value(tx, name)
+    if found is None:
+        raise Corrupt(f"The entry “{name}” of the store is gone; run `picomem doctor --repair`.")
+    return found

@@ -1,0 +1,96 @@
+"""The hash of a row, by which a flipped bit is seen wherever in the row it flips.
+
+Every row of truth holds in `row_hash` a hash of all its other columns. The format, which other programs may rely on:
+
+    row_hash = lower-case hex of BLAKE2b with a digest of 16 bytes, over the UTF-8 of one JSON array
+    array    = [table, value, value, …], the values in the order of COLUMNS
+
+The JSON has no white space and escapes only what JSON requires. An integer is written in decimal, a REAL as the
+shortest decimal number that reads back as the same double and always with a point or an exponent, NULL as null.
+The user's id is one of the values, so a row that was moved to another user does not match either. `content_hash` is
+something else: a hash of a text alone, by which equal texts are looked up.
+
+This file knows no database. `seals.py` writes the hashes, and each reader of rows compares them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from picomem.digest import blake2b
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    table: tuple(names.split())
+    for table, names in {
+        "meta": "name value",
+        "memories": "id version user_id agent project session key kind content context importance pinned tags related "
+        "origin source valid_from valid_to known_from known_to expires_at created_at tokens change_id doc closed_by",
+        "changes": "id run at actor verb decision reason memory_id before after candidate undoes content_hash user_id",
+        "lineage": "child_kind child_id child_version parent_kind parent_id parent_version role change_id user_id",
+        "transcripts": "id host path session agent project branch cwd title parent_session send_policy started_at "
+        "ended_at generation size fingerprint cursor state turns skipped updated_at abandoned user_id",
+        "episodes": "id transcript_id first_turn last_turn part start_offset end_offset role origin branch category "
+        "key preview summary importance started_at ended_at tokens identity created_at doc user_id",
+        "index_pages": "page tokens left_out made_from agent project budget user_id",
+        "sessions": "id agent project channel channel_id title state permissions forked_from created_at last_active_at "
+        "archived_at last_consolidated_seq last_consolidated_at consolidation_failures user_id",
+        "messages": "session_id seq id role content tool_calls tool_call_id origin tokens created_at user_id",
+        "session_summaries": "session_id summary message_count covered_seq created_at updated_at origin user_id",
+        "consolidations": "run session_id first_seq last_seq before_seq before_at before_failures before_summary "
+        "summarised episodes change_id generator at user_id",
+        "spending": "day model calls input_tokens output_tokens user_id",
+        "note_files": "root path stamp modified_at content_hash user_id",
+        "note_sections": "doc root path heading first_line last_line content tokens part user_id",
+        "tombstones": "digest size user_id",
+        "exports": "path agent project budget content_hash exported_at user_id",
+    }.items()
+}
+KEYS: dict[str, tuple[str, ...]] = {
+    "meta": ("name",),
+    "memories": ("user_id", "id", "version"),
+    "changes": ("user_id", "id"),
+    "lineage": (
+        "user_id",
+        "child_kind",
+        "child_id",
+        "child_version",
+        "parent_kind",
+        "parent_id",
+        "parent_version",
+        "role",
+    ),
+    "transcripts": ("user_id", "id"),
+    "episodes": ("user_id", "id"),
+    "index_pages": ("user_id", "agent", "project", "budget"),
+    "sessions": ("user_id", "id"),
+    "messages": ("user_id", "session_id", "seq"),
+    "session_summaries": ("user_id", "session_id"),
+    "consolidations": ("user_id", "run"),
+    "spending": ("user_id", "day", "model"),
+    "note_files": ("user_id", "root", "path"),
+    "note_sections": ("user_id", "doc"),
+    "tombstones": ("user_id", "digest"),
+    "exports": ("user_id", "path"),
+}
+REALS: dict[str, tuple[int, ...]] = {
+    table: tuple(place for place, name in enumerate(names) if name == "importance") for table, names in COLUMNS.items()
+}
+
+encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
+
+
+def row_hash(table: str, values: Iterable[object]) -> str:
+    """The hash of a row, given its columns in the order of COLUMNS; empty, which no row has, for what is no row: a
+    damaged file gives bytes where a text should be."""
+    try:
+        array = encoded([table, *values])
+    except TypeError:
+        return ""
+    return blake2b(array.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def is_whole(table: str, row: Sequence[object]) -> bool:
+    """Whether a row matches its hash, which stands behind the columns."""
+    stored = row[-1]
+    return stored != "" and stored == row_hash(table, row[:-1])

@@ -1,0 +1,102 @@
+"""Keeping the hash of each row in step with the row (see row_hash.py), for every statement that writes one.
+
+Callers write columns and never a hash, so none of them can forget it:
+
+- An INSERT gets the hash of the values that it is given.
+- An UPDATE, or an INSERT that changes some columns of a row which is there, is preceded by reading the rows that it
+  is about to change. Each row that matched its hash gets a new one afterwards. A row that was damaged before keeps a
+  hash that it does not match, so no write makes a damaged row look whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from picomem.store.connector import Row
+from picomem.store.row_hash import COLUMNS, KEYS, REALS, is_whole, row_hash
+from picomem.store.statements import statement
+
+Values = Mapping[str, object]
+Select = Callable[[str, Values], list[Row]]  # the rows of an SQL text
+Run = Callable[[str, Values], int]  # how many rows an SQL text changed
+
+_COMMENT = re.compile(r"\A(?:--[^\n]*\n)+")
+_INSERT = re.compile(r"INSERT INTO (\w+) \(([^()]*)\)\s*VALUES \(([^()]*)\)(.*)", re.DOTALL)
+_UPDATE = re.compile(r"UPDATE (\w+) SET .*?\sWHERE (.*)", re.DOTALL)
+
+
+class Seal(NamedTuple):
+    """What a statement writes. `values` names what an INSERT gives, in the order of COLUMNS; it is empty for an UPDATE.
+    `before` selects the rows of which some columns are changed; it is empty where there can be none."""
+
+    table: str
+    values: tuple[str, ...]
+    before: str
+
+    def sealed(self, values: Values) -> Values:
+        """The values of an INSERT with the hash of the row that they make."""
+        row = [values[name] for name in self.values]
+        for place in REALS[self.table]:
+            row[place] = float(row[place])  # type: ignore[arg-type]
+        return {**values, "row_hash": row_hash(self.table, row)}
+
+
+@cache
+def seal(name: str) -> Seal | None:
+    """What the statement of that name writes to a table whose rows have a hash; None where it does not."""
+    text = _COMMENT.sub("", statement(name))
+    if found := _UPDATE.match(text):
+        table, condition = found.groups()
+        return Seal(table, (), select(table, condition)) if table in COLUMNS else None
+    found = _INSERT.match(text)
+    if found is None or found[1] not in COLUMNS:
+        return None
+    table, names, given, rest = found.groups()
+    parameters = given.replace(":", " ").replace(",", " ").split()
+    value_of = dict(zip(names.replace(",", " ").split(), parameters, strict=True))
+    before = ""
+    if "DO UPDATE" in rest and "row_hash = excluded.row_hash" not in rest:
+        before = select(table, " AND ".join(f"{key} = :{value_of[key]}" for key in KEYS[table]))
+    return Seal(table, tuple(value_of[column] for column in COLUMNS[table]), before)
+
+
+def write(found: Seal, sql: str, values: Values, rows_of: Select, run: Run) -> int:
+    """Run a statement and seal the rows that it writes; how many it changed."""
+    if found.values:
+        values = found.sealed(values)
+    before = rows_of(found.before, values) if found.before else []
+    count = run(sql, values)
+    for row in before:
+        if is_whole(found.table, row):
+            reseal(found.table, row, rows_of, run)
+    return count
+
+
+def reseal(table: str, row: Row, rows_of: Select, run: Run) -> None:
+    """Give the row with the key of `row` the hash of what it says now."""
+    key = {name: row[COLUMNS[table].index(name)] for name in KEYS[table]}
+    condition = " AND ".join(f"{name} = :{name}" for name in key)
+    for now in rows_of(select(table, condition), key):
+        digest = row_hash(table, now[:-1])
+        run(f"UPDATE {table} SET row_hash = :row_hash WHERE {condition}", {**key, "row_hash": digest})
+
+
+def restore(table: str, was: Row, row: Row, run: Run) -> int:
+    """Write a row over the damaged one that was read as `was`, with each text as bytes; how many rows that were."""
+    names = (*COLUMNS[table], "row_hash")
+    columns = dict(zip(names, row, strict=True))
+    key = {f"was_{name}": was[names.index(name)] for name in KEYS[table]}
+    condition = " AND ".join(
+        f"CAST({name} AS BLOB) = :was_{name}" if isinstance(key[f"was_{name}"], bytes) else f"{name} = :was_{name}"
+        for name in KEYS[table]
+    )
+    changes = ", ".join(f"{name} = :{name}" for name in names)
+    return run(f"UPDATE {table} SET {changes} WHERE {condition}", {**columns, **key})
+
+
+def select(table: str, condition: str) -> str:
+    """The statement that reads whole rows, as `is_whole` takes them."""
+    return f"SELECT {', '.join(COLUMNS[table])}, row_hash FROM {table} WHERE {condition}"

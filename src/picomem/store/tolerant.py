@@ -1,0 +1,62 @@
+"""Reading rows in which a text is no UTF-8 any more, because a bit flipped in the file.
+
+The library refuses to decode such a text, and with it the whole statement. The statement is then run once more with
+every text read as bytes; what cannot be decoded in those becomes U+FFFD. A row that was read so does not match its
+hash, so it is left out and named like any other damaged row. Nothing of this is done while all texts can be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+
+import apsw
+
+from picomem.store.connector import Row
+
+
+def rows_of(connection: apsw.Connection, sql: str, values: Mapping[str, object]) -> list[Row]:
+    """The rows of a statement that reads."""
+    try:
+        return list(connection.execute(sql, values))  # type: ignore[arg-type]
+    except UnicodeDecodeError:
+        return legible_rows(connection, sql, values)
+
+
+def legible_rows(connection: apsw.Connection, sql: str, values: Mapping[str, object]) -> list[Row]:
+    """The rows of a statement that reads, with a mark in place of every byte that is no text."""
+    return [tuple(map(_legible, row[::2], row[1::2])) for row in _with_types(connection, sql, values)]
+
+
+def undecoded_rows(connection: apsw.Connection, sql: str) -> Iterator[Row]:
+    """The rows of a statement that reads, with every text as bytes."""
+    return (row[1::2] for row in _with_types(connection, sql, {}))
+
+
+def _with_types(connection: apsw.Connection, sql: str, values: Mapping[str, object]) -> apsw.Cursor:
+    """Rows of the type and the value of each column in turn; the texts are bytes."""
+    names = [f"c{number}" for number in range(_count_columns(connection, sql, values))]
+    as_bytes = ", ".join(
+        f"typeof({c}), CASE typeof({c}) WHEN 'text' THEN CAST({c} AS BLOB) ELSE {c} END" for c in names
+    )
+    tolerant = f"WITH legible ({', '.join(names)}) AS ({sql}) SELECT {as_bytes} FROM legible"
+    return connection.execute(tolerant, values)  # type: ignore[arg-type]
+
+
+def _legible(kind: str, value: object) -> object:
+    return value.decode("utf-8", "replace") if kind == "text" and isinstance(value, bytes) else value
+
+
+def _count_columns(connection: apsw.Connection, sql: str, values: Mapping[str, object]) -> int:
+    """How many columns a statement gives; it is prepared for that, and not run."""
+    counts: list[int] = []
+
+    def count(cursor: apsw.Cursor, _sql: str, _values: object) -> bool:
+        counts.append(len(cursor.description_full))
+        return False
+
+    cursor = connection.cursor()
+    cursor.exec_trace = count
+    with suppress(apsw.ExecTraceAbort):
+        cursor.execute(sql, values)  # type: ignore[arg-type]
+    return counts[0]
