@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
 import pytest
 
 from picomem.engine.engine import Engine
-from picomem.errors import Corrupt, Locked, PicomemError
+from picomem.errors import Corrupt, Locked, PicomemError, StoreError
 from picomem.operations.table import operation
 from picomem.records.session import Role, Said
 from picomem.store import sqlite
@@ -420,3 +420,47 @@ def test_bits_that_flip_in_the_file_are_told_or_do_no_harm(tmp_path, open_engine
         except PicomemError:
             pass
     assert silent == []
+
+
+@pytest.mark.requirement("X2")
+def test_a_database_that_was_cut_to_nothing_is_no_new_store_while_its_log_is_there(db, tmp_path, open_engine):
+    """SQLite itself would delete the log, with the rows in it that can still be read."""
+    engine = open_engine()
+    engine.remember(MEMORIES["harbour"], key="harbour")
+    cut = tmp_path / "cut" / "memory.db"
+    cut.parent.mkdir()
+    cut.touch()
+    log = Path(f"{cut}-wal")
+    log.write_bytes(Path(f"{db}-wal").read_bytes())
+    size = log.stat().st_size
+    assert size
+    with pytest.raises(StoreError, match="put a copy of both"):
+        open_engine(cut)
+    assert log.stat().st_size == size
+    log.rename(tmp_path / "away")
+    assert open_engine(cut).memories() == []
+
+
+@pytest.mark.requirement("X2")
+def test_a_log_that_was_removed_after_a_crash_is_missed(db, tmp_path, open_engine, caplog):
+    engine = open_engine()
+    engine.remember(MEMORIES["harbour"], key="harbour")
+    crashed = tmp_path / "crashed" / "memory.db"
+    crashed.parent.mkdir()
+    for end in ("", "-shm", "-wal"):
+        Path(f"{crashed}{end}").write_bytes(Path(f"{db}{end}").read_bytes())
+    assert open_engine(crashed).memories()
+    assert not caplog.records
+    lost = tmp_path / "lost" / "memory.db"
+    lost.parent.mkdir()
+    for end in ("", "-shm"):
+        Path(f"{lost}{end}").write_bytes(Path(f"{db}{end}").read_bytes())
+    with suppress(PicomemError):  # nothing may have reached the database yet
+        open_engine(lost)
+    assert "what was stored last may be lost" in caplog.text
+
+
+def test_an_empty_file_becomes_a_store_and_this_is_said(db, open_engine, caplog):
+    db.touch()
+    assert open_engine().memories() == []
+    assert "is empty, so a new store is made in it" in caplog.text

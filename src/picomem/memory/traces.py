@@ -50,7 +50,7 @@ def export(connector: Connector, scope: Scope, path: Path, page: str, budget: in
             if before is None:
                 tx.run("forget_export", user=scope.user, path=place)
             else:
-                agent, project, old_budget, at, digest = before
+                _, agent, project, old_budget, digest, at, *_ = before
                 _note_export(tx, Scope(scope.user, agent, project), place, old_budget, at, digest)
         raise
 

@@ -32,6 +32,7 @@ from picomem.paths import hold_database, make_private_dir, release_database
 from picomem.store import ballast, meta
 from picomem.store.connector import Row
 from picomem.store.file_bytes import database_head
+from picomem.store.lost_files import look_for_lost_files
 from picomem.store.row_hash import COLUMNS, is_whole
 from picomem.store.seals import reseal, restore, seal, select, write
 from picomem.store.search import varints
@@ -170,6 +171,8 @@ class SqliteConnector:
         new = self._create_missing_file()
         hold_database(self.path)
         self._is_held = True
+        if not new:
+            look_for_lost_files(self.path)
         refuse_another_programs(self.path)
         try:
             try:

@@ -120,7 +120,8 @@ ON CONFLICT (user_id, path) DO UPDATE SET agent = excluded.agent, project = excl
 SELECT path, agent, project, budget, content_hash, exported_at, user_id, row_hash FROM exports WHERE user_id = :user ORDER BY path
 
 -- name: export
-SELECT agent, project, budget, exported_at, content_hash FROM exports WHERE user_id = :user AND path = :path
+SELECT path, agent, project, budget, content_hash, exported_at, user_id, row_hash FROM exports
+WHERE user_id = :user AND path = :path
 
 -- name: forget_export
 DELETE FROM exports WHERE user_id = :user AND path = :path

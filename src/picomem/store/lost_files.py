@@ -1,0 +1,50 @@
+"""What the files beside a database tell before it is opened: that a part of what was stored is missing.
+
+SQLite makes `-wal` before `-shm`, and when the last connection closes it deletes `-shm` before `-wal`. It has written a
+page of the database before there is a log. So two things never come about by themselves: an empty database with a log
+that is not empty, which SQLite would delete unread; and a `-shm` without a `-wal`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from picomem.errors import StoreError
+
+
+def look_for_lost_files(path: Path) -> None:
+    """Raise StoreError for a database that was cut to nothing while its log is there. Warn where the log is gone, or
+    the file is empty and may have been a store."""
+    log = Path(f"{path}-wal")
+    is_empty = path.exists() and path.stat().st_size == 0
+    if is_empty and log.exists() and log.stat().st_size:
+        raise StoreError(
+            f"{path} is empty while its log {log.name} is not, so the database was cut; put a copy of both in their "
+            f"place, or move {log.name} away to begin anew."
+        )
+    if is_empty:
+        import logging
+
+        logging.getLogger("picomem").warning("%s is empty, so a new store is made in it.", path)
+    if is_log_lost(path):
+        import logging  # here, because a recall in a hook must not wait for it
+
+        logging.getLogger("picomem").warning(
+            "%s is gone, though the program that used it last did not end properly; what was stored last may be lost. "
+            "Put a copy of the database and its log in their place if something is missing.",
+            log,
+        )
+
+
+def is_log_lost(path: Path) -> bool:
+    """Whether the log was removed from beside its index. Another process may be opening or closing the database
+    meanwhile, so it must be the same index before and after the log was looked for."""
+    before = _inode(Path(f"{path}-shm"))
+    return before is not None and not Path(f"{path}-wal").exists() and _inode(Path(f"{path}-shm")) == before
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
