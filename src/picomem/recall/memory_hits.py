@@ -19,8 +19,8 @@ _DURABLE = 1.1  # the weight of a memory beside an episode that fits as well: it
 
 def memory_hits(looking: Looking) -> list[Hit]:
     """The memories that answer the question, the best first."""
-    total = int((looking.tx.one("count_memory_docs", user=looking.scope.user) or (0,))[0])
-    looking.damaged += ["a memory that is not there"] * memories.count_missing(looking.tx, looking.scope)
+    total, lost = memories.count(looking.tx, looking.scope)
+    looking.damaged += [f"memory {number} of those that are not there" for number in range(lost)]
     words = looking.words("memory", total)
     near = looking.near("memory", total)
     docs = list(dict.fromkeys([*words.totals, *near.nearest]))

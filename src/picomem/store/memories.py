@@ -149,11 +149,16 @@ def expired(tx: Transaction, scope: Scope, now: Micros) -> list[Memory]:
 
 
 def count_missing(tx: Transaction, scope: Scope) -> int:
-    """By how many the versions that the table gives, or those of them that are believed, differ from what was counted
-    when they were written. Not 0 where a row is lost, or the table's index does not lead to it."""
+    """By how many versions the table differs from what was counted; see `count`."""
+    return count(tx, scope)[1]
+
+
+def count(tx: Transaction, scope: Scope) -> tuple[int, int]:
+    """How many versions the user has; and by how many these, or those of them that are believed, differ from what was
+    counted when they were written. That is not 0 where a row is lost, or the table's index does not lead to it."""
     counted = tx.one("counted_memories", user=scope.user) or (0, 0)
     held = tx.one("held_memories", user=scope.user) or (0, 0)
-    return max(abs(there - written) for there, written in zip(counted, held, strict=True))
+    return counted[0], max(abs(there - written) for there, written in zip(counted, held, strict=True))
 
 
 def missing(what: str, asked: Iterable[int], rows: Iterable[int]) -> list[str]:
@@ -331,7 +336,9 @@ def _within(tx: Transaction, scope: Scope, rows: list[Row], damaged: list[str] |
     left_out: list[str] = []
     found = _whole(rows, scope, left_out)
     if damaged is not None:
-        damaged += left_out or ["a row that is not there"] * count_missing(tx, scope)
+        damaged += left_out or [
+            f"memory {number} of those that are not there" for number in range(count_missing(tx, scope))
+        ]
     return [memory for memory in found if visible(memory.scope, scope)]
 
 
