@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from contextlib import closing, suppress
 from pathlib import Path
@@ -462,5 +463,6 @@ def test_a_log_that_was_removed_after_a_crash_is_missed(db, tmp_path, open_engin
 
 def test_an_empty_file_becomes_a_store_and_this_is_said(db, open_engine, caplog):
     db.touch()
+    os.utime(db, (1, 1))
     assert open_engine().memories() == []
     assert "is empty, so a new store is made in it" in caplog.text

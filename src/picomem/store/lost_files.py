@@ -7,22 +7,27 @@ that is not empty, which SQLite would delete unread; and a `-shm` without a `-wa
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from picomem.errors import StoreError
 
+_MAKING_SECONDS = 60  # an empty file that is younger may be one that another process is making a store of
+
 
 def look_for_lost_files(path: Path) -> None:
     """Raise StoreError for a database that was cut to nothing while its log is there. Warn where the log is gone, or
-    the file is empty and may have been a store."""
+    the file has been empty for a while and may have been a store."""
     log = Path(f"{path}-wal")
+    # Another process may be making the store: its log is looked at first, because the database is never empty after.
+    has_log = log.exists() and log.stat().st_size > 0
     is_empty = path.exists() and path.stat().st_size == 0
-    if is_empty and log.exists() and log.stat().st_size:
+    if is_empty and has_log:
         raise StoreError(
             f"{path} is empty while its log {log.name} is not, so the database was cut; put a copy of both in their "
             f"place, or move {log.name} away to begin anew."
         )
-    if is_empty:
+    if is_empty and time.time() - path.stat().st_mtime > _MAKING_SECONDS:
         import logging
 
         logging.getLogger("picomem").warning("%s is empty, so a new store is made in it.", path)
