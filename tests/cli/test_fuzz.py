@@ -1,7 +1,7 @@
 """No input ends in a traceback: every command and every tool with hostile values, made from the table of operations and
 from argparse's own tree, so that a new verb is fuzzed without another line.
 
-`FUZZ_CALLS=20000` runs the whole; by default a tenth of it. `FUZZ_SEED` draws other values.
+`FUZZ_SEED` draws other values.
 """
 
 from __future__ import annotations

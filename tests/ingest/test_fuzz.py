@@ -1,6 +1,6 @@
 """Transcripts of the five formats, damaged over and over while they are read (R18).
 
-FUZZ_FILES=500 is the full amount, and another FUZZ_SEED makes other cases.
+Another FUZZ_SEED makes other cases.
 
 A file grows, and between two readings it is cut, glued, rotated, rewritten, padded with NULs, has lines repeated, bits
 flipped, or bytes in it that are no UTF-8. Every turn holds a word of its own, so that what became of it can be counted:

@@ -2,15 +2,14 @@
 
 Each case copies a store, damages one place of the copy, and runs every verb on it. A verb may answer as before; answer
 less and say that rows are damaged; or raise one of our errors. An answer that differs and says nothing is allowed only
-where the verb cannot know, and then `doctor` must have findings. `R10_FLIPS=2000` runs all cases, and pytest's
-`--log-cli-level=INFO` shows how many of which there were.
+where the verb cannot know, and then `doctor` must have findings. Pytest's `--log-cli-level=INFO` shows how
+many of which there were.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import os
 import random
 import shutil
 from collections import Counter
@@ -18,13 +17,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.amounts import amount
 
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.records.session import Role, Said
 from picomem.values import asdict, dataclass, field
 
-FLIPS = int(os.environ.get("R10_FLIPS", "200"))
+FLIPS = amount(200, 2_000)
 QUESTIONS = ("amber harbour ledgers", "who tuned the violins", "bronze lighthouse, walnut orchards", "velvet curtain")
 MEMORIES = {
     "harbour": "The amber harbour keeps its ledgers in a dry cellar",
