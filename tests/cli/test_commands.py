@@ -343,3 +343,23 @@ def test_the_database_and_its_folder_are_private_under_any_umask(picomem: Picome
     folder = home / "data" / "picomem"
     assert folder.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
+
+
+@pytest.mark.requirement("X7", "X9")
+def test_the_progress_bar_takes_a_files_name_for_a_name(home: Path) -> None:
+    folder = home / "logs" / "["  # a name cannot hold a slash, and the path of two names can: [/bold]
+    transcript(folder).rename(folder / "bold]\x1b[2J.jsonl")
+    shown, terminal = os.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "picomem.cli.main", "ingest", str(home / "logs")],
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        env={**os.environ, "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "TERM": "xterm"},
+        check=False,
+        timeout=120,
+    )
+    os.close(terminal)
+    said = os.read(shown, 1 << 20)
+    os.close(shown)
+    assert (done.returncode, b"Traceback" in said, b"\x1b[2J" in said) == (0, False, False)
+    assert b"1 transcript" in done.stdout

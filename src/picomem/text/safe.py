@@ -11,6 +11,7 @@ text, joined emoji, flags, Chinese, and marks and joiners where a script needs t
 from __future__ import annotations
 
 import re
+from functools import cache
 
 _OPENING, _CLOSING = "\u202a\u202b\u2066\u2067\u2068", "\u202c\u2069"
 _SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
@@ -22,18 +23,14 @@ _INVISIBLE = (
 )
 _JOINERS = "\u200c\u200d"
 _OBEYED = "\x00-\x08\x0b-\x1f\x7f-\x9f\u202d\u202e\ud800-\udfff"
-_UNSAFE = re.compile(
-    f"(?P<flag>{_FLAG})"
-    f"|(?P<hidden>[{_INVISIBLE}]+"
-    f'|(?<=[{_SELECTORS}])[{_SELECTORS}]+|(?<=[\x00-"$-)+-/:-\x7f])[{_SELECTORS}]+'  # digits, # and * make keycaps
-    f"|(?<=[\x00-\x7f{_JOINERS}])[{_JOINERS}]+|[{_JOINERS}]+(?=[\x00-\x7f]))"
-    f"|(?P<obeyed>[{_OBEYED}])"
+# Hidden characters that Python counts as printable, so that a text without them and otherwise printable is safe.
+_PRINTABLE_HIDDEN = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0"
+    + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 )
-_IN_JSON = re.compile(f"[\x7f-\x9f\u2028\u2029{_OPENING}{_CLOSING}\u202d\u202e{_INVISIBLE}\ud800-\udfff]")
-_DIRECTIONS = re.compile(f"[{_OPENING}{_CLOSING}]")
-_LINE_ENDS = re.compile("\r\n|[\u2028\u2029]")
-_PLAIN_NAME = re.compile(r"[\w .@+/-]+")
-_MARKUP = re.compile(r"<(?=[A-Za-z/!?])")
+_DIRECTIONS = {ord(char): f"\\u{ord(char):04x}" for char in _OPENING + _CLOSING}
+_PLAIN_NAME = r"[\w .@+/-]+"
+_MARKUP = r"<(?=[A-Za-z/!?])"
 
 
 def for_terminal(text: str) -> str:
@@ -44,7 +41,7 @@ def for_terminal(text: str) -> str:
 
 def streamed_for_terminal(piece: str) -> str:
     """A piece of a text that comes in pieces. Whether a change of direction ends is not known yet, so none is kept."""
-    return _DIRECTIONS.sub(_escape, _visible(piece.replace("\r", "")).expandtabs())
+    return _visible(piece.replace("\r", "")).expandtabs().translate(_DIRECTIONS)
 
 
 def for_prompt(text: str) -> str:
@@ -61,13 +58,13 @@ def one_line(text: str, most: int = 0) -> str:
 
 def for_markdown_line(text: str) -> str:
     """A text that stands in one line of Markdown: it begins no other line, and no HTML."""
-    return _MARKUP.sub(r"\\<", _balanced(_visible(" ".join(text.split()))))
+    return re.sub(_MARKUP, r"\\<", _balanced(_visible(" ".join(text.split()))))
 
 
 def markdown_name(name: str) -> str:
     """A name as it stands in a line of Markdown: an unusual one as code, so that it ends where it should."""
     shown = one_line(name)
-    return shown if _PLAIN_NAME.fullmatch(shown) else "`" + shown.replace("`", "'") + "`"
+    return shown if re.fullmatch(_PLAIN_NAME, shown) else "`" + shown.replace("`", "'") + "`"
 
 
 def escaped_json(document: str) -> str:
@@ -75,14 +72,37 @@ def escaped_json(document: str) -> str:
 
     Only strings hold such characters, and `json.dumps` has escaped those below U+0020 already.
     """
-    return _IN_JSON.sub(_json_escape, document)
+    return document if _is_safe(document) else _unsafe_in_json().sub(_json_escape, document)
+
+
+@cache
+def _unsafe() -> re.Pattern[str]:
+    """Compiled when a text needs it: a hook waits for `picomem recall`."""
+    return re.compile(
+        f"(?P<flag>{_FLAG})"
+        f"|(?P<hidden>[{_INVISIBLE}]+"
+        f'|(?<=[{_SELECTORS}])[{_SELECTORS}]+|(?<=[\x00-"$-)+-/:-\x7f])[{_SELECTORS}]+'  # digits, # and * make keycaps
+        f"|(?<=[\x00-\x7f{_JOINERS}])[{_JOINERS}]+|[{_JOINERS}]+(?=[\x00-\x7f]))"
+        f"|(?P<obeyed>[{_OBEYED}])"
+    )
+
+
+@cache
+def _unsafe_in_json() -> re.Pattern[str]:
+    return re.compile(f"[\x7f-\x9f\u2028\u2029{_OPENING}{_CLOSING}\u202d\u202e{_INVISIBLE}\ud800-\udfff]")
+
+
+def _is_safe(text: str) -> bool:
+    """Whether nothing in a text needs to be looked at closely."""
+    plain = text.replace("\n", "").replace("\t", "")
+    return plain.isprintable() and _PRINTABLE_HIDDEN.isdisjoint(plain)
 
 
 def _visible(text: str) -> str:
     """A text without what cannot be seen, and with an escape for what a reader would obey but for directions."""
-    if text.isascii() and text.isprintable():
+    if _is_safe(text):
         return text
-    return _UNSAFE.sub(_replacement, _LINE_ENDS.sub("\n", text))
+    return _unsafe().sub(_replacement, text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n"))
 
 
 def _replacement(unsafe: re.Match[str]) -> str:
@@ -93,15 +113,16 @@ def _replacement(unsafe: re.Match[str]) -> str:
 
 def _balanced(line: str) -> str:
     """A line whose changes of direction end in it; otherwise they are shown as escapes."""
-    if line.isascii() or not _DIRECTIONS.search(line):
+    changes = [] if line.isprintable() else [char for char in line if ord(char) in _DIRECTIONS]
+    if not changes:
         return line
     open_ = []
-    for change in _DIRECTIONS.findall(line):
+    for change in changes:
         if change in _OPENING:
             open_.append("\u2069" if change >= "\u2066" else "\u202c")
         elif not open_ or open_.pop() != change:
-            return _DIRECTIONS.sub(_escape, line)
-    return _DIRECTIONS.sub(_escape, line) if open_ else line
+            return line.translate(_DIRECTIONS)
+    return line.translate(_DIRECTIONS) if open_ else line
 
 
 def _escape(character: re.Match[str]) -> str:
