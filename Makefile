@@ -10,7 +10,7 @@ BIN := .venv/bin
 # Trust what the machine trusts: behind a company's proxy uv's own list of certificates is not enough.
 export UV_SYSTEM_CERTS ?= 1
 
-.PHONY: demo test lint check bench peers lock clean
+.PHONY: demo test lint check soak bench peers lock clean
 
 demo: .venv/ready
 	@$(BIN)/picomem demo
@@ -25,6 +25,12 @@ lint: .venv/ready
 
 check: .venv/ready
 	$(BIN)/pytest -n 2
+
+# The tests of docs/reliability.md at their full amounts, hours of them; one row with ROW=R8, a part with SOAK=0.1.
+SOAK ?= 1
+
+soak: .venv/ready
+	SOAK=$(SOAK) $(BIN)/pytest -n 2 -m reliability --timeout 36000 $(if $(ROW),--row $(ROW)) --durations 20
 
 bench: .venv/ready
 	$(BIN)/picomem bench speed

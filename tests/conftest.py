@@ -24,8 +24,12 @@ from picomem.store.statements import schema, statement
 from picomem.text.terms import indexed, owner_token
 
 ROWS = frozenset(
-    f"{part}{number}" for part, last in (("A", 14), ("P", 14), ("O", 20), ("X", 13)) for number in range(1, last + 1)
+    f"{part}{number}" for part, last in (("A", 14), ("P", 14), ("O", 20), ("X", 17)) for number in range(1, last + 1)
 )
+RELIABILITY_ROWS = {
+    "fuzz",
+    *(f"{part}{number}" for part, last in (("R", 18), ("S", 14)) for number in range(1, last + 1)),
+}
 START: Micros = 1_777_593_600 * SECOND  # 2026-05-01T00:00:00Z
 
 TESTS = Path(__file__).parent
@@ -34,14 +38,28 @@ SOURCES = Path(picomem.__file__).parent
 OpenEngine = Callable[..., Engine]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--row", help="run only what shows this row of docs/reliability.md, as R8 or S3")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests of the row that `--row` names."""
+    row = config.getoption("--row")
+    if row:
+        chosen = [item for item in items if any(row in mark.args for mark in item.iter_markers("reliability"))]
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+        items[:] = chosen
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """A test that names a row which the requirements do not have shows nothing, so it fails."""
-    for mark in item.iter_markers("requirement"):
-        unknown = [row for row in mark.args if row not in ROWS]
-        if unknown or not mark.args or mark.kwargs:
-            named = ", ".join(map(repr, unknown)) or "no row"
-            pytest.fail(f"requirement names {named}; the rows are A1–A14, P1–P14, O1–O20, X1–X13", pytrace=False)
+    """A test that names a row which there is not shows nothing, so it fails."""
+    for name, rows in (("requirement", ROWS), ("reliability", RELIABILITY_ROWS)):
+        for mark in item.iter_markers(name):
+            unknown = [row for row in mark.args if row not in rows]
+            if unknown or not mark.args or mark.kwargs:
+                named = ", ".join(map(repr, unknown)) or "no row"
+                pytest.fail(f"{name} names {named}, which is none of its rows", pytrace=False)
 
 
 class SteppingClock:

@@ -33,7 +33,7 @@ from picomem.records.session import ToolCall
 from picomem.settings import MemorySettings, NotesSettings
 from picomem.values import replace
 
-pytestmark = pytest.mark.requirement("X7")
+pytestmark = [pytest.mark.reliability("S3"), pytest.mark.requirement("X7")]
 
 POISONS = poisons(amount(15, 184))
 ASKED = "Read it and tell me what it says."

@@ -39,6 +39,8 @@ from picomem.gateway.mcp import INDEX_URI, Tool, build_server
 from picomem.operations.operation import options
 from picomem.operations.table import NAMES, operations
 
+pytestmark = pytest.mark.reliability("fuzz")
+
 CALLS = amount(2_000, 20_000)
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
 PROCESSES = CALLS // 200

@@ -13,6 +13,8 @@ from picomem.engine.engine import Engine
 from picomem.models.language_model import LanguageModel
 from picomem.records.session import Session
 
+pytestmark = pytest.mark.reliability("R17")
+
 _FAULTS = (
     *(exceptions.ModelHTTPError(status, "bad", {"error": {"message": f"no {INVENTED}"}}) for status in STATUSES),
     exceptions.UnexpectedModelBehavior("it stopped"), exceptions.ContentFilterError("filtered"), TimeoutError(),

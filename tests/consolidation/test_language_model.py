@@ -23,6 +23,8 @@ from picomem.records.session import Session, ToolCall
 from picomem.records.spend import Spend
 from picomem.settings import MemorySettings, ModelSettings, RecallSettings, SessionSettings, Settings
 
+pytestmark = pytest.mark.reliability("R17")
+
 KEY = "sk-local-0123456789abcdef"
 
 

@@ -32,6 +32,8 @@ from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, format_of
 
+pytestmark = pytest.mark.reliability("R18")
+
 _FILES = amount(60, 500)
 _SEED = os.environ.get("FUZZ_SEED", "")
 _HOSTS = ("claude-code", "codex", "openclaw", "plain", "picobot")

@@ -17,6 +17,8 @@ from picomem.engine.engine import Engine
 from picomem.policy.purge import Choice, EpisodeAge, Held, Link, TranscriptAge, plan
 from picomem.records.session import Role, Said
 
+pytestmark = pytest.mark.reliability("S5")
+
 _SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
 _AGES = (200, 100, 20, 5)  # days
 

@@ -22,6 +22,8 @@ from picomem.errors import InvalidInput, NotFound, PicomemError
 from picomem.notes import opening
 from picomem.notes.opening import LARGEST, listing, parts_of, read
 
+pytestmark = pytest.mark.reliability("S9")
+
 WORD = b"zqsecretzq"
 PATHS = amount(500, 5_000)
 RACES = amount(1_000, 10_000)

@@ -35,6 +35,8 @@ from picomem.records.scope import Scope
 
 from .secrets_corpus import B62, HELD_OUT, TUNED
 
+pytestmark = pytest.mark.reliability("S4", "S10")
+
 KEY = bytes(range(32))
 SIZE = 40_000
 INSTANCES = amount(40, 400)  # secrets drawn of each shape

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.amounts import amount
 
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, StoreError
@@ -229,6 +230,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.reliability("S11")
 @pytest.mark.requirement("A2")
 @pytest.mark.parametrize("question", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_question_is_a_question_not_an_error(told: Engine, question: str) -> None:
@@ -236,7 +238,8 @@ def test_a_hostile_question_is_a_question_not_an_error(told: Engine, question: s
     assert 0 <= told.recall(question).confidence <= 1
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.reliability("S11")
+@settings(max_examples=amount(150, 50_000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=300) | st.text(alphabet='"*^():-+{}[]AND ORNEAR\x00\\%_', max_size=60))
 def test_any_text_is_a_question(told: Engine, question: str) -> None:
     """S11."""

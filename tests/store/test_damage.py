@@ -17,6 +17,8 @@ from picomem.operations.table import operation
 from picomem.records.session import Role, Said
 from picomem.store import sqlite
 
+pytestmark = pytest.mark.reliability("R10", "R11")
+
 MEMORIES = {
     "harbour": "The amber harbour keeps its ledgers in a dry cellar",
     "lighthouse": "A bronze lighthouse warns the herring fleet at dusk",

@@ -22,6 +22,8 @@ from picomem.errors import DiskFull, PicomemError, StoreError
 
 from .power_cut import Fault, watched_disk
 
+pytestmark = pytest.mark.reliability("R3")
+
 State = tuple[dict[str, str], int]
 
 KNOWN = {"anchor": "The anchor chain lies rusting in the basin", "beacon": "A beacon burns above the northern cliff"}

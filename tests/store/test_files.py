@@ -28,7 +28,10 @@ NOBODY = 65534
 TEXT = "The amber harbour keeps its ledgers in a dry cellar"
 LATER = "A bronze lighthouse warns the herring fleet"
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes and forks are POSIX")
+pytestmark = [
+    pytest.mark.reliability("R7", "S13"),
+    pytest.mark.skipif(os.name != "posix", reason="modes and forks are POSIX"),
+]
 
 
 @pytest.fixture

@@ -24,6 +24,8 @@ from picomem.errors import PicomemError
 from picomem.records.session import Role, Said
 from picomem.values import asdict, dataclass, field
 
+pytestmark = pytest.mark.reliability("R10")
+
 FLIPS = amount(200, 2_000)
 QUESTIONS = ("amber harbour ledgers", "who tuned the violins", "bronze lighthouse, walnut orchards", "velvet curtain")
 MEMORIES = {

@@ -19,6 +19,8 @@ from picomem.engine.engine import Engine
 from picomem.errors import DiskFull
 from picomem.store import ballast
 
+pytestmark = pytest.mark.reliability("R6")
+
 ROUNDS = amount(1, 100)
 MEBIBYTE = 1 << 20
 

@@ -31,6 +31,8 @@ from picomem import open as open_memory
 from picomem.clock import system_clock
 from picomem.engine.engine import Engine
 
+pytestmark = pytest.mark.reliability("R1")
+
 FILES, CYCLES = amount(10, 100), 10  # kills, of several files one after the other
 WRITERS = 4
 MOST_KEYS = 24  # after which a cycle is killed at the latest

@@ -20,6 +20,8 @@ from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.store.copying import copy_store
 
+pytestmark = pytest.mark.reliability("R8")
+
 LOCKS = Path("/proc/locks")
 FILES = ("memory.db", "memory.db-wal", "memory.db-shm")
 

@@ -34,6 +34,8 @@ from picomem.store.sqlite import SqliteConnector
 
 from ..conftest import START, derived_disagreements
 
+pytestmark = pytest.mark.reliability("R15")
+
 KEYS = ("amber", "birch", "cobalt", "dune")
 TEXTS = 3
 

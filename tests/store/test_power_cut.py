@@ -21,6 +21,8 @@ from picomem.engine.engine import Engine
 
 from .power_cut import Disk, watched_disk
 
+pytestmark = pytest.mark.reliability("R2")
+
 RUNS = amount(10, 50)
 CUTS = 20  # of a run
 STEPS = 24

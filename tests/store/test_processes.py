@@ -28,6 +28,8 @@ from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.store.copying import copy_store
 
+pytestmark = pytest.mark.reliability("R8")
+
 WRITERS = amount(4, 8)
 STEPS = amount(40, 2_000)
 REPEATS = amount(1, 10)

@@ -12,6 +12,8 @@ from picomem.errors import PicomemError
 
 from .power_cut import Fault, watched_disk
 
+pytestmark = pytest.mark.reliability("R3")
+
 SECRET = "zwyxquorvalpuntigam"
 STRIDE = 7  # of all operations that can fail every so many-th is made to
 
