@@ -58,7 +58,7 @@ def test_what_tools_answered_is_not_shown_to_the_model_nor_kept(memory: Engine) 
     assert "evil" not in repr(generator.asked[0])
     assert "read_page" in repr(generator.asked[0])
     (entry,) = memory.timeline()
-    assert entry.origin is Origin.AGENT
+    assert entry.origin is Origin.TOOL  # what the agent retold of it was
 
 
 @pytest.mark.requirement("X7")
