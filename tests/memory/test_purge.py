@@ -142,10 +142,10 @@ def test_a_session_that_is_purged_while_it_is_read_does_not_come_in(open_engine,
     commit = ingester._writing.commit
     purges = iter([True])
 
-    def purged_meanwhile(*given) -> None:
+    def purged_meanwhile(*given):
         if next(purges, False):
             other.purge(session="first-session")
-        commit(*given)
+        return commit(*given)
 
     ingester._writing.commit = purged_meanwhile
     report = ingester.run(find([path]))
@@ -400,3 +400,24 @@ def test_a_purge_ends_where_an_export_cannot_be_looked_at(engine: Engine, tmp_pa
         purged = engine.purge(everything=True)
         assert purged.finished
     assert engine.purge(everything=True).finished
+
+
+@pytest.mark.requirement("X5")
+def test_the_folder_of_a_purged_session_does_not_survive_as_a_memorys_project(engine: Engine, tmp_path: Path) -> None:
+    said = _line("user", "Remember that deploys go out on Tuesdays", "2026-04-01T10:00:00Z", 1)
+    head = {"type": "session", "id": "first-session", "version": 3, "cwd": "/home/mia/quincesmugglers"}
+    (tmp_path / "talk.jsonl").write_text("".join(json.dumps(line) + "\n" for line in (head, said)))
+    engine.ingest([tmp_path / "talk.jsonl"])
+    (memory,) = engine.memories()
+    assert memory.scope.project == "quincesmugglers"
+    engine.remember("The release train leaves on Wednesdays", key=memory.key)  # the key is taken where no project is
+    engine.revise(memory.id, "Releases wait for the harbour master")
+    engine.purge(session="first-session")
+    assert {(left.content, left.scope.project) for left in engine.memories()} == {
+        ("Releases wait for the harbour master", ""),
+        ("The release train leaves on Wednesdays", ""),
+    }
+    assert [hit.text for hit in engine.recall("harbour master").hits] == ["Releases wait for the harbour master"]
+    assert engine.doctor().findings == []
+    engine.close()
+    assert not any(b"quincesmugglers" in path.read_bytes() for path in tmp_path.glob("memory.db*"))

@@ -133,6 +133,7 @@ class _Erasing:
     forever: bool  # whether what is said in these sessions later stays out as well
     texts: list[str] = field(default_factory=list)
     damaged: set[str] = field(default_factory=set)  # sources with a row whose full text was made from other words
+    projects: set[str] = field(default_factory=set)  # in which transcripts and sessions that go were held
 
     def all(self) -> Erased:
         counts = counted(self.plan)
@@ -145,7 +146,7 @@ class _Erasing:
             self._everything(changes)
         change = self.writer.record(self.tx, self.scope, "purge", f"erased for good: {said}")
         if not self.plan.everything:
-            remains = Remains(self.tx, self.writer, self.scope, self.plan)
+            remains = Remains(self.tx, self.writer, self.scope, self.plan, self.projects - self._projects_that_stay())
             self._note_damage("memory", remains.purge(changes, change.id))
             self.texts += remains.texts
         for source in sorted(self.damaged):
@@ -182,7 +183,8 @@ class _Erasing:
         for row in self.tx.all("transcripts", user=self.scope.user):
             transcript = episodes.unchecked_transcript(row)
             if transcript.id in self.plan.transcripts:
-                self.texts += [transcript.title, transcript.path, transcript.cwd]
+                self.texts += [transcript.title, transcript.path, transcript.cwd, transcript.project]
+                self.projects.add(transcript.project)
                 self.tx.run("purge_transcript", user=self.scope.user, id=transcript.id)
             elif transcript.id in self.plan.trimmed and transcript.title:
                 self.texts.append(transcript.title)
@@ -223,6 +225,7 @@ class _Erasing:
         for row in self._rows("all_sessions", "sessions"):
             if row[0] in self.plan.sessions:
                 self.texts += [row[5], row[4]]
+                self.projects.add(row[2])
                 self.tx.run("purge_session", user=self.scope.user, id=row[0])
         for session, old in titles.items():
             self._retitle(session, old)
@@ -257,6 +260,12 @@ class _Erasing:
             self.tx.run(name, user=user)
         for name in _META:
             self.tx.run("delete_meta", name=f"{name} {user}")
+
+    def _projects_that_stay(self) -> set[str]:
+        """The projects of what is left, and none: what belongs to no project is told by nothing."""
+        transcripts = map(episodes.unchecked_transcript, self.tx.all("transcripts", user=self.scope.user))
+        held = {transcript.project for transcript in transcripts}
+        return held | {row[2] for row in self._rows("all_sessions", "sessions")} | {""}
 
     def _session(self, session: str) -> Session | None:
         """A session's record; None where it is damaged, or not there."""

@@ -1,8 +1,9 @@
 """What remains of memories of which versions are purged, and of what other rows say of those.
 
 A memory of which some versions go is believed as it was before they were: what those had replaced is opened again. A
-key that was made of words that go becomes another one. What goes is no related entry any more, and no change speaks of
-it: who, when and which verb is left of the change that made it.
+key that was made of words that go becomes another one. What stood in a project that only sessions that go were held in
+stands in none, since a host's project is the name of a folder. What goes is no related entry any more, and no change
+speaks of it: who, when and which verb is left of the change that made it.
 """
 
 from __future__ import annotations
@@ -30,12 +31,13 @@ def texts_of(memory: Memory) -> list[str]:
 
 @dataclass(slots=True)
 class Remains:
-    """One purge on its way through a user's memories; `texts` are what it deleted."""
+    """One purge on its way through a user's memories; `projects` are those that go, `texts` what it deleted."""
 
     tx: Transaction
     writer: Writer
     scope: Scope
     plan: Plan
+    projects: set[str]
     texts: list[str] = field(default_factory=list)
 
     def purge(self, changes: Sequence[Change], purge: str) -> bool:
@@ -66,6 +68,8 @@ class Remains:
             # A past that goes leaves a gap; where the present goes, what was believed before holds again.
             if then and any(each.version in numbers and each.valid_to is None for each in now):
                 self._believe_again(left, then, versions[-1].version, purge)
+            if left:
+                self._leave_project(memory_id)
             names -= self._rekeyed(memory_id, going, left)
         self._unrelate(names)
         self._blank(changes, gone, touched, names | self.plan.sessions)
@@ -100,6 +104,14 @@ class Remains:
                 if version.key == key:
                     memories.rekey(self.tx, version, new)
         return stays
+
+    def _leave_project(self, memory_id: str) -> None:
+        """Take a memory that stays out of a project that goes, under a key that is free there."""
+        for version in self._versions(memory_id):
+            if version.scope.project in self.projects:
+                scope = replace(version.scope, project="")
+                free = self._free_key(version.key, replace(version, scope=scope))
+                memories.move(self.tx, version, "", free)
 
     def _free_key(self, key: str, memory: Memory) -> str:
         free, number = key, 2

@@ -210,14 +210,13 @@ def closers(tx: Transaction, scope: Scope, memory_id: str) -> dict[int, str]:
 
 def rekey(tx: Transaction, old: Memory, key: str) -> None:
     """Let a version stand under another key, in its row and in full text."""
+    move(tx, old, old.scope.project, key)
+
+
+def move(tx: Transaction, old: Memory, project: str, key: str) -> None:
+    """Let a version stand in another project, under that key, in its row and in full text."""
     new = replace(old, key=key)
-    tx.run(
-        "rekey_version",
-        user=old.scope.user,
-        id=old.id,
-        version=old.version,
-        key=key,
-    )
+    tx.run("move_version", user=old.scope.user, id=old.id, version=old.version, project=project, key=key)
     tx.run("memory_words_remove", doc=old.doc, **words(old))
     tx.run("memory_words_add", doc=old.doc, **words(new))
 

@@ -86,8 +86,8 @@ DELETE FROM sessions WHERE user_id = :user
 
 -- What stays, without what it had from what goes.
 
--- name: rekey_version
-UPDATE memories SET key = :key WHERE user_id = :user AND id = :id AND version = :version
+-- name: move_version
+UPDATE memories SET project = :project, key = :key WHERE user_id = :user AND id = :id AND version = :version
 
 -- name: retell_transcript
 UPDATE transcripts SET title = :title, state = :state
