@@ -35,7 +35,7 @@ from picomem import errors
 from picomem import open as open_memory
 from picomem.cli.main import main, parser_for
 from picomem.engine.engine import Engine
-from picomem.gateway.mcp import INDEX_URI, Tool, build_server
+from picomem.gateway.mcp import INDEX_URI, HandedOver, Tool, build_server
 from picomem.operations.operation import options
 from picomem.operations.table import NAMES, operations
 
@@ -47,7 +47,7 @@ PROCESSES = CALLS // 200
 SECONDS = 20  # that a call may take at most; one takes milliseconds
 OTHERS = ("chat", "demo", "mcp", "bench")
 # What these do is work for minutes, or a conversation: only their arguments are tried, and an unknown one ends them.
-LONG = {("bench", "speed"), ("bench", "gate"), ("bench", "peers"), ("demo",), ("mcp",)}
+LONG = {("bench", "speed"), ("bench", "gate"), ("bench", "peers"), ("bench", "redaction"), ("demo",), ("mcp",)}
 UNKNOWN = "--no-such-option"
 # Where a command names a file that it reads, a hostile one is always there: with a good one it would begin to work.
 FILES = {("bench", "quality"), ("bench", "ablation"), ("bench", "curves")}
@@ -311,7 +311,7 @@ async def _answered(client: Client, engine: Engine, operation: Any, arguments: d
     try:
         json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
     except ValueError:
-        return Tool(operation, {}).answer(engine, arguments, lambda *_: None)
+        return Tool(operation, {}).answer(engine, arguments, lambda *_: None, HandedOver())
     return await client.call_tool(operation.tool, arguments)
 
 

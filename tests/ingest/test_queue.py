@@ -77,10 +77,14 @@ def test_a_transaction_ends_after_a_moment_so_that_others_can_write(engine, tmp_
 
 @pytest.mark.requirement("O6")
 def test_one_transcript_that_cannot_be_stored_is_no_obstacle_for_those_beside_it(engine, tmp_path):
+    codex = tmp_path / "0002.jsonl"
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Look at the crane"}]}
+    records = [("session_meta", {"id": "0002", "cwd": "/tmp", "originator": "codex_cli_rs"}), ("response_item", said)]
+    at = "2026-05-03T09:00:00Z"
+    lines = (json.dumps({"timestamp": at, "type": kind, "payload": payload}) + "\n" for kind, payload in records)
+    codex.write_text("".join(lines))
+    engine.ingest([codex])
     files = _many(tmp_path, 5)
-    engine.ingest([files[2]])
-    with engine._connector.write() as tx:
-        tx._connection.execute("UPDATE transcripts SET host = 'codex'")
     report = engine.ingest([tmp_path])
     assert (report.unread, report.episodes, report.turns) == (1, 4, 4)
     assert "read as a transcript of codex before" in report.problems[0]

@@ -35,6 +35,7 @@ pytestmark = pytest.mark.reliability("R1")
 
 FILES, CYCLES = amount(10, 100), 10  # kills, of several files one after the other
 WRITERS = 4
+ROOT = Path(__file__).parents[2]
 MOST_KEYS = 24  # after which a cycle is killed at the latest
 
 _SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
@@ -89,7 +90,7 @@ def _nursery() -> None:
 @contextmanager
 def _writers() -> Iterator[Callable[[Path, str, int], list[str]]]:
     """A function that runs one cycle in the nursery and gives the acknowledged keys."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TOKENIZERS_PARALLELISM": "false"}
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "TOKENIZERS_PARALLELISM": "false"}
     program = subprocess.Popen(
         [sys.executable, __file__], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

@@ -33,6 +33,7 @@ pytestmark = pytest.mark.reliability("R8")
 WRITERS = amount(4, 8)
 STEPS = amount(40, 2_000)
 REPEATS = amount(1, 10)
+ROOT = Path(__file__).parents[2]
 KEEPING = 0.1  # share of the steps that are maintenance
 
 _SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
@@ -135,7 +136,7 @@ class Process:
     """Another process with the same file; `send` starts a job, `answer` waits for what it gives."""
 
     def __init__(self, path: Path) -> None:
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
         self._process = subprocess.Popen(
             [sys.executable, __file__, str(path)], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )

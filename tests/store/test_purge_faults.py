@@ -67,4 +67,4 @@ def test_a_purge_on_a_full_disk_is_whole_absent_or_finished_by_the_next(
                 break
         else:
             pytest.fail("the purge never got through")
-    assert unfinished
+    assert unfinished or not lasting  # where the disk is full but once, giving up the ballast is enough

@@ -12,6 +12,8 @@ from picomem.paths import named_path, private_umask
 from picomem.text.safe import for_terminal, one_line
 from picomem.values import asdict
 
+_MOST_INSTANCES = 100_000
+
 if TYPE_CHECKING:
     from picomem.bench.own_report import OwnReport
     from picomem.bench.peers.report import PeerReport
@@ -152,8 +154,8 @@ def run_bench(chosen: argparse.Namespace) -> int:
     elif chosen.what == "redaction":
         from picomem.bench import redaction
 
-        if chosen.instances < 1:
-            raise InvalidInput(f"--instances is {chosen.instances}; draw at least one secret of each shape.")
+        if not 1 <= chosen.instances <= _MOST_INSTANCES:
+            raise InvalidInput(f"--instances is {chosen.instances}; it must be from 1 to {_MOST_INSTANCES:,}.")
         report = redaction.run(chosen.instances, progress=_progress)
         rendered = redaction.render(report)
     else:

@@ -9,7 +9,6 @@ purging all of it. The next opening that finds room makes it again.
 from __future__ import annotations
 
 import os
-import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,7 +25,7 @@ def keep(database: Path) -> None:
         wanted = min(_MOST, max(_LEAST, 2 * database.stat().st_size))
         if there >= wanted:
             return
-        size = min(wanted, (shutil.disk_usage(database.parent).free + there) // 3)
+        size = min(wanted, (_free(database.parent) + there) // 3)
         if size < there + _STEP:
             return
         descriptor = os.open(ballast, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600)
@@ -54,6 +53,16 @@ def give_up(database: Path) -> bool:
         ballast.unlink()
         return size > 0
     return False
+
+
+def _free(folder: Path) -> int:
+    """Bytes that are free on the disk of a folder."""
+    if hasattr(os, "statvfs"):
+        disk = os.statvfs(folder)
+        return disk.f_bavail * disk.f_frsize
+    import shutil  # which loads the archive formats, and a hook waits for that
+
+    return shutil.disk_usage(folder).free
 
 
 def _beside(database: Path) -> Path:
