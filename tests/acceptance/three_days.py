@@ -26,7 +26,7 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 import picomem
 from picomem.agent import PicoBot
 from picomem.clock import DAY, HOUR, SECOND
-from picomem.consolidation import consolidate_due
+from picomem.distillation import consolidate_due
 from picomem.engine.engine import Engine
 from picomem.models.extractive import Extractive
 from picomem.records.session import Role

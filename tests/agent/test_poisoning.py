@@ -11,7 +11,7 @@ from pydantic_ai import Agent
 from tests.agent.conftest import Script, contents
 
 from picomem.agent import Memory, PicoBot
-from picomem.consolidation import consolidate
+from picomem.distillation import consolidate
 from picomem.engine.engine import Engine
 from picomem.models.extractive import Extractive
 

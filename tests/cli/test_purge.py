@@ -15,7 +15,7 @@ import pytest
 
 from picomem import open as open_memory
 
-from ..memory.planted import SESSION, STAYS, found_in, plant
+from ..erasure.planted import SESSION, STAYS, found_in, plant
 from .conftest import Picomem
 
 DATA = "data/picomem"
@@ -140,12 +140,12 @@ def reader(stored: Path) -> Iterator[subprocess.Popen]:
 # Where a run is killed: the step before which it dies, and whether the deletion is committed by then.
 STEPS = (
     ("picomem.store.audit", "blank", False),
-    ("picomem.memory.traces", "without_purged", True),
-    ("picomem.memory.traces", "_exports", True),
+    ("picomem.erasure.traces", "without_purged", True),
+    ("picomem.erasure.traces", "_exports", True),
     ("picomem.store.sqlite", "SqliteConnector._merge_words", True),
     ("picomem.store.sqlite", "SqliteConnector.connection", True),
     ("picomem.store.tombstones", "end", True),
-    ("picomem.memory.scan", "scan", True),
+    ("picomem.erasure.proof", "scan", True),
 )
 _KILLED = """
 import importlib, os, signal, sys

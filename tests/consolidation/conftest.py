@@ -11,8 +11,8 @@ import anyio
 import pytest
 from tests.conftest import SteppingClock
 
-from picomem import consolidation
-from picomem.consolidation import Consolidated
+from picomem import distillation
+from picomem.distillation import Consolidated
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.models.generator import Fact, Generator, Material, Proposal, Purse
@@ -107,7 +107,7 @@ def begun(memory: Engine, *messages: Said) -> Session:
 
 def consolidate(memory: Engine, generator: Generator, session: str, **options: bool) -> Consolidated:
     async def run() -> Consolidated:
-        return await consolidation.consolidate(memory, generator, session, **options)
+        return await distillation.consolidate(memory, generator, session, **options)
 
     return anyio.run(run)
 

@@ -21,7 +21,7 @@ from tests.consolidation.conftest import (
     with_window,
 )
 
-from picomem import consolidation
+from picomem import distillation
 from picomem.clock import DAY, MINUTE
 from picomem.engine.engine import Engine
 from picomem.models.extractive import Extractive
@@ -258,7 +258,7 @@ def test_one_process_at_a_time_asks_a_model(memory: Engine, talk: Session) -> No
 
     def meanwhile() -> None:
         states.extend(consolidate(memory, other, each.id, force=True).state for each in (talk, second))
-        states.extend(each.state for each in anyio.run(partial(consolidation.consolidate_due, memory, other)))
+        states.extend(each.state for each in anyio.run(partial(distillation.consolidate_due, memory, other)))
 
     done = consolidate(memory, Scripted([proposal(PORT)], meanwhile=meanwhile), talk.id)
     assert states == ["busy"] * 3
@@ -274,7 +274,7 @@ def test_a_model_that_is_interrupted_leaves_the_turn_to_the_next(memory: Engine,
     async def interrupted() -> None:
         with anyio.CancelScope() as scope:
             slow = Scripted([proposal(PORT)], meanwhile=lambda: anyio.from_thread.run_sync(scope.cancel))
-            await consolidation.consolidate(memory, slow, talk.id)
+            await distillation.consolidate(memory, slow, talk.id)
 
     anyio.run(interrupted)
     assert memory.timeline() == []
@@ -293,7 +293,7 @@ def test_messages_that_were_purged_while_the_model_was_asked_leave_no_trace(memo
 
 def test_several_sessions_are_taken_up_and_those_that_are_not_due_are_left(memory: Engine, talk: Session) -> None:
     begun(memory, *TALK[:2])
-    done = anyio.run(consolidation.consolidate_due, memory, Scripted([proposal()]))
+    done = anyio.run(distillation.consolidate_due, memory, Scripted([proposal()]))
     assert [(each.session, each.state) for each in done] == [(talk.id, "done")]
 
 
@@ -304,7 +304,7 @@ def test_a_process_that_stays_consolidates_what_becomes_idle(memory: Engine, clo
 
     async def stay() -> None:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(partial(consolidation.attend, memory, generator, look_seconds=0.01))
+            tasks.start_soon(partial(distillation.attend, memory, generator, look_seconds=0.01))
             clock.now += 10 * MINUTE
             with anyio.fail_after(20):
                 while memory.sessions().get(session.id).last_consolidated_seq != 2:

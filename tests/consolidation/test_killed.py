@@ -23,7 +23,7 @@ import apsw
 import pytest
 from tests.consolidation.conftest import PORT, TALK, Scripted, proposal, said, with_window
 
-from picomem import consolidation
+from picomem import distillation
 from picomem import open as open_memory
 from picomem.models.generator import Fact
 
@@ -54,7 +54,7 @@ def program(db: str, session: str, statement: int) -> None:
         done_before = memory.sessions().get(session).last_consolidated_seq
         script = list(_SCRIPT[1:] if done_before else _SCRIPT)
         # By hand, for what is left of it after a kill may not be due.
-        anyio.run(partial(consolidation.consolidate, memory, Scripted(script), session, force=True))
+        anyio.run(partial(distillation.consolidate, memory, Scripted(script), session, force=True))
     sys.stdout.write(json.dumps(statement - left))
 
 

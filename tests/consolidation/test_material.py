@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.sessions.talks import message, summaries, talk
 
+from picomem.consolidation.due import Triggers, due
+from picomem.consolidation.material import part_of
 from picomem.models.extractive import extracted
 from picomem.models.generator import Line, Material
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Message, Role, Session, Summary
-from picomem.sessions.due import Triggers, due
-from picomem.sessions.material import part_of
 from picomem.sessions.pairs import grouped
 from picomem.text.tokens import count_tokens
 from picomem.values import replace

@@ -25,11 +25,11 @@ _PROGRAM = """
 import os, signal, sys
 import apsw
 from picomem.cli.main import main
-from picomem.ingest import queue, writing
+from picomem.ingest import queue, storing
 
 left = int(sys.argv[1])
 queue.BATCH_PIECES = int(sys.argv[2])
-queue.BATCH_SECONDS = writing.LOCK_SECONDS = 1e9  # the number of statements does not depend on a clock
+queue.BATCH_SECONDS = storing.LOCK_SECONDS = 1e9  # the number of statements does not depend on a clock
 
 def count(*_):
     global left

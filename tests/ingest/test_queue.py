@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from picomem.engine.engine import Engine
-from picomem.ingest import queue, source, writing
+from picomem.ingest import queue, source, storing
 from picomem.ingest.places import find
 from picomem.store import statements
 
@@ -29,7 +29,7 @@ def _many(folder: Path, count: int) -> list[Path]:
 
 @contextmanager
 def _statements(engine: Engine) -> Iterator[list[str]]:
-    """The statements of the writing connection."""
+    """The statements of the storing connection."""
     told: list[str] = []
     connection = engine._connector.connection()
     connection.exec_trace = lambda _cursor, statement, _values: told.append(statement) or True
@@ -58,7 +58,7 @@ def test_a_transcript_is_found_by_its_index_however_many_there_are(engine, state
 
 def test_small_files_are_stored_in_few_transactions(engine, tmp_path, monkeypatch):
     monkeypatch.setattr(queue, "BATCH_SECONDS", 1e9)
-    monkeypatch.setattr(writing, "LOCK_SECONDS", 1e9)
+    monkeypatch.setattr(storing, "LOCK_SECONDS", 1e9)
     _many(tmp_path, 900)
     with _statements(engine) as told:
         report = engine.ingest([tmp_path])
@@ -68,7 +68,7 @@ def test_small_files_are_stored_in_few_transactions(engine, tmp_path, monkeypatc
 
 @pytest.mark.requirement("O6")
 def test_a_transaction_ends_after_a_moment_so_that_others_can_write(engine, tmp_path, monkeypatch):
-    monkeypatch.setattr(writing, "LOCK_SECONDS", 0)
+    monkeypatch.setattr(storing, "LOCK_SECONDS", 0)
     _many(tmp_path, 20)
     with _statements(engine) as told:
         report = engine.ingest([tmp_path])
@@ -135,7 +135,7 @@ def test_an_untouched_file_is_known_by_its_status_alone(engine, tmp_path):
     files[0].write_text(files[0].read_text().replace("Message", "Massage"))
     status = files[1].stat()
     files[1].write_text(files[1].read_text().replace("Message", "Massage"))
-    os.utime(files[1], ns=(status.st_atime_ns, status.st_mtime_ns))  # of the same size, and the same time of writing
+    os.utime(files[1], ns=(status.st_atime_ns, status.st_mtime_ns))  # of the same size, and the same time of storing
     assert [recognize(path) for path in files] == ["", "", "plain"]
     report = engine.ingest([tmp_path])
     assert (report.files, report.unchanged, report.rewritten, report.episodes) == (3, 1, 2, 2)

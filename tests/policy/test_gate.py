@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.cost import cost
 
 from picomem.bench.gate_lines import FRESH, HELD_OUT, TUNED, Junk, Keep, Lines
-from picomem.policy import chaff, gate, injection
+from picomem.policy import gate, injection, low_value
 from picomem.policy.gate import Verdict, judge
 from picomem.policy.injection import looks_like_instruction
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
@@ -282,7 +282,7 @@ def test_any_text_gets_a_verdict_that_explains_itself(text: str, kind: Kind, ori
 TABLES = {
     gate: ("_PRINTED", "_DECLARED"),
     injection: ("_HIJACK", "_DIRECTIVE"),
-    chaff: ("_BOILERPLATE", "_BOOT_FILE", "_CODE_LINE", "_TASK", "_TRANSIENT", "_CHATTER", "_QUESTION"),
+    low_value: ("_BOILERPLATE", "_BOOT_FILE", "_CODE_LINE", "_TASK", "_TRANSIENT", "_CHATTER", "_QUESTION"),
 }
 SHAPES = [shape for module, tables in TABLES.items() for table in tables for shape in getattr(module, table)]
 HOSTILE = {

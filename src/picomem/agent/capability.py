@@ -4,7 +4,7 @@
                            the same bytes until memory changes |  made anew for each run
     tools                  see tools.py
     before a model request what tools have said is recorded, where there is a session; what other tools said is known
-                           again if the model offers it as its own words, or in others (spoken.py)
+                           again if the model offers it as its own words, or in others (attribution.py)
     after a run            what the person asked to be remembered is kept, if the model did not see to it
 
 Each run gets a copy of its own with what memory said when the run began, so the prompt does not change while the run
@@ -39,12 +39,12 @@ from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import RunContext
 from typing_extensions import override
 
+from picomem.agent.attribution import Voices, heard_in, prompts_of, results_of, text_of
 from picomem.agent.history import Ids, response_said, results_said
-from picomem.agent.spoken import Voices, heard_in, prompts_of, results_of, text_of
 from picomem.agent.tools import MEMORY, TOOLS, MemoryTools
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound, StoreError
-from picomem.policy.grounding import Grounds, content_words
+from picomem.policy.statements import Grounds, content_words
 from picomem.records.kinds import Origin, worst
 from picomem.records.session import Role, Said
 from picomem.sessions.window import Window

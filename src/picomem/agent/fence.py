@@ -26,7 +26,7 @@ from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import RunContext, ToolDefinition
 from typing_extensions import override
 
-from picomem.agent.spoken import origin_of
+from picomem.agent.attribution import origin_of
 from picomem.agent.tools import MEMORY, TOOLS
 from picomem.operations.fence import fenced
 from picomem.operations.table import operation

@@ -27,7 +27,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from picomem.agent.spoken import ORIGIN, origin_of, prompts_of, results_of, text_of
+from picomem.agent.attribution import ORIGIN, origin_of, prompts_of, results_of, text_of
 from picomem.clock import Micros, to_datetime
 from picomem.records.kinds import Origin
 from picomem.records.session import Message, Role, Said, ToolCall

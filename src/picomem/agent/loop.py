@@ -9,7 +9,7 @@ session each answer the message that they were given.
 
 The prompt: who PicoBot is, how memory is used, the index page; these are the same bytes from turn to turn until
 memory changes, and marked so. Then the summary, what is known that matters to the question, and the date. Then the
-messages, with what tools answer cut to the room that there is (room.py).
+messages, with what tools answer cut to the room that there is (context_trimming.py).
 
 With memory off (`memory.enabled`) the conversation is kept, so that it can be gone on with, and nothing else: no tools,
 nothing remembered. Where the store fails the talk goes on in this process; either is said once.
@@ -40,23 +40,23 @@ from pydantic_ai.tools import Tool
 from pydantic_ai.usage import UsageLimits
 
 from picomem.agent.capability import Memory
+from picomem.agent.context_trimming import Room
+from picomem.agent.conversation import Talk
 from picomem.agent.events import Answers, Calls, Event, Notice, Tell, Thinks, Words
 from picomem.agent.failures import failure
 from picomem.agent.fence import Fence
 from picomem.agent.history import to_model, to_said
-from picomem.agent.plain_calls import Held, PlainCalls
-from picomem.agent.room import Room
-from picomem.agent.talk import Talk
+from picomem.agent.text_tool_calls import Held, PlainCalls
 from picomem.agent.tools import TOOLS
 from picomem.clock import system_clock, to_datetime
 from picomem.compaction import flush
-from picomem.consolidation import consolidate_due
+from picomem.consolidation.due import Trigger, Triggers, due
+from picomem.distillation import consolidate_due
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.models.choice import generator_of
 from picomem.paths import named_path
 from picomem.records.session import Role, Said
-from picomem.sessions.due import Trigger, Triggers, due
 from picomem.sessions.window import Budgets, Window
 from picomem.settings import Settings
 from picomem.values import dataclass
@@ -135,7 +135,7 @@ class PicoBot:
         know of it.
 
         Before a long conversation is cut, the model has a silent turn to store what should last (compaction.py). A
-        generator that fails is a note, and the conversation waits (consolidation.py). Raises StoreError.
+        generator that fails is a note, and the conversation waits (distillation.py). Raises StoreError.
         """
         if self._engine is None or not (self._on and self.talk.session):
             return []

@@ -27,15 +27,15 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 from typing_extensions import override
 
-from picomem.agent.spoken import Voices
+from picomem.agent.attribution import Voices
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound, PicomemError, Refused, StoreError
 from picomem.operations.advice import for_agents, with_notes_for_agents
 from picomem.operations.operation import Operation
+from picomem.operations.remembering import Forget, Remember, Revise
 from picomem.operations.schemas import Parameters, described
 from picomem.operations.table import operation
 from picomem.operations.vouching import vouched
-from picomem.operations.writing import Forget, Remember, Revise
 from picomem.values import replace
 
 TOOLS = ("remember", "recall", "forget", "show", "why", "index-status", "audit")

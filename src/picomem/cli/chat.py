@@ -165,7 +165,7 @@ class Chat:
             yield
             return
         from picomem.app import open_generator
-        from picomem.consolidation import attend
+        from picomem.distillation import attend
 
         task = self._portal.start_task_soon(attend, self.engine, open_generator(self._settings))
         try:

@@ -21,7 +21,7 @@ from picomem.cli.remark import remark
 from picomem.cli.run import json_document
 from picomem.errors import InvalidInput, PicomemError
 from picomem.ingest.places import default_places
-from picomem.operations.keeping import Ingest
+from picomem.operations.maintenance import Ingest
 from picomem.operations.operation import Operation
 from picomem.operations.views import jsonable
 from picomem.paths import is_folder, named_path

@@ -10,7 +10,7 @@ from picomem.values import replace
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from picomem.memory.consolidate import Consolidator
+    from picomem.consolidation.consolidate import Consolidator
     from picomem.memory.files import Files
     from picomem.records.session import Loaded, Summary
     from picomem.sessions.log import Sessions
@@ -40,8 +40,8 @@ class Conversing(Writing):
         return Files(self._connector, self.scope, lambda: self._writer("remember"), self._cleaner, self._clock)
 
     def consolidator(self) -> Consolidator:
-        """What reads and writes for `picomem.consolidation`, which asks the generator."""
-        from picomem.memory.consolidate import Consolidator
+        """What reads and writes for `picomem.distillation`, which asks the generator."""
+        from picomem.consolidation.consolidate import Consolidator
 
         return Consolidator(
             self._connector,

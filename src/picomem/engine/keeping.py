@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 from picomem.engine.conversing import Conversing
 from picomem.errors import Conflict, EmbedderFailed, InvalidInput, NotFound, StoreError
-from picomem.memory.handed_out import HandedOut
+from picomem.memory.echo_guard import HandedOut
 from picomem.records.scope import Scope
 
 if TYPE_CHECKING:
     from pathlib import Path
     from threading import Event
 
+    from picomem.erasure.purge import Erased, Planned, Purged
+    from picomem.erasure.scrub import Scrubbed
     from picomem.memory.doctor import Diagnosis
     from picomem.memory.embed import Embedded
     from picomem.memory.index import IndexPage
-    from picomem.memory.purge import Erased, Planned, Purged
-    from picomem.memory.scrub import Scrubbed
 
 
 _SCRUB_WAITS = 5.0  # seconds for others who read
@@ -30,8 +30,8 @@ class Keeping(Conversing):
 
     def purge_plan(self, *, session: str = "", older_than: int | None = None, everything: bool = False) -> Planned:
         """What `purge` would erase; nothing is written. Raises as `purge` does."""
-        from picomem.memory.held import choice, held
-        from picomem.memory.purge import planned
+        from picomem.erasure.inventory import choice, held
+        from picomem.erasure.purge import planned
 
         with self._connector.read() as tx:
             found = held(tx, self.scope)
@@ -47,14 +47,14 @@ class Keeping(Conversing):
         wait_seconds: float = 30.0,
     ) -> Purged:
         """Erase for good: a session (its id, or the beginning of it), what is older than so many days, or everything of
-        this user; with all that was made of it, and no trace left in the files; see memory/purge.py.
+        this user; with all that was made of it, and no trace left in the files; see erasure/purge.py.
 
         It waits for others who use the file, so long at most; what is still to be done then is said, and done by the
         next call, without a choice or with one. Raises InvalidInput for no choice or two, and NotFound.
         """
         import logging
 
-        from picomem.memory.purge import Purged
+        from picomem.erasure.purge import Purged
 
         is_begun, erased = self._deleting(lambda: self._erase(session, older_than, everything))
         if not is_begun:
@@ -67,9 +67,9 @@ class Keeping(Conversing):
 
     def _erase(self, session: str, older_than: int | None, everything: bool) -> tuple[bool, Erased | None]:
         """The transaction of a purge: whether there are traces to remove, and what this run erased."""
-        from picomem.memory.held import choice, held
-        from picomem.memory.purge import erase
-        from picomem.policy.purge import Choice, plan
+        from picomem.erasure.inventory import choice, held
+        from picomem.erasure.plan import Choice, plan
+        from picomem.erasure.purge import erase
         from picomem.store import tombstones
 
         with self._connector.write() as tx:
@@ -90,9 +90,9 @@ class Keeping(Conversing):
 
     def _without_traces(self, erased: Erased | None, wait_seconds: float) -> Purged:
 
-        from picomem.memory import traces
-        from picomem.memory.purge import Purged
-        from picomem.memory.scan import scan, telling
+        from picomem.erasure import traces
+        from picomem.erasure.proof import scan, telling
+        from picomem.erasure.purge import Purged
         from picomem.paths import data_dir, named_path
 
         left, unfinished, scanned = [], "", None
@@ -135,7 +135,7 @@ class Keeping(Conversing):
         With `when_due` only if the last time is `retention.cleanup_interval_secs` ago; whoever writes calls it so,
         and no daemon is needed.
         """
-        from picomem.memory import retention
+        from picomem.erasure import retention
 
         if when_due:
             with self._connector.read() as tx:
@@ -149,7 +149,7 @@ class Keeping(Conversing):
 
         Where another program is reading, the last is done by the next `purge`, without a choice or with one.
         """
-        from picomem.memory.scrub import scrub
+        from picomem.erasure.scrub import scrub
 
         made_by = self._vectors()
         vectors_of = made_by.store_text if made_by else None
@@ -200,7 +200,7 @@ class Keeping(Conversing):
 
     def export_index(self, path: Path, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """Write the always-loaded page to a file, and remember where, for a purge. Raises InvalidInput."""
-        from picomem.memory import traces
+        from picomem.erasure import traces
 
         try:
             str(path).encode()

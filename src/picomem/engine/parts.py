@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 from picomem.clock import Clock, Micros, parse_iso
 from picomem.errors import DiskFull, EmbedderFailed, InvalidInput
 from picomem.memory.arguments import future
-from picomem.memory.handed_out import HandedOut
-from picomem.recall.meaning import MeaningLeg
+from picomem.memory.echo_guard import HandedOut
 from picomem.recall.recall import Recall
+from picomem.recall.vector_search import MeaningLeg
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.memory import Parent
 from picomem.records.scope import Scope
@@ -102,7 +102,7 @@ class Parts:
     def _writer(self, verb: str, actor: str = "", said: Sequence[str] = ()) -> Writer:
         """`said` is what the person states for whom an agent writes."""
         from picomem.memory.remember import Writer
-        from picomem.policy.grounding import Grounds
+        from picomem.policy.statements import Grounds
 
         made_by = self._vectors()
         store = made_by.store_memory if made_by else None

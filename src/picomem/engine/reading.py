@@ -20,8 +20,8 @@ from picomem.store import audit, episodes, memories
 from picomem.values import replace
 
 if TYPE_CHECKING:
+    from picomem.history.explain import Explanation
     from picomem.ingest.pointer import Opened
-    from picomem.memory.explain import Explanation
     from picomem.memory.index import IndexPage
     from picomem.memory.status import Status
     from picomem.notes.notes import Excerpt, Found
@@ -165,7 +165,7 @@ class Reading(Parts):
 
     def why(self, name: str, *, scope: Scope | None = None) -> Explanation:
         """What is on record about a memory, a change or an episode. Raises NotFound."""
-        from picomem.memory.explain import explain
+        from picomem.history.explain import explain
 
         with self._connector.read() as tx:
             found = explain(tx, self._owner(scope), name)
@@ -246,8 +246,8 @@ class Reading(Parts):
 
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
         """An episode and the messages behind it, read from the transcript or the session itself. Raises NotFound."""
+        from picomem.history.explain import find_episode
         from picomem.ingest.pointer import open_episode
-        from picomem.memory.explain import find_episode
 
         with self._connector.read() as tx:
             found = find_episode(tx, self.scope, episode_id)

@@ -19,13 +19,13 @@ from picomem.values import replace
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from picomem.history.undo import Undone
     from picomem.ingest.ingest import Ingest
     from picomem.ingest.places import Place
     from picomem.ingest.report import Progress, Report
-    from picomem.ingest.writing import Asked
+    from picomem.ingest.storing import Asked
     from picomem.memory.migrate import Entry
     from picomem.memory.remember import Remembered
-    from picomem.memory.undo import Undone
 
 
 class Writing(Reading):
@@ -171,7 +171,7 @@ class Writing(Reading):
         `said` is the person's own text, and `kept` what the agent has stored itself. Each other request goes through
         the gate, as one that ingest finds does.
         """
-        from picomem.ingest.writing import Asked
+        from picomem.ingest.storing import Asked
         from picomem.memory.proposals import is_met, offer_of
         from picomem.policy.requests import find_requests
 
@@ -187,12 +187,12 @@ class Writing(Reading):
         return done
 
     def undo(self, name: str, *, reason: str = "") -> list[Undone]:
-        """Take back a change, or all changes of a run (its id, or the beginning of one); see memory/undo.py.
+        """Take back a change, or all changes of a run (its id, or the beginning of one); see history/undo.py.
 
         What was believed before is believed again, and history shows all of it. Raises NotFound, InvalidInput for what
         cannot be undone, and Conflict where something was built on it since.
         """
-        from picomem.memory.undo import undo
+        from picomem.history.undo import undo
 
         with self._connector.write() as tx:
             said = self._cleaner().text(reason)

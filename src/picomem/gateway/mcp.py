@@ -43,16 +43,16 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
+from picomem.consolidation.review import Spoken
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, PicomemError
-from picomem.memory.proposed import Spoken
 from picomem.operations import table
 from picomem.operations.advice import for_agents, with_notes_for_agents
 from picomem.operations.operation import Operation, Progressing
+from picomem.operations.remembering import Remember, Revise
 from picomem.operations.schemas import Parameters, described, result_json, result_schema
 from picomem.operations.vouching import vouched
-from picomem.operations.writing import Remember, Revise
-from picomem.policy.grounding import Grounds
+from picomem.policy.statements import Grounds
 from picomem.records.fence import quoted_in
 from picomem.records.kinds import Origin
 from picomem.text.terms import terms

@@ -26,10 +26,10 @@ from picomem.ingest.format import TOO_LONG, DocumentFormat, State, TranscriptFor
 from picomem.ingest.pieces import Packer, Piece
 from picomem.ingest.places import Found
 from picomem.ingest.queue import Queue
-from picomem.ingest.reading import PURGED, Reading, Recognizer, Resolver, Resumer, is_gone
 from picomem.ingest.report import Progress, Report
+from picomem.ingest.resuming import PURGED, Reading, Recognizer, Resolver, Resumer, is_gone
 from picomem.ingest.source import File, Look, Source, look_at, print_of, sources
-from picomem.ingest.writing import Propose, Stretch, Writing
+from picomem.ingest.storing import Propose, Stretch, Writing
 from picomem.policy.redact import Redactor
 from picomem.records.episode import Transcript
 from picomem.records.ids import new_id

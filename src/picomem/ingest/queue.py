@@ -14,7 +14,7 @@ from picomem.errors import PicomemError
 from picomem.ingest.batch import Maker
 from picomem.ingest.places import Found
 from picomem.ingest.report import Report
-from picomem.ingest.writing import Outcome, Stretch, Writing
+from picomem.ingest.storing import Outcome, Stretch, Writing
 
 BATCH_PIECES = 400
 BATCH_FILES = 400

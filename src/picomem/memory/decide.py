@@ -18,7 +18,7 @@ Rules 3 to 5 look at memories that the owner holds, or holds in a wider scope. A
 makes offers; what becomes of them is decided here.
 
 What a person stated or pinned changes only by the person: by an offer of origin `user`, or by an agent's whose news the
-person stated (`policy/grounding.py`). Of another the same words merge and nothing is written, what says more or
+person stated (`policy/statements.py`). Of another the same words merge and nothing is written, what says more or
 otherwise is a memory of its own, and what is given the key of the person's is refused. Text that nobody trusted wrote
 changes nothing that a person or their agent said.
 """
@@ -30,7 +30,7 @@ from collections.abc import Sequence
 from picomem.clock import Micros
 from picomem.memory.likeness import Likeness, Relation, compare
 from picomem.policy.gate import Verdict
-from picomem.policy.grounding import Grounds
+from picomem.policy.statements import Grounds
 from picomem.records.kinds import Decision, Kind, Origin, Source
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope

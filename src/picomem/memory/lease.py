@@ -24,7 +24,7 @@ def _new_owner() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """The lease of that name, for so many seconds. Names of people in it are erased with them (`memory/purge.py`)."""
+    """The lease of that name, for so many seconds. Names of people in it are erased with them (`erasure/purge.py`)."""
 
     name: str
     seconds: int

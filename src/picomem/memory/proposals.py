@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from picomem.ingest.writing import Asked
+from picomem.ingest.storing import Asked
 from picomem.memory.decide import Offer
 from picomem.memory.remember import Remembered, Writer
 from picomem.records.kinds import Kind, Origin, Source

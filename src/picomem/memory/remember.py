@@ -25,11 +25,11 @@ from picomem.errors import NotFound
 from picomem.memory.decide import NOBODY, Offer, Outcome, decide, may_change
 from picomem.memory.likeness import Relation, compare
 from picomem.policy.gate import Verdict, judge, retells
-from picomem.policy.grounding import Grounds
+from picomem.policy.statements import Grounds
+from picomem.recall.lexical_search import Search, match_words
 from picomem.recall.question import MOST_TERMS, Question
 from picomem.recall.rank import best_by_words
-from picomem.recall.when.reading import TimeReading
-from picomem.recall.words import Search, match_words
+from picomem.recall.temporal.parsing import TimeReading
 from picomem.records.ids import new_id
 from picomem.records.kinds import Decision, Kind, Origin
 from picomem.records.memory import Change, Memory, Parent
@@ -68,7 +68,7 @@ class Writer:
     verb: str = "remember"
     run: str = field(default_factory=new_id)
     store_vector: StoreVector | None = None
-    recalled: tuple[str, ...] = ()  # what was handed out lately; see memory/handed_out.py
+    recalled: tuple[str, ...] = ()  # what was handed out lately; see memory/echo_guard.py
     sources: tuple[Parent, ...] = ()  # what all that it writes was made from: the message that an agent answers
     said: str = ""  # what that message says: an agent that retells it repeats no recall, whatever was recalled
     persons: Grounds = NOBODY  # what the person states for whom an agent writes

@@ -2,7 +2,7 @@
 
 Two stand behind one protocol: `extractive.py`, which needs no model, and `language_model.py`, any model that
 pydantic-ai reaches. Which one it is, `choice.py` reads from the settings. A generator proposes and decides nothing:
-what becomes of a proposal is decided in `memory/proposed.py` and by the write gate.
+what becomes of a proposal is decided in `consolidation/review.py` and by the write gate.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from functools import cached_property
 
 from picomem.clock import Micros, parse_iso
 from picomem.errors import InvalidTime
+from picomem.recall.lexical_search import idf
 from picomem.recall.question import Question
-from picomem.recall.words import idf
 from picomem.records.note import PlacedSection
 from picomem.store.notes import named
 from picomem.store.search import SATURATION

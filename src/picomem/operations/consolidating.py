@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.consolidation import Consolidated
+from picomem.distillation import Consolidated
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.values import asdict, dataclass
 
@@ -80,17 +80,17 @@ async def consolidate(engine: Engine, request: Consolidate, progress: Progressin
     are picked. Each run is one change: `picomem changes` lists it, and
     `picomem undo` takes it back.
     """
-    from picomem import consolidation
+    from picomem import distillation
     from picomem.models.choice import generator_of
 
     generator = generator_of(engine.settings)
     if request.session:
         if progress:
             progress(0, 1, f"{generator.name}: {request.session}")
-        one = await consolidation.consolidate(engine, generator, request.session, force=True, dry_run=request.dry_run)
+        one = await distillation.consolidate(engine, generator, request.session, force=True, dry_run=request.dry_run)
         done = [one]
     else:
-        done = await consolidation.consolidate_due(
+        done = await distillation.consolidate_due(
             engine, generator, force=True, dry_run=request.dry_run, progress=progress
         )
     return ConsolidateResult(generator.name, request.dry_run, [_view(each) for each in done])

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from picomem.erasure.purge import in_words
 from picomem.errors import InvalidInput
-from picomem.memory.purge import in_words
 from picomem.operations.operation import Operation, option
 from picomem.values import dataclass
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
-    from picomem.memory.purge import Planned, Purged
+    from picomem.erasure.purge import Planned, Purged
 
 NOTES = "Notes are your own files and are not touched."
 

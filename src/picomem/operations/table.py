@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from picomem.operations.operation import Operation
 
 _PLACES = {
-    "keeping": ("ingest", "withhold", "migrate", "scrub", "embed", "status", "doctor", "audit", "index-status"),
-    "writing": ("remember", "revise", "forget"),
+    "maintenance": ("ingest", "withhold", "migrate", "scrub", "embed", "status", "doctor", "audit", "index-status"),
+    "remembering": ("remember", "revise", "forget"),
     "undoing": ("undo", "changes"),
     "purging": ("purge",),
     "recalling": ("recall",),
     "notes": ("search-notes", "read-note"),
-    "reading": ("memories", "show", "why", "history", "timeline", "index"),
+    "lookup": ("memories", "show", "why", "history", "timeline", "index"),
     "sessions": ("sessions", "messages", "import-sessions"),
     "consolidating": ("consolidate",),
 }

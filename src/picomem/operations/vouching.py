@@ -1,14 +1,15 @@
 """What an agent asks memory to store, with the origin that its words have; for those who serve agents. Pure.
 
-The request is weighed against what the agent has in its sight (`memory/proposed.py`, `Spoken`), whatever it claims.
+Whatever the request claims, it is weighed against what the agent has in its sight (`consolidation/review.py`,
+`Spoken`).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from picomem.memory.proposed import Spoken
-from picomem.operations.writing import Remember, Revise
+from picomem.consolidation.review import Spoken
+from picomem.operations.remembering import Remember, Revise
 from picomem.records.kinds import Origin
 from picomem.values import replace
 

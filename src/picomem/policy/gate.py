@@ -22,8 +22,8 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-from picomem.policy.chaff import chaff
 from picomem.policy.injection import is_hijack, looks_like_instruction
+from picomem.policy.low_value import chaff
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.policy.shapes import any_of, matches, table, visible
 from picomem.records.kinds import Kind, Origin

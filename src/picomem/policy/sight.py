@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from picomem.policy.grounding import Grounds, content_words
 from picomem.policy.pasted import pasted_words
+from picomem.policy.statements import Grounds, content_words
 from picomem.records.fence import quoted_in
 from picomem.records.kinds import Origin, worst
 

@@ -7,14 +7,14 @@ from itertools import islice, tee
 
 from picomem.errors import Corrupt
 from picomem.recall import rank
+from picomem.recall.confidence import LOOKED
 from picomem.recall.hits import episode_hit, why
+from picomem.recall.lexical_search import WordMatches
 from picomem.recall.looking import Looking, shares
-from picomem.recall.meaning import Likeness
 from picomem.recall.rank import Signals
 from picomem.recall.speaker import meant, names
-from picomem.recall.sureness import LOOKED
+from picomem.recall.vector_search import Likeness
 from picomem.recall.window import Window, inside_of, meant_window
-from picomem.recall.words import WordMatches
 from picomem.records.episode import Transcript
 from picomem.records.hit import Hit
 from picomem.store import episodes, search

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.clock import to_datetime
+from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Evidence
-from picomem.recall.words import WordMatches
 from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Hit
 from picomem.values import replace

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from picomem.clock import Micros
 from picomem.errors import EmbedderFailed, StoreError
 from picomem.recall import rank
+from picomem.recall.confidence import FIRST, confidence
 from picomem.recall.filters import Wanted
-from picomem.recall.meaning import Likeness, MeaningLeg
+from picomem.recall.lexical_search import Search, WordMatches, match_words
 from picomem.recall.question import Question
 from picomem.recall.rank import Evidence, Signals
-from picomem.recall.sureness import FIRST, confidence
+from picomem.recall.vector_search import Likeness, MeaningLeg
 from picomem.recall.weights import Weights
-from picomem.recall.words import Search, WordMatches, match_words
 from picomem.records.episode import Transcript
 from picomem.records.scope import Scope
 from picomem.store import episodes

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import islice
 
 from picomem.errors import Corrupt
+from picomem.recall.confidence import LOOKED
 from picomem.recall.hits import citation, memory_hit, message_citation, why
 from picomem.recall.looking import Looking, shares
 from picomem.recall.rank import Signals
-from picomem.recall.sureness import LOOKED
 from picomem.records.hit import Hit
 from picomem.records.memory import Memory
 from picomem.store import episodes, memories, sessions

@@ -6,8 +6,8 @@ from datetime import tzinfo
 
 from picomem.clock import Micros
 from picomem.recall.speaker import is_of_asker, is_telling
-from picomem.recall.when.reading import TimeReading, read_time
-from picomem.recall.when.sessions import SessionReading, read_sessions
+from picomem.recall.temporal.parsing import TimeReading, read_time
+from picomem.recall.temporal.sessions import SessionReading, read_sessions
 from picomem.text.plain import plain
 from picomem.text.terms import is_cjk, worded_terms
 from picomem.values import dataclass

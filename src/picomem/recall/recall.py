@@ -17,9 +17,9 @@ from picomem.recall.episode_hits import episode_hits
 from picomem.recall.filters import Wanted
 from picomem.recall.hits import redacted
 from picomem.recall.looking import Looking
-from picomem.recall.meaning import MeaningLeg
 from picomem.recall.memory_hits import memory_hits
 from picomem.recall.question import parse
+from picomem.recall.vector_search import MeaningLeg
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Answer, Hit
 from picomem.records.scope import Scope

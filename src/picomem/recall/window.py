@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from picomem.clock import MINUTE, Micros
 from picomem.recall.looking import Looking
-from picomem.recall.when.sessions import SessionReading, chosen
+from picomem.recall.temporal.sessions import SessionReading, chosen
 from picomem.store import search
 from picomem.values import dataclass
 

@@ -44,7 +44,7 @@ class Answer:
     """The answer to a question.
 
     `legs` names every way of searching with what came of it: a number of hits, "off", or the error that it met.
-    `confidence` (0–1) is how likely some of the answer is among the first hits (recall/sureness.py).
+    `confidence` (0–1) is how likely some of the answer is among the first hits (recall/confidence.py).
     """
 
     question: str

@@ -10,9 +10,9 @@ from picomem.operations.inert import inert
 from picomem.text.safe import for_terminal
 
 _MODULES = {
-    "reading": "recall search-notes read-note memories show why history timeline index",
-    "writing": "remember revise forget undo changes audit purge",
-    "keeping": "ingest withhold migrate scrub embed status doctor index-status",
+    "lookup": "recall search-notes read-note memories show why history timeline index",
+    "remembering": "remember revise forget undo changes audit purge",
+    "maintenance": "ingest withhold migrate scrub embed status doctor index-status",
     "conversations": "sessions messages import-sessions consolidate",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -1,0 +1,133 @@
+"""Whose words there are in a run: the person's, and those of tools that are not memory's. Pure.
+
+A model that has read a page may offer what the page says as its own words, or in others. So while tools' texts stand in
+its sight, what it stores is its own only where the person stated it, or memory knew it before and showed it (`Spoken`,
+by which consolidation decides as well); else it has the tools' origin, whatever the model claims and in whatever words.
+A mail that the person pasted is a text of others.
+
+What a tool says reaches a model in four ways: as its result, as a result that asks for another try, as content beside
+the result that a provider gets in the user's place, and from a tool that the provider runs itself. Memory's own tools
+quote what nobody trusted wrote inside of a fence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    NativeToolReturnPart,
+    TextContent,
+    ToolReturnPart,
+    UserPromptPart,
+)
+
+from picomem.consolidation.review import Spoken
+from picomem.policy.pasted import pasted_words
+from picomem.policy.statements import Grounds
+from picomem.records.fence import quoted_in, without_quoted
+from picomem.records.kinds import Origin
+from picomem.text.terms import terms
+from picomem.values import dataclass
+
+ORIGIN = "origin"  # in a result's metadata, which no provider gets: where its text came from
+_LONGEST = 200_000  # characters of one result that are looked at: a model's window holds no more
+
+
+@dataclass(frozen=True, slots=True)
+class Voices:
+    """Whose words there are in a model's sight: what the person said, and `spoken` of all."""
+
+    persons: Grounds
+    spoken: Spoken
+
+    @classmethod
+    def of(
+        cls, messages: Sequence[ModelMessage], asked: str, shown: str, heard: Sequence[tuple[Origin, str]]
+    ) -> Voices | None:
+        """`asked` is what the person says now, `shown` what memory put into the prompt, `heard` what `heard_in` finds
+        in the messages. None where no other tool has spoken."""
+        if not heard:
+            return None
+        said = [text_of(part.content) for message in messages for part in prompts_of(message, asked)]
+        said = list(dict.fromkeys((asked, *said)))
+        others = [*heard, *((Origin.OTHER, theirs) for text in said if (theirs := pasted_words(text)))]
+        known = Grounds(without_quoted(shown).splitlines())
+        persons = Grounds(said)
+        spoken = Spoken((persons, known), tuple((origin, frozenset(terms(text))) for origin, text in others))
+        return cls(persons, spoken)
+
+    def origin_of(self, text: str) -> Origin:
+        """Whose words a statement is made of."""
+        return self.spoken.origin_of(text)
+
+    def mentioned(self, text: str) -> bool:
+        """Whether the person has said a word of it."""
+        return not self.persons.terms.isdisjoint(terms(text))
+
+
+def heard_in(messages: Iterable[ModelMessage], asked: str, own_tools: Collection[str]) -> list[tuple[Origin, str]]:
+    """What nobody trusted wrote of these messages, each text once with where it came from."""
+    return list(dict.fromkeys(each for message in messages for each in _heard(message, asked, own_tools)))
+
+
+def _heard(message: ModelMessage, asked: str, own_tools: Collection[str]) -> Iterator[tuple[Origin, str]]:
+    parts = results_of(message, asked) if isinstance(message, ModelRequest) else message.parts
+    for part in parts:
+        if isinstance(part, NativeToolReturnPart):
+            yield Origin.TOOL, part.model_response_str()[:_LONGEST]
+        elif isinstance(part, ToolReturnPart):
+            text = part.model_response_str(wrap_if_error=False)[:_LONGEST]
+            if part.tool_name not in own_tools:
+                yield origin_of(part), text
+            else:
+                yield from quoted_in(text)
+
+
+def origin_of(part: ToolReturnPart) -> Origin:
+    """Where a result's text came from: what its metadata says, or simply a tool."""
+    said = part.metadata.get(ORIGIN) if isinstance(part.metadata, dict) else None
+    return Origin(said) if said in list(Origin) else Origin.TOOL
+
+
+def results_of(message: ModelRequest, asked: str = "") -> list[ToolReturnPart]:
+    """The results in a request. What a tool gave beside its result stands behind that, in the user's place, and is
+    taken as part of the last one; but what the person `asked` is theirs wherever it stands."""
+    results = [part for part in message.parts if isinstance(part, ToolReturnPart)]
+    persons = prompts_of(message, asked)
+    beside = [part for part in message.parts if isinstance(part, UserPromptPart) and part not in persons]
+    if not (results and beside):
+        return results
+    *first, last = results
+    texts = [last.model_response_str(wrap_if_error=False), *(text_of(part.content) for part in beside)]
+    whole = ToolReturnPart(
+        last.tool_name, "\n".join(texts), last.tool_call_id, metadata=last.metadata, outcome=last.outcome
+    )
+    return [*first, whole]
+
+
+def prompts_of(message: ModelMessage, asked: str = "") -> list[UserPromptPart]:
+    """What the person says in a message. Beside a result it is theirs where a run of pydantic-ai's did not make the
+    message (`history.to_model` did), or where it is what they `asked`."""
+    if isinstance(message, ModelResponse):
+        return []
+    prompts = [part for part in message.parts if isinstance(part, UserPromptPart)]
+    if message.run_id is None or not any(isinstance(part, ToolReturnPart) for part in message.parts):
+        return prompts
+    return [part for part in prompts if asked and text_of(part.content) == asked]
+
+
+def text_of(content: str | Iterable[Any]) -> str:
+    """The text of a prompt, with a mark for each file in it."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(_text_of_item(item) for item in content)
+
+
+def _text_of_item(item: Any) -> str:
+    if isinstance(item, str):
+        return item
+    return item.content if isinstance(item, TextContent) else f"[{getattr(item, 'kind', 'file')}]"

@@ -1,0 +1,297 @@
+"""What one run of consolidation writes, in the caller's transaction.
+
+What a run leaves behind, all in one transaction and under one `run` id (nothing of it is anywhere else):
+
+- `changes`: a row of verb `consolidate` and decision `consolidate`, without a memory, whose `before` and `after` are
+  the pointer before and after; and a row for each fact (add, merge, supersede, refuse), each memory that was called off
+  (archive) and each thing that was turned down (refuse), all of verb `consolidate`;
+- `memories`: the versions that those changes opened and closed, of source `consolidation`;
+- `episodes`: one timeline entry (role `summary`, category `timeline`, key `ctx_{session}_{uuid}`), in several parts of
+  one key where it is a `[RAW]` one; with its full text and vector; their place is the messages' numbers minus one;
+- `transcripts`: the session's own row (host `picobot`, path `picomem:session/ID`), made by the first run and only
+  brought up to date by the later ones, as the place that the entries point into;
+- `session_summaries`: the summary, if this run wrote one (`consolidations.summarised`);
+- `lineage`: from the messages (`message`, id) to the memory version, to the refusal's change, to the timeline entry
+  (`episode`, id, 0) and to the summary (`summary`, the session's id, 0), with the change that made it;
+- `sessions`: pointer, its time, and the count of failures, which begins anew;
+- `consolidations`: a row that says all that, and what pointer, failures and summary were before.
+
+Beside it stands `spending`, which no undo takes back. What an undo does is in `undo.py` and `undo_consolidation.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from picomem.clock import Micros
+from picomem.consolidation.material import Part
+from picomem.consolidation.review import Taken
+from picomem.consolidation.undo_consolidation import CONSOLIDATED
+from picomem.memory.clean import Cleaner
+from picomem.memory.decide import Offer
+from picomem.memory.likeness import Relation, compare
+from picomem.memory.remember import Remembered, Writer
+from picomem.memory.vectors import Prepared, Vectors
+from picomem.policy.requests import find_requests
+from picomem.records.episode import Episode, Transcript
+from picomem.records.ids import content_hash, new_id
+from picomem.records.kinds import Decision, Kind, Origin, Source
+from picomem.records.memory import Memory, Parent
+from picomem.records.scope import Scope
+from picomem.records.session import Role, Summary, session_path
+from picomem.store import consolidations, episodes, memories, sessions
+from picomem.store.connector import Transaction
+from picomem.text.tokens import count_tokens
+from picomem.values import dataclass, field, replace
+
+_IMPORTANCE = 0.3  # of a timeline entry
+_EXCERPT = 200  # characters of what was turned down that its change keeps
+
+Offered = tuple[str, Origin, Remembered]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """What a run did. `offered` is each fact with its origin and what became of it; `timeline` the entry's text, all
+    parts of it."""
+
+    run: str
+    change_id: str
+    generator: str
+    first: int
+    last: int
+    timeline: str
+    summary: str
+    covered: int
+    origin: Origin
+    offered: tuple[Offered, ...]
+    called_off: tuple[str, ...]
+    turned_down: tuple[tuple[str, str], ...] = field(default=())
+
+
+@dataclass(slots=True)
+class TakingUp:
+    """One run in its transaction; `owner` is the scope of the session."""
+
+    tx: Transaction
+    part: Part
+    taken: Taken
+    writer: Writer
+    generator: str
+    owner: Scope
+    cleaner: Cleaner
+    change_id: str = ""  # of the run's own change
+    turned_down: list[tuple[str, str]] = field(default_factory=list)  # a text and the reason
+
+    def all(self, texts: Sequence[str], vectors: Sequence[Prepared | None], store: Vectors | None) -> Applied:
+        part, session = self.part, self.part.session
+        reason = f"messages {part.first} to {part.last} of session {session.id}, by {self.generator}"
+        before_seq = session.last_consolidated_seq
+        own = self.writer.record(self.tx, self.owner, CONSOLIDATED, reason, before=before_seq, after=part.last)
+        self.change_id = own.id
+        forgotten = self._forgotten()
+        called_off = self._call_off()
+        offered = self._requests(forgotten) + self._facts(forgotten)
+        for down in self.taken.turned_down:
+            self._refuse(down.text, down.reason, down.memory_id)
+        stored = self._timeline(texts)
+        if store is not None:
+            for episode, vector in zip(stored, vectors, strict=True):
+                store.store(self.tx, "episode", episode.doc, vector)
+        before = sessions.summary(self.tx, self.owner, part.session.id) if part.covers else None
+        self._summarise(before)
+        consolidations.record(
+            self.tx,
+            self.owner,
+            consolidations.Record(
+                run=self.writer.run,
+                change_id=self.change_id,
+                session=session.id,
+                generator=self.generator,
+                first=part.first,
+                last=part.last,
+                before_seq=before_seq,
+                before_at=session.last_consolidated_at,
+                before_failures=session.consolidation_failures,
+                summary=before,
+                summarised=bool(part.covers),
+                episodes=tuple(episode.id for episode in stored),
+                at=self.writer.now,
+            ),
+        )
+        consolidations.move_pointer(self.tx, part.session, part.last, self.writer.now)
+        return Applied(
+            run=self.writer.run,
+            change_id=self.change_id,
+            generator=self.generator,
+            first=part.first,
+            last=part.last,
+            timeline="\n".join(texts),
+            summary=self.taken.summary if part.covers else "",
+            covered=part.covers,
+            origin=self.taken.origin,
+            offered=tuple(offered),
+            called_off=tuple(called_off),
+            turned_down=tuple(self.turned_down),
+        )
+
+    def _forgotten(self) -> list[Memory]:
+        """What was forgotten since the first of these messages was said: it must not come back by them."""
+        since = self.part.fresh[0].created_at
+        found = memories.archived(self.tx, self.owner)
+        return [memory for memory in found if memory.known_to is not None and memory.known_to > since]
+
+    def _call_off(self) -> list[str]:
+        called_off = []
+        for memory in self.taken.invalidate:
+            now = memories.by_key(self.tx, memory.scope, memory.key)
+            if now is not None and now.id == memory.id and now.version == memory.version:
+                reason = f"it holds no longer, says session {self.part.session.id}"
+                change = self.writer.forget(self.tx, memory.scope, memory.id, reason)
+                parents = self._parents(message.seq for message in self.part.fresh)
+                memories.add_lineage(self.tx, self.owner, "change", change.id, 0, parents, change.id)
+                called_off.append(memory.key)
+        return called_off
+
+    def _requests(self, forgotten: Sequence[Memory]) -> list[Offered]:
+        """What the user asked to be remembered, as ingest finds it in transcripts: no generator decides on that."""
+        offered = []
+        for message in self.part.fresh:
+            if message.role is not Role.USER or message.origin is not Origin.USER:
+                continue
+            for wish in find_requests(self.cleaner.shown_text(message.content)):
+                offer = self._offer(wish.kind, wish.content, wish.key, wish.importance, Origin.USER, message.created_at)
+                offer = replace(offer, around=message.content, kind_given=True)
+                offered += self._offered(offer, (message.seq,), forgotten)
+        return offered
+
+    def _facts(self, forgotten: Sequence[Memory]) -> list[Offered]:
+        times = {message.seq: message.created_at for message in self.part.messages}
+        offered = []
+        for fact in self.taken.facts:
+            said_at = max((times[number] for number in fact.sources), default=self.writer.now)
+            offer = self._offer(fact.kind, fact.content, fact.key, fact.importance, fact.origin, said_at)
+            offered += self._offered(replace(offer, kind_given=fact.kind_given), fact.sources, forgotten)
+        return offered
+
+    def _offer(self, kind: Kind, content: str, key: str, importance: float, origin: Origin, said_at: Micros) -> Offer:
+        """A preference is a person's, wherever it was said; the rest belongs to the project of the session. The key is
+        a suggestion: what stands under it already gives way only to what is about the same."""
+        personal = replace(self.owner, project="") if kind is Kind.PREFERENCE else self.owner
+        return Offer(
+            scope=personal,
+            content=content,
+            kind=kind,
+            key=key,
+            key_given=False,
+            importance=importance,
+            origin=origin,
+            source=Source.CONSOLIDATION,
+            valid_from=min(said_at, self.writer.now),
+            explicit=False,
+        )
+
+    def _offered(self, offer: Offer, sources: Sequence[int], forgotten: Sequence[Memory]) -> list[Offered]:
+        same = (Relation.SAME, Relation.CONTAINED)
+        gone = next((each for each in forgotten if compare(offer.content, each.content).relation in same), None)
+        if gone is not None:
+            self._refuse(offer.content, f"“{gone.key}” said this and was forgotten since")
+            return []
+        return [(offer.content, offer.origin, self.writer.remember(self.tx, offer, self._parents(sources)))]
+
+    def _timeline(self, texts: Sequence[str]) -> list[Episode]:
+        """Store the entry, and the row that stands for the session as a transcript."""
+        part = self.part
+        fresh = part.fresh
+        transcript = self._transcript()
+        key = f"ctx_{part.session.id}_{new_id()}"
+        entry = Episode(
+            id="",
+            transcript_id=transcript.id,
+            first_turn=part.first - 1,
+            last_turn=part.last - 1,
+            part=0,
+            start=part.first,
+            end=part.last + 1,
+            role="summary",
+            origin=self.taken.origin,
+            preview="",
+            started_at=fresh[0].created_at,
+            ended_at=fresh[-1].created_at,
+            identity="",
+            category="timeline",
+            key=key,
+            importance=_IMPORTANCE,
+            created_at=self.writer.now,
+        )
+        parts = [
+            replace(
+                entry,
+                id=new_id(),
+                part=number,
+                preview=text,
+                tokens=count_tokens(text),
+                identity=content_hash(key, str(number)),
+            )
+            for number, text in enumerate(texts)
+        ]
+        stored = episodes.insert_all(self.tx, self.owner, parts)
+        parents = self._parents(message.seq for message in fresh)
+        for episode in stored:
+            memories.add_lineage(self.tx, self.owner, "episode", episode.id, 0, parents, self.change_id)
+        return stored
+
+    def _transcript(self) -> Transcript:
+        """The session as a transcript: what timeline entries point into, and what a person can withhold."""
+        part, session = self.part, self.part.session
+        path = session_path(session.id)
+        found = episodes.transcript_at(self.tx, self.owner, path, session.id)
+        transcript = found or Transcript(
+            id=new_id(),
+            host="picobot",
+            path=path,
+            session=session.id,
+            agent=session.scope.agent,
+            project=session.scope.project,
+            started_at=part.fresh[0].created_at,
+        )
+        transcript = replace(
+            transcript,
+            title=session.title,
+            ended_at=part.fresh[-1].created_at,
+            turns=max(transcript.turns, part.last),
+            updated_at=self.writer.now,
+        )
+        episodes.put_transcript(self.tx, self.owner, transcript)
+        return transcript
+
+    def _summarise(self, before: Summary | None) -> None:
+        part = self.part
+        if not part.covers:
+            return
+        summary = Summary(
+            session_id=part.session.id,
+            text=self.taken.summary,
+            origin=self.taken.origin,
+            message_count=part.covered,
+            covered_seq=part.covers,
+            created_at=before.created_at if before else self.writer.now,
+            updated_at=self.writer.now,
+        )
+        sessions.put_summary(self.tx, self.owner, summary)
+        parents = self._parents(message.seq for message in part.messages if message.seq <= part.covers)
+        memories.add_lineage(self.tx, self.owner, "summary", part.session.id, 0, parents, self.change_id)
+
+    def _parents(self, numbers: Iterable[int]) -> list[Parent]:
+        wanted = set(numbers)
+        return [Parent(kind="message", id=each.id) for each in self.part.messages if each.seq in wanted]
+
+    def _refuse(self, text: str, reason: str, memory_id: str = "") -> None:
+        """Put on record what was not even offered, with the messages that it came from."""
+        self.turned_down.append((text, reason))
+        excerpt = text[:_EXCERPT]
+        change = self.writer.record(
+            self.tx, self.owner, Decision.REFUSE, reason, memory_id=memory_id, candidate=excerpt
+        )
+        parents = self._parents(message.seq for message in self.part.fresh)
+        memories.add_lineage(self.tx, self.owner, "change", change.id, 0, parents, change.id)

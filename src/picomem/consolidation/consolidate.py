@@ -1,0 +1,239 @@
+"""Consolidate a conversation: what a generator is asked about, and the one transaction that applies its answer.
+
+This is the thin part. `due.py` decides what is due, `review.py` what may be kept, `memory/decide.py` what becomes of
+each fact, and `apply.py` writes it. In between, `picomem/distillation.py` asks the generator.
+
+The transaction first checks that the pointer and the messages are still those that were read. If another process was
+faster, or a message was purged meanwhile, nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import tzinfo
+
+from picomem.clock import Clock, to_datetime
+from picomem.consolidation.apply import Applied, TakingUp
+from picomem.consolidation.due import Triggers, due
+from picomem.consolidation.material import Part, part_of
+from picomem.consolidation.raw import entry
+from picomem.consolidation.review import Taken, persons_in, taken
+from picomem.errors import NotFound
+from picomem.memory.clean import Cleaner
+from picomem.memory.lease import Lease
+from picomem.memory.remember import Writer
+from picomem.memory.vectors import Vectors
+from picomem.models.generator import KnownMemory, Material, Proposal
+from picomem.records.kinds import Origin
+from picomem.records.memory import Memory
+from picomem.records.scope import Scope
+from picomem.records.session import Message, Role, Session
+from picomem.records.spend import Spend
+from picomem.settings import Settings
+from picomem.store import consolidations, memories, sessions
+from picomem.store.connector import Connector, Row, Transaction
+from picomem.text.terms import terms
+from picomem.text.tokens import count_tokens
+from picomem.values import dataclass, replace
+
+_LEASE_SECONDS = 600  # longer than a model mostly takes; should it take longer still, the slower answer is thrown away
+_MOST_KNOWN = 24  # memories that a generator is shown
+_RECALLING = ("recall", "search", "memory_get")  # in the names of tools that hand out what is in memory
+
+MakeWriter = Callable[[str], Writer]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """A part of what is due (up to the message `due_to`), with what the generator is shown of memory, and the marks of
+    what was read."""
+
+    part: Part
+    due_to: int
+    known: tuple[Memory, ...]
+    material: Material
+    marks: tuple[Row, ...]
+
+
+class Consolidator:
+    """Reads and writes for the consolidation of one user's conversations."""
+
+    def __init__(
+        self,
+        connector: Connector,
+        scope: Scope,
+        cleaner: Cleaner,
+        vectors: Vectors | None,
+        writer: MakeWriter,
+        settings: Settings,
+        clock: Clock,
+        zone: tzinfo,
+    ) -> None:
+        self._connector = connector
+        self._scope = scope
+        self._cleaner = cleaner
+        self._vectors = vectors
+        self._writer = writer
+        self._settings = settings
+        self._clock = clock
+        self._zone = zone
+
+    # Before
+
+    def waiting(self) -> list[Session]:
+        """The sessions with messages that memory has not taken up, the one that waits longest first."""
+        with self._connector.read() as tx:
+            return consolidations.waiting(tx, self._scope)
+
+    def ready(self, session_id: str, *, asked: bool = False) -> Ready | None:
+        """The next part of a session that is due, or None. Raises NotFound and Corrupt."""
+        with self._connector.read() as tx:
+            session = self._session(tx, sessions.find_id(tx, self._scope, session_id))
+            summary = sessions.summary(tx, self._scope, session.id)
+            stands = summary.covered_seq if summary else 0
+            if not self._settings.session.enable_summarization:
+                stands = session.last_consolidated_seq
+            loaded = sessions.messages_after(tx, self._scope, session.id, min(stands, session.last_consolidated_seq))
+            found = due(session, loaded.messages, self._clock(), Triggers.of(self._settings), asked=asked)
+            if found is None:
+                return None
+            if not self._settings.session.enable_summarization:
+                found = replace(found, covers=0)
+            window = self._settings.memory.consolidation_window
+            part = part_of(session, loaded.messages, found, summary, window // 2, self._cleaner.shown_text)
+            marks = sessions.marks(tx, self._scope, session.id, part.messages[0].seq - 1, part.last)
+            known = self._known(tx, part, window // 10)
+        material = self._material(part, known, window)
+        return Ready(part=part, due_to=found.last, known=known, material=material, marks=marks)
+
+    def _session(self, tx: Transaction, session_id: str) -> Session:
+        found = sessions.session(tx, self._scope, session_id)
+        if found is None:
+            raise NotFound(f"There is no session “{session_id[:80]}”; `picomem sessions` lists them.")
+        return found
+
+    def _known(self, tx: Transaction, part: Part, room: int) -> tuple[Memory, ...]:
+        """What is believed and shares words with the part, the likest first, within so many tokens."""
+        said = frozenset(term for line in part.lines for term in terms(line.text))
+        found = []
+        for memory in memories.current(tx, part.session.scope, self._clock()):
+            shared = len(said & frozenset(terms(f"{memory.key} {memory.content}")))
+            if shared and memory.origin.trusted:
+                found.append((-shared, memory.id, memory))
+        kept: list[Memory] = []
+        for _, _, memory in sorted(found, key=lambda each: each[:2])[:_MOST_KNOWN]:
+            room -= memory.tokens + count_tokens(memory.key)
+            if room < 0:
+                break
+            kept.append(self._cleaner.shown(memory))
+        return tuple(kept)
+
+    def _material(self, part: Part, known: Sequence[Memory], window: int) -> Material:
+        return Material(
+            lines=part.lines,
+            known=tuple(KnownMemory(memory.key, memory.content) for memory in known),
+            summary=self._cleaner.shown_text(part.summary.text) if part.summary and part.covers else "",
+            summary_origin=part.summary.origin if part.summary else Origin.AGENT,
+            summarise_to=part.covers,
+            day=self._stamp(part),
+            output_tokens=window // 4,
+        )
+
+    def lease(self) -> Lease:
+        """The right to ask a model about this user's conversations: what two ask at once, both pay for."""
+        return Lease(name=f"consolidating {self._scope.user}", seconds=_LEASE_SECONDS, clock=self._clock)
+
+    def begun(self, ready: Ready, lease: Lease) -> str:
+        """Take the lease; why a model is not to be asked: "busy" where another process asks one, "overtaken" where it
+        has, and else an empty string."""
+        with self._connector.write() as tx:
+            if not lease.taken(tx):
+                return "busy"
+            if not self._unchanged(tx, ready):
+                lease.give_back(tx)
+                return "overtaken"
+        return ""
+
+    def ended(self, lease: Lease) -> None:
+        """Give the lease back."""
+        with self._connector.write() as tx:
+            lease.give_back(tx)
+
+    def reserve(self, model: str, most: Spend) -> bool:
+        """Put on the books what a call may cost at most; False where the day's limit does not leave that much."""
+        limit = self._settings.memory.daily_token_limit
+        now = self._clock()
+        with self._connector.write() as tx:
+            if limit and consolidations.spent_on(tx, self._scope, now).tokens + most.tokens > limit:
+                return False
+            consolidations.add_spending(tx, self._scope, now, model, most)
+        return True
+
+    # After
+
+    def settle(self, model: str, most: Spend, spend: Spend) -> None:
+        """Set what was reserved for a call to what it cost."""
+        with self._connector.write() as tx:
+            consolidations.add_spending(tx, self._scope, self._clock(), model, spend + -most)
+
+    def taken(self, ready: Ready, proposal: Proposal) -> Taken:
+        """What may be kept of a proposal. Raises GeneratorFailed where it is none."""
+        return taken(proposal, ready.part, ready.known, self._cleaner.shown_text)
+
+    def failed(self, ready: Ready) -> int:
+        """Count a failure of the generator; how many there were in a row, with this one."""
+        with self._connector.write() as tx:
+            consolidations.count_failure(tx, ready.part.session)
+        return ready.part.session.consolidation_failures + 1
+
+    def apply(self, ready: Ready, taken: Taken, generator: str, *, dry_run: bool = False) -> Applied | None:
+        """Keep what came of a part; None where it was overtaken. With `dry_run` all is done, and then taken back."""
+        texts = entry(self._stamp(ready.part), taken.timeline)
+        with_vectors = self._vectors is not None and not dry_run
+        vectors = self._vectors.prepare(texts) if self._vectors and with_vectors else [None] * len(texts)
+        writer = self._writer(f"consolidation:{generator}")
+        writer.recalled = (*writer.recalled, *_recalled(ready.part.messages))
+        writer.persons = persons_in(ready.part)
+        if dry_run:
+            writer.store_vector = None
+        try:
+            with self._connector.write() as tx:
+                if not self._unchanged(tx, ready):
+                    return None
+                done = TakingUp(tx, ready.part, taken, writer, generator, ready.part.session.scope, self._cleaner)
+                applied = done.all(texts, vectors, self._vectors if with_vectors else None)
+                if dry_run:
+                    raise _TakenBack(applied)
+        except _TakenBack as end:
+            return end.applied
+        if self._vectors is not None:
+            self._vectors.store_waiting(self._connector)
+        return applied
+
+    def _unchanged(self, tx: Transaction, ready: Ready) -> bool:
+        part = ready.part
+        now = sessions.session(tx, self._scope, part.session.id)
+        if now is None or now.last_consolidated_seq != part.session.last_consolidated_seq:
+            return False
+        if sessions.summary(tx, self._scope, part.session.id) != part.summary:
+            return False
+        return sessions.marks(tx, self._scope, part.session.id, part.messages[0].seq - 1, part.last) == ready.marks
+
+    def _stamp(self, part: Part) -> str:
+        return f"{to_datetime(part.fresh[-1].created_at, self._zone):%Y-%m-%d %H:%M}"
+
+
+class _TakenBack(Exception):
+    """A dry run is over."""
+
+    def __init__(self, applied: Applied) -> None:
+        super().__init__()
+        self.applied = applied
+
+
+def _recalled(messages: Sequence[Message]) -> list[str]:
+    """What memory's own tools handed out in these messages: an agent that repeats it says nothing new."""
+    asked = {
+        call.id for message in messages for call in message.tool_calls if any(name in call.name for name in _RECALLING)
+    }
+    return [message.content for message in messages if message.role is Role.TOOL and message.tool_call_id in asked]

@@ -1,0 +1,126 @@
+"""The part of a conversation that one consolidation takes up, as a generator may see it. Pure, given what redacts.
+
+What is due may be longer than a model takes: a run takes as much of it as fits, from the oldest on, and the next goes
+on there. A cut stands where `due` would make one: never between a call and its result. A part has two borders, since a
+summary covers less than memory takes up (see `due`): messages that memory took up before, but for which nothing stands
+in the prompt yet, come along only to be summarised.
+
+What a tool answered is not shown, only that it was asked: it is long, an agent says in its own words what it took from
+it, and a page that gives orders gives them to nobody here. Text of other people is shown as theirs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from picomem.consolidation.due import Due
+from picomem.models.generator import Line
+from picomem.records.session import Message, Role, Session, Summary
+from picomem.sessions.pairs import Group, grouped, last_of, may_cut_behind
+from picomem.text.tokens import count_tokens, cut_to_tokens
+from picomem.values import dataclass
+
+Safe = Callable[[str], str]
+
+_LINE = 6  # tokens of a line's number and speaker
+_TAIL = 300  # characters of the end of a message that was cut: people ask at the end of what they paste
+_PRIVATE = r"(?is)<private>.*?(?:</private>|\Z)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Messages `first` to `last` of a session, as it was when it was read. A summary of those up to `covers` is wanted
+    (0: none is), on top of `summary`, which stands for those before `messages`."""
+
+    session: Session
+    first: int
+    last: int
+    covers: int
+    messages: tuple[Message, ...]
+    lines: tuple[Line, ...]
+    summary: Summary | None
+
+    @property
+    def fresh(self) -> tuple[Message, ...]:
+        """The messages that memory takes up now."""
+        return tuple(message for message in self.messages if message.seq >= self.first)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether anybody said anything in the new messages, tools and their use apart."""
+        talking = (message for message in self.fresh if message.role in (Role.USER, Role.ASSISTANT))
+        return any(char.isalnum() for message in talking for char in message.content)
+
+    @property
+    def covered(self) -> int:
+        """How many messages the new summary stands for."""
+        before = self.summary.message_count if self.summary else 0
+        return before + sum(message.seq <= self.covers for message in self.messages)
+
+
+def part_of(
+    session: Session, messages: Sequence[Message], due: Due, summary: Summary | None, most: int, safe: Safe
+) -> Part:
+    """The first part of what is due, of at most `most` tokens of new messages where a cut can be made there.
+
+    `messages` are all behind the earlier summary and behind the pointer. `safe` redacts.
+    """
+    groups, _ = grouped(messages)
+    shown = {message.seq: _line(message, due.first, most // 4, safe) for message in messages}
+    costs = [_cost(group, shown) for group in groups]
+    fresh = [place for place, group in enumerate(groups) if due.first <= group.first <= due.last]
+    end = _end(groups, costs, fresh, most)
+    last = min(last_of(groups, end), due.last)
+    stands = summary.covered_seq if summary else 0
+    older = [place for place, group in enumerate(groups) if stands < group.first < due.first]
+    covers = min(due.covers, last)
+    if older and sum(costs[place] for place in older) > most:
+        covers = min(covers, last_of(groups, _end(groups, costs, older, most)))
+    if covers <= stands:
+        covers = 0
+    taken = [
+        message
+        for message in messages
+        if due.first <= message.seq <= last or (stands < message.seq <= covers and message.seq < due.first)
+    ]
+    return Part(
+        session=session,
+        first=due.first,
+        last=last,
+        covers=covers,
+        messages=tuple(taken),
+        lines=tuple(line for message in taken if (line := shown[message.seq]) is not None),
+        summary=summary,
+    )
+
+
+def _end(groups: Sequence[Group], costs: Sequence[int], places: Sequence[int], most: int) -> int:
+    """The place of the last of these groups that fits, where a cut may be made behind it; at least the first such."""
+    spent, end = 0, -1
+    for place in places:
+        spent += costs[place]
+        if spent > most and end >= 0:
+            break
+        if may_cut_behind(groups, place):
+            end = place
+    return end if end >= 0 else places[-1]
+
+
+def _cost(group: Group, shown: dict[int, Line | None]) -> int:
+    lines = [shown.get(message.seq) for message in group.messages]
+    return sum(_LINE + count_tokens(line.text) for line in lines if line is not None)
+
+
+def _line(message: Message, first: int, most: int, safe: Safe) -> Line | None:
+    """A message as a line; None where it has nothing to show."""
+    if message.role in (Role.TOOL, Role.SYSTEM):
+        return None
+    text = safe(re.sub(_PRIVATE, "", message.content)).strip()
+    short = cut_to_tokens(text, most)
+    if short != text:
+        text = f"{short.rstrip()} [… cut …] {text[-_TAIL:].lstrip()}"
+    calls = ", ".join(call.name for call in message.tool_calls)
+    if calls:
+        text = f"{text} (it used {calls})".strip()
+    return Line(message.seq, message.role, text, message.origin, message.seq >= first) if text else None

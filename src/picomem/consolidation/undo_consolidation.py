@@ -1,0 +1,161 @@
+"""Taking back what a consolidation did to its conversation, and taking that back in turn; the facts of a run are taken
+back like any other change (`undo.py`).
+
+A run and the undo of it are the same thing in two directions, so one function does both: the pointer goes to where it
+was before, the summary becomes what it was, and the timeline entry, which one of them stored and the other removed,
+goes or comes back. What it needs stands in the record of the run (`consolidations.Record`). Turning a run back puts
+another record in its place, under the run of the undo, that leads back; so at any time one record says how a
+conversation stands to a consolidation:
+
+    change             run   decision      on record
+    c  consolidate     R     consolidate   R: messages 1–6, the entry's id
+    d  undo c          U     reopen        U: the entry itself; the conversation is due again
+    e  undo d          V     consolidate   V: messages 1–6, the entry's id
+
+Only what happened to a conversation last can be taken back: what came later began where it ended. Facts that were taken
+back are forgotten since, so consolidating the conversation anew does not store them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from picomem.errors import Conflict
+from picomem.memory.remember import Writer
+from picomem.memory.vectors import Vectors
+from picomem.memory.version_history import applied
+from picomem.records.episode import Episode
+from picomem.records.memory import Change, Parent
+from picomem.records.scope import Scope
+from picomem.store import audit, consolidations, episodes, memories, sessions
+from picomem.store.connector import Transaction
+from picomem.values import replace
+
+CONSOLIDATED, REOPENED = "consolidate", "reopen"  # decisions: a conversation was taken up, and that was taken back
+
+
+def check_latest(tx: Transaction, scope: Scope, change: Change, undoes: Mapping[str, str]) -> None:
+    """Raises Conflict where what a change did to its conversation was taken back already, or something happened to the
+    conversation since, or nobody knows any more how it was."""
+    latest = _latest(change, undoes)
+    if applied(latest, undoes)[1] != applied(change.id, undoes)[1]:
+        raise Conflict(
+            f"Run {change.run} was undone already, by {latest}; undo that to have it again.", change_id=latest
+        )
+    kept = _record(tx, scope, latest)
+    session = sessions.session(tx, scope, kept.session) if kept else None
+    if kept is not None and session is not None and session.last_consolidated_seq != kept.last:
+        later = consolidations.latest(tx, scope, kept.session)
+        raise Conflict(
+            f"Run {change.run} cannot be undone yet: the conversation was consolidated further by run {later}; undo "
+            "that first.",
+            run=later,
+        )
+    if kept is None and change.decision == REOPENED:
+        raise Conflict(
+            f"Run {change.run} cannot be undone: what it took back is past its time or was purged; `picomem "
+            "consolidate` takes the conversation up anew, if it is still there."
+        )
+
+
+def on_record(tx: Transaction, scope: Scope, change: Change, undoes: Mapping[str, str]) -> bool:
+    """Whether it is known how the conversation was before a change; not where it was purged since."""
+    return _record(tx, scope, _latest(change, undoes)) is not None
+
+
+def turn_back(
+    tx: Transaction,
+    writer: Writer,
+    scope: Scope,
+    change: Change,
+    reason: str,
+    undoes: Mapping[str, str],
+    vectors: Vectors | None,
+) -> Change:
+    """Put pointer, summary and timeline entry of a conversation back to what they were before a change; the change
+    that says so."""
+    kept = _record(tx, scope, _latest(change, undoes))
+    done = writer.record(
+        tx,
+        scope,
+        REOPENED if change.decision == CONSOLIDATED else CONSOLIDATED,
+        reason or f"taken back: {change.reason}",
+        before=change.after,
+        after=change.before,
+        undoes=change.id,
+    )
+    session = sessions.session(tx, scope, kept.session) if kept else None
+    if kept is None or session is None:
+        return done  # the conversation was purged since
+    removed = _removed(tx, scope, kept.episodes)
+    stored = _stored(tx, scope, kept, done, vectors)
+    summary = sessions.summary(tx, scope, kept.session) if kept.summarised else None
+    if kept.summarised:
+        _summarise(tx, scope, kept, done)
+    consolidations.move_back(tx, scope, kept)
+    back = replace(
+        kept,
+        run=writer.run,
+        change_id=done.id,
+        last=kept.before_seq,
+        before_seq=kept.last,
+        before_at=session.last_consolidated_at,
+        before_failures=session.consolidation_failures,
+        summary=summary,
+        episodes=tuple(each.id for each in stored),
+        entries=tuple(removed),
+        at=writer.now,
+    )
+    consolidations.record(tx, scope, back)
+    return done
+
+
+def _latest(change: Change, undoes: Mapping[str, str]) -> str:
+    """The last of the changes that did, undid and redid what a change is about."""
+    base, _ = applied(change.id, undoes)
+    return next((each for each in reversed(tuple(undoes)) if applied(each, undoes)[0] == base), base)
+
+
+def _record(tx: Transaction, scope: Scope, change_id: str) -> consolidations.Record | None:
+    found = audit.change(tx, scope, change_id)
+    return consolidations.of_run(tx, scope, found.run) if found else None
+
+
+def _removed(tx: Transaction, scope: Scope, ids: Sequence[str]) -> list[Episode]:
+    removed = []
+    for episode_id in ids:
+        entry = episodes.episode(tx, scope, episode_id)
+        if entry is not None:  # else it was past its time
+            episodes.delete(tx, scope, entry)
+            memories.purge_lineage(tx, scope, "episode", entry.id)
+            removed.append(entry)
+    return removed
+
+
+def _stored(
+    tx: Transaction, scope: Scope, kept: consolidations.Record, done: Change, vectors: Vectors | None
+) -> list[Episode]:
+    stored = episodes.insert_all(tx, scope, kept.entries)
+    parents = _parents(tx, scope, kept, kept.entries[0].first_turn, kept.entries[0].last_turn + 1) if stored else []
+    for entry in stored:
+        memories.add_lineage(tx, scope, "episode", entry.id, 0, parents, done.id)
+        if vectors is not None:
+            vectors.store_text(tx, scope, "episode", entry.doc, episodes.text_of(entry))
+    return stored
+
+
+def _summarise(tx: Transaction, scope: Scope, kept: consolidations.Record, done: Change) -> None:
+    """Let the summary be what it was before; there may have been none."""
+    memories.purge_lineage(tx, scope, "summary", kept.session)
+    if kept.summary is None:
+        tx.run("purge_summary", user=scope.user, session_id=kept.session)
+        return
+    sessions.put_summary(tx, scope, kept.summary)
+    parents = _parents(tx, scope, kept, 0, kept.summary.covered_seq)
+    memories.add_lineage(tx, scope, "summary", kept.session, 0, parents, done.id)
+
+
+def _parents(tx: Transaction, scope: Scope, kept: consolidations.Record, after: int, last: int) -> list[Parent]:
+    """The messages of the conversation behind a number, up to another."""
+    said = sessions.messages_after(tx, scope, kept.session, after).messages
+    return [Parent(kind="message", id=each.id) for each in said if each.seq <= last]

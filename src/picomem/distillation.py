@@ -1,0 +1,248 @@
+"""Consolidation: a generator is asked what to keep of a conversation, and what may be kept is kept.
+
+    ready (a transaction that reads) → the generator, and each of its calls: reserve → ask → settle → taken →
+    apply (one transaction that writes)
+
+The network stands between transactions and in none. Nothing is written before the answer is whole, checked, and
+the session still what it was, so a crash at any point leaves either nothing or all of a run; what is lost is an answer.
+
+A generator that fails is counted in the session's row, and nothing else happens: the conversation goes on and is due
+again. After `memory.max_failures_before_degrade` failures in a row the part is taken up without a model: by the
+extractive generator, or as a `[RAW]` entry where that has nothing to say. Then counting starts again.
+
+A call is on the books before it is made, at the most that it can cost, and is set right after it. So a process that
+dies in the middle of one, again and again, runs into `memory.daily_token_limit` like any other, and two that ask at
+once cannot both have the rest. Over the limit the extractive generator does it, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from picomem.errors import GeneratorFailed, StoreError
+from picomem.models.extractive import Extractive, extracted
+from picomem.models.generator import Generator
+from picomem.records.session import Session
+from picomem.records.spend import Spend
+from picomem.values import dataclass, field
+
+if TYPE_CHECKING:
+    from picomem.consolidation.apply import Applied
+    from picomem.consolidation.consolidate import Consolidator, Ready
+    from picomem.consolidation.review import Taken
+    from picomem.engine.engine import Engine
+
+
+_LOOK_SECONDS = 30.0  # between two looks at whether a conversation is due
+_REST_SECONDS = 300.0  # after a failure
+
+
+@dataclass(slots=True)
+class Consolidated:
+    """What became of a session. `state` is "done", "not due", "failed" (the generator; `failures` in a row),
+    "overtaken" (another process was faster), "busy" (another one is at it) or "off" (memory is). A long conversation is
+    taken up in several `runs`, and those before a failure stand. `notes` say what was done otherwise than by the
+    configured generator."""
+
+    session: str
+    state: str = "not due"
+    runs: list[Applied] = field(default_factory=list)
+    spend: Spend = field(default_factory=Spend)
+    failures: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+async def consolidate(
+    engine: Engine, generator: Generator, session_id: str, *, force: bool = False, dry_run: bool = False
+) -> Consolidated:
+    """Take up what is due of a session, in as many runs as it needs.
+
+    With `force` all that is new is, and memory need not be enabled: a person asked. With `dry_run` the generator is
+    asked for the first part only and nothing is kept, but what that cost. A failing generator is told in the result,
+    not raised. Raises NotFound, Corrupt and StoreError.
+    """
+    from anyio.to_thread import run_sync
+
+    if not (force or engine.settings.memory.enabled):
+        return Consolidated(session_id, "off")
+    store = await run_sync(engine.consolidator)
+    done = Consolidated(session_id)
+    until = 0
+    while True:
+        ready = await run_sync(partial(store.ready, session_id, asked=force or bool(until)))
+        if ready is None or (until and ready.part.first > until):
+            return done
+        done.session = ready.part.session.id
+        until = until or ready.due_to
+        await _run(engine, store, generator, ready, done, dry_run)
+        if done.state != "done" or dry_run:
+            return done
+
+
+async def consolidate_due(
+    engine: Engine,
+    generator: Generator,
+    *,
+    force: bool = False,
+    dry_run: bool = False,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> list[Consolidated]:
+    """Consolidate every session of the engine's user that is due; those that are not, are left out.
+
+    After a failure of the generator the others are not tried: they would fail as well, and each failure counts. Nor
+    are they while another process is at it. `progress` is told how many of how many are done, and what comes next.
+    """
+    from anyio.to_thread import run_sync
+
+    if not (force or engine.settings.memory.enabled):
+        return []
+    store = await run_sync(engine.consolidator)
+    found: list[Consolidated] = []
+    waiting: list[Session] = await run_sync(store.waiting)
+    for number, session in enumerate(waiting):
+        if progress:
+            progress(number, len(waiting), f"{generator.name}: {session.title or session.id}")
+        done = await consolidate(engine, generator, session.id, force=force, dry_run=dry_run)
+        if done.state != "not due":
+            found.append(done)
+        if done.state in ("failed", "busy"):
+            break
+    return found
+
+
+async def attend(engine: Engine, generator: Generator, *, look_seconds: float = _LOOK_SECONDS) -> None:
+    """Consolidate whatever becomes due, idle conversations among them, until cancelled: for a process that stays.
+
+    Where the store cannot be read or written, or the generator fails, it looks again later.
+    """
+    import anyio
+
+    pause = look_seconds
+    while True:
+        await anyio.sleep(pause)
+        try:
+            done = await consolidate_due(engine, generator)
+            pause = _REST_SECONDS if any(each.state == "failed" for each in done) else look_seconds
+        except StoreError:
+            pause = _REST_SECONDS  # recall and status say what is wrong; here nobody listens
+
+
+async def _run(
+    engine: Engine, store: Consolidator, generator: Generator, ready: Ready, done: Consolidated, dry_run: bool
+) -> None:
+    """One part: ask, and keep what came of it. Of the processes on a store one asks a model at a time."""
+    from anyio import CancelScope
+    from anyio.to_thread import run_sync
+
+    if not _asks(generator, ready):
+        await _kept(engine, store, generator, ready, done, dry_run)
+        return
+    lease = store.lease()
+    done.state = await run_sync(store.begun, ready, lease)
+    if done.state:
+        return
+    try:
+        await _kept(engine, store, generator, ready, done, dry_run)
+    finally:
+        with CancelScope(shield=True):
+            await run_sync(store.ended, lease)
+
+
+async def _kept(
+    engine: Engine, store: Consolidator, generator: Generator, ready: Ready, done: Consolidated, dry_run: bool
+) -> None:
+    from anyio.to_thread import run_sync
+
+    name = generator.name
+    try:
+        taken = await _asked(engine, store, generator, ready, done)
+    except GeneratorFailed as error:
+        done.notes.append(await run_sync(engine.safe_text, str(error)))
+        done.failures = ready.part.session.consolidation_failures + 1
+        if not dry_run:
+            done.failures = await run_sync(store.failed, ready)
+        if done.failures < engine.settings.memory.max_failures_before_degrade:
+            done.state = "failed"
+            return
+        done.notes.append(f"{name} failed {done.failures} times in a row, so no model was asked this time.")
+        taken = None
+    if taken is None:
+        name, taken = await run_sync(_without_model, ready)
+    applied = await run_sync(partial(store.apply, ready, taken, name, dry_run=dry_run))
+    if applied is None:
+        done.state = "overtaken"
+        return
+    done.state = "done"
+    done.runs.append(applied)
+
+
+def _asks(generator: Generator, ready: Ready) -> bool:
+    """Whether a model is asked at all."""
+    return not isinstance(generator, Extractive) and ready.part.has_words
+
+
+class _Purse:
+    """What a model may cost, on the books of the store and of the result. `refused` says that there was not enough."""
+
+    def __init__(self, store: Consolidator, model: str, done: Consolidated) -> None:
+        self._store = store
+        self._model = model
+        self._done = done
+        self._reserved = Spend()
+        self.refused = False
+
+    async def reserve(self, most: Spend) -> bool:
+        from anyio.to_thread import run_sync
+
+        if not await run_sync(self._store.reserve, self._model, most):
+            self.refused = True
+            return False
+        self._reserved = most
+        self._done.spend += most
+        return True
+
+    async def settle(self, spend: Spend) -> None:
+        from anyio.to_thread import run_sync
+
+        await run_sync(self._store.settle, self._model, self._reserved, spend)
+        self._done.spend += spend + -self._reserved
+
+
+async def _asked(
+    engine: Engine, store: Consolidator, generator: Generator, ready: Ready, done: Consolidated
+) -> Taken | None:
+    """What may be kept of the generator's proposal; None where it is not to be asked, or it is the extractive one.
+
+    Raises GeneratorFailed.
+    """
+    from anyio.to_thread import run_sync
+
+    if not _asks(generator, ready):
+        return None
+    purse = _Purse(store, generator.name, done)
+    before = done.spend
+    try:
+        proposal = await generator.propose(ready.material, purse)
+    except GeneratorFailed:
+        if not purse.refused or done.spend != before:
+            raise
+        note = (
+            f"The limit of {engine.settings.memory.daily_token_limit:,} tokens a day (memory.daily_token_limit) leaves "
+            "no room for a call, so no model was asked."
+        )
+        done.notes += [note] if note not in done.notes else []  # once, of however many parts
+        return None
+    return await run_sync(store.taken, ready, proposal)
+
+
+def _without_model(ready: Ready) -> tuple[str, Taken]:
+    """What is kept of a part where no model is asked, and by what name."""
+    from picomem.consolidation.raw import raw
+    from picomem.consolidation.review import taken
+
+    try:
+        return Extractive.name, taken(extracted(ready.material), ready.part, ready.known, lambda text: text)
+    except GeneratorFailed:
+        return "raw", raw(ready.part)

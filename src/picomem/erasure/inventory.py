@@ -1,0 +1,65 @@
+"""What a user has, read for a plan of what to purge; and what a choice of theirs means."""
+
+from __future__ import annotations
+
+from picomem.clock import DAY, Micros
+from picomem.erasure.plan import ChangeAge, Choice, EpisodeAge, Held, Link, MessageAge, SessionAge, TranscriptAge
+from picomem.errors import InvalidInput, NotFound
+from picomem.records.kinds import Decision
+from picomem.records.scope import Scope
+from picomem.store import audit, memories
+from picomem.store.connector import Transaction
+from picomem.store.legible import readable
+
+_LONGEST_AGE = 36_500  # days
+
+
+def held(tx: Transaction, scope: Scope) -> Held:
+    """All that a plan must know. Damaged rows are read as they are: they go like the others."""
+    user = scope.user
+    changes = audit.every(tx, scope)
+    return Held(
+        transcripts=[TranscriptAge._make(row) for row in tx.all("transcript_ages", user=user)],
+        episodes=[EpisodeAge._make(row) for row in tx.all("episode_ages", user=user)],
+        sessions=[SessionAge._make(row) for row in tx.all("session_ages", user=user)],
+        messages=[MessageAge._make(row) for row in tx.all("message_ages", user=user)],
+        covered=dict(tx.all("summaries_covered", user=user)),
+        versions=[memories.unchecked(row) for row in tx.all("all_memories", user=user)],
+        refusals=[ChangeAge(each.id, each.at) for each in changes if each.decision == Decision.REFUSE],
+        links=[
+            Link(tuple(row[:3]), tuple(row[3:6]), row[6])
+            for row in (readable("lineage", row) for row in tx.all("all_lineage", user=user))
+        ],
+    )
+
+
+def choice(found: Held, session: str, older_than: int | None, everything: bool, now: Micros) -> Choice:
+    """What is chosen: a session (its id, or the beginning of it), an age in days, or all.
+
+    Raises InvalidInput unless it is one of them, and NotFound for a session that is not there, or several.
+    """
+    if (session != "") + (older_than is not None) + everything != 1:
+        raise InvalidInput(
+            "Say what is to go: a session, what is older than so many days, or everything; one of them (`picomem purge "
+            "--help`)."
+        )
+    if older_than is not None:
+        if not 1 <= older_than <= _LONGEST_AGE:
+            raise InvalidInput(f"The age is {older_than}; it is a number of days, at least 1.")
+        return Choice(before=now - older_than * DAY)
+    if everything:
+        return Choice(everything=True)
+    return Choice(sessions=frozenset([_session(found, session)]))
+
+
+def _session(found: Held, name: str) -> str:
+    names = {each.session for each in found.transcripts} | {each.id for each in found.sessions}
+    names |= {each.scope.session for each in found.versions}
+    meant = {each for each in names if each == name} or {each for each in names if each.startswith(name)}
+    if len(meant) > 1:
+        raise NotFound(f"More than one session begins with “{name[:80]}”; write more of it.")
+    if not meant:
+        raise NotFound(
+            f"There is no session “{name[:80]}”; `picomem sessions` and `picomem timeline --json` show their ids."
+        )
+    return meant.pop()

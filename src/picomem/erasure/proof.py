@@ -1,0 +1,124 @@
+"""The proof of a purge: every file is read byte by byte for what was erased.
+
+A piece of a text that also stands in what stays (people say the same thing twice) proves nothing, and is counted apart.
+Of full text the index itself is asked as well, since SQLite stores of a word only what the one before it lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from picomem.erasure.byte_scan import SHORTEST, Finder, pieces, tail, words
+from picomem.errors import InvalidInput, NotFound
+from picomem.records.scope import Scope
+from picomem.store import search, tombstones
+from picomem.store.connector import Transaction
+from picomem.store.file_bytes import chunks
+from picomem.values import dataclass, field
+
+# All that stays of a user, and of the file. A word like "decision" stands in it for reasons of its own.
+_ROWS = (
+    "all_memories", "all_episodes", "transcripts", "whole_changes", "all_lineage", "all_messages", "all_sessions",
+    "all_summaries", "all_consolidations", "all_note_sections", "note_files", "exports", "count_vectors",
+)  # fmt: skip
+_OF_THE_FILE = ("schema_texts", "all_meta")
+
+
+@dataclass(slots=True)
+class Scan:
+    """What was looked for and found. `found` counts by file; `shared` also stand in what stays; `postings` are words
+    that full text still has of what is gone."""
+
+    files: int = 0
+    bytes: int = 0
+    needles: int = 0
+    shared: int = 0
+    postings: int = 0
+    found: dict[str, int] = field(default_factory=dict)
+    unread: list[str] = field(default_factory=list)
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was found, and everything was read."""
+        return not (self.found or self.postings or self.unread)
+
+
+def scan(tx: Transaction, users: Sequence[Scope], scope: Scope, texts: Sequence[str], files: Iterable[Path]) -> Scan:
+    """Look for what was erased, texts of the user `scope`, in files; `users` are all whose rows stay."""
+    result = Scan()
+    long = words(texts)
+    live = {word for word in long if _is_live(tx, scope, word)}
+    result.postings = sum(_has_postings(tx, scope, word) for word in long if word not in live)
+    tails = {tail(word) for word in long if word not in live}
+    needles = pieces(texts) | {each for each in tails if len(each) >= SHORTEST}
+    result.needles = len(needles)
+    finder = Finder(needles)
+    found = {str(path): _in_file(path, finder, result) for path in files}
+    every = set().union(*found.values())
+    stay = _staying(tx, users, every)
+    result.shared = len(stay)
+    result.found = {path: len(each - stay) for path, each in found.items() if each - stay}
+    return result
+
+
+def telling(tx: Transaction, scope: Scope, texts: Sequence[str]) -> Finder:
+    """Finds what tells of these texts in a text of a person's: pieces of them, and long words that nothing has which
+    stays."""
+    return Finder(pieces(texts) | {word.encode() for word in words(texts) if not _is_live(tx, scope, word)})
+
+
+def _in_file(path: Path, finder: Finder, result: Scan) -> set[bytes]:
+    found: set[bytes] = set()
+    rest = b""
+    try:
+        for chunk in chunks(path):
+            result.bytes += len(chunk)
+            found |= finder.found_in(rest + chunk)
+            rest = chunk[-(finder.longest - 1) :]
+    except NotFound:
+        return found  # a temporary file that somebody has finished with
+    except InvalidInput as error:
+        result.unread.append(str(error))
+    else:
+        result.files += 1
+    return found
+
+
+def _staying(tx: Transaction, users: Sequence[Scope], found: set[bytes]) -> set[bytes]:
+    """Those of the pieces that stand in what stays: in a row, or in full text as part of another word."""
+    if not found:
+        return set()
+    finder = Finder(found)
+    stay: set[bytes] = set()
+    for text in _texts(tx, users):
+        stay |= finder.found_in(text.encode("utf-8", "ignore"))
+    for piece in found - stay:
+        text = piece.decode("utf-8", "ignore")
+        if any(tx.one(f"{source}_words_with", part=text) for source in ("memory", "episode", "note")):
+            stay.add(piece)
+    return stay
+
+
+def _texts(tx: Transaction, users: Sequence[Scope]) -> Iterator[str]:
+    yield tombstones.EVERYTHING  # the file may have the mark until its log is emptied the next time
+    for name in _OF_THE_FILE:
+        for row in tx.all(name):
+            yield "\n".join(map(str, row))
+    for user in users:
+        for name in _ROWS:
+            for row in tx.all(name, user=user.user):
+                yield "\n".join(map(str, row))
+
+
+def _is_live(tx: Transaction, user: Scope, word: str) -> bool:
+    """Whether a document that is there has the word."""
+    found = search.postings(tx, user, "memory", word).scores
+    if found and tx.one("memories_by_doc", user=user.user, docs=str(list(found)[:64])):
+        return True
+    found = search.postings(tx, user, "episode", word).scores
+    return bool(found) and tx.one("episodes_by_doc", user=user.user, docs=str(list(found)[:64])) is not None
+
+
+def _has_postings(tx: Transaction, scope: Scope, word: str) -> bool:
+    return any(search.count(tx, scope, source, word) for source in ("memory", "episode"))

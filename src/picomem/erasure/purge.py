@@ -1,0 +1,295 @@
+"""Purge: the transaction that erases. What goes is decided in `erasure/plan.py`; what is left in the file's free pages,
+its log and beside it is the work of `traces.py`.
+
+One transaction deletes the rows with their full text and vectors; leaves tombstones, so that the same transcript does
+not bring them back; takes out of what stays what it had from them (a key that was made of their words, the name of one
+among related entries, the title of a conversation, the reason of a change); and marks that the rest is still to be
+done. A change stays as a row that says when and by whom something was decided, and no longer about what. The purge
+itself is one change: who, when, and how many of what.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from picomem.erasure.plan import Choice, Held, Plan, plan
+from picomem.erasure.remains import Remains, texts_of
+from picomem.errors import Corrupt
+from picomem.memory.doctor import rebuild_words
+from picomem.memory.remember import Writer
+from picomem.records.memory import Change, Memory
+from picomem.records.scope import Scope
+from picomem.records.session import Session
+from picomem.sessions.said import title_of
+from picomem.store import audit, consolidations, episodes, memories, notes, sessions, tombstones
+from picomem.store.connector import Row, Transaction
+from picomem.store.legible import readable
+from picomem.values import dataclass, field, replace
+
+if TYPE_CHECKING:
+    from picomem.erasure.proof import Scan
+
+_ONE = {
+    "transcripts": "transcript",
+    "episodes": "episode",
+    "sessions": "session",
+    "messages": "message",
+    "summaries": "summary",
+    "memories": "memory",
+    "versions of memories": "version of a memory",
+    "refused texts": "refused text",
+}
+_META = ("tidied", "embedding", "consolidating")  # what the file keeps about each user by name
+
+
+@dataclass(slots=True)
+class Erased:
+    """How many of what were deleted, and their texts, which are kept in memory alone, for the scan."""
+
+    change: Change
+    counts: dict[str, int]
+    texts: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """What would go, to be looked at before it does. `memories` holds the newest version of each that goes; `partly`
+    the keys of those of which other versions stay."""
+
+    plan: Plan
+    counts: dict[str, int]
+    memories: tuple[Memory, ...]
+    partly: tuple[str, ...]
+    sessions: tuple[tuple[str, str], ...]  # id and title
+    transcripts: tuple[tuple[str, str], ...]  # session and path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purged:
+    """What came of a purge. `scan` is None where nothing was deleted (a purge was only finished); `left` names files
+    that could not be rewritten; `unfinished` says why it is to be run again, empty where it is done."""
+
+    counts: dict[str, int]
+    change_id: str
+    scan: Scan | None
+    left: tuple[str, ...] = ()
+    unfinished: str = ""
+    finished: bool = False
+
+
+def planned(tx: Transaction, scope: Scope, found: Held, chosen: Choice) -> Planned:
+    """What a choice would take."""
+    made = plan(found, chosen)
+    going = [each for each in found.versions if (each.id, each.version) in made.versions]
+    newest = {each.id: each for each in going}
+    stays = {each.id for each in found.versions if (each.id, each.version) not in made.versions}
+    titles = {row[0]: row[5] for row in (readable("sessions", row) for row in tx.all("all_sessions", user=scope.user))}
+    return Planned(
+        plan=made,
+        counts=counted(made),
+        memories=tuple(newest.values()),
+        partly=tuple(each.key for each in newest.values() if each.id in stays),
+        sessions=tuple((each, titles.get(each, "")) for each in sorted(made.sessions)),
+        transcripts=tuple((each.session, each.path) for each in found.transcripts if each.id in made.transcripts),
+    )
+
+
+def counted(plan: Plan) -> dict[str, int]:
+    """How many of what a plan takes."""
+    found = {
+        "transcripts": len(plan.transcripts),
+        "episodes": len(plan.episodes),
+        "sessions": len(plan.sessions),
+        "messages": len(plan.messages),
+        "summaries": len(plan.summaries),
+        "memories": len({id_ for id_, _ in plan.versions}),
+        "versions of memories": len(plan.versions),
+        "refused texts": len(plan.refusals),
+    }
+    return {name: count for name, count in found.items() if count}
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """The counts as a person says them; the names are plurals."""
+    return ", ".join(f"{count:,} {_ONE[name] if count == 1 else name}" for name, count in counts.items())
+
+
+def erase(tx: Transaction, writer: Writer, scope: Scope, held: Held, chosen: Choice, plan: Plan) -> Erased:
+    """Delete what a plan names, in the caller's transaction."""
+    erasing = _Erasing(tx, writer, scope, held, plan, forever=chosen.before is None)
+    return erasing.all()
+
+
+@dataclass(slots=True)
+class _Erasing:
+    tx: Transaction
+    writer: Writer
+    scope: Scope
+    held: Held
+    plan: Plan
+    forever: bool  # whether what is said in these sessions later stays out as well
+    texts: list[str] = field(default_factory=list)
+    damaged: set[str] = field(default_factory=set)  # sources with a row whose full text was made from other words
+    projects: set[str] = field(default_factory=set)  # in which transcripts and sessions that go were held
+
+    def all(self) -> Erased:
+        counts = counted(self.plan)
+        said = in_words(counts) or "nothing was there"
+        self._bury()
+        self._sessions()
+        self._episodes()
+        changes = audit.every(self.tx, self.scope)
+        if self.plan.everything:
+            self._everything(changes)
+        change = self.writer.record(self.tx, self.scope, "purge", f"erased for good: {said}")
+        if not self.plan.everything:
+            remains = Remains(self.tx, self.writer, self.scope, self.plan, self.projects - self._projects_that_stay())
+            self._note_damage("memory", remains.purge(changes, change.id))
+            self.texts += remains.texts
+        for source in sorted(self.damaged):
+            rebuild_words(self.tx, [Scope(user) for (user,) in self.tx.all("users")], source)
+        self.tx.run("forget_index_pages", user=self.scope.user)
+        tombstones.begin(self.tx, self.scope, everything=self.plan.everything)
+        return Erased(change, counts, self.texts)
+
+    def _bury(self) -> None:
+        grave = tombstones.Tombstones(self.tx, self.scope)
+        for each in self.held.transcripts:
+            if each.id in self.plan.transcripts:
+                size = None if self.forever else each.size
+                grave.put_transcript(each.host, each.session, each.path, size)
+            elif each.id in self.plan.trimmed:
+                grave.put_transcript(each.host, each.session, each.path, -1)
+            if each.id in self.plan.transcripts | self.plan.trimmed:
+                grave.put_title(each.title)
+        for session in self.plan.sessions | self.plan.shortened:
+            grave.put_transcript("picobot", session, "", None)
+        for each in self.held.episodes:
+            if each.id in self.plan.episodes:
+                grave.put_episode(each.identity)
+
+    def _episodes(self) -> None:
+        """Episodes and the records of their transcripts."""
+        for row in self.tx.all("all_episodes", user=self.scope.user):
+            episode = episodes.unchecked(row)
+            if episode.id in self.plan.episodes:
+                self._note_damage("episode", episodes.is_whole(row))
+                self.texts += [episode.preview, episode.summary, episode.key]
+                episodes.delete(self.tx, self.scope, episode)
+                memories.purge_lineage(self.tx, self.scope, "episode", episode.id)
+        for row in self.tx.all("transcripts", user=self.scope.user):
+            transcript = episodes.unchecked_transcript(row)
+            if transcript.id in self.plan.transcripts:
+                self.texts += [transcript.title, transcript.path, transcript.cwd, transcript.project]
+                self.projects.add(transcript.project)
+                self.tx.run("purge_transcript", user=self.scope.user, id=transcript.id)
+            elif transcript.id in self.plan.trimmed and transcript.title:
+                self.texts.append(transcript.title)
+                untitled = replace(transcript, title="", state=_untitled(transcript.state))
+                self.tx.run(
+                    "retell_transcript",
+                    user=self.scope.user,
+                    id=untitled.id,
+                    title=untitled.title,
+                    state=untitled.state,
+                )
+
+    def _sessions(self) -> None:
+        """Conversations: their messages, summaries and titles."""
+        titles: dict[str, str] = {}  # of sessions that are called by what was said first in them
+        for session in self.plan.shortened:
+            found = self._session(session)
+            loaded = sessions.messages_after(self.tx, self.scope, session, 0)
+            if found is not None and found.title == title_of(loaded.messages):
+                titles[session] = found.title
+        gone: dict[str, list[int]] = {}
+        for row in self._rows("all_messages", "messages"):
+            if (row[0], row[1]) in self.plan.messages:
+                gone.setdefault(row[0], []).append(row[1])
+                self.texts += [row[4], row[5]] if row[5] != "[]" else [row[4]]
+                memories.purge_lineage(self.tx, self.scope, "message", row[2])
+        for session, seqs in gone.items():
+            self.tx.run("purge_messages", user=self.scope.user, session_id=session, seqs=json.dumps(seqs))
+        for row in self._rows("all_summaries", "session_summaries"):
+            if row[0] in self.plan.summaries:
+                self.texts.append(row[1])
+                self.tx.run("purge_summary", user=self.scope.user, session_id=row[0])
+                memories.purge_lineage(self.tx, self.scope, "summary", row[0])
+        for row in self._rows("all_consolidations", "consolidations"):
+            if row[1] in self.plan.sessions | self.plan.shortened | self.plan.summaries:
+                self.texts += consolidations.texts_of(row)
+                self.tx.run("purge_consolidations", user=self.scope.user, session_id=row[1])
+        for row in self._rows("all_sessions", "sessions"):
+            if row[0] in self.plan.sessions:
+                self.texts += [row[5], row[4]]
+                self.projects.add(row[2])
+                self.tx.run("purge_session", user=self.scope.user, id=row[0])
+        for session, old in titles.items():
+            self._retitle(session, old)
+
+    def _retitle(self, session: str, old: str) -> None:
+        found = self._session(session)
+        left = sessions.messages_after(self.tx, self.scope, session, 0)
+        if found is not None and title_of(left.messages) != old:
+            self.texts.append(old)
+            new = replace(found, title=title_of(left.messages))
+            self.tx.run(
+                "rewrite_session_text",
+                user=self.scope.user,
+                id=session,
+                title=new.title,
+                channel_id=new.channel_id,
+            )
+
+    def _everything(self, changes: Iterable[Change]) -> None:
+        """What is left of a user when their conversations are gone."""
+        user = self.scope.user
+        for row in self.tx.all("all_memories", user=user):
+            memory = memories.unchecked(row)
+            self._note_damage("memory", memories.is_whole(row))
+            self.texts += texts_of(memory)
+            memories.purge_version(self.tx, memory)
+        for change in changes:
+            self.texts += [change.reason, change.candidate]
+        for file in notes.files(self.tx, self.scope):
+            notes.delete(self.tx, self.scope, file.root, file.path)
+        for name in ("purge_changes", "purge_lineage", "purge_holdings", "purge_spending"):
+            self.tx.run(name, user=user)
+        for name in _META:
+            self.tx.run("delete_meta", name=f"{name} {user}")
+
+    def _projects_that_stay(self) -> set[str]:
+        """The projects of what is left, and none: what belongs to no project is told by nothing."""
+        transcripts = map(episodes.unchecked_transcript, self.tx.all("transcripts", user=self.scope.user))
+        held = {transcript.project for transcript in transcripts}
+        return held | {row[2] for row in self._rows("all_sessions", "sessions")} | {""}
+
+    def _session(self, session: str) -> Session | None:
+        """A session's record; None where it is damaged, or not there."""
+        with suppress(Corrupt):
+            return sessions.session(self.tx, self.scope, session)
+        return None
+
+    def _rows(self, name: str, table: str) -> list[Row]:
+        """A user's rows, the damaged ones as far as they can be read."""
+        return [readable(table, row) for row in self.tx.all(name, user=self.scope.user)]
+
+    def _note_damage(self, source: str, whole: bool) -> None:
+        if not whole:
+            self.damaged.add(source)
+
+
+def _untitled(state: str) -> str:
+    """A reader's state without the title that it found."""
+    try:
+        stored = json.loads(state)
+    except ValueError:
+        return "{}"
+    info = stored.get("reader", {}).get("info") if isinstance(stored, dict) else None
+    if isinstance(info, dict) and info.get("title"):
+        info["title"] = ""
+        return json.dumps(stored)
+    return state

@@ -1,0 +1,177 @@
+"""Undo: take back a change, or all changes of a run. Nothing is deleted, and undo is a change itself.
+
+What a change did is told by the versions that it opened and closed (`version_history.py`), so one rule serves every
+verb: what is believed of the memory becomes what was believed right before the change. A version that is not to be
+believed any more is closed, and what it had replaced is opened again as a version of its own, known from now on; so
+"what did we believe then" goes on to have the answer that it had. To undo an undo is to do the thing again. What a
+consolidation did to its conversation is taken back, and done again, in `undo_consolidation.py`.
+
+What was built on a change stands in the way, and is named. A run is undone from its last change to its first, in one
+transaction; if one of them cannot be, none is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from picomem.clock import iso
+from picomem.consolidation.undo_consolidation import CONSOLIDATED, REOPENED, check_latest, on_record, turn_back
+from picomem.errors import Conflict, InvalidInput
+from picomem.memory.remember import Writer
+from picomem.memory.vectors import Vectors
+from picomem.memory.version_history import Trail, same
+from picomem.records.kinds import Decision
+from picomem.records.memory import Change, Memory, Parent
+from picomem.records.scope import Scope
+from picomem.store import audit, memories
+from picomem.store.connector import Transaction
+from picomem.values import dataclass, replace
+
+_SHOWN = 5  # changes that a sentence names
+_NOTHING_TO_UNDO = {
+    Decision.REFUSE: "stored nothing, so there is nothing to undo",
+    "repair": "kept a damaged row as it read, and what it said before is not known; revise the memory instead",
+    "purge": "erased for good; nothing brings that back",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """One change that was undone: the change that did so, the memory's key, and what is believed of it now (None where
+    it is archived)."""
+
+    undone: Change
+    change: Change
+    key: str
+    memory: Memory | None
+
+
+def undo(
+    tx: Transaction, writer: Writer, scope: Scope, name: str, reason: str, vectors: Vectors | None = None
+) -> list[Undone]:
+    """Undo the change, or the run, that an id or the beginning of one means; what came of it, newest change first;
+    nothing where all of a run was undone already.
+
+    Raises NotFound, InvalidInput for what cannot be undone, and Conflict where something stands in the way.
+    """
+    named = audit.named(tx, scope, name)
+    undoes = audit.undoing(tx, scope)
+    # The change that stands for a consolidation is about no memory: to undo it is to undo the run.
+    consolidated = next((change for change in named if change.decision in (CONSOLIDATED, REOPENED)), None)
+    if consolidated is not None:
+        check_latest(tx, scope, consolidated, undoes)
+        named = audit.of_run(tx, scope, consolidated.run)
+    elif len(named) == 1:
+        return [_undo(tx, writer, scope, named[0], undoes, reason)]
+    wrote = [change for change in named if _reason_against(tx, scope, change, undoes) == ""]
+    if not wrote and consolidated is None:
+        raise InvalidInput(f"Nothing was changed by run {name}, so there is nothing to undo.")
+    done: list[Undone] = []
+    for change in reversed(wrote):
+        if _trail(tx, scope, change.memory_id, undoes).in_force(change.id):  # else it was taken back by itself
+            done.append(_undo(tx, writer, scope, change, undoes, reason))
+            undoes[done[-1].change.id] = change.id
+    if consolidated is not None and not (done or on_record(tx, scope, consolidated, undoes)):
+        raise Conflict(f"Run {consolidated.run} cannot be undone: its conversation was purged since.")
+    if consolidated is not None:
+        turned = turn_back(tx, writer, scope, consolidated, reason, undoes, vectors)
+        done.append(Undone(consolidated, turned, "", None))
+    return done
+
+
+def _undo(tx: Transaction, writer: Writer, scope: Scope, change: Change, undoes: dict[str, str], reason: str) -> Undone:
+    against = _reason_against(tx, scope, change, undoes)
+    if against:
+        raise InvalidInput(f"Change {change.id} {against}.")
+    trail = _trail(tx, scope, change.memory_id, undoes)
+    _check_in_force(tx, scope, trail, change)
+    versions = memories.versions(tx, scope, change.memory_id)
+    now, then = trail.believed_now(), trail.believed_before(change.id)
+    closing, opening = differing(now, then), differing(then, now)
+    _check_key_is_free(tx, opening)
+    latest = versions[-1].version
+    undoing = writer.record(
+        tx,
+        scope,
+        "restore" if then else "archive",
+        reason or f"taken back: the {change.decision} of {iso(change.at)[:10]}",
+        memory_id=change.memory_id,
+        before=closing[-1].version if closing else None,
+        after=latest + len(opening) if opening else None,
+        undoes=change.id,
+    )
+    believe(tx, writer, closing, opening, latest, undoing.id)
+    believed = [each for each in memories.versions(tx, scope, change.memory_id) if each.known_to is None]
+    return Undone(change, undoing, versions[-1].key, believed[-1] if believed else None)
+
+
+def differing(some: Sequence[Memory], others: Sequence[Memory]) -> list[Memory]:
+    """Those of some versions that none of the others says."""
+    return [version for version in some if not any(same(version, other) for other in others)]
+
+
+def believe(
+    tx: Transaction, writer: Writer, closing: Sequence[Memory], opening: Sequence[Memory], latest: int, change_id: str
+) -> None:
+    """Close versions of a memory, and open others of it again, numbered on from `latest`; by a change."""
+    for version in closing:
+        memories.close(tx, version, writer.now, change_id)
+    for number, version in enumerate(opening, latest + 1):
+        again = replace(version, version=number, known_from=writer.now, known_to=None, change_id=change_id)
+        parent = Parent(kind="memory", id=version.id, role="restored", version=version.version)
+        writer.open_version(tx, again, [parent])
+
+
+def _trail(tx: Transaction, scope: Scope, memory_id: str, undoes: dict[str, str]) -> Trail:
+    versions = memories.versions(tx, scope, memory_id)
+    return Trail(versions, memories.closers(tx, scope, memory_id), undoes)
+
+
+def _reason_against(tx: Transaction, scope: Scope, change: Change, undoes: dict[str, str]) -> str:
+    """Why there is nothing to undo; empty where there is."""
+    if change.reason == audit.PURGED:
+        return "did something that was purged since, so it cannot be undone"
+    if change.decision in _NOTHING_TO_UNDO:
+        return f"is a {change.decision} and {_NOTHING_TO_UNDO[change.decision]}"
+    if not change.memory_id or change.id not in _trail(tx, scope, change.memory_id, undoes):
+        return f"wrote nothing ({change.reason}), so there is nothing to undo"
+    return ""
+
+
+def _check_in_force(tx: Transaction, scope: Scope, trail: Trail, change: Change) -> None:
+    """Raises Conflict where a change was undone already, or something was built on it since."""
+    if not trail.in_force(change.id):
+        by = trail.undone_by(change.id)
+        raise Conflict(f"Change {change.id} was undone already, by {by}; undo that to have it again.", change_id=by)
+    later = trail.built_on(change.id)
+    rows = [audit.change(tx, scope, each) for each in later]
+    if any(row is not None and row.decision == "purge" for row in rows):
+        raise Conflict(
+            f"Change {change.id} cannot be undone: a purge has changed what is believed of the memory since."
+        )
+    if later:
+        named = ", ".join(later[:_SHOWN]) + (f" and {len(later) - _SHOWN} more" if len(later) > _SHOWN else "")
+        raise Conflict(
+            f"Change {change.id} cannot be undone yet: later changes to the same memory build on it ({named}); undo "
+            "those first, from the left.",
+            change_id=later[0],
+        )
+    lacking = trail.lacks(change.id)
+    if lacking:
+        by = trail.undone_by(lacking[0])
+        raise Conflict(
+            f"Change {change.id} cannot be undone: what it was built on was undone since, by {by}; undo that first.",
+            change_id=by,
+        )
+
+
+def _check_key_is_free(tx: Transaction, opening: Sequence[Memory]) -> None:
+    """Raises Conflict where another memory has taken the key meanwhile."""
+    for version in opening:
+        holder = memories.by_key(tx, version.scope, version.key) if version.valid_to is None else None
+        if holder is not None and holder.id != version.id:
+            raise Conflict(
+                f"Another memory has the key “{version.key}” now; undo the change that stored it ({holder.change_id}) "
+                "or forget it first.",
+                change_id=holder.change_id,
+            )

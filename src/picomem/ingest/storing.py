@@ -1,0 +1,272 @@
+"""The transaction of an ingest: the pieces of a stretch of a transcript, what was asked for in them, and the cursor.
+
+Several stretches, of different transcripts, may be stored in one transaction. It ends after a moment, so that other
+processes can write as well; the rest is stored in the next one.
+
+What was asked for on a branch that the user went back from is not proposed. Where the rewind is met only later, in
+another reading, the memory is there already, and a person may have built on it: it stays, and its source is shown as
+being on an abandoned branch. (What is taken up again later was read before, and is not proposed again.)
+
+Copies give their turns once: the episodes point into the transcript that was read first, and the record of the copy
+remembers whose they are. When that file is gone, the copy is read again, and the pointers move to it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum, auto
+from functools import lru_cache
+
+from picomem.clock import Micros
+from picomem.errors import Corrupt, InvalidInput, NotFound
+from picomem.ingest.batch import Batch, Ready, Vectors
+from picomem.ingest.pieces import Fate, episode_of, fate
+from picomem.ingest.places import Found
+from picomem.ingest.report import Report
+from picomem.ingest.resuming import Reading, is_gone, rows_of
+from picomem.policy.requests import Candidate, find_requests
+from picomem.records.episode import Episode, Transcript
+from picomem.records.ids import new_id
+from picomem.records.scope import Scope
+from picomem.store import episodes
+from picomem.store.connector import Connector, Transaction
+from picomem.store.tombstones import Tombstones
+from picomem.values import dataclass, replace
+
+LOCK_SECONDS = 0.2  # after which a transaction takes no further stretch: others wait to write meanwhile
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A memory that a person asked for in a transcript, all that they said with it, and the episode in which they
+    did."""
+
+    candidate: Candidate
+    said: str
+    episode_id: str
+    at: Micros | None
+    project: str
+
+
+Propose = Callable[[Transaction, Sequence[Asked], str], Sequence[str]]  # with the run's id; what was decided on each
+
+
+class Overtaken(Exception):
+    """Another process has read on in this transcript since we looked, or purged it."""
+
+
+class Outcome(Enum):
+    """What became of a stretch that was to be stored."""
+
+    STORED = auto()
+    OVERTAKEN = auto()
+
+
+@dataclass(slots=True)
+class Stretch:
+    """A stretch of a transcript, ready to be stored, and the transcript's record as it is `after` it.
+
+    `report` is what is to be told of it when it is stored; `stored` says that it is.
+    """
+
+    found: Found
+    reading: Reading
+    after: Transcript
+    batch: Batch
+    report: Report
+    stored: bool = False
+
+
+Outcomes = list[tuple[Stretch, Outcome | InvalidInput | NotFound | Corrupt]]
+
+
+class Writing:
+    """Stores what was read, one transaction a batch."""
+
+    def __init__(
+        self,
+        connector: Connector,
+        scope: Scope,
+        vectors: Vectors | None,
+        propose: Propose,
+        clock: Callable[[], Micros],
+    ) -> None:
+        self._connector = connector
+        self._scope = scope
+        self._vectors = vectors
+        self._propose = propose
+        self._clock = clock
+
+    def commit(self, stretches: Sequence[Stretch], prepared: Mapping[str, Ready], report: Report) -> Outcomes:
+        """Store stretches of different transcripts, in order, and add to `report` what is to be told of them.
+
+        What became of each is in the answer: one that cannot be stored is no obstacle for the others.
+        """
+        outcomes: Outcomes = []
+        waiting = deque(stretches)
+        while waiting:
+            try:
+                some = self._transaction(waiting, prepared, report)
+            except (InvalidInput, NotFound, Corrupt) as error:
+                # The transaction is undone. One by one, the stretch at fault is told from the others.
+                if len(waiting) > 1:
+                    alone = (self.commit([stretch], prepared, report) for stretch in waiting)
+                    return [*outcomes, *(outcome for outcomes_of_one in alone for outcome in outcomes_of_one)]
+                some = [(waiting[0], error)]
+            outcomes += some
+            for _ in some:
+                waiting.popleft()
+        return outcomes
+
+    def _transaction(self, waiting: Iterable[Stretch], prepared: Mapping[str, Ready], report: Report) -> Outcomes:
+        """One transaction, with as many of the first stretches as are stored in a moment."""
+        outcomes: Outcomes = []
+        done = Report(run=report.run)
+        after: list[Transcript] = []
+        with self._connector.write() as tx:
+            end = time.monotonic() + LOCK_SECONDS
+            for stretch in waiting:
+                try:
+                    after.append(self._store(tx, stretch, prepared, done))
+                    outcomes.append((stretch, Outcome.STORED))
+                except Overtaken:
+                    after.append(stretch.reading.transcript)
+                    outcomes.append((stretch, Outcome.OVERTAKEN))
+                if time.monotonic() > end:
+                    break
+        for (stretch, outcome), transcript in zip(outcomes, after, strict=True):
+            if outcome is Outcome.STORED:
+                stretch.stored = True
+                stretch.reading.transcript = transcript
+                report.add(stretch.report)
+        report.add(done)
+        return outcomes
+
+    def _store(self, tx: Transaction, stretch: Stretch, prepared: Mapping[str, Ready], report: Report) -> Transcript:
+        """Store a stretch, and the record of its transcript, which is given back. Raises Overtaken, and then nothing of
+        the stretch is stored."""
+        reading, batch = stretch.reading, stretch.batch
+        after = replace(stretch.after, state=reading.stored(), updated_at=self._clock())
+        self._check_not_overtaken(tx, reading, after)
+        if Tombstones(tx, self._scope).bars_title(after.title):
+            reading.state.info = replace(reading.state.info, title="")
+            after = replace(after, title="", state=reading.stored())
+        episodes.put_transcript(tx, self._scope, after)
+        owners = self._write(tx, after, reading.packer.session, batch, prepared, report)
+        if not owners <= reading.owners:
+            reading.owners |= owners
+            after = replace(after, state=reading.stored())
+            episodes.put_transcript(tx, self._scope, after)
+        report.turns += batch.turns
+        report.redacted += batch.redacted
+        return after
+
+    def _check_not_overtaken(self, tx: Transaction, reading: Reading, after: Transcript) -> None:
+        before = reading.transcript
+        now = episodes.transcript(tx, self._scope, before.id)
+        if now is not None:
+            if now.updated_at != before.updated_at:
+                raise Overtaken
+            return
+        tombstones = Tombstones(tx, self._scope)
+        if before.updated_at or tombstones.bars(after.host, after.session, after.path, reading.look.size):
+            raise Overtaken  # it was purged while we read
+        other = episodes.transcript_at(tx, self._scope, after.path, after.session)
+        if other is not None and other.host == after.host:
+            raise Overtaken
+        if other is not None:
+            raise InvalidInput(f"It was read as a transcript of {other.host} before; give it another name.")
+
+    def _write(
+        self,
+        tx: Transaction,
+        transcript: Transcript,
+        session: str,
+        batch: Batch,
+        prepared: Mapping[str, Ready],
+        report: Report,
+    ) -> set[str]:
+        """Store the pieces, and propose what is asked for in those that are new; the other transcripts that have
+        some of them."""
+        owners: set[str] = set()
+        gone = lru_cache(maxsize=None)(lambda owner: is_gone(tx, self._scope, owner))
+        news: dict[str, tuple[str, str]] = {}  # identity → the episode, and its text before
+        unknown = episodes.unknown_identities(tx, self._scope, batch.pieces)
+        tombstones = Tombstones(tx, self._scope)
+        purged = tombstones.episodes(unknown)
+        report.passed_over({"purged": len(purged)}, {})
+        new: dict[str, Episode] = {}
+        now = self._clock()
+        for name, piece in batch.pieces.items():
+            if name in purged:
+                continue
+            ready = prepared[piece.text]
+            fresh = episode_of(piece, transcript.id, ready.tokens, now)
+            if name in unknown:
+                new[name] = fresh
+                continue
+            decided, fresh, old = self._decided(tx, fresh, session, transcript.id, gone)
+            if decided is Fate.KEPT and old is not None:
+                report.repeated += 1
+                if old.transcript_id != transcript.id and not gone(old.transcript_id):
+                    owners.add(old.transcript_id)
+                continue
+            if old is None and tombstones.episodes([fresh.identity]):
+                report.passed_over({"purged": 1}, {})
+                continue
+            if old is None:
+                new[name] = fresh
+                continue
+            stored = episodes.renew(tx, self._scope, old, fresh)
+            report.updated += 1
+            if old.preview != fresh.preview:
+                news[name] = stored.id, old.preview
+                self._store_vector(tx, stored, ready)
+        for name, stored in zip(new, episodes.insert_all(tx, self._scope, list(new.values())), strict=True):
+            news[name] = stored.id, ""
+            self._store_vector(tx, stored, prepared[batch.pieces[name].text])
+        report.episodes += len(new)
+        self._ask(tx, transcript, batch, news, report)
+        return owners
+
+    def _store_vector(self, tx: Transaction, episode: Episode, ready: Ready) -> None:
+        if self._vectors is not None:
+            self._vectors.store(tx, "episode", episode.doc, ready.vector)
+
+    def _decided(
+        self, tx: Transaction, fresh: Episode, session: str, transcript_id: str, gone: Callable[[str], bool]
+    ) -> tuple[Fate, Episode, Episode | None]:
+        """A piece's fate, the episode as it is to be stored, and the row that it replaces or that stands for it."""
+        for name, old in rows_of(tx, self._scope, fresh.identity, session):
+            ours = old is not None and (old.transcript_id == transcript_id or gone(old.transcript_id))
+            decided = fate(fresh, old, ours)
+            if old is None:
+                return decided, replace(fresh, identity=name), None
+            if decided is not Fate.APART:
+                # What a row is, and who said it, was decided when it was made.
+                kept = replace(fresh, identity=name, role=old.role, origin=old.origin, key=old.key, summary=old.summary)
+                return decided, kept, old
+        raise AssertionError("the rows of an identity end with None")
+
+    def _ask(
+        self, tx: Transaction, transcript: Transcript, batch: Batch, news: dict[str, tuple[str, str]], report: Report
+    ) -> None:
+        """Propose what is asked for in pieces that are new; in one that changed, what it did not ask for before."""
+        asked: list[Asked] = []
+        now = self._clock()
+        for name, candidate, turn in batch.asked:
+            episode_id, before = news.get(name, ("", ""))
+            if episode_id and candidate.content not in {each.content for each in find_requests(before)}:
+                if transcript.took_back(turn.index):
+                    report.passed_over({"request taken back": 1}, {})
+                    continue
+                # A machine's clock may have been ahead of ours.
+                said_at = None if turn.at is None else min(turn.at, now)
+                asked.append(Asked(candidate, turn.text, episode_id, said_at, transcript.project))
+        report.requests += len(asked)
+        if asked:
+            report.run = report.run or new_id()
+            for decision in self._propose(tx, asked, report.run):
+                report.decisions[decision] = report.decisions.get(decision, 0) + 1

@@ -1,0 +1,244 @@
+"""The leg by meaning: a question's vector against all of a user's vectors.
+
+Up to `EXACT` of them are kept in memory as floats, and each is compared. Of more, their signs are kept, a bit a
+dimension, which choose the likely ones (binary_codes.py); the vectors of those are compared. They come from memory as
+well, a byte a dimension, as long as all of them are small enough for that; else from the store. `tests/recall` holds
+that to finding nearly all of what comparing each one finds.
+
+What is in memory is kept up with the store by reading what is new and what was rewritten, whoever wrote it; a process
+that asks once reads all of it once. A process that asks for many users forgets those who have not asked for longest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from picomem.errors import EmbedderFailed
+from picomem.recall.binary_codes import likely, made
+from picomem.records.scope import Scope
+from picomem.store import vectors
+from picomem.store.connector import Transaction
+from picomem.store.vectors import Space, VectorRow
+from picomem.values import dataclass
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from picomem.models.embedder import Embedder
+    from picomem.recall.binary_codes import Codes
+
+EXACT = 20_000
+_SAMPLE = 4_096  # vectors at most (and half as many at least) that stand for more than EXACT
+_COMPARED = 2_000  # of the likely ones
+_PAGE = 10_000  # rows that are read at a time
+_KEPT = 32 << 20  # bytes of vectors that are kept: 130,000 of the default model's
+_ALL = 128 << 20  # bytes that are held for all users together; more only for the one who asks
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """The cosines of the nearest documents, and the middling one of all (which says what "unrelated" is here)."""
+
+    nearest: dict[int, float]
+    middling: float
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What is in memory of a space, as of `space`: of every document the code, of one in `step` the vector as floats;
+    and of every document, if they are not too many, the vector as it is stored."""
+
+    space: Space
+    docs: np.ndarray  # int64
+    codes: Codes
+    stored: _Stored | None
+    step: int
+    sampled: np.ndarray  # int64: the documents of `sample`
+    sample: np.ndarray  # float32, unit rows
+
+    @property
+    def bytes(self) -> int:
+        """What it takes in memory."""
+        stored = self.stored.rows.nbytes + self.stored.scales.nbytes if self.stored else 0
+        return self.docs.nbytes + self.codes.nbytes + self.sampled.nbytes + self.sample.nbytes + stored
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """Vectors as they are stored: a byte a dimension, and for each the scale that makes a unit vector of it."""
+
+    scales: np.ndarray  # float32
+    rows: np.ndarray  # int8
+
+    def units(self) -> np.ndarray:
+        """As float32."""
+        return self.rows * self.scales[:, None]
+
+    def only(self, chosen: np.ndarray) -> _Stored:
+        """Those of the numbers, or where a mask is true."""
+        return _Stored(self.scales[chosen], self.rows[chosen])
+
+
+class MeaningLeg:
+    """Nearest neighbours by one embedder."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self._asked: tuple[str, np.ndarray] | None = None
+        self._held: dict[tuple[str, str], _Held] = {}
+
+    def nearest(self, tx: Transaction, scope: Scope, source: str, text: str, count: int) -> Likeness:
+        """The `count` documents nearest to a text. Raises EmbedderFailed."""
+        import numpy as np
+
+        held = self._up_to_date(tx, scope, source)
+        if held is None or not len(held.docs):
+            return Likeness({}, 0.0, 0)
+        asked = self._vector(text)
+        if len(asked) != held.sample.shape[1]:
+            raise EmbedderFailed(
+                f"{self.embedder.name} now gives vectors of {len(asked)} dimensions, those stored have "
+                f"{held.sample.shape[1]}; `picomem embed --afresh` makes all of them anew."
+            )
+        docs, cosines = held.sampled, _cosines(held.sample, asked)
+        middling = float(np.median(cosines)) if len(cosines) else 0.0
+        if held.step > 1:
+            chosen = np.sort(likely(held.codes, asked, max(count, _COMPARED)))
+            docs, stored = held.docs[chosen], held.stored and held.stored.only(chosen)
+            if stored is None:
+                docs, stored = _unpacked(vectors.of(tx, scope, held.space.number, docs.tolist()))
+            cosines = _cosines(stored.units(), asked)
+        top = np.argpartition(-cosines, count)[:count] if count < len(docs) else np.arange(len(docs))
+        return Likeness(dict(zip(docs[top].tolist(), cosines[top].tolist(), strict=True)), middling, len(held.docs))
+
+    def _vector(self, text: str) -> np.ndarray:
+        """The question's vector, made once for all of its legs: a model takes its time, a server costs money."""
+        kept = self._asked
+        if kept is None or kept[0] != text:
+            kept = self._asked = (text, self.embedder.embed_question(text))
+        return kept[1]
+
+    def _up_to_date(self, tx: Transaction, scope: Scope, source: str) -> _Held | None:
+        space = vectors.space(tx, scope, source, self.embedder.name)
+        if space is None:
+            return None
+        held = self._held.get((scope.user, source))
+        if held is not None and held.space != space:
+            held = _read_on(tx, scope, held, space)
+        if held is None:
+            held = _gathered(space, None, map(_unpacked, _pages(tx, scope, space, 0)))
+        self._held.pop((scope.user, source), None)
+        self._held[(scope.user, source)] = held  # behind all others: who asked longest ago stands first
+        self._forget(scope.user)
+        return held
+
+    def _forget(self, user: str) -> None:
+        """Hold `_ALL` bytes at most; what this user has stays in any case."""
+        everything = list(self._held.items())  # at once, for other threads ask as well
+        over = sum(held.bytes for _, held in everything) - _ALL
+        for key, held in everything:
+            if over > 0 and key[0] != user:
+                self._held.pop(key, None)
+                over -= held.bytes
+
+
+def _read_on(tx: Transaction, scope: Scope, held: _Held, space: Space) -> _Held | None:
+    """What is held with what is new and what was rewritten; None where everything has to be read again."""
+    import numpy as np
+
+    missed = space.rewrites - held.space.rewrites
+    if held.space.number != space.number or missed > vectors.REWRITES_KEPT:
+        return None
+    if missed < 0 or space.last_doc < held.space.last_doc:
+        return held  # a reader with an older snapshot than the one that read last
+    again = vectors.rewritten(tx, scope, space.number, held.space.rewrites) if missed else []
+    if again:
+        stay, sample_stays = ~np.isin(held.docs, again), ~np.isin(held.sampled, again)
+        held = _Held(
+            held.space,
+            held.docs[stay],
+            held.codes[:, stay],
+            held.stored and held.stored.only(stay),
+            held.step,
+            held.sampled[sample_stays],
+            held.sample[sample_stays],
+        )
+        if _step(len(held.docs)) < held.step:
+            return None
+    below = sorted({doc for doc in again if doc <= held.space.last_doc})
+    pages = chain([vectors.of(tx, scope, space.number, below)], _pages(tx, scope, space, held.space.last_doc))
+    return _gathered(space, held, (_unpacked(page) for page in pages if page))
+
+
+def _pages(tx: Transaction, scope: Scope, space: Space, last: int) -> Iterator[list[VectorRow]]:
+    while last < space.last_doc and (page := vectors.after(tx, scope, space.number, last, _PAGE)):
+        yield page
+        last = page[-1][0]
+
+
+def _gathered(space: Space, held: _Held | None, pages: Iterator[tuple[np.ndarray, _Stored]]) -> _Held:
+    """What was held, and pages of more, as one."""
+    import numpy as np
+
+    docs, codes, sampled, samples = [np.zeros(0, np.int64)], [], [np.zeros(0, np.int64)], []
+    kept: list[_Stored] | None = []
+    if held is not None:
+        docs, codes, sampled, samples = [held.docs], [held.codes], [held.sampled], [held.sample]
+        kept = None if held.stored is None else [held.stored]
+    total = len(docs[0])
+    for page, stored in pages:
+        total += len(page)
+        docs.append(page)
+        codes.append(made(stored.rows))
+        kept = [*kept, stored] if kept is not None and total * stored.rows.shape[1] <= _KEPT else None
+        chosen = _in_sample(page, _step(total))
+        sampled.append(page[chosen])
+        samples.append(stored.only(chosen).units())
+    step = _step(total)
+    documents = np.concatenate(sampled)
+    chosen = _in_sample(documents, step)
+    return _Held(
+        space,
+        np.concatenate(docs),
+        np.concatenate(codes, axis=1) if codes else np.zeros((0, 0), np.uint64),
+        _joined(kept) if kept else None,
+        step,
+        documents[chosen],
+        np.concatenate(samples)[chosen] if samples else np.zeros((0, 0), np.float32),
+    )
+
+
+def _joined(parts: list[_Stored]) -> _Stored:
+    import numpy as np
+
+    return _Stored(np.concatenate([part.scales for part in parts]), np.concatenate([part.rows for part in parts]))
+
+
+def _step(total: int) -> int:
+    """One of how many vectors is kept: each, or a power of two, so that a sample is a part of any larger one."""
+    return 1 if total <= EXACT else 1 << (-(-total // _SAMPLE) - 1).bit_length()
+
+
+def _in_sample(docs: np.ndarray, step: int) -> np.ndarray:
+    """Which documents are sampled. Chosen by a hash of the number, which says nothing of who spoke, or when."""
+    return (docs * 0x9E3779B1 >> 20 & (step - 1)) == 0
+
+
+def _unpacked(rows: list[VectorRow]) -> tuple[np.ndarray, _Stored]:
+    """Rows of the store: the documents (int64), and their vectors."""
+    import numpy as np
+
+    docs, scales, stored = zip(*rows, strict=True) if rows else ((), (), ())
+    matrix = np.frombuffer(b"".join(stored), np.int8).reshape(len(rows), -1 if rows else 0)
+    return np.array(docs, np.int64), _Stored(np.array(scales, np.float32), matrix)
+
+
+def _cosines(rows: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """The products of unit rows with a unit vector. Not `rows @ asked`: the linear algebra library would wake a thread
+    for each core, and the time that they wait for each other is more than what they save."""
+    import numpy as np
+
+    return np.einsum("ij,j->i", rows, asked) if len(rows) else np.zeros(0, np.float32)
