@@ -328,6 +328,25 @@ def test_untrusted_text_is_fenced_in_the_words_and_in_the_json(engine: Engine):
     assert "<b>" not in hit["text"] and "forty" in hit["text"]
 
 
+@pytest.mark.requirement("X7")
+def test_what_a_client_says_is_of_the_web_taints_nothing_that_it_stores_later(engine: Engine):
+    async def talk() -> str:
+        async with Client(build_server(engine)) as client:
+            page = "The page says the limit is 100 requests a minute"
+            await client.call_tool("memory_store", {"content": page, "origin": "web"})
+            stored = await client.call_tool("memory_store", {"content": "The user prefers dark mode"})
+            return stored.structured_content["memory"]["origin"]
+
+    assert anyio.run(talk) == "agent"
+
+
+@pytest.mark.requirement("X7")
+def test_an_agent_that_may_not_change_what_a_person_stated_is_told_how_the_person_can(engine: Engine):
+    engine.remember("The CI runner is called orca", key="ci_runner")
+    sentence = refusal(call(engine, "memory_revise", {"key": "ci_runner", "content": "The CI runner is beluga"}))
+    assert "picomem revise ci_runner" in sentence
+
+
 # Errors that a model can mend
 
 

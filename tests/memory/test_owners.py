@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+import picomem
 from picomem.clock import DAY, HOUR
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, Refused
 from picomem.operations.table import operation
 from picomem.records.scope import Scope
+
+DEMO = Path(picomem.__file__).parent / "demo"
 
 
 def run(engine: Engine, verb: str, /, **request: object):
@@ -110,6 +114,36 @@ def test_a_session_can_be_withheld_and_released(told: Engine) -> None:
         told.show(hit.id)
     run(told, "withhold", session=hit.session, release=True)
     assert told.recall("queue").hits
+
+
+@pytest.mark.requirement("O17")
+def test_a_withheld_session_takes_the_agents_that_it_set_to_work_along(engine: Engine, tmp_path: Path) -> None:
+    sessions = DEMO / "sessions" / "claude" / "projects"
+    folder = shutil.copytree(sessions, tmp_path / "projects")
+    session = "b1137f96-0b14-444d-a131-6d9c7ba89b49"
+    engine.ingest([folder])
+    (agent,) = (folder / "-home-mia-code-harbor" / session / "subagents").iterdir()
+    assert run(engine, "withhold", session=session).transcripts == 2
+    assert str(agent) not in {hit.transcript for hit in engine.timeline(limit=1_000)}
+    run(engine, "withhold", session=session, release=True)
+    assert str(agent) in {hit.transcript for hit in engine.timeline(limit=1_000)}
+
+
+@pytest.mark.requirement("O17")
+def test_what_is_read_later_of_a_withheld_session_is_withheld(engine: Engine, tmp_path: Path) -> None:
+    sessions = DEMO / "sessions" / "claude" / "projects"
+    folder = shutil.copytree(sessions, tmp_path / "projects") / "-home-mia-code-harbor"
+    session = "b1137f96-0b14-444d-a131-6d9c7ba89b49"
+    engine.ingest([folder / f"{session}.jsonl"])
+    engine.withhold(session)
+    engine.ingest([folder / session])
+    assert engine.timeline() == []
+
+
+def test_one_path_is_read_as_one_path(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "talk.jsonl").write_text('{"role": "user", "content": "The queue runs on Redis"}\n')
+    assert engine.ingest(str(tmp_path / "talk.jsonl")).files == 1
+    assert engine.ingest(tmp_path).files == 1
 
 
 @pytest.mark.requirement("A4")

@@ -87,7 +87,7 @@ def test_no_offer_of_an_agents_takes_its_place(engine: Engine, offer: dict, orig
 
 
 def test_the_refusal_says_what_to_do(engine: Engine) -> None:
-    with pytest.raises(Refused, match="ask them to say it in their own words, or to change it themselves"):
+    with pytest.raises(Refused, match="ask them to say it in their own words, or to change it in a terminal"):
         agent(engine).remember(FREE, key="payment_rule", origin="agent")
 
 

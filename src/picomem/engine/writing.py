@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -159,7 +160,7 @@ class Writing(Reading):
                     raise Refused(
                         f"Not forgotten: the user {'stated' if memory.origin is Origin.USER else 'pinned'} "
                         f"“{memory.key}” and has not asked for this in their own words; ask them to say that it shall "
-                        "be forgotten, or to forget it themselves."
+                        f"be forgotten, or to forget it in a terminal, as in “picomem forget {memory.key}”."
                     )
                 return writer.forget(tx, self.scope, memory.id, self._cleaner().text(reason))
 
@@ -204,13 +205,15 @@ class Writing(Reading):
 
     def ingest(
         self,
-        found: Iterable[str | Path | Place],
+        found: str | Path | Iterable[str | Path | Place],
         *,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
-        """Read what is new in these transcripts, files or folders; see ingest/ingest.py."""
+        """Read what is new in these transcripts, files or folders, or in a single one; see ingest/ingest.py."""
         from picomem.ingest.places import find
 
+        if isinstance(found, str | os.PathLike):
+            found = [found]
         ingester = self.ingester()
         with self._connector.read():  # one snapshot: a transaction for each file costs more than the look at it
             files = find(found, ingester.recognize)

@@ -111,13 +111,14 @@ class Tool:
         """Do it: the result as JSON and in words, or the sentence of the error."""
         try:
             request, note = handed.vouched(engine, self._parameters.request(arguments))
+            own = _texts_in(arguments)
             result = self._operation.call(engine, request, progress)
         except PicomemError as error:
             said = for_agents(str(error), self._tools)
             return types.CallToolResult(content=[types.TextContent(text=said)], is_error=True)
         result = with_notes_for_agents(result, self._tools)
         told, reply = result_json(result), self._operation.reply(result)
-        handed.note(reply, told)
+        handed.note([reply, told], own)
         return types.CallToolResult(content=[types.TextContent(text=reply + note)], structured_content=told)
 
 
@@ -128,9 +129,11 @@ class HandedOver:
         self._texts: dict[tuple[Origin, str], None] = {}
         self._lock = Lock()
 
-    def note(self, *told: Any) -> None:
-        """A result goes out."""
-        quoted = [each for value in told for text in _texts_in(value) for each in quoted_in(text)]
+    def note(self, told: Any, own: Iterable[str] = ()) -> None:
+        """A result goes out. What the client sent itself (`own`) and gets back is not handed to it."""
+        sent = {term for text in own for term in terms(text)}
+        quotes = (quote for text in _texts_in(told) for quote in quoted_in(text))
+        quoted = [quote for quote in quotes if not sent.issuperset(_words(quote[1]))]
         with self._lock:
             self._texts |= dict.fromkeys(quoted)
             for oldest in list(self._texts)[:-_MOST_KEPT]:
@@ -144,6 +147,11 @@ class HandedOver:
             return request, ""
         others = tuple((origin, frozenset(terms(text))) for origin, text in texts)
         return vouched(request, Spoken((Grounds(engine.stated_lately()),), others))
+
+
+def _words(quote: str) -> Iterable[str]:
+    """The terms of a quote; of a key those of its parts, as a key is made of words that stand in the content."""
+    return terms(quote.replace("_", " "))
 
 
 def _texts_in(value: Any) -> Iterator[str]:

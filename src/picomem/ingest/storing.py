@@ -153,6 +153,8 @@ class Writing:
         if Tombstones(tx, self._scope).bars_title(after.title):
             reading.state.info = replace(reading.state.info, title="")
             after = replace(after, title="", state=reading.stored())
+        if not reading.transcript.updated_at and episodes.is_withheld(tx, self._scope, after):
+            after = replace(after, send_policy="deny")
         episodes.put_transcript(tx, self._scope, after)
         owners = self._write(tx, after, reading.packer.session, batch, prepared, report)
         if not owners <= reading.owners:

@@ -117,7 +117,7 @@ def persons_own(memory: Memory) -> str:
     how = "stated" if memory.origin is Origin.USER else "pinned"
     return (
         f"The user {how} “{memory.key}” and has not said this themselves; ask them to say it in their own words, or to "
-        "change it themselves."
+        f"change it in a terminal, as in “picomem revise {memory.key} …”."
     )
 
 

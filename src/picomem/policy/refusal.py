@@ -44,6 +44,9 @@ _REASONS = {
     Refusal.QUESTION: "It asks something and states nothing.",
     Refusal.CHATTER: "It is small talk or talk about the work, not something to know later.",
     Refusal.CODE: "It is bare code, a log or data, without a statement about it.",
-    Refusal.UNTRUSTED_INSTRUCTION: "It reads as an instruction, and it does not come from the user.",
+    Refusal.UNTRUSTED_INSTRUCTION: (
+        "It reads as an instruction to the agent, and nothing shows that the user gave it; if they did, they can store "
+        "it in a terminal, as in “picomem remember …”."
+    ),
     Refusal.TRANSIENT: "It is about this moment or this task and will not be true later.",
 }

@@ -49,6 +49,12 @@ def transcripts(tx: Transaction, scope: Scope) -> list[Transcript]:
     return [_transcript(row) for row in tx.all("transcripts", user=scope.user)]
 
 
+def is_withheld(tx: Transaction, scope: Scope, transcript: Transcript) -> bool:
+    """Whether the user withheld the session of a transcript, or the session that set it to work."""
+    asked = {"session": transcript.session, "parent": transcript.parent_session}
+    return tx.one("withheld", user=scope.user, **asked) is not None
+
+
 def set_send_policy(tx: Transaction, scope: Scope, session: str, policy: str) -> int:
     """Whether the transcripts of a session (its id, or the beginning of it) may be handed out; how many they are."""
     return tx.run("set_send_policy", user=scope.user, policy=policy, **id_range(session))

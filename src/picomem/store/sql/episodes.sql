@@ -153,5 +153,11 @@ SELECT doc FROM memories
 WHERE user_id = :user AND known_to IS NULL AND (key LIKE :pattern ESCAPE '\' OR content LIKE :pattern ESCAPE '\')
 ORDER BY doc DESC LIMIT :limit
 
+-- name: withheld
+SELECT 1 FROM transcripts
+WHERE user_id = :user AND send_policy = 'deny' AND session <> '' AND session IN (:session, :parent) LIMIT 1
+
 -- name: set_send_policy
-UPDATE transcripts SET send_policy = :policy WHERE user_id = :user AND session >= :from AND session < :to
+UPDATE transcripts SET send_policy = :policy
+WHERE user_id = :user
+  AND (session >= :from AND session < :to OR parent_session >= :from AND parent_session < :to)
