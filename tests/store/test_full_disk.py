@@ -24,18 +24,18 @@ pytestmark = pytest.mark.reliability("R6")
 ROUNDS = amount(1, 100)
 MEBIBYTE = 1 << 20
 
-MakeDisk = Callable[[int], Path]
+MakeDisk = Callable[[str], Path]
 
 
 @pytest.fixture
 def make_disk(tmp_path: Path) -> Iterator[MakeDisk]:
-    """Mount a disk of so many MiB and give its folder."""
+    """Mount a disk of that size ("8m") and give its folder."""
     mounted: list[Path] = []
 
-    def _mount(mebibytes: int) -> Path:
+    def _mount(size: str) -> Path:
         folder = tmp_path / f"disk{len(mounted)}"
         folder.mkdir()
-        mount = ["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs", str(folder)]
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
         if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
             pytest.skip("a small disk can only be mounted by root")
         mounted.append(folder)
@@ -78,7 +78,7 @@ def test_on_a_full_disk_nothing_is_lost_and_forgetting_and_purging_succeed(
     make_disk: MakeDisk, open_engine, tmp_path: Path, disagreements, mebibytes: int, seed: int
 ) -> None:
     rng = random.Random(f"{mebibytes} {seed}")
-    disk = make_disk(mebibytes)
+    disk = make_disk(f"{mebibytes}m")
     path = disk / "memory.db"
     engine = open_engine(path)
     _grow(engine, tmp_path, rng, min(mebibytes // 4 * MEBIBYTE, MEBIBYTE))
@@ -120,7 +120,7 @@ def test_on_a_full_disk_nothing_is_lost_and_forgetting_and_purging_succeed(
 
 @pytest.mark.requirement("X5")
 def test_the_ballast_is_made_again_when_there_is_room(make_disk: MakeDisk, open_engine, tmp_path: Path) -> None:
-    disk = make_disk(32)
+    disk = make_disk("32m")
     path = disk / "memory.db"
     engine = open_engine(path)
     kept = Path(f"{path}{ballast.SUFFIX}")
@@ -131,3 +131,12 @@ def test_the_ballast_is_made_again_when_there_is_room(make_disk: MakeDisk, open_
         open_engine(path).close()
         assert kept.stat().st_size == 4 * MEBIBYTE
         assert ballast.give_up(path)
+
+
+def test_a_store_that_there_was_no_room_to_make_is_not_called_damaged(make_disk: MakeDisk, open_engine) -> None:
+    disk = make_disk("200k")
+    for _ in range(2):
+        with pytest.raises(DiskFull):
+            open_engine(disk / "memory.db")
+    subprocess.run(["mount", "-o", "remount,size=8m", str(disk)], check=True)
+    assert open_engine(disk / "memory.db").remember("The harbour crane is painted in May").memory.version == 1

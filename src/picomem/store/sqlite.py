@@ -189,6 +189,11 @@ class SqliteConnector:
             self._close_writer()
             self.read_only = True
             self._is_full = isinstance(error, apsw.FullError | apsw.IOError)
+            if self._is_unmade():
+                raise (errors.DiskFull if self._is_full else errors.ReadOnly)(
+                    f"{self.path} was never finished, since its disk was full or it could not be written; nothing is in "
+                    "it. Make room or name another file, and store something."
+                ) from error
             with self.read() as tx:
                 if tx.one("has_meta") is None:
                     raise errors.NotADatabase() from error
@@ -197,6 +202,10 @@ class SqliteConnector:
                     f"{self.path} was written by an older picomem and cannot be brought up to date here, for it cannot "
                     "be written; open it once where it can."
                 ) from error
+
+    def _is_unmade(self) -> bool:
+        """Whether the file has no table yet: it was cut off while it was made."""
+        return next(self._reader().execute("SELECT 1 FROM sqlite_schema LIMIT 1"), None) is None
 
     def _open_writer(self) -> None:
         self._writer = self._connect(apsw.SQLITE_OPEN_READWRITE)
