@@ -123,6 +123,9 @@ def _spending(result: Any) -> list[str]:
     return [*lines, f"today        {result.spent_today:,} {limit}"]
 
 
+_NOT_REPAIRED = ("file", "purge", "reference")  # checks whose findings no repair mends
+
+
 def doctor(result: Any) -> str:
     named = {"memories": "versions of memories"}
     checked = ", ".join(f"{count:,} {named.get(table, table)}" for table, count in result.checked.items()) or "no rows"
@@ -131,7 +134,7 @@ def doctor(result: Any) -> str:
     lines = [f"Checked the file and {checked}."]
     for finding in result.findings:
         lines.append(f"{'repaired' if finding.repaired else 'problem '}  {finding.check}: {finding.problem}")
-    if not result.healthy and not result.repair:
+    if not result.repair and any(finding.check not in _NOT_REPAIRED for finding in result.findings):
         lines.append("`picomem doctor --repair` rebuilds what is derived.")
     return "\n".join(lines)
 
