@@ -192,7 +192,7 @@ class Reading(Parts):
             if about:
                 ids = dict.fromkeys(version.id for version in lives(tx, self.scope, about))
                 found = [change for each in ids for change in audit.of_memory(tx, self.scope, each, damaged)]
-                found = sorted(found, key=lambda change: (change.at, change.id), reverse=True)
+                found = sorted(found, key=lambda change: change.id, reverse=True)
             elif run:
                 found = audit.named(tx, self.scope, run)[::-1]
             else:

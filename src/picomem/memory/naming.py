@@ -18,7 +18,9 @@ def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False)
     if not found and len(name) >= 8 and all(char in "0123456789abcdef-" for char in name.lower()):
         found = memories.versions(tx, scope, memories.find_id(tx, scope, name))
     believed = [memory for memory in found if memory.known_to is None and memory.valid_to is None]
-    candidates = {memory.id: memory for memory in (believed or found if archived else believed)}
+    # Of a key that its owner used and forgot several times, the last memory is meant.
+    named = believed or found if archived else believed
+    candidates = {memory.scope: memory for memory in sorted(named, key=lambda memory: memory.doc)}
     if not candidates:
         if found:
             raise NotFound(
@@ -40,4 +42,4 @@ def lives(tx: Transaction, scope: Scope, name: str) -> list[Memory]:
     if name == found.key:
         named |= {memory.id for memory in memories.of_key(tx, scope, name) if memory.scope == found.scope}
     versions = [version for memory_id in named for version in memories.versions(tx, scope, memory_id)]
-    return sorted(versions, key=lambda version: (version.created_at, version.id, version.version))
+    return sorted(versions, key=lambda version: version.doc)  # not by time: clocks are set back

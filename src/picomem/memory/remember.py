@@ -248,7 +248,7 @@ class Writer:
     ) -> Change:
         """Put a decision on record."""
         change = Change(
-            id=new_id(),
+            id=new_id(after=audit.last_id(tx, scope)),
             run=self.run,
             at=self.now,
             actor=self.actor,

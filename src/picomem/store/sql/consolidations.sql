@@ -30,7 +30,7 @@ SELECT {consolidation_columns} FROM consolidations WHERE user_id = :user AND run
 SELECT {consolidation_columns} FROM consolidations WHERE user_id = :user ORDER BY run
 
 -- name: latest_consolidation
-SELECT run FROM consolidations WHERE user_id = :user AND session_id = :session_id ORDER BY run DESC LIMIT 1
+SELECT run FROM consolidations WHERE user_id = :user AND session_id = :session_id ORDER BY change_id DESC LIMIT 1
 
 -- name: rewrite_consolidation_text
 UPDATE consolidations SET before_summary = :before_summary, episodes = :episodes

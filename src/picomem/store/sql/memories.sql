@@ -87,10 +87,13 @@ id, run, at, actor, verb, decision, reason, memory_id, before, after, candidate,
 SELECT {change_columns} FROM changes WHERE user_id = :user AND id = :id
 
 -- name: changes_of_memory
-SELECT {change_columns} FROM changes WHERE user_id = :user AND memory_id = :memory_id ORDER BY at, id
+SELECT {change_columns} FROM changes WHERE user_id = :user AND memory_id = :memory_id ORDER BY id
 
 -- name: latest_changes
-SELECT {change_columns} FROM changes WHERE user_id = :user ORDER BY at DESC, id DESC LIMIT :limit
+SELECT {change_columns} FROM changes WHERE user_id = :user ORDER BY id DESC LIMIT :limit
+
+-- name: last_change_id
+SELECT id FROM changes WHERE user_id = :user ORDER BY id DESC LIMIT 1
 
 -- name: count_changes
 SELECT decision, count(*) FROM changes WHERE user_id = :user GROUP BY decision ORDER BY decision
