@@ -365,6 +365,10 @@ class SqliteConnector:
         """
         try:
             yield
+        except UnicodeEncodeError as error:  # a caller's: no text that was read holds half a surrogate pair
+            raise errors.InvalidInput(
+                "A text or a name is not valid Unicode, so no database can hold it; give it as UTF-8."
+            ) from error
         except _CONTRADICTIONS as error:
             if not self._is_damaged():
                 raise
