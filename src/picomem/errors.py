@@ -15,6 +15,7 @@
         ├── NewerSchema       the file was written by a newer picomem
         ├── ReadOnly          the file or its folder cannot be written
         ├── DiskFull          no room left; nothing was written
+        ├── OutOfMemory       the process may take no more memory; nothing was written
         ├── Locked            another process holds the write lock for too long
         └── Corrupt           a row does not match its own hash
 
@@ -135,6 +136,12 @@ class DiskFull(StoreError):
     """The disk is full; nothing was written. Free some space and run it again."""
 
     code = "disk_full"
+
+
+class OutOfMemory(StoreError):
+    """There is not enough memory for this; nothing was written. Free some, or raise the limit, and run it again."""
+
+    code = "out_of_memory"
 
 
 class Locked(StoreError):

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from picomem.cli.options import add_request, request_of
 from picomem.cli.remark import remark
 from picomem.cli.width import width
-from picomem.errors import InvalidInput, PicomemError
+from picomem.errors import InvalidInput, OutOfMemory, PicomemError
 from picomem.operations.table import NAMES, operation
 from picomem.text.safe import escaped_json
 from picomem.version import __version__
@@ -84,6 +84,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(arguments)
     except PicomemError as error:
         return _fail(error, "--json" in arguments)
+    except (MemoryError, ImportError) as error:
+        if isinstance(error, ImportError) and not _is_unmapped(error):
+            raise
+        return _fail(OutOfMemory(), "--json" in arguments)
     except KeyboardInterrupt:
         remark("stopped; what was done until now is kept.")
         return 130
@@ -91,6 +95,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output has gone (`picomem … | head`): nothing more can be said to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _is_unmapped(error: ImportError) -> bool:
+    """Whether a compiled module could not be loaded for want of memory; the loader of the system words that so."""
+    return "failed to map segment" in str(error) or "cannot allocate memory" in str(error).lower()
 
 
 def _run(arguments: list[str]) -> int:

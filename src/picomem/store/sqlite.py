@@ -591,6 +591,8 @@ def translation(error: apsw.Error, path: Path) -> errors.StoreError:
         )
     if isinstance(error, apsw.FullError) or _is_full(error):
         return errors.DiskFull()
+    if isinstance(error, apsw.NoMemError):
+        return errors.OutOfMemory()
     if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
         return errors.ReadOnly(
             f"{path} cannot be opened for writing ({error}); check the rights of the file and its folder."

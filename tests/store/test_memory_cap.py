@@ -1,0 +1,112 @@
+"""Too little memory for the process or for SQLite: one sentence or success, and the store is whole afterwards (R5).
+
+Each command runs in a process of its own, which caps its address space right before the command begins. What Python
+itself needs to start is not capped: picomem says nothing before it runs. This file is that process's program too.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.amounts import amount
+from tests.programs import start
+
+from picomem.cli.main import main
+from picomem.clock import system_clock
+from picomem.engine.engine import Engine
+from picomem.errors import StoreError
+from picomem.models.static import StaticEmbedder
+
+CAPS = amount(3, 50)
+MEBIBYTE = 1 << 20
+ENOUGH = 240  # MiB beside what the interpreter has: with so much every command succeeds
+
+
+def _spread(least: int, most: int) -> list[int]:
+    """So many caps between two, in equal steps."""
+    return [least + (most - least) * number // (CAPS - 1) for number in range(CAPS)]
+
+
+def _run(limit: str, size: int, *arguments: str) -> tuple[int, str]:
+    """Run a command under a limit; its exit code and what it said on stderr."""
+    process = start(__file__, limit, str(size), *arguments)
+    out, _ = process.communicate(timeout=120)
+    return process.returncode, out
+
+
+def _text(number: int) -> str:
+    return f"The ferry number {number} sails from quay {number * 7} at {number % 24} o'clock with {number * 13} crates"
+
+
+def _transcript(path: Path) -> Path:
+    lines = ({"role": "user", "content": f"The lantern of room {number} is lit."} for number in range(200))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def _assert_whole(engine: Engine, acknowledged: dict[str, str]) -> None:
+    assert engine.doctor().findings == []
+    held = {memory.key: memory.content for memory in engine.memories()}
+    assert acknowledged.items() <= held.items()
+    engine.close()
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.reliability("R5")
+@pytest.mark.parametrize(
+    ("limit", "least", "most"), [("address space", 1, ENOUGH), ("heap", 0, 8), ("soft heap", 0, 8)]
+)
+def test_a_lack_of_memory_is_one_sentence_and_loses_nothing(
+    limit: str, least: int, most: int, db: Path, tmp_path: Path, open_engine
+) -> None:
+    talk = _transcript(tmp_path / "talk.jsonl")
+    open_engine(db, embedder=StaticEmbedder(), clock=system_clock).close()
+    acknowledged: dict[str, str] = {}
+    wrong: list[str] = []
+    for number, cap in enumerate(_spread(least * MEBIBYTE, most * MEBIBYTE)):
+        key, text = f"k{number}", _text(number)
+        remember = ("remember", text, "--key", key)
+        command = (remember, ("recall", "ferry quay"), remember, ("ingest", str(talk)))[number % 4]
+        code, said = _run(limit, cap, *command, "--db", str(db))
+        if code == 0 and command is remember:
+            acknowledged[key] = text
+        if not _is_clean(code, said) and not (limit == "address space" and _is_of_a_library(code, said)):
+            wrong.append(f"{cap:,} bytes, {command[0]}: exit code {code}, {said[-600:]}")
+        _assert_whole(open_engine(db, clock=system_clock), acknowledged)
+    assert wrong == []
+    assert len(acknowledged) == (CAPS + CAPS % 2) // 2 if limit == "soft heap" else acknowledged
+
+
+def _is_clean(code: int, said: str) -> bool:
+    """Success, or one sentence and an exit code of ours."""
+    return code == 0 or (code == StoreError.exit_code and said.startswith("picomem: ") and len(said.splitlines()) == 1)
+
+
+def _is_of_a_library(code: int, said: str) -> bool:
+    """Whether compiled code ended the process: Rust aborts, and OpenBLAS exits with 1 and says so on its own stderr."""
+    return code in (-signal.SIGABRT, -signal.SIGSEGV) or (code == 1 and said == "")
+
+
+def _limited() -> int:
+    """The command of the arguments under the limit of the arguments."""
+    name, size, *given = sys.argv[1:]
+    sys.stderr = sys.stdout  # what is said is looked at, not where
+    with open("/proc/self/statm", encoding="ascii") as pages:
+        used = int(pages.read().split()[0]) * resource.getpagesize()
+    if name == "address space":
+        resource.setrlimit(resource.RLIMIT_AS, (used + int(size), used + int(size)))
+    elif name == "heap":
+        apsw.hard_heap_limit(int(size) or 1)
+    else:
+        apsw.soft_heap_limit(int(size) or 1)
+    return main(given)
+
+
+if __name__ == "__main__":
+    raise SystemExit(_limited())
