@@ -7,6 +7,7 @@ itself needs to start is not capped: picomem says nothing before it runs. This f
 from __future__ import annotations
 
 import json
+import random
 import resource
 import signal
 import sys
@@ -41,7 +42,10 @@ def _run(limit: str, size: int, *arguments: str) -> tuple[int, str]:
 
 
 def _text(number: int) -> str:
-    return f"The ferry number {number} sails from quay {number * 7} at {number % 24} o'clock with {number * 13} crates"
+    """A sentence that shares few words with another's, so that nothing is merged with anything."""
+    rng = random.Random(number)
+    words = ["".join(rng.choices("bdfgklmnprstvzaeiou", k=8)) for _ in range(6)]
+    return f"{words[0]} {words[1]} means that {words[2]} {words[3]} make {words[4]} {words[5]}"
 
 
 def _transcript(path: Path) -> Path:

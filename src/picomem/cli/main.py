@@ -12,6 +12,7 @@ one too. Exit codes are those of errors.py; 130 after an interrupt.
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import sys
@@ -84,10 +85,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(arguments)
     except PicomemError as error:
         return _fail(error, "--json" in arguments)
-    except (MemoryError, ImportError) as error:
-        if isinstance(error, ImportError) and not _is_unmapped(error):
-            raise
-        return _fail(OutOfMemory(), "--json" in arguments)
     except KeyboardInterrupt:
         remark("stopped; what was done until now is kept.")
         return 130
@@ -95,11 +92,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output has gone (`picomem … | head`): nothing more can be said to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except (MemoryError, ImportError, OSError) as error:
+        if not _is_for_want_of_memory(error):
+            raise
+        return _fail(OutOfMemory(), "--json" in arguments)
 
 
-def _is_unmapped(error: ImportError) -> bool:
-    """Whether a compiled module could not be loaded for want of memory; the loader of the system words that so."""
-    return "failed to map segment" in str(error) or "cannot allocate memory" in str(error).lower()
+def _is_for_want_of_memory(error: Exception) -> bool:
+    """Whether memory was refused to Python, to a file that is mapped, or to the loader of a compiled module."""
+    if isinstance(error, ImportError):
+        return "failed to map segment" in str(error) or "cannot allocate memory" in str(error).lower()
+    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
 
 
 def _run(arguments: list[str]) -> int:
