@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from picomem.errors import InvalidTime
 
@@ -21,6 +21,9 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# What a datetime can hold in every time zone; offsets from UTC are less than a day.
+EARLIEST: Micros = -62_135_467_200 * SECOND  # 0001-01-02T12:00Z
+LATEST: Micros = 253_402_171_200 * SECOND  # 9999-12-30T12:00Z
 
 
 def system_clock() -> Micros:
@@ -36,12 +39,19 @@ def to_micros(moment: datetime) -> Micros:
 
 
 def to_datetime(at: Micros, zone: tzinfo | None = UTC) -> datetime:
-    """UTC microseconds as an aware datetime; `zone=None` is the machine's own zone."""
-    seconds, micros = divmod(at, SECOND)
-    try:
-        return datetime.fromtimestamp(seconds, UTC).replace(microsecond=micros).astimezone(zone)
-    except (OverflowError, ValueError, OSError) as error:
-        raise InvalidTime(f"The time {at} lies outside the years 1 to 9999.") from error
+    """UTC microseconds as an aware datetime; `zone=None` is the machine's own zone.
+
+    A time that no datetime can hold becomes the nearest that one can: a stored row must not stop a reader.
+    """
+    seconds, micros = divmod(min(max(at, EARLIEST), LATEST), SECOND)
+    return (_EPOCH + timedelta(seconds=seconds, microseconds=micros)).astimezone(zone)
+
+
+def check_time(at: Micros) -> Micros:
+    """The time itself. Raises InvalidTime where no datetime can hold it."""
+    if not EARLIEST <= at <= LATEST:
+        raise InvalidTime(f"The time {at} lies outside the years 1 to 9999; give microseconds since 1970, in UTC.")
+    return at
 
 
 def iso(at: Micros) -> str:
@@ -60,7 +70,7 @@ def parse_iso(text: str, zone: tzinfo | None = UTC) -> Micros:
         moment = datetime.fromisoformat(text.strip())
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=zone) if zone else moment.astimezone()
-        return to_micros(moment)
+        return check_time(to_micros(moment))
     except (ValueError, OverflowError) as error:
         exists = "is not a date that exists" if text.strip()[:4].isdecimal() else "cannot be read as a date"
         raise InvalidTime(f"“{text[:40]}” {exists}; write it as 2026-05-03 or 2026-05-03T14:30.") from error

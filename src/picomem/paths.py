@@ -173,6 +173,13 @@ def refuse_open_database(path: Path) -> None:
         raise InvalidInput(f"{path} is the memory database that is open; name another file.")
 
 
+def spares_of(path: Path) -> list[Path]:
+    """The files that `write_whole` makes beside a file before they take its place; they stay where it is killed."""
+    start = f".{path.name}."
+    beside = (path.with_name(entry.name) for entry in os.scandir(path.parent) if entry.name.startswith(start))
+    return sorted(spare for spare in beside if spare.name.removeprefix(start).isdecimal())
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that a reader sees the old text or the new, never a part. Raises InvalidInput."""
     status = status_of(path)

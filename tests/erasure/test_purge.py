@@ -16,7 +16,7 @@ from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Role, Said
-from picomem.store import episodes
+from picomem.store import episodes, tombstones
 
 from .planted import PLACES, SESSION, STAYS, found_in, plant, planted
 
@@ -379,6 +379,42 @@ def test_the_title_of_a_purged_session_does_not_come_back_with_a_copy(engine: En
     engine.ingest([tmp_path / "second.jsonl"])
     engine.close()
     assert not any(title.encode() in path.read_bytes() for path in tmp_path.glob("memory.db*"))
+
+
+@pytest.mark.requirement("X5", "X10")
+def test_a_purge_that_ends_does_not_call_another_one_finished(open_engine, tmp_path: Path, monkeypatch) -> None:
+    engine, other = open_engine(), open_engine()
+    for name in ("first", "second"):
+        _write(
+            tmp_path / f"{name}.jsonl", name, _line("user", f"The {name} jetty is closed", "2026-04-01T10:00:00Z", 1)
+        )
+        engine.ingest([tmp_path / f"{name}.jsonl"])
+
+    def leave_no_trace(wait_seconds: float) -> None:
+        with other._connector.write() as tx:  # another process erases, and is killed before it removes the traces
+            tombstones.begin(tx, other.scope, everything=False)
+
+    monkeypatch.setattr(engine._connector, "leave_no_trace", leave_no_trace)
+    assert engine.purge(session="first").finished
+    monkeypatch.undo()
+    assert engine.status().purge_unfinished
+    assert engine.purge().finished
+    assert not engine.status().purge_unfinished
+
+
+@pytest.mark.requirement("O9", "X5")
+def test_what_an_export_that_was_killed_left_beside_the_page_is_purged(engine: Engine, tmp_path: Path) -> None:
+    page, spare, note = (
+        tmp_path / "out" / "INDEX.md",
+        tmp_path / "out" / ".INDEX.md.4711",
+        tmp_path / "out" / ".INDEX.md.txt",
+    )
+    engine.remember(STAYS)
+    engine.export_index(page)
+    spare.write_text(page.read_text())
+    note.write_text("The user's own")
+    engine.purge(everything=True)
+    assert (spare.exists(), note.exists()) == (False, True)
 
 
 @pytest.mark.requirement("O9", "X5")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
-from picomem.clock import DAY, parse_iso
+from picomem.clock import DAY, iso, parse_iso
 from picomem.engine.engine import Engine
-from picomem.errors import InvalidInput, NotFound
+from picomem.errors import InvalidInput, InvalidTime, NotFound
 from picomem.operations.table import operation
 
 PARIS, BERLIN = "Mia lives in Paris", "Mia lives in Berlin"
@@ -132,3 +135,26 @@ def test_a_version_is_current_when_it_is_believed_and_true_now(engine: Engine) -
     engine.revise("home", BERLIN, since="2027-01-01")
     found = operation("history").call(engine, operation("history").request(name="home")).versions
     assert [(version.content, version.current) for version in found] == [(PARIS, False), (PARIS, True), (BERLIN, False)]
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "10000-01-01T00:00:00Z"])
+def test_a_transcript_with_a_time_that_no_calendar_has_is_read_without_it(
+    engine: Engine, tmp_path: Path, at: str
+) -> None:
+    message = {"role": "user", "content": "Remember that the tea in the harbour office is black"}
+    record = {"type": "user", "sessionId": "n1", "uuid": "u1", "cwd": "/x", "timestamp": at, "message": message}
+    (tmp_path / "talk.jsonl").write_text(json.dumps(record) + "\n")
+    engine.ingest([tmp_path / "talk.jsonl"])
+    for verb in ("timeline", "memories", "index"):
+        found = operation(verb)
+        found.call(engine, found.request())
+    assert [hit.text for hit in engine.timeline()] == ["Remember that the tea in the harbour office is black"]
+    assert engine.recall("tea in the harbour").hits
+
+
+def test_a_time_that_no_calendar_has_is_shown_as_the_nearest_and_not_taken_from_a_caller(engine: Engine) -> None:
+    engine.remember("The tea in the harbour office is black", key="tea")
+    for at in (-(10**18), 10**18, -(2**62), 2**62):
+        assert iso(at)
+        with pytest.raises(InvalidTime):
+            engine.recall("tea", since=at)

@@ -22,6 +22,7 @@ import apsw
 import pytest
 
 from picomem.errors import Locked, NotADatabase, PicomemError, ReadOnly, StoreError
+from picomem.paths import open_databases
 from picomem.store import sqlite
 
 NOBODY = 65534
@@ -241,6 +242,65 @@ def test_a_missing_folder_is_made(tmp_path, open_engine):
     path = tmp_path / "a" / "b" / "c" / "memory.db"
     open_engine(path).remember(TEXT, key="harbour")
     assert [memory.key for memory in open_engine(path).memories()] == ["harbour"]
+
+
+def test_a_working_directory_that_changes_leads_to_no_other_database(tmp_path, open_engine, monkeypatch):
+    for name in ("ours", "theirs"):
+        (tmp_path / name).mkdir()
+    other = open_engine(tmp_path / "theirs" / "memory.db")
+    other.remember(LATER, key="theirs")
+    monkeypatch.chdir(tmp_path / "ours")
+    engine = open_engine(Path("memory.db"))
+    engine.remember(TEXT, key="ours")
+    monkeypatch.chdir(tmp_path / "theirs")
+    keys: list[list[str]] = []
+    reader = threading.Thread(target=lambda: keys.append([memory.key for memory in engine.memories()]))
+    reader.start()
+    reader.join()
+    assert keys == [["ours"]]
+    purged = engine.purge(everything=True)
+    assert purged.scan is not None
+    assert (purged.scan.clean, purged.scan.files > 0) == (True, True)
+    assert [memory.key for memory in other.memories()] == ["theirs"]
+    engine.close()
+    assert open_databases() == [tmp_path / "theirs" / "memory.db"]
+
+
+def test_a_database_of_two_names_is_refused(tmp_path, open_engine):
+    _stored(open_engine, tmp_path)
+    (tmp_path / "other.db").hardlink_to(tmp_path / "memory.db")
+    for name in ("memory.db", "other.db"):
+        with pytest.raises(StoreError, match="hard link"):
+            open_engine(tmp_path / name)
+
+
+def test_an_engine_that_is_closed_while_another_thread_reads_is_closed(tmp_path, open_engine):
+    engine = open_engine(tmp_path / "memory.db")
+    for number in range(50):
+        engine.remember(f"{TEXT}, volume {number}", key=f"k{number}")
+    errors: list[Exception] = []
+    started = threading.Event()
+
+    def read() -> None:
+        try:
+            while True:
+                engine.recall("harbour ledgers")
+                started.set()
+        except PicomemError as error:
+            errors.append(error)
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    assert started.wait(30)
+    engine.close()
+    for reader in readers:
+        reader.join(30)
+    assert [type(error) for error in errors] == [StoreError] * 3
+    for verb in (engine.memories, lambda: engine.remember(LATER), lambda: engine.purge(everything=True)):
+        with pytest.raises(StoreError, match="was closed; open it again"):
+            verb()
+    assert open_databases() == []
 
 
 def test_a_folder_is_no_database(tmp_path, open_engine):

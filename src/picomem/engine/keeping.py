@@ -73,7 +73,7 @@ class Keeping(Conversing):
         from picomem.store import tombstones
 
         with self._connector.write() as tx:
-            is_begun = bool(tombstones.begun(tx, self.scope))
+            is_begun = bool(tombstones.marks(tx, self.scope))
             if is_begun and not session and older_than is None and not everything:
                 return True, None
             found = held(tx, self.scope)

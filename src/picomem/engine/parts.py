@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from typing import TYPE_CHECKING, TypeVar
 
-from picomem.clock import Clock, Micros, parse_iso
+from picomem.clock import Clock, Micros, check_time, parse_iso
 from picomem.errors import DiskFull, EmbedderFailed, InvalidInput
 from picomem.memory.arguments import future
 from picomem.memory.echo_guard import HandedOut
@@ -180,4 +180,6 @@ class Parts:
         return None if given == "never" else future(self._time(given), self._clock())
 
     def _time(self, given: Micros | str | None) -> Micros | None:
-        return parse_iso(given, self._zone) if isinstance(given, str) else given
+        if given is None:
+            return None
+        return parse_iso(given, self._zone) if isinstance(given, str) else check_time(given)

@@ -64,7 +64,7 @@ def scrub(
             rebuild_words(tx, [Scope(user) for (user,) in tx.all("users")], source)
         if not dry_run and scrubbing.result.changed:
             tx.run("forget_index_pages", user=scope.user)
-            if not tombstones.begun(tx, scope):  # what it takes out leaves traces as what is purged does
+            if not tombstones.marks(tx, scope):  # what it takes out leaves traces as what is purged does
                 tombstones.begin(tx, scope, everything=False)
     return scrubbing.result
 

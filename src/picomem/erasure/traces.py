@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput, NotFound
 from picomem.memory.index import HEAD
-from picomem.paths import is_regular, open_database_suffix, read_regular, status_of, write_whole
+from picomem.paths import is_regular, open_database_suffix, read_regular, spares_of, status_of, write_whole
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
 from picomem.sessions.snapshot import NAME as SNAPSHOT
@@ -72,14 +73,15 @@ def finish(connector: Connector, scope: Scope, make_page: MakePage, now: Micros,
     """Remove all traces; what had to be left, a sentence each. Raises Locked, ReadOnly or DiskFull, and may be run
     again then."""
     with connector.read() as tx:
-        everything = tombstones.begun(tx, scope) == tombstones.EVERYTHING
+        begun = tombstones.marks(tx, scope)
+    everything = tombstones.is_of_everything(begun)
     left = []
     for folder in {path.parent for path in connector.files()}:
         left += without_purged(connector, folder, scope.user if everything else "")
     left += _exports(connector, scope, make_page, now, forget=everything)
     connector.leave_no_trace(wait_seconds)
     with connector.write() as tx:
-        tombstones.end(tx, scope)
+        tombstones.end(tx, scope, begun)
     return left
 
 
@@ -115,6 +117,7 @@ def _exports(connector: Connector, scope: Scope, make_page: MakePage, now: Micro
         path, owner = Path(name), Scope(scope.user, agent, project)
         page = make_page(owner, budget)
         try:
+            _remove_spares(path)
             there = status_of(path) is not None
             if there:
                 _rewrite(path, written, page)
@@ -127,6 +130,13 @@ def _exports(connector: Connector, scope: Scope, make_page: MakePage, now: Micro
             else:
                 _note_export(tx, owner, name, budget, now, content_hash(page))
     return left
+
+
+def _remove_spares(path: Path) -> None:
+    """Remove what a process that was killed while it wrote the page left beside it."""
+    with suppress(OSError):  # nothing was written where nobody can look
+        for spare in spares_of(path):
+            spare.unlink()
 
 
 def _rewrite(path: Path, written: str, page: str) -> None:

@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from picomem.clock import Micros, parse_iso
+from picomem.clock import LATEST, Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime
 from picomem.ingest.branches import Branches
 from picomem.ingest.noise import clean, has_open_block
@@ -41,7 +41,6 @@ _REMEMBERED = 4096
 _DIGEST = 6  # bytes: among 4,096 entries a false match has a chance of 1 in 10^10 a turn
 _LONGEST_FIELD = 1000
 _UNKNOWN_KINDS = 32
-_LATEST = 253_402_300_800_000_000  # the year 10000, in microseconds
 
 
 class Recent:
@@ -316,11 +315,11 @@ def moment(value: object) -> Micros | None:
             return parse_iso(value) if len(value) <= 64 else None
         except InvalidTime:
             return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LATEST:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LATEST:
         return None
     scale = 1_000_000 if value < 1e11 else 1000 if value < 1e14 else 1
     at = int(value * scale)
-    return at if at < _LATEST else None
+    return at if at <= LATEST else None
 
 
 def short(value: object) -> str:

@@ -143,7 +143,9 @@ def _examine_rows(
             _check_vectors(tx, user, model, result, repair)
     for name in tombstones.all_begun(tx):
         result.add(
-            "purge", f"a purge of {name} was begun and is not finished; `picomem purge --user {name}` finishes it"
+            "purge",
+            f"a purge of {name} was begun and is not finished; if none runs now, `picomem purge --user {name}` "
+            "finishes it",
         )
     _check_notes(tx, connector, users, result, repair)
     _check_words(tx, connector, users, result, repair)

@@ -64,7 +64,7 @@ def status(
         bytes=connector.size(),
         terms_version=VERSION,
         embedder=embedder,
-        purge_unfinished=tombstones.begun(tx, scope) != "",
+        purge_unfinished=bool(tombstones.marks(tx, scope)),
         models={model: asdict(spend) for model, spend in consolidations.spent_in_all(tx, scope)},
         spent_today=consolidations.spent_on(tx, scope, now).tokens,
         daily_token_limit=daily_token_limit,

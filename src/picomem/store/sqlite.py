@@ -44,6 +44,7 @@ APPLICATION_ID = 0x5069636F  # "Pico": how `file` and we know the database
 MIGRATIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 SCHEMA_VERSION = len(MIGRATIONS)
 BUSY_MILLISECONDS = 30_000
+_CLOSING_SECONDS = 5
 _CONTRADICTIONS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError)
 
 
@@ -141,7 +142,7 @@ class SqliteConnector:
     """One SQLite file. Raises NotADatabase, NewerSchema, ReadOnly, Locked, DiskFull or StoreError on opening."""
 
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
-        self.path = path
+        self.path = path = path.absolute()  # the working directory may change while it is open
         self.name = str(path)
         self.read_only = False
         self._vfs = vfs
@@ -154,6 +155,7 @@ class SqliteConnector:
         # Weak, so that the reader of a thread that has ended is closed with it.
         self._readers: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._is_held = False
+        self._is_closed = False
         self._is_full = False  # whether it is read-only for want of room
         try:
             with translated(path):
@@ -191,8 +193,8 @@ class SqliteConnector:
             self._is_full = isinstance(error, apsw.FullError | apsw.IOError)
             if self._is_unmade():
                 raise (errors.DiskFull if self._is_full else errors.ReadOnly)(
-                    f"{self.path} was never finished, since its disk was full or it could not be written; nothing is in "
-                    "it. Make room or name another file, and store something."
+                    f"{self.path} was never finished, since its disk was full or it could not be written; nothing is "
+                    "in it. Make room or name another file, and store something."
                 ) from error
             with self.read() as tx:
                 if tx.one("has_meta") is None:
@@ -231,6 +233,11 @@ class SqliteConnector:
             if self.path.exists():
                 if not self.path.is_file():
                     raise errors.NotADatabase(f"{self.path} is not a regular file; name another file with --db.")
+                if self.path.stat().st_nlink > 1:
+                    raise errors.StoreError(
+                        f"{self.path} has a second name (a hard link), and SQLite keeps a log for each name, so rows "
+                        "would be lost; remove the other name, or make a copy in its place."
+                    )
                 return False
             make_private_dir(self.path.parent)
             # O_EXCL: closing a descriptor of a file that another thread has made and opened meanwhile would drop its
@@ -313,6 +320,7 @@ class SqliteConnector:
     @contextmanager
     def read(self) -> Iterator[SqliteTransaction]:
         """A snapshot. Inside a write of the same thread it sees what that write has done so far."""
+        self._refuse_closed()
         with translated(self.path), self._blaming_damage():
             if self._depth and self._owns_lock():
                 yield SqliteTransaction(self._writer, self.path)  # type: ignore[arg-type]
@@ -334,6 +342,7 @@ class SqliteConnector:
         Where full text was made by another version of the analyser, only a caller that is `rebuilding` it may write:
         what the old version put in could not be taken out again.
         """
+        self._refuse_closed()
         if self._is_full:
             raise errors.DiskFull()
         if self._writer is None:
@@ -386,6 +395,10 @@ class SqliteConnector:
                 )
         except (apsw.Error, errors.StoreError):
             return True
+
+    def _refuse_closed(self) -> None:
+        if self._is_closed:
+            raise errors.StoreError(f"{self.path} was closed; open it again.")
 
     def _refuse_other_terms(self) -> None:
         if meta.value(SqliteTransaction(self._writer, self.path), "terms_version") != TERMS_VERSION:  # type: ignore[arg-type]
@@ -500,17 +513,32 @@ class SqliteConnector:
                 tx.run(f"{source}_words_remove", **word)
 
     def close(self) -> None:
-        """Close every connection; the last one out folds the WAL into the file."""
+        """Close every connection; the last one out folds the WAL into the file.
+
+        A thread that is in the middle of a statement is waited for, and interrupted after some seconds.
+        """
+        self._is_closed = True
         with self._lock:
             with self._readers_lock:
                 for connection in list(self._readers):
-                    connection.close()
+                    _close(connection)
                 self._readers.clear()
             self._local = threading.local()
             self._close_writer()
             if self._is_held:
                 self._is_held = False
                 release_database(self.path)
+
+
+def _close(connection: apsw.Connection) -> None:
+    deadline = time.monotonic() + _CLOSING_SECONDS
+    while True:
+        try:
+            return connection.close()
+        except apsw.ThreadingViolationError:  # another thread runs a statement on it
+            if time.monotonic() > deadline:
+                connection.interrupt()
+            time.sleep(0.002)
 
 
 def _persistent(seconds: float) -> Callable[[int], bool]:
@@ -575,7 +603,8 @@ def translated(path: Path) -> Iterator[None]:
 
 def _is_full(error: apsw.Error) -> bool:
     """Whether there was no room for the index of the log, which SQLite calls a failure of the disk."""
-    return error.extendedresult == apsw.SQLITE_IOERR_SHMSIZE  # type: ignore[attr-defined]  # apsw's stubs lack it
+    # An error of apsw's own, as that a connection is closed, has no code of SQLite's.
+    return getattr(error, "extendedresult", None) == apsw.SQLITE_IOERR_SHMSIZE
 
 
 def translation(error: apsw.Error, path: Path) -> errors.StoreError:

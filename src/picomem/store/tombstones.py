@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable
 
 from picomem.digest import blake2b
+from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.store import meta
 from picomem.store.connector import Transaction
@@ -22,14 +23,23 @@ _PERSON = b"picomem.purged"
 
 
 def begin(tx: Transaction, scope: Scope, *, everything: bool) -> None:
-    """Say in the database that a purge of this user is not finished, and whether it is of everything."""
-    meta.put(tx, _mark(scope), EVERYTHING if everything else "some")
+    """Say in the database that a purge of this user is not finished, and whether it is of everything.
+
+    Each purge has a mark of its own: another process may purge the same user at the same time, and whichever ends first
+    must not call the other one finished.
+    """
+    mark = f"{EVERYTHING if everything else 'some'}:{new_id()}"
+    meta.put(tx, _name(scope), " ".join([*marks(tx, scope), mark]))
 
 
-def begun(tx: Transaction, scope: Scope) -> str:
-    """What a purge that was begun and not finished is of: "everything" or "some"; empty where there is none. Raises
-    Corrupt."""
-    return meta.value(tx, _mark(scope)) or ""
+def marks(tx: Transaction, scope: Scope) -> list[str]:
+    """The marks of the purges of this user that were begun and are not finished. Raises Corrupt."""
+    return (meta.value(tx, _name(scope)) or "").split()
+
+
+def is_of_everything(marks: Iterable[str]) -> bool:
+    """Whether one of these purges is of all that the user has."""
+    return any(mark.partition(":")[0] == EVERYTHING for mark in marks)
 
 
 def all_begun(tx: Transaction) -> list[str]:
@@ -37,12 +47,16 @@ def all_begun(tx: Transaction) -> list[str]:
     return [user for (user,) in tx.all("purges_begun")]
 
 
-def end(tx: Transaction, scope: Scope) -> None:
-    """All of it is done."""
-    tx.run("delete_meta", name=_mark(scope))
+def end(tx: Transaction, scope: Scope, done: Iterable[str]) -> None:
+    """All that these purges have to do is done; one that was begun since keeps its mark."""
+    left = [mark for mark in marks(tx, scope) if mark not in set(done)]
+    if left:
+        meta.put(tx, _name(scope), " ".join(left))
+    else:
+        tx.run("delete_meta", name=_name(scope))
 
 
-def _mark(scope: Scope) -> str:
+def _name(scope: Scope) -> str:
     return f"{MARK}{scope.user}"
 
 
