@@ -1,4 +1,6 @@
-"""System calls that fail at random: what was acknowledged is stored, and nothing else (R4).
+"""System calls that fail at random: what was acknowledged is stored, and what failed is stored whole or not (R4).
+
+A commit whose sync fails is an error to the caller, and the next one who opens the store may find it in the log.
 
 libfiu lets a share of the calls that write or sync fail, in a process of its own. Without `fiu-run` (Debian's
 `fiu-utils`) the test is skipped. This file is the process's program too.
@@ -38,18 +40,17 @@ def _wrapped(percent: int) -> list[str]:
 @pytest.mark.timeout(1_800)
 @pytest.mark.skipif(shutil.which("fiu-run") is None, reason="needs fiu-run, of Debian's package fiu-utils")
 @pytest.mark.parametrize("percent", [1, 3, 10])
-def test_what_was_acknowledged_while_calls_failed_is_stored_and_nothing_else(
-    percent: int, db: Path, open_engine, disagreements
-) -> None:
+def test_what_was_acknowledged_while_calls_failed_is_stored(percent: int, db: Path, open_engine, disagreements) -> None:
     open_engine(db, clock=system_clock).close()
     process = start(__file__, str(db), wrapped=_wrapped(percent))
     lines = process.communicate(timeout=1_500)[0].splitlines()
     assert process.returncode == 0
     acknowledged, failures = json.loads(lines[-1])
     engine = open_engine(db, clock=system_clock)
-    assert {memory.key: memory.content for memory in engine.memories()} == {
-        f"k{number}": _text(number) for number in acknowledged
-    }
+    held = {memory.key: memory.content for memory in engine.memories()}
+    assert held.items() <= {f"k{number}": _text(number) for number in range(OPERATIONS)}.items()
+    assert {f"k{number}" for number in acknowledged} <= held.keys()
+    assert len(held) - len(acknowledged) <= failures
     assert engine.doctor().findings == []
     engine.close()
     assert disagreements(db) == []
