@@ -13,6 +13,7 @@ from tests.agent.conftest import Script, contents
 from picomem.agent import PicoBot
 from picomem.agent.events import Answers, Calls, Event, Notice, Words
 from picomem.agent.loop import PERSONA, Turn
+from picomem.clock import DAY
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed, InvalidInput, NotFound
 from picomem.records.session import Role
@@ -101,6 +102,19 @@ def test_with_memory_off_the_conversation_is_kept_and_nothing_is_remembered(engi
     assert all(not info.function_tools and "5433" not in (info.instructions or "") for _, info in script.given)
     assert len(engine.changes(100)) == changes
     assert len(stored(engine, bot.talk.session)) == 4
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_conversation_with_picobot_ends_the_retention_of_old_ones(engine: Engine, clock, enabled: bool) -> None:
+    engine.settings = replace(engine.settings, memory=MemorySettings(enabled=enabled))
+    old = engine.sessions().create()
+    clock.now += (engine.settings.retention.max_age_days + 1) * DAY
+    bot = PicoBot(Script("Hello.").model, engine)
+    say(bot, "Good morning")
+    assert anyio.run(bot.settle) == []
+    assert [session.id for session, _ in engine.sessions().page().sessions] == [bot.talk.session]
+    with pytest.raises(NotFound):
+        engine.sessions().get(old.id)
 
 
 @pytest.mark.requirement("A12")

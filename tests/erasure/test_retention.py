@@ -6,13 +6,24 @@ import pytest
 
 from picomem.clock import DAY, HOUR
 from picomem.engine.engine import Engine
+from picomem.errors import NotFound
 from picomem.operations.table import operation
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
+from picomem.records.session import Role, Said
+from picomem.settings import RetentionSettings
 from picomem.store import episodes
+from picomem.values import replace
 
 LOCAL = Scope()
+
+
+def conversation(engine: Engine, *said: str) -> str:
+    """The id of a conversation with PicoBot in which the user said these."""
+    session = engine.sessions().create()
+    engine.sessions().append(session.id, *(Said(role=Role.USER, content=text) for text in said))
+    return session.id
 
 
 def timeline_entry(engine: Engine, number: int, at: int) -> None:
@@ -52,3 +63,35 @@ def test_the_task_runs_when_it_is_due_and_not_before(engine: Engine, clock) -> N
     clock.now += HOUR
     write("The venue is called Atlantis")
     assert engine.timeline() == []
+
+
+@pytest.mark.requirement("P7")
+def test_a_conversation_is_removed_when_its_last_message_is_older_than_the_maximum_age(engine: Engine, clock) -> None:
+    old = conversation(engine, "The amber harbour freezes in January")
+    kept = conversation(engine, "The violins are tuned by Marta")
+    clock.now += 50 * DAY
+    engine.sessions().append(kept, Said(role=Role.USER, content="Anton mends the lute"))
+    clock.now += 41 * DAY
+    assert engine.tidy()["sessions_removed"] == 1
+    assert [session.id for session, _ in engine.sessions().page().sessions] == [kept]
+    assert len(engine.sessions().load(kept).messages) == 2
+    with pytest.raises(NotFound):
+        engine.sessions().load(old)
+    with engine._connector.read() as tx:
+        assert "amber" not in str([tx.all(name, user="local") for name in ("all_messages", "all_sessions")])
+    assert engine.doctor().healthy
+
+
+@pytest.mark.requirement("P7")
+def test_the_maximum_age_is_a_setting_and_memories_outlive_their_conversation(open_engine, clock) -> None:
+    engine = open_engine()
+    engine.settings = replace(engine.settings, retention=RetentionSettings(max_age_days=2))
+    session = conversation(engine, "Remember that the amber harbour freezes in January")
+    engine.remember("The amber harbour freezes in January", key="harbour")
+    clock.now += DAY
+    assert engine.tidy()["sessions_removed"] == 0
+    clock.now += 2 * DAY
+    assert engine.tidy()["sessions_removed"] == 1
+    assert [memory.key for memory in engine.memories()] == ["harbour"]
+    with pytest.raises(NotFound):
+        engine.sessions().get(session)

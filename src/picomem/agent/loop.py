@@ -131,18 +131,22 @@ class PicoBot:
         return turn
 
     async def settle(self) -> list[str]:
-        """After an answer: take up into memory what is due, this conversation or one that rests. What a person should
-        know of it.
+        """After an answer: retention where it is due, then consolidation of each conversation that is due. Return the
+        notices for the person.
 
         Before a long conversation is cut, the model has a silent turn to store what should last (compaction.py). A
         generator that fails is a note, and the conversation waits (distillation.py). Raises StoreError.
         """
-        if self._engine is None or not (self._on and self.talk.session):
+        engine = self._engine
+        if engine is None or not self.talk.session:
+            return []
+        await to_thread.run_sync(lambda: engine.tidy(when_due=True))
+        if not self._on:
             return []
         if await to_thread.run_sync(self._is_long):
-            notes = self._engine.settings.notes.paths
-            await flush(self._engine, self._ask_silently, named_path(notes[0]) if notes else None)
-        done = await consolidate_due(self._engine.acting_as(ACTOR), generator_of(self._engine.settings))
+            notes = engine.settings.notes.paths
+            await flush(engine, self._ask_silently, named_path(notes[0]) if notes else None)
+        done = await consolidate_due(engine.acting_as(ACTOR), generator_of(engine.settings))
         return [note for each in done for note in each.notes]
 
     def _is_long(self) -> bool:

@@ -1,4 +1,7 @@
-"""Retention: what is past its time goes. Expired memories are archived (O19), old timeline entries removed (A14)."""
+"""Retention: archive expired memories (O19), remove old timeline entries (A14) and old conversations (P7).
+
+The memories made from a timeline entry or a conversation outlive it. To erase those too is the work of `purge`.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ from picomem.errors import Corrupt
 from picomem.memory.remember import Writer
 from picomem.records.scope import Scope
 from picomem.settings import Settings
-from picomem.store import consolidations, episodes, meta
+from picomem.store import consolidations, episodes, meta, sessions
 from picomem.store.connector import Transaction
 
-NOTHING = {"expired": 0, "timeline_removed": 0}
+NOTHING = {"expired": 0, "timeline_removed": 0, "sessions_removed": 0}
 
 
 def is_due(tx: Transaction, scope: Scope, settings: Settings, now: Micros) -> bool:
@@ -23,15 +26,18 @@ def is_due(tx: Transaction, scope: Scope, settings: Settings, now: Micros) -> bo
 
 
 def tidy(tx: Transaction, scope: Scope, settings: Settings, writer: Writer) -> dict[str, int]:
-    """Let go what is past its time; how much that was."""
+    """Archive and remove everything past its time; the counts by kind."""
     expired = writer.expire(tx, scope)
     before = writer.now - settings.memory.timeline_retention_days * DAY
     old = episodes.old_timeline_entries(tx, scope, before)
     for episode in old:
         episodes.delete(tx, scope, episode)
     consolidations.forget_entries(tx, scope, before)
+    inactive = sessions.inactive_since(tx, scope, writer.now - settings.retention.max_age_days * DAY)
+    for session in inactive:
+        sessions.delete(tx, scope, session.id)
     meta.put(tx, _name(scope), str(writer.now))
-    return {"expired": len(expired), "timeline_removed": len(old)}
+    return {"expired": len(expired), "timeline_removed": len(old), "sessions_removed": len(inactive)}
 
 
 def _name(scope: Scope) -> str:

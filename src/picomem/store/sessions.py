@@ -88,6 +88,18 @@ def page(
     )
 
 
+def inactive_since(tx: Transaction, scope: Scope, before: Micros) -> list[Session]:
+    """The user's sessions without a message since `before`. Damaged rows are left out: their age is unknown."""
+    rows = tx.all("sessions_before", user=scope.user, before=before)
+    return [session for row in rows if (session := from_row(scope, row)) is not None]
+
+
+def delete(tx: Transaction, scope: Scope, session_id: str) -> None:
+    """Delete a session with its messages, its summary and the records of its consolidations."""
+    tx.run("purge_lineage_of", user=scope.user, kind="summary", id=session_id, version=0)
+    tx.run("purge_session", user=scope.user, id=session_id)
+
+
 def insert_message(tx: Transaction, scope: Scope, message: Message) -> None:
     """Store a message; its text is redacted already."""
     tx.run(

@@ -35,6 +35,9 @@ WHERE s.user_id = :user AND (:channel = '' OR s.channel = :channel) AND (:agent 
   AND (:at IS NULL OR s.last_active_at < :at OR (s.last_active_at = :at AND s.id < :id))
 ORDER BY s.last_active_at DESC, s.id DESC LIMIT :limit
 
+-- name: sessions_before
+SELECT {session_columns} FROM sessions AS s WHERE s.user_id = :user AND s.last_active_at < :before
+
 -- name: insert_message
 INSERT INTO messages (user_id, session_id, seq, id, role, content, tool_calls, tool_call_id, origin, tokens,
     created_at, row_hash)
