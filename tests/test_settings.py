@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
+import picomem
 from picomem.errors import InvalidInput
-from picomem.settings import Settings, load
+from picomem.settings import TABLES, Settings, load
+from picomem.values import fields
+
+SOURCES = Path(picomem.__file__).parent
 
 A13 = {
     "enabled": False,
@@ -94,3 +100,33 @@ def test_the_environment_stands_above_the_file(tmp_path: Path) -> None:
 def test_what_is_wrong_in_the_file_is_said_with_what_was_meant(text: str, sentence: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=sentence):
         _load(text, tmp_path)
+
+
+def settings_read_by(source: str) -> set[tuple[str, str]]:
+    """The settings that a module reads, as (table, key): `settings.recall.limit`, `recall = settings.recall` and then
+    `recall.limit`, and `settings.limit` where the module names `RecallSettings`."""
+    tree = ast.parse(source)
+    aliases: defaultdict[str, set[str]] = defaultdict(set)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute) and node.value.attr in TABLES:
+            for target in node.targets:
+                aliases[ast.unparse(target)].add(node.value.attr)
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    whole_tables = {table for table in TABLES if type(getattr(Settings(), table)).__name__ in imported}
+    reads = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+            continue
+        if isinstance(node.value, ast.Attribute) and node.value.attr in TABLES:
+            reads.add((node.value.attr, node.attr))
+        base = ast.unparse(node.value)
+        tables = whole_tables if base.endswith("settings") else aliases.get(base, set())
+        reads |= {(table, node.attr) for table in tables}
+    return reads
+
+
+def test_every_setting_is_read_somewhere() -> None:
+    modules = (path for path in SOURCES.rglob("*.py") if path != SOURCES / "settings.py")
+    reads = set().union(*(settings_read_by(path.read_text("utf-8")) for path in modules))
+    known = {(table, key.name) for table in TABLES for key in fields(getattr(Settings(), table))}
+    assert sorted(known - reads) == []
