@@ -130,3 +130,10 @@ def test_every_setting_is_read_somewhere() -> None:
     reads = set().union(*(settings_read_by(path.read_text("utf-8")) for path in modules))
     known = {(table, key.name) for table in TABLES for key in fields(getattr(Settings(), table))}
     assert sorted(known - reads) == []
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_setting_carries_its_help_text(table: str) -> None:
+    for key in fields(getattr(Settings(), table)):
+        text = key.metadata.get("help", "")
+        assert text and not text.endswith("."), key.name

@@ -31,38 +31,51 @@ def _without_keys(table: Any) -> str:
     return f"{type(table).__name__}({', '.join(shown)})"
 
 
+def _setting(default: Any, help: str) -> Any:  # noqa: A002 - what it is
+    """A key with its default and the help text that the reference prints."""
+    return field(default=default, metadata={"help": help})
+
+
 @dataclass(frozen=True, slots=True)
 class DataSettings:
     """`[data]`: where things are kept."""
 
-    dir: str = ""  # the data directory; empty: the platform's own
-    user: str = "local"  # the user whose memory it is, where nothing else says
+    dir: str = _setting("", "data directory; empty: the platform's default")
+    user: str = _setting("local", "default user id")
 
 
 @dataclass(frozen=True, slots=True)
 class RecallSettings:
     """`[recall]`: how questions are answered."""
 
-    embedder: str = "static"  # "static", "none", "onnx:FOLDER", "endpoint:MODEL" or "fastembed:MODEL"
-    limit: int = 10  # hits at most
-    token_budget: int = 2_000  # tokens of all hits together at most
-    min_confidence: float = 0.0  # 0–1: an answer that is less sure than that is “nothing found”; 0: never
-    timezone: str = ""  # of "yesterday", such as Europe/Berlin; empty: the machine's
+    embedder: str = _setting("static", '"static", "none", "onnx:FOLDER", "endpoint:MODEL" or "fastembed:MODEL"')
+    limit: int = _setting(10, "maximum number of hits")
+    token_budget: int = _setting(2_000, "token budget for all hits together")
+    min_confidence: float = _setting(0.0, "0–1: answers below this confidence are “nothing found”; 0: off")
+    timezone: str = _setting(
+        "", "time zone for words such as “yesterday”, for example Europe/Berlin; empty: the machine's"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedderSettings:
     """`[embedder]`: details of `recall.embedder`; none of them concerns the default one."""
 
-    base_url: str = "http://localhost:11434/v1"  # endpoint: where the server is (default: Ollama on this machine)
-    key: str = ""  # endpoint: the API key; better kept in the variable
-    dimensions: int = 0  # endpoint: how many dimensions to ask for, where the model can shorten them; 0: all
-    timeout_secs: int = 10  # endpoint: how long to wait for an answer
-    query_prefix: str = ""  # what is put before a question, where the model wants it; empty: as its folder or name says
-    text_prefix: str = ""  # what is put before a text that is to be found; empty: as its folder or name says
-    pooling: str = ""  # onnx: "cls", "mean" or "last"; empty: as the folder or its name says
-    max_tokens: int = 0  # onnx: how much of a text is read at most; 0: as the folder says
-    threads: int = 1  # onnx, fastembed: how many of the processor's cores a model may use
+    base_url: str = _setting(
+        "http://localhost:11434/v1", "endpoint: address of the server (default: Ollama on this machine)"
+    )
+    key: str = _setting("", "endpoint: API key; safer in the environment variable")
+    dimensions: int = _setting(0, "endpoint: dimensions to request, if the model can shorten its vectors; 0: all")
+    timeout_secs: int = _setting(10, "endpoint: seconds to wait for an answer")
+    query_prefix: str = _setting(
+        "", "prefix for questions, if the model expects one; empty: from the model's folder or name"
+    )
+    text_prefix: str = _setting(
+        "", "prefix for stored texts, if the model expects one; empty: from the model's folder or name"
+    )
+    pooling: str = _setting("", 'onnx: "cls", "mean" or "last"; empty: from the model\'s folder or name')
+    max_tokens: int = _setting(0, "onnx: maximum tokens read of a text; 0: from the model's folder")
+    threads: int = _setting(1, "onnx, fastembed: number of processor cores for the model")
 
     def __repr__(self) -> str:
         return _without_keys(self)
@@ -72,11 +85,13 @@ class EmbedderSettings:
 class ModelSettings:
     """`[model]`: the model that PicoBot talks with. Nothing else in picomem asks it."""
 
-    provider: str = ""  # openai, anthropic, google, openrouter, ollama, lmstudio, vllm, openai-compatible; empty: none
-    model: str = ""  # its name, as the provider writes it
-    base_url: str = ""  # where its server is; empty: the provider's own, or this machine
-    key: str = ""  # the API key; empty: the provider's usual variable; better kept in the variable
-    timeout_secs: int = 60  # how long to wait for an answer
+    provider: str = _setting(
+        "", "openai, anthropic, google, openrouter, ollama, lmstudio, vllm, openai-compatible; empty: none"
+    )
+    model: str = _setting("", "model name, as the provider writes it")
+    base_url: str = _setting("", "address of the server; empty: the provider's default, or this machine")
+    key: str = _setting("", "API key; empty: the provider's usual variable; safer in the environment variable")
+    timeout_secs: int = _setting(60, "seconds to wait for an answer")
 
     def __repr__(self) -> str:
         return _without_keys(self)
@@ -86,27 +101,43 @@ class ModelSettings:
 class IndexSettings:
     """`[index]`: the always-loaded page."""
 
-    budget: int = 1_500  # tokens at most
+    budget: int = _setting(1_500, "maximum tokens of the page")
 
 
 @dataclass(frozen=True, slots=True)
 class MemorySettings:
     """`[memory]`: what is kept, and for how long, and what PicoBot makes of its conversations."""
 
-    enabled: bool = False  # whether PicoBot uses memory; commands, MCP and the library always do
-    recall_limit: int = 5  # memories for the user's message in PicoBot's prompt, at most
-    context_heading: str = "## Memory Context"  # the line above them
-    consolidation_provider: str = ""  # whose model consolidates, as in [model]; empty: that of [model]
-    consolidation_model: str = ""  # its name; empty: none, sentences are picked without a model
-    consolidation_base_url: str = ""  # where its server is; empty: as [model] says of the same provider, or its own
-    consolidation_key: str = ""  # the API key; empty: as [model] says of the same provider; better kept in the variable
-    consolidation_window: int = 8_000  # tokens that it takes in and gives out; a longer conversation goes in parts
-    daily_token_limit: int = 500_000  # tokens a day that it may cost, over which sentences are picked; 0: no limit
-    consolidation_turn_threshold: int = 3  # turns after which a conversation is consolidated
-    idle_consolidation_minutes: int = 10  # minutes without a message after which it is consolidated
-    max_failures_before_degrade: int = 3  # failures in a row after which the raw messages are kept instead
-    timeline_retention_days: int = 90  # timeline entries older than this are removed
-    citations: str = "auto"  # whether a hit says where it was said: "on", "off"; "auto" is on for a private memory
+    enabled: bool = _setting(False, "whether PicoBot uses memory; commands, MCP and the library always do")
+    recall_limit: int = _setting(5, "maximum memories in PicoBot's prompt for the user's message")
+    context_heading: str = _setting("## Memory Context", "heading above these memories")
+    consolidation_provider: str = _setting(
+        "", "provider of the consolidation model, as in [model]; empty: the same as [model]"
+    )
+    consolidation_model: str = _setting(
+        "", "name of the consolidation model; empty: none, extractive summaries without a model"
+    )
+    consolidation_base_url: str = _setting(
+        "", "address of its server; empty: that of [model] if the provider is the same, else the provider's default"
+    )
+    consolidation_key: str = _setting(
+        "", "its API key; empty: that of [model] if the provider is the same; safer in the environment variable"
+    )
+    consolidation_window: int = _setting(
+        8_000, "context window of the consolidation model, in tokens; longer conversations are split"
+    )
+    daily_token_limit: int = _setting(
+        500_000, "daily token limit for consolidation, then extractive summaries; 0: no limit"
+    )
+    consolidation_turn_threshold: int = _setting(3, "turns after which a conversation is consolidated")
+    idle_consolidation_minutes: int = _setting(
+        10, "minutes without a message after which a conversation is consolidated"
+    )
+    max_failures_before_degrade: int = _setting(3, "consecutive failures after which the raw messages are kept instead")
+    timeline_retention_days: int = _setting(90, "days until timeline entries are removed")
+    citations: str = _setting(
+        "auto", 'whether hits carry their citation: "on" or "off"; "auto" is currently the same as "on"'
+    )
 
     def __repr__(self) -> str:
         return _without_keys(self)
@@ -116,30 +147,38 @@ class MemorySettings:
 class RetentionSettings:
     """`[session.retention]`: the task that archives what has expired and removes what is past its time."""
 
-    max_age_days: int = 90  # conversations with PicoBot are kept for so long after their last message
-    cleanup_interval_secs: int = 3_600  # how often it runs at most, while anything writes
+    max_age_days: int = _setting(
+        90, "days until conversations with PicoBot are removed, counted from their last message"
+    )
+    cleanup_interval_secs: int = _setting(
+        3_600, "minimum seconds between two runs of the task, which runs after writes"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class NotesSettings:
     """`[notes]`: Markdown that people and agents keep, searched beside memory. By default none is read."""
 
-    paths: tuple[str, ...] = ()  # workspaces: `MEMORY.md` and `memory/**/*.md` of each; absolute, or from `~`
-    extra_paths: tuple[str, ...] = ()  # further Markdown files, and folders of them; absolute, or from `~`
+    paths: tuple[str, ...] = _setting((), "workspaces: `MEMORY.md` and `memory/**/*.md` of each; absolute, or from `~`")
+    extra_paths: tuple[str, ...] = _setting((), "further Markdown files, and folders of them; absolute, or from `~`")
 
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
     """`[session.memory]`: what stands in PicoBot's prompt, and when a conversation is summarised."""
 
-    enable_user_memories: bool = True  # whether memories and the index page stand in it
-    context_budget_tokens: int = 4_000  # tokens that memory puts in it at most, and at most half of context_window
-    max_session_messages: int = 20  # messages at most
-    max_user_memories: int = 50  # memories for the user's message at most, whatever memory.recall_limit says
-    context_window: int = 16_000  # tokens that the chat's model takes; at half of it in new messages it is summarised
-    keep_messages: int = 10  # messages at the end that no summary takes the place of
-    enable_summarization: bool = True  # whether conversations are summarised
-    include_summary_on_truncation: bool = True  # whether the summary stands in it when messages were cut
+    enable_user_memories: bool = _setting(True, "whether the prompt holds memories and the index page")
+    context_budget_tokens: int = _setting(
+        4_000, "maximum tokens of memory in the prompt, and at most half of context_window"
+    )
+    max_session_messages: int = _setting(20, "maximum messages in the prompt")
+    max_user_memories: int = _setting(50, "upper limit for memory.recall_limit")
+    context_window: int = _setting(
+        16_000, "context window of the chat model, in tokens; new messages that fill half of it are summarised"
+    )
+    keep_messages: int = _setting(10, "latest messages that stay word for word when earlier ones are summarised")
+    enable_summarization: bool = _setting(True, "whether conversations are summarised")
+    include_summary_on_truncation: bool = _setting(True, "whether the prompt holds the summary when messages were cut")
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,11 +92,9 @@ def _settings() -> Iterator[str]:
     yield inspect.cleandoc(settings.__doc__ or "").split("\n\n")[1] + "\n"
     for table in fields(settings.Settings):
         values = getattr(settings.Settings(), table.name)
-        source = inspect.getsource(type(values)).splitlines()
         yield f"### [{settings.TABLES[table.name]}]\n"
         for key in fields(values):
-            line = next(text for text in source if text.strip().startswith(f"{key.name}:"))
-            yield f"- `{key.name}` (default `{getattr(values, key.name)!r}`): {line.partition('  # ')[2]}"
+            yield f"- `{key.name}` (default `{getattr(values, key.name)!r}`): {key.metadata['help']}"
         yield ""
 
 
