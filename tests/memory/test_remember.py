@@ -9,6 +9,7 @@ import pytest
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, InvalidKey, NotFound, Refused
+from picomem.operations.table import operation
 from picomem.records.scope import Scope
 
 PORT = "The staging database listens on port 5433"
@@ -155,6 +156,26 @@ def test_an_expired_entry_is_archived_not_lost(engine: Engine, clock) -> None:
     assert engine.tidy()["expired"] == 1
     assert engine.history("freeze")[0].content == "The freeze ends on Friday"
     assert [change.decision for change in engine.why("freeze").changes] == ["add", "expire"]
+
+
+@pytest.mark.requirement("O19")
+def test_an_entry_is_listed_as_archived_from_the_moment_at_which_it_expires(engine: Engine, clock) -> None:
+    engine.remember("The freeze ends on Friday", key="freeze", expires=clock.now + DAY)
+    engine.remember("The harbour is open all year", key="harbour")
+    listed = operation("memories")
+
+    def archived() -> list[tuple[str, bool]]:
+        result = listed.call(engine, listed.request(archived=True))
+        return [(memory.key, memory.archived) for memory in result.memories]
+
+    assert archived() == []
+    assert engine.status().archived == 0
+    clock.now += DAY
+    assert archived() == [("freeze", True)]
+    assert engine.status().archived == 1
+    engine.tidy()
+    assert archived() == [("freeze", True)]
+    assert engine.status().archived == 1
 
 
 def test_an_expiry_in_the_past_is_refused(engine: Engine) -> None:

@@ -51,7 +51,7 @@ def status(
         read_only=connector.read_only,
         user=user,
         memories=dict(tx.all("count_memories", user=user, now=now)),
-        archived=len(tx.all("archived_memories", user=user)),
+        archived=len(tx.all("archived_memories", user=user)) + len(tx.all("expired_memories", user=user, now=now)),
         episodes=int((tx.one("count_episodes", user=user) or (0,))[0]),
         transcripts={
             host: {"files": files, "turns": turns or 0, "bytes": size or 0}

@@ -23,7 +23,7 @@ class Memories:
     kind: str | None = option("only of this kind", None, choices=tuple(Kind), short="-t", tool="category")
     tag: str = option("only with this tag", "")
     project: str = option("only of this project, and what belongs to none", "")
-    archived: bool = option("the archived ones instead", False)
+    archived: bool = option("the archived and expired ones instead", False)
     limit: int = option("memories at most", 50, short="-n", least=1, most=MOST_ROWS)
 
 
@@ -38,17 +38,22 @@ class MemoriesResult:
 
 def memories(engine: Engine, request: Memories) -> MemoriesResult:
     """List what is remembered, the most important first."""
+    now = engine.now()
     damaged: list[str] = []
-    found = [
-        each
-        for each in engine.memories(archived=request.archived, damaged=damaged)
-        if (request.kind is None or each.kind == request.kind)
-        and (not request.tag or request.tag in each.tags)
-        and (not request.project or each.scope.project in ("", request.project))
+    listed = engine.memories(archived=request.archived, damaged=damaged)
+    if request.archived:
+        # An expired memory counts as archived, even before the retention task archives it.
+        listed += [memory for memory in engine.memories(valid_at=now, damaged=[]) if memory.expired(now)]
+    matching = [
+        memory
+        for memory in listed
+        if (request.kind is None or memory.kind == request.kind)
+        and (not request.tag or request.tag in memory.tags)
+        and (not request.project or memory.scope.project in ("", request.project))
     ]
-    found.sort(key=lambda each: (not each.pinned, -each.importance, -each.known_from, each.key))
-    shown = [memory_view(engine.shown(each), engine.now()) for each in found[: request.limit]]
-    return MemoriesResult(shown, len(found) - len(shown), damage_notes(damaged))
+    matching.sort(key=lambda memory: (not memory.pinned, -memory.importance, -memory.known_from, memory.key))
+    shown = [memory_view(engine.shown(memory), now) for memory in matching[: request.limit]]
+    return MemoriesResult(shown, len(matching) - len(shown), damage_notes(damaged))
 
 
 @dataclass(frozen=True, slots=True)

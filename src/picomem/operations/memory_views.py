@@ -69,7 +69,7 @@ def memory_view(memory: Memory, now: Micros) -> MemoryView:
         expires_at=iso_or_none(memory.expires_at),
         created_at=iso(memory.created_at),
         updated_at=iso(memory.known_from),
-        archived=memory.archived,
+        archived=memory.archived or memory.expired(now),
         token_estimate=memory.tokens,
     )
 
