@@ -65,7 +65,7 @@ def test_recalled_text_is_not_stored_again_as_new(memory: Engine, tmp_path: Path
     assert memory.memories() == []
 
 
-@pytest.mark.requirement("A5", "A11", "O6")
+@pytest.mark.requirement("A5", "A11")
 def test_the_cursor_does_not_move_on_error(memory: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither a session's pointer, whether the model or the store fails, nor a transcript's cursor."""
     session = begun(memory, *TALK)

@@ -266,7 +266,6 @@ def test_a_model_that_goes_round_in_circles_is_stopped(engine: Engine) -> None:
     assert isinstance(script.given[-1][0][-1], ModelRequest)
 
 
-@pytest.mark.requirement("P10")
 def test_what_was_stored_in_a_conversation_came_from_it_and_is_purged_with_it(engine: Engine) -> None:
     engine.remember("The crane is yellow", key="crane")
     script = Script([("memory_store", {"content": "Ann drinks green tea", "key": "tea"})], "Noted.", "Nice.")

@@ -72,7 +72,6 @@ def test_where_every_question_has_an_answer_there_is_nothing_to_say():
     assert list(rendered(None)) == []
 
 
-@pytest.mark.requirement("X8")
 def test_the_command_says_how_well_it_knows_that_nothing_is_known(haystack, write_set):
     report = quality.run([write_set(haystack)], embedder="none")
     found = report.sets[0].sureness

@@ -129,7 +129,6 @@ def test_after_a_few_turns_the_conversation_is_taken_up_into_memory(picomem: Pic
     assert "6432" in picomem("timeline").out
 
 
-@pytest.mark.requirement("P10")
 def test_purging_is_asked_for_again_and_never_a_tool(picomem: Picomem, server: ModelServer) -> None:
     server.steps = [[("memory_store", {"content": "Ann drinks green tea", "key": "tea"})], "Noted.", "Hello.", "Bye."]
     picomem("remember", "The crane is yellow", "--key", "crane")

@@ -45,7 +45,6 @@ def test_a_first_session_at_the_terminal(picomem: Picomem, home: Path) -> None:
     assert (home / "data" / "picomem" / "picomem.db").exists()
 
 
-@pytest.mark.requirement("O8", "X9")
 def test_ingest_recall_and_show_over_a_transcript(picomem: Picomem, home: Path) -> None:
     path = transcript(home / "logs")
     first = picomem("ingest", str(path), "--json").json
@@ -345,7 +344,7 @@ def test_the_database_and_its_folder_are_private_under_any_umask(picomem: Picome
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
 
 
-@pytest.mark.requirement("X7", "X9")
+@pytest.mark.requirement("X7")
 def test_the_progress_bar_takes_a_files_name_for_a_name(home: Path) -> None:
     folder = home / "logs" / "["  # a name cannot hold a slash, and the path of two names can: [/bold]
     transcript(folder).rename(folder / "bold]\x1b[2J.jsonl")

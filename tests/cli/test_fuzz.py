@@ -254,7 +254,6 @@ def _check(arguments: list[str], code: int, out: str, err: str) -> None:
         json.loads(out)
 
 
-@pytest.mark.requirement("X9")
 def test_every_command_answers_hostile_arguments_with_a_result_or_a_sentence(world: Path) -> None:
     random = Random(SEED)
     commands, drawing = _commands(), Arguments(random, world)
@@ -277,7 +276,6 @@ def _anew(world: Path) -> None:
     shutil.copy(world / "filled.db", world / "memory.db")
 
 
-@pytest.mark.requirement("X9")
 def test_real_processes_take_the_same_without_a_traceback(world: Path) -> None:
     random = Random(SEED + 1)
     commands, drawing = _commands(), Arguments(random, world)
@@ -315,7 +313,6 @@ async def _answered(client: Client, engine: Engine, operation: Any, arguments: d
     return await client.call_tool(operation.tool, arguments)
 
 
-@pytest.mark.requirement("X9")
 def test_every_tool_answers_hostile_arguments_with_a_result_or_a_sentence(
     world: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

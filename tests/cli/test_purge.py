@@ -45,7 +45,7 @@ def stored(filled: Path, home: Path) -> Path:
     return home / DATA
 
 
-@pytest.mark.requirement("P10", "X5")
+@pytest.mark.requirement("X5")
 def test_the_command_erases_every_planted_word_and_says_what_it_scanned(picomem: Picomem, stored: Path) -> None:
     done = picomem("purge", "--session", SESSION, "--yes")
     assert done.code == 0, done.err
@@ -59,7 +59,6 @@ def test_the_command_erases_every_planted_word_and_says_what_it_scanned(picomem:
     assert STAYS in picomem("recall", "harbour crane").out
 
 
-@pytest.mark.requirement("P10")
 def test_without_a_terminal_and_without_yes_nothing_is_purged(picomem: Picomem, stored: Path) -> None:
     before = (stored / "picomem.db").read_bytes()
     for option in ((), ("--json",)):
@@ -73,7 +72,6 @@ def test_without_a_terminal_and_without_yes_nothing_is_purged(picomem: Picomem, 
     assert (stored / "picomem.db").read_bytes() == before
 
 
-@pytest.mark.requirement("P10")
 @pytest.mark.parametrize(("answer", "gone"), [("n", False), ("", False), ("y", True)])
 def test_at_a_terminal_it_asks_and_only_yes_purges(home: Path, stored: Path, answer: str, gone: bool) -> None:
     said, answering = pty.openpty()
@@ -97,7 +95,7 @@ def test_at_a_terminal_it_asks_and_only_yes_purges(home: Path, stored: Path, ans
     assert (found_in(stored) == {}) is gone
 
 
-@pytest.mark.requirement("P10", "X5", "X10")
+@pytest.mark.requirement("X5", "X10")
 def test_beside_a_process_that_reads_it_says_that_it_is_not_finished_and_the_next_run_finishes(
     picomem: Picomem, stored: Path, reader: subprocess.Popen
 ) -> None:
@@ -160,7 +158,7 @@ main(["purge", "--session", sys.argv[2], "--yes"])
 """
 
 
-@pytest.mark.requirement("P10", "X5")
+@pytest.mark.requirement("X5")
 @pytest.mark.parametrize(("module", "name", "committed"), STEPS, ids=[name for _, name, _ in STEPS])
 def test_killed_at_any_step_it_has_done_nothing_or_the_next_run_does_the_rest(
     picomem: Picomem, home: Path, stored: Path, module: str, name: str, committed: bool

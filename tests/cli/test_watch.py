@@ -17,7 +17,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-pytestmark = [pytest.mark.requirement("O6"), pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGINT")]
+pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGINT")]
 
 _PATIENCE = 60  # seconds: a deadline, not a delay
 
@@ -221,7 +221,6 @@ def test_a_database_in_the_watched_folder_does_not_keep_it_busy(watch, tmp_path)
     assert frames < 240  # three stretches were read; each pass that writes is 10 frames and more
 
 
-@pytest.mark.requirement("X9")
 @pytest.mark.parametrize("named", [False, True], ids=["in its usual place", "named"])
 def test_a_hosts_database_is_followed_while_the_host_has_it_open(watch, tmp_path, named):
     path = tmp_path / ".openclaw" / "agents" / "main" / "agent" / "openclaw-agent.sqlite"

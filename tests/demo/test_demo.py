@@ -106,7 +106,6 @@ def _read(path: Path) -> tuple[list[Turn], State]:
 # ---------------------------------------------------------------------------------------------- the sessions
 
 
-@pytest.mark.requirement("X9")
 @pytest.mark.parametrize("path", _samples(), ids=lambda path: path.name)
 def test_every_line_is_an_object_and_the_right_format_claims_the_file(path):
     lines = path.read_text("utf-8").splitlines()
@@ -147,7 +146,6 @@ def test_what_mia_asks_for_is_found_and_nothing_else():
     assert sorted(found) == sorted(REQUESTS)
 
 
-@pytest.mark.requirement("O6")
 def test_reading_the_samples_twice_changes_nothing(tmp_path):
     with _engine(tmp_path / "twice.db") as engine:
         first = engine.ingest([SAMPLES])
@@ -214,7 +212,6 @@ def test_two_languages_are_answered(played):
     assert text.strip() == "我们决定用最大匹配分词，不用 jieba"
 
 
-@pytest.mark.requirement("O8")
 def test_answers_cite_where_it_was_said(played):
     decision, bug = (played.output.split(f"? {question}")[1] for question in ("why did the job", "next_free_slot"))
     assert "codex 019df1e5 turn 7, 2026-05-04" in decision.split("? next_free_slot")[0]
@@ -236,7 +233,6 @@ def test_a_revision_shows_what_was_believed_and_what_was_true(played, engine):
     ]
 
 
-@pytest.mark.requirement("X4")
 def test_why_tells_the_versions_the_decisions_and_the_sources(played):
     why = " ".join(played.output.split("── Why")[1].split("── Revise")[0].split())
     assert "14 April to 6 May The staging database listens on port 5433" in why

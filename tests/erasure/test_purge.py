@@ -40,7 +40,7 @@ def without_sources(folder: Path) -> dict[str, list[str]]:
     return {path: words for path, words in found_in(folder).items() if path != "talk.jsonl"}
 
 
-@pytest.mark.requirement("P10", "X5")
+@pytest.mark.requirement("X5")
 def test_a_purged_session_leaves_not_a_word_in_any_file(planted_engine: Engine, tmp_path: Path) -> None:
     purged = planted_engine.purge(session=SESSION[:8])
     assert purged.unfinished == ""
@@ -51,7 +51,7 @@ def test_a_purged_session_leaves_not_a_word_in_any_file(planted_engine: Engine, 
     assert planted_engine.doctor().healthy
 
 
-@pytest.mark.requirement("P10", "X5")
+@pytest.mark.requirement("X5")
 def test_what_is_not_of_the_session_stays(planted_engine: Engine, tmp_path: Path) -> None:
     planted_engine.purge(session=SESSION)
     assert {memory.key for memory in planted_engine.memories()} == {"crane", "lamps", "deploys_tuesdays"}
@@ -67,7 +67,7 @@ def test_what_is_not_of_the_session_stays(planted_engine: Engine, tmp_path: Path
     assert STAYS in page
 
 
-@pytest.mark.requirement("P10", "X5")
+@pytest.mark.requirement("X5")
 def test_a_dry_run_says_what_will_go_and_writes_nothing(planted_engine: Engine, db: Path) -> None:
     before = db.read_bytes()
     planned = planted_engine.purge_plan(session=SESSION)
@@ -78,7 +78,6 @@ def test_a_dry_run_says_what_will_go_and_writes_nothing(planted_engine: Engine, 
     assert planted_engine.purge(session=SESSION).counts == planned.counts
 
 
-@pytest.mark.requirement("P10")
 def test_a_purge_is_one_change_that_says_who_when_and_how_much_and_no_more(planted_engine: Engine) -> None:
     planted_engine.purge(session=SESSION)
     (purge,) = [change for change, _ in planted_engine.changes(50) if change.verb == "purge"]
@@ -90,7 +89,7 @@ def test_a_purge_is_one_change_that_says_who_when_and_how_much_and_no_more(plant
     assert not [change for change, _ in planted_engine.changes(50) if "zwyx" in change.reason + change.candidate]
 
 
-@pytest.mark.requirement("P10", "X5")
+@pytest.mark.requirement("X5")
 def test_the_same_transcript_read_again_does_not_come_back(planted_engine: Engine, tmp_path: Path) -> None:
     planted_engine.purge(session=SESSION)
     for _ in range(2):
@@ -154,7 +153,7 @@ def test_a_session_that_is_purged_while_it_is_read_does_not_come_in(open_engine,
     assert engine.timeline() == []
 
 
-@pytest.mark.requirement("P10", "X5")
+@pytest.mark.requirement("X5")
 def test_a_snapshot_imported_again_does_not_come_back(planted_engine: Engine, tmp_path: Path) -> None:
     copy = tmp_path / "copy.json"
     copy.write_bytes((tmp_path / "sessions.json.migrated").read_bytes())
@@ -166,7 +165,7 @@ def test_a_snapshot_imported_again_does_not_come_back(planted_engine: Engine, tm
     assert without_sources(tmp_path) == {}
 
 
-@pytest.mark.requirement("P10", "X5")
+@pytest.mark.requirement("X5")
 def test_everything_of_a_user_goes_and_nothing_of_another_one(open_engine, db: Path, tmp_path: Path) -> None:
     other = open_engine(user="omar", embedder=StaticEmbedder())
     other.remember("Omar keeps the ferry timetable", key="ferry")
@@ -186,7 +185,6 @@ def test_everything_of_a_user_goes_and_nothing_of_another_one(open_engine, db: P
     assert [hit.key for hit in engine.recall("begins anew").hits] == ["anew"]
 
 
-@pytest.mark.requirement("P10")
 def test_what_is_older_goes_and_what_was_said_later_in_the_same_conversation_stays(engine: Engine, clock) -> None:
     log = engine.sessions()
     old, long = log.create("tui"), log.create("tui")
@@ -203,7 +201,7 @@ def test_what_is_older_goes_and_what_was_said_later_in_the_same_conversation_sta
     assert engine.purge(older_than=30).counts == {}
 
 
-@pytest.mark.requirement("P10", "X5")
+@pytest.mark.requirement("X5")
 def test_an_old_transcript_stays_out_until_more_is_said_in_it_and_then_only_that_comes_in(
     engine: Engine, clock, tmp_path: Path
 ) -> None:
@@ -338,7 +336,7 @@ def test_words_of_the_file_s_own_are_no_trace_of_what_was_said(open_engine) -> N
     assert purged.scan.shared > 5
 
 
-@pytest.mark.requirement("P10", "X5")
+@pytest.mark.requirement("X5")
 def test_everything_may_be_purged_again_and_again(engine: Engine) -> None:
     engine.remember(STAYS)
     for _ in range(4):

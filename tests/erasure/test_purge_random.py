@@ -78,7 +78,7 @@ class _Store:
         return b"".join(path.read_bytes() for path in self.folder.glob("memory.db*"))
 
 
-@pytest.mark.requirement("P10", "X5")
+@pytest.mark.requirement("X5")
 @pytest.mark.parametrize("seed", range(amount(12, 500)))
 def test_a_random_purge_takes_what_was_said_only_there_and_nothing_else(
     open_engine, db: Path, clock, disagreements, seed: int

@@ -215,7 +215,7 @@ def test_the_schema_is_rendered_from_the_request(engine: Engine):
 
 
 @both_eras
-@pytest.mark.requirement("A10", "O2", "O3")
+@pytest.mark.requirement("A10", "O2")
 def test_a_memory_is_stored_recalled_and_forgotten_with_the_words_of_the_plan(engine: Engine, mode: str):
     told = {
         "key": "staging_db_port",
@@ -246,7 +246,7 @@ def test_a_memory_is_stored_recalled_and_forgotten_with_the_words_of_the_plan(en
     assert said(nothing) == "No matching memories found."
 
 
-@pytest.mark.requirement("A10", "O3")
+@pytest.mark.requirement("A10")
 def test_a_category_may_be_one_or_a_list_and_a_range_of_time_is_unix_milliseconds(engine: Engine):
     kept = engine.remember("The staging database listens on port 5433", key="staging_db_port").memory
     engine.remember("Prefers short answers about the staging database", kind="preference", key="short_answers")
@@ -274,7 +274,6 @@ def test_a_near_duplicate_is_merged_and_the_reply_says_with_what(engine: Engine)
 
 
 @pytest.mark.requirement("O10")
-@pytest.mark.requirement("P10")
 def test_no_tool_erases(engine: Engine):
     listed = talk(build_server(engine), lambda client: client.list_tools()).tools
     assert not [tool.name for tool in listed if "purge" in tool.name]

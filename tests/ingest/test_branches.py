@@ -41,7 +41,6 @@ def taken_back(engine: Engine) -> set[str]:
 ABANDONED = {"Move it to the cellar.", "It is in the cellar now."}
 
 
-@pytest.mark.requirement("O6")
 @pytest.mark.parametrize("first", range(len(TALK + REWIND) + 1))
 def test_a_rewind_marks_what_was_said_before_it_wherever_the_first_reading_ended(engine, tmp_path, first):
     path = tmp_path / "s1.jsonl"

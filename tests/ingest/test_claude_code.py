@@ -43,7 +43,6 @@ def _text(text: str) -> dict:
     return {"type": "text", "text": text}
 
 
-@pytest.mark.requirement("X9")
 def test_what_was_said_becomes_turns_and_the_rest_is_counted(read):
     turns, state = read(
         [

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from picomem.records.kinds import Origin
 
 _AT = "2026-05-03T10:00:{:02d}.000Z"
@@ -25,7 +23,6 @@ def _event(kind: str, text: str, second: int = 0) -> dict:
     return _line("event_msg", {"type": kind, "message": text}, second)
 
 
-@pytest.mark.requirement("X9")
 def test_items_and_events_of_the_same_words_are_one_turn(read):
     turns, state = read(
         [

@@ -238,7 +238,6 @@ def _attack(engine: Engine, folder: Path, host: str, case: int) -> _File:
     return file
 
 
-@pytest.mark.requirement("O6")
 @pytest.mark.parametrize("host", _HOSTS)
 def test_damaged_files_lose_nothing_that_is_there_and_double_nothing(open_engine, tmp_path, disagreements, host):
     db = tmp_path / f"{host}.db"
@@ -270,7 +269,6 @@ def test_damaged_files_lose_nothing_that_is_there_and_double_nothing(open_engine
     assert disagreements(db) == []
 
 
-@pytest.mark.requirement("O6")
 @pytest.mark.skipif(sys.platform != "linux", reason="it reads the peak of a child's memory as Linux counts it")
 def test_a_folder_of_damaged_files_and_a_line_of_50_mb_needs_little_more_memory_than_a_small_one(tmp_path):
     small, large = tmp_path / "small", tmp_path / "large"

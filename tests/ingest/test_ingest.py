@@ -104,7 +104,6 @@ _TEXTS = [
 # ------------------------------------------------------------------------------------------- reading, and again
 
 
-@pytest.mark.requirement("O5", "O6", "X9")
 def test_a_session_becomes_episodes_with_pointers_project_branch_and_times(engine, tmp_path, talk):
     path = written(tmp_path / "p" / "s1.jsonl", talk)
     report = engine.ingest([tmp_path / "p"])
@@ -120,7 +119,6 @@ def test_a_session_becomes_episodes_with_pointers_project_branch_and_times(engin
     assert transcript.ended_at - transcript.started_at == 5_000_000
 
 
-@pytest.mark.requirement("O6")
 def test_a_second_run_reads_only_what_was_appended(engine, tmp_path, talk):
     path = written(tmp_path / "s1.jsonl", talk)
     engine.ingest([path])
@@ -133,7 +131,6 @@ def test_a_second_run_reads_only_what_was_appended(engine, tmp_path, talk):
     assert rows(engine)[-1] == "Thanks, and the changelog?"
 
 
-@pytest.mark.requirement("O6")
 def test_what_is_appended_while_a_file_is_read_is_met_by_the_next_run(engine, tmp_path, talk):
     path = written(tmp_path / "s1.jsonl", talk)
     appended: list[int] = []
@@ -148,7 +145,6 @@ def test_what_is_appended_while_a_file_is_read_is_met_by_the_next_run(engine, tm
     assert rows(engine).count("One more thing about the docs") == 1
 
 
-@pytest.mark.requirement("O6")
 def test_a_file_that_is_replaced_while_it_is_read_is_read_anew(engine, tmp_path):
     path = written(tmp_path / "s1.jsonl", [claude(number, "user", f"Old question {number}") for number in range(900)])
     new = written(tmp_path / "new", [claude(2_000 + number, "user", f"New question {number}") for number in range(950)])
@@ -162,7 +158,6 @@ def test_a_file_that_is_replaced_while_it_is_read_is_read_anew(engine, tmp_path)
     assert rows(engine) == [f"{age} question {n}" for age, count in (("Old", 900), ("New", 950)) for n in range(count)]
 
 
-@pytest.mark.requirement("O6")
 def test_an_edit_that_keeps_the_size_is_seen(engine, tmp_path):
     lines = [claude(number, "user", f"Question {number} about the loader") for number in range(100)]
     path = written(tmp_path / "s1.jsonl", lines)
@@ -173,7 +168,6 @@ def test_an_edit_that_keeps_the_size_is_seen(engine, tmp_path):
     assert rows(engine)[50] == "Question 50 about the beacon"
 
 
-@pytest.mark.requirement("O6")
 def test_a_half_written_line_waits_until_it_is_whole(engine, tmp_path, talk):
     path = written(tmp_path / "s1.jsonl", talk[:5])
     last = json.dumps(talk[5]).encode() + b"\n"
@@ -188,7 +182,6 @@ def test_a_half_written_line_waits_until_it_is_whole(engine, tmp_path, talk):
     assert rows(engine) == _TEXTS
 
 
-@pytest.mark.requirement("O6")
 def test_an_agents_words_that_come_in_two_readings_become_one_episode(engine, tmp_path, talk):
     for count in range(1, len(talk) + 1):
         engine.ingest([written(tmp_path / "s1.jsonl", talk[:count])])
@@ -196,7 +189,6 @@ def test_an_agents_words_that_come_in_two_readings_become_one_episode(engine, tm
     assert opened(engine)[1] == ("open", ["Let me look at the scripts.", "Run release.sh with the next version."])
 
 
-@pytest.mark.requirement("O6")
 def test_invalid_lines_unknown_records_and_binary_files_are_counted_and_told(engine, tmp_path, talk):
     folder = tmp_path / "p"
     path = written(folder / "s1.jsonl", talk)
@@ -212,7 +204,6 @@ def test_invalid_lines_unknown_records_and_binary_files_are_counted_and_told(eng
     assert len(report.problems) == 1
 
 
-@pytest.mark.requirement("O6")
 def test_a_line_of_50_mb_costs_nothing_but_itself(engine, tmp_path, talk):
     path = written(tmp_path / "s1.jsonl", talk[:5])
     with path.open("ab") as file:
@@ -268,7 +259,6 @@ def test_halves_of_surrogates_and_control_characters_in_any_field_are_met(engine
 # ---------------------------------------------------------------------------------- files that change under us
 
 
-@pytest.mark.requirement("O6", "O8")
 def test_an_edited_message_replaces_its_episode_and_the_others_get_their_new_place(engine, tmp_path, talk):
     path = written(tmp_path / "s1.jsonl", talk)
     engine.ingest([path])
@@ -281,7 +271,6 @@ def test_an_edited_message_replaces_its_episode_and_the_others_get_their_new_pla
     assert [hit.text for hit in engine.recall("docs").hits][:1] == [rows(engine)[0]]
 
 
-@pytest.mark.requirement("O6", "O8")
 def test_a_file_cut_in_half_and_grown_anew_keeps_what_was_cut_and_adds_what_is_new(engine, tmp_path, talk):
     path = written(tmp_path / "s1.jsonl", talk)
     engine.ingest([path])
@@ -300,7 +289,6 @@ def test_a_file_cut_in_half_and_grown_anew_keeps_what_was_cut_and_adds_what_is_n
     assert set(states[4:]) == {"open"}
 
 
-@pytest.mark.requirement("O6")
 def test_another_session_under_the_old_name_gets_a_record_of_its_own(engine, tmp_path, talk):
     path = written(tmp_path / "log.jsonl", talk)
     engine.ingest([path])
@@ -326,7 +314,6 @@ def test_a_deleted_file_loses_no_episode(engine, tmp_path, talk):
 # --------------------------------------------------------------------------------------- copies, moves, archives
 
 
-@pytest.mark.requirement("O6", "O8")
 def test_a_copy_makes_no_doubles_and_takes_over_when_the_original_is_deleted(engine, tmp_path, talk):
     first = written(tmp_path / "a" / "s1.jsonl", talk)
     engine.ingest([first])
@@ -344,7 +331,6 @@ def test_a_copy_makes_no_doubles_and_takes_over_when_the_original_is_deleted(eng
     assert engine.ingest([copy]).unchanged == 1
 
 
-@pytest.mark.requirement("O6")
 @pytest.mark.parametrize("steps", [1, 2], ids=["at once", "as it grows"])
 def test_two_copies_that_go_on_differently_lose_nothing_of_either(engine, tmp_path, talk, steps):
     first, second = tmp_path / "s1.jsonl", tmp_path / "s2.jsonl"
@@ -363,7 +349,6 @@ def test_two_copies_that_go_on_differently_lose_nothing_of_either(engine, tmp_pa
     assert {state for state, _ in opened(engine)} == {"open"}
 
 
-@pytest.mark.requirement("O8", "X9")
 def test_a_codex_rollout_that_is_compressed_still_opens_before_and_after_the_next_run(engine, tmp_path):
     path = tmp_path / "rollout-2026-05-03T09-00-00-019c0000-0000-7000-8000-000000000001.jsonl"
     meta = {"timestamp": _at(0), "type": "session_meta", "payload": {"id": "019c", "cwd": "/w/crane"}}
@@ -380,7 +365,6 @@ def test_a_codex_rollout_that_is_compressed_still_opens_before_and_after_the_nex
     assert {engine.show(name)[1].path for name in rows(engine, "id")} == {str(compressed)}
 
 
-@pytest.mark.requirement("O8", "X9")
 def test_an_openclaw_session_is_known_under_the_name_of_its_archive(engine, tmp_path):
     header = {"type": "session", "version": 3, "id": "oc1", "timestamp": _at(0), "cwd": "/w/crane"}
     message = {"role": "user", "content": "Water the plants on Friday", "timestamp": 1_777_600_000_000}
@@ -394,7 +378,6 @@ def test_an_openclaw_session_is_known_under_the_name_of_its_archive(engine, tmp_
     assert engine.show(rows(engine, "id")[0])[1].path == str(archive)
 
 
-@pytest.mark.requirement("X9")
 def test_sub_agents_and_queued_prompts_are_followed(engine, tmp_path, talk):
     folder = tmp_path / "p"
     queued = {"type": "queued_command", "commandMode": "prompt", "prompt": "Also bump the year"}
@@ -580,7 +563,6 @@ def test_an_older_statement_that_is_read_later_does_not_replace_the_newer(engine
 # ----------------------------------------------------------------------------------------------------------- size
 
 
-@pytest.mark.requirement("O5")
 def test_a_turn_of_100_000_characters_becomes_parts_that_all_open(engine, tmp_path):
     text = " ".join(f"word{number}" for number in range(12_000))[:100_000].strip()
     report = engine.ingest([written(tmp_path / "s1.jsonl", [claude(0, "user", text)])])
@@ -591,7 +573,6 @@ def test_a_turn_of_100_000_characters_becomes_parts_that_all_open(engine, tmp_pa
     assert {(state, *turns) for state, turns in opened(engine)} == {("open", text)}
 
 
-@pytest.mark.requirement("O6")
 def test_a_long_transcript_is_read_in_linear_time(open_engine, tmp_path):
     def seconds(turns: int, measure: Callable[[], float] = time.process_time) -> float:
         lines = [
@@ -608,7 +589,6 @@ def test_a_long_transcript_is_read_in_linear_time(open_engine, tmp_path):
     assert seconds(5_000) < 10 * seconds(1_000)
 
 
-@pytest.mark.requirement("X9")
 def test_a_fork_that_gives_its_copies_new_ids_is_not_stored_twice(engine, tmp_path):
     """Claude Code's forks name the message that each copy was made from."""
 

@@ -19,7 +19,7 @@ from typing import Any
 import apsw
 import pytest
 
-pytestmark = [pytest.mark.requirement("O6"), pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGKILL")]
+pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGKILL")]
 
 _PROGRAM = """
 import os, signal, sys

@@ -35,7 +35,6 @@ def _written(path: Path, *records: dict[str, Any], compact: bool = True) -> Path
     return path
 
 
-@pytest.mark.requirement("X9", "O6")
 @pytest.mark.parametrize("compact", [True, False])
 @pytest.mark.parametrize("name", _FIRST)
 def test_a_long_first_line_is_recognised_and_read(engine, tmp_path, name, compact):
@@ -57,7 +56,6 @@ def test_a_long_first_line_in_a_compressed_file_is_recognised(tmp_path):
     assert [found.format for found in find([tmp_path])] == ["codex"]
 
 
-@pytest.mark.requirement("O6")
 def test_a_sample_is_small_however_long_the_lines_are(tmp_path):
     path = tmp_path / "a.jsonl"
     with path.open("wb") as file:
@@ -78,7 +76,6 @@ def test_a_sample_is_small_however_long_the_lines_are(tmp_path):
     assert [found.format for found in find([path])] == ["plain"]
 
 
-@pytest.mark.requirement("O6")
 def test_a_line_that_is_too_long_is_reported_and_the_command_fails(tmp_path, capsys):
     path = _written(
         tmp_path / "a.jsonl", {"role": "user", "content": "x" * _TOO_LONG}, {"role": "user", "content": "hi"}
@@ -92,7 +89,6 @@ def test_a_line_that_is_too_long_is_reported_and_the_command_fails(tmp_path, cap
     assert "1 unchanged" in capsys.readouterr().out
 
 
-@pytest.mark.requirement("O6")
 def test_a_file_of_lines_that_are_too_long_is_a_problem_and_not_no_transcript(tmp_path, capsys):
     path = _written(tmp_path / "a.jsonl", {"role": "user", "content": "x" * _TOO_LONG})
     _written(tmp_path / "b.jsonl", {"role": "user", "content": "hi"})

@@ -22,7 +22,6 @@ def _entry(entry_id: str, parent: str | None, message: dict) -> dict:
     }
 
 
-@pytest.mark.requirement("X9")
 def test_messages_are_turns_and_the_programs_own_entries_are_not(read):
     turns, state = read(
         [

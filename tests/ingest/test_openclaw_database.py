@@ -18,8 +18,6 @@ from picomem.ingest.places import default_places
 from picomem.records.episode import Transcript
 from picomem.store import episodes
 
-pytestmark = pytest.mark.requirement("X9")
-
 _SCHEMA = """
 CREATE TABLE session_nodes(session_key TEXT PRIMARY KEY, current_session_id TEXT NOT NULL, entry_json TEXT) STRICT;
 CREATE TABLE session_windows(session_id TEXT PRIMARY KEY, session_key TEXT, created_at INTEGER) STRICT;
@@ -170,7 +168,6 @@ def test_a_record_that_vanished_without_a_word_makes_its_session_read_again(engi
     assert len(_transcripts(engine)) == 1
 
 
-@pytest.mark.requirement("O8")
 def test_a_pointer_opens_the_messages_or_says_that_they_are_gone_or_others(engine, host, path):
     host.say("s1", "one", "two", packed=True)
     host.say("s2", "uno")

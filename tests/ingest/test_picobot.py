@@ -26,7 +26,6 @@ _SESSION = {
 }
 
 
-@pytest.mark.requirement("X9")
 @pytest.mark.parametrize("indent", [None, 2])
 def test_each_session_is_given_with_pointers_to_its_entries(tmp_path, indent):
     path = tmp_path / "sessions.json"
@@ -74,7 +73,6 @@ def test_another_programs_sessions_json_is_not_claimed(tmp_path):
     assert format_of(path, b'{"agent:main:main":{"sessionId":"x"}}') is None
 
 
-@pytest.mark.requirement("P4")
 def test_a_store_gets_its_own_users_sessions_and_their_dates(tmp_path, open_engine):
     mine = {**_SESSION, "id": "t-1", "user_id": "tui:local", "conversation": [{"User": {"content": "at my desk"}}]}
     path = tmp_path / "sessions.json"

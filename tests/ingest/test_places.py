@@ -18,7 +18,6 @@ def _write(path, content=_PLAIN):
     return path
 
 
-@pytest.mark.requirement("X9")
 def test_the_hosts_own_folders_are_searched_and_missing_ones_are_no_problem(tmp_path):
     claude = _write(tmp_path / ".claude/projects/-p/s.jsonl", _CLAUDE)
     agent = _write(tmp_path / ".claude/projects/-p/s/subagents/agent-a.jsonl", _CLAUDE)

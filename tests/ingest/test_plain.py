@@ -5,7 +5,6 @@ import pytest
 from picomem.records.kinds import Origin
 
 
-@pytest.mark.requirement("X9")
 def test_anyones_log_is_read(read):
     turns, state = read(
         [

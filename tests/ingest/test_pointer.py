@@ -12,8 +12,6 @@ from picomem.engine.engine import Engine
 from picomem.ingest.pointer import Opened
 from picomem.records.kinds import Origin
 
-pytestmark = pytest.mark.requirement("O8")
-
 _TALK = [
     ("user", "Where does the loader keep its cache? It is called Zoë's."),
     ("assistant", "I look."),

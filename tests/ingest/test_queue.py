@@ -66,7 +66,6 @@ def test_small_files_are_stored_in_few_transactions(engine, tmp_path, monkeypatc
     assert told.count("COMMIT") == 3
 
 
-@pytest.mark.requirement("O6")
 def test_a_transaction_ends_after_a_moment_so_that_others_can_write(engine, tmp_path, monkeypatch):
     monkeypatch.setattr(storing, "LOCK_SECONDS", 0)
     _many(tmp_path, 20)
@@ -75,7 +74,6 @@ def test_a_transaction_ends_after_a_moment_so_that_others_can_write(engine, tmp_
     assert (report.episodes, told.count("COMMIT")) == (20, 20)
 
 
-@pytest.mark.requirement("O6")
 def test_one_transcript_that_cannot_be_stored_is_no_obstacle_for_those_beside_it(engine, tmp_path):
     codex = tmp_path / "0002.jsonl"
     said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Look at the crane"}]}
@@ -92,7 +90,6 @@ def test_one_transcript_that_cannot_be_stored_is_no_obstacle_for_those_beside_it
     assert len(_previews(engine)) == 5
 
 
-@pytest.mark.requirement("O6")
 def test_a_damaged_row_stops_its_own_transcript_only(engine, tmp_path):
     """The copy repeats a turn of a transcript whose record is damaged, which is met in the middle of storing."""
     _talk(tmp_path / "b" / "first.jsonl", "Said in both", "Said in the first")
@@ -109,7 +106,6 @@ def test_a_damaged_row_stops_its_own_transcript_only(engine, tmp_path):
         assert tx.one("count_episodes", user="local") == (4,)
 
 
-@pytest.mark.requirement("O6")
 def test_what_was_told_of_is_kept_after_ctrl_c(engine, tmp_path):
     _many(tmp_path, 30)
 
@@ -123,7 +119,6 @@ def test_what_was_told_of_is_kept_after_ctrl_c(engine, tmp_path):
     assert engine.ingest([tmp_path]).episodes == 20
 
 
-@pytest.mark.requirement("O6")
 @pytest.mark.usefixtures("settled")
 def test_an_untouched_file_is_known_by_its_status_alone(engine, tmp_path):
     files = _many(tmp_path, 3)
@@ -141,7 +136,6 @@ def test_an_untouched_file_is_known_by_its_status_alone(engine, tmp_path):
     assert (report.files, report.unchanged, report.rewritten, report.episodes) == (3, 1, 2, 2)
 
 
-@pytest.mark.requirement("O6")
 def test_a_file_that_was_changed_a_moment_ago_is_looked_into_until_it_has_settled(engine, tmp_path, monkeypatch):
     (path,) = _many(tmp_path, 1)
     engine.ingest([tmp_path])

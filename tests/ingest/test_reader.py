@@ -19,7 +19,6 @@ def _zst(*frames: bytes) -> bytes:
     return b"".join(zstandard.ZstdCompressor().compress(frame) for frame in frames)
 
 
-@pytest.mark.requirement("O6")
 def test_a_half_written_line_is_not_consumed_and_is_met_whole_later(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"a":1}\n{"b"')
@@ -55,7 +54,6 @@ def test_an_empty_file_and_an_offset_beyond_the_end_give_nothing(tmp_path):
     assert _all(path, 100) == []
 
 
-@pytest.mark.requirement("O6")
 def test_a_line_of_50_mb_is_told_without_its_bytes_in_bounded_memory(tmp_path):
     path = tmp_path / "a.jsonl"
     with path.open("wb") as file:
@@ -118,14 +116,12 @@ def _long(window_log: int, data: bytes = b"{}\n" * 5) -> bytes:
     return compressor.compress(data) + compressor.flush()
 
 
-@pytest.mark.requirement("X9")
 def test_a_frame_with_the_window_of_zstd_long_is_read(tmp_path):
     path = tmp_path / "a.jsonl.zst"
     path.write_bytes(_long(27))
     assert len(_all(path)) == 5
 
 
-@pytest.mark.requirement("X9")
 @pytest.mark.parametrize("window_log", [28, 31])
 def test_a_larger_window_is_called_by_its_name_and_not_damage(engine, tmp_path, window_log):
     path, other = tmp_path / "a.jsonl.zst", tmp_path / "b.jsonl"
@@ -148,7 +144,6 @@ def test_a_name_that_is_no_regular_file_is_refused_without_waiting(tmp_path):
         _all(tmp_path / "nothing")
 
 
-@pytest.mark.requirement("O6")
 def test_a_fingerprint_holds_while_a_file_grows_and_fails_when_it_is_replaced_or_cut(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"x" * 10_000)

@@ -95,8 +95,6 @@ def _read(found: TranscriptFormat, path: Path, state: State, offset: int) -> tup
     return turns, offset
 
 
-@pytest.mark.requirement("O6")
-@pytest.mark.requirement("O6")
 @pytest.mark.parametrize("name", list(_RECORDS))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
@@ -120,7 +118,6 @@ def test_any_slices_of_a_growing_file_give_the_same_turns_and_state(tmp_path, na
     assert [turn.index for turn in turns] == list(range(len(turns)))
 
 
-@pytest.mark.requirement("O6")
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=st.one_of(

@@ -104,7 +104,6 @@ def told(engine: Engine, tmp_path: Path) -> Engine:
     return engine
 
 
-@pytest.mark.requirement("O17")
 def test_a_session_can_be_withheld_and_released(told: Engine) -> None:
     (hit,) = told.recall("queue").hits
     assert run(told, "withhold", session=hit.session).transcripts == 1
@@ -154,7 +153,6 @@ def test_a_range_without_words_answers_with_what_lies_in_it(told: Engine) -> Non
     assert not told.recall("zebra", since="2026-04-01", until="2026-04-08").hits
 
 
-@pytest.mark.requirement("O3")
 def test_only_memories_have_a_tag_and_a_priority(told: Engine) -> None:
     told.remember("The queue must not lose jobs", tags=["ops"])
     answer = run(told, "recall", query="queue", tag="ops")
@@ -168,7 +166,6 @@ def test_the_index_page_is_exported(engine: Engine, tmp_path: Path) -> None:
     assert (tmp_path / "memory" / "MEMORY-INDEX.md").read_text("utf-8") == page
 
 
-@pytest.mark.requirement("O8")
 def test_citations_are_shown_as_the_settings_say(told: Engine) -> None:
     from dataclasses import replace
 

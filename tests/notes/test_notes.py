@@ -307,7 +307,7 @@ def test_a_workspace_may_be_given_from_home(open_notes, workspace, monkeypatch):
     assert len(open_notes(paths=(Path("~/workspace"),)).search_notes("heron").hits) == 1
 
 
-@pytest.mark.requirement("P10", "X5")
+@pytest.mark.requirement("X5")
 def test_a_purge_names_the_notes_that_have_words_of_what_went_and_leaves_them(open_notes, workspace) -> None:
     """As the note of the day has, which the agent writes into while the store is down."""
     engine = open_notes()

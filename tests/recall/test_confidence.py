@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from picomem.recall.confidence import confidence
 from picomem.recall.rank import Evidence
 
@@ -16,7 +14,6 @@ def test_nothing_found_is_nothing_known():
     assert confidence([], IDF, ()) == 0
 
 
-@pytest.mark.requirement("X8")
 def test_the_more_of_a_question_a_hit_holds_the_surer():
     sure = [confidence([each], IDF, ()) for each in (said(), said("paint"), said("paint", "harbour", near=0.5))]
     assert 0 < sure[0] < sure[1] < sure[2] < 1

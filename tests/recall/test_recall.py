@@ -97,7 +97,6 @@ def test_query_category_range_and_limit_combine(told: Engine) -> None:
     assert not told.recall("queue", since="2026-04-20", until="2026-04-30", include_memories=False).hits
 
 
-@pytest.mark.requirement("O3")
 def test_time_words_in_the_question_bring_that_time_to_the_front(told: Engine) -> None:
     answer = told.recall("what did we talk about on April 14th?", now="2026-05-02")
     assert answer.time_phrase
@@ -111,7 +110,6 @@ def test_a_time_from_which_nothing_is_known_is_said_and_all_times_are_searched(t
     assert any("Nothing is known from" in note for note in answer.notes)
 
 
-@pytest.mark.requirement("O3")
 def test_the_token_budget_is_never_exceeded_and_memories_are_served_first(told: Engine) -> None:
     for number in range(20):
         told.remember(
@@ -126,7 +124,6 @@ def test_the_token_budget_is_never_exceeded_and_memories_are_served_first(told: 
     assert tight.left_out > 0
 
 
-@pytest.mark.requirement("O3")
 def test_filters_for_priority_and_tag(engine: Engine) -> None:
     engine.remember("The queue must never lose a job", key="a", priority="critical", tags=["ops"])
     engine.remember("The queue is blue on the chart", key="b", priority="low", tags=["ui"])
@@ -166,7 +163,6 @@ def test_recall_answers_when_full_text_is_broken_and_says_so(open_engine, talk: 
     assert answer.hits[0].key == "car"
 
 
-@pytest.mark.requirement("O3")
 def test_an_answer_gives_its_account(told: Engine) -> None:
     answer = told.recall("redis queue")
     assert set(answer.legs) == {"memories by words", "memories by vector", "episodes by words", "episodes by vector"}
@@ -177,7 +173,6 @@ def test_an_answer_gives_its_account(told: Engine) -> None:
     assert all(hit.why for hit in answer.hits)
 
 
-@pytest.mark.requirement("O8")
 def test_an_episode_carries_the_pointer_that_opens_it(told: Engine) -> None:
     hit = told.recall("next_free_slot").hits[0]
     assert hit.turns == (2, 2)
@@ -208,14 +203,12 @@ def test_text_that_nobody_trusted_wrote_is_only_handed_out_when_asked_for(engine
     assert engine.recall("staging port 9999", include_untrusted=True).hits[0].origin == "web"
 
 
-@pytest.mark.requirement("O17")
 def test_a_transcript_whose_policy_forbids_it_is_never_handed_out(told: Engine) -> None:
     told._connector.connection().execute("UPDATE transcripts SET send_policy = 'deny'")
     assert not told.recall("redis queue").hits
     assert told.timeline() == []
 
 
-@pytest.mark.requirement("O17")
 def test_a_project_s_recall_stays_in_it(engine: Engine) -> None:
     engine.remember("The queue is Redis", key="queue_h", scope=Scope(project="harbor"))
     engine.remember("The queue is a file", key="queue_l", scope=Scope(project="lantern"))
@@ -263,7 +256,6 @@ def test_a_closed_store_is_an_error_of_ours(open_engine) -> None:
         engine.remember("something worth keeping here", key="x")
 
 
-@pytest.mark.requirement("X8")
 def test_what_nobody_ever_spoke_of_is_not_known_and_the_answer_says_so(told: Engine) -> None:
     question = "zirconium smelter quotas in Tuvalu"
     answer = told.recall(question)
@@ -274,7 +266,6 @@ def test_what_nobody_ever_spoke_of_is_not_known_and_the_answer_says_so(told: Eng
     assert strict.confidence == answer.confidence
 
 
-@pytest.mark.requirement("X8")
 def test_what_is_known_passes_the_threshold_and_a_stricter_one_is_kept(told: Engine) -> None:
     question = "does the queue run on redis"
     sure = told.recall(question).confidence

@@ -442,7 +442,6 @@ def test_today_is_the_askers_day_and_not_the_one_in_greenwich() -> None:
     assert shown(reading.window, ZoneInfo("Asia/Shanghai")) == "2023-10-19"
 
 
-@pytest.mark.requirement("O3")
 @pytest.mark.parametrize(
     ("text", "window"),
     [

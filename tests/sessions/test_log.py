@@ -21,7 +21,6 @@ from picomem.store import sessions as store
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
-@pytest.mark.requirement("P2")
 def test_what_was_said_is_there_after_a_restart(open_engine) -> None:
     log = open_engine().sessions()
     session = log.create("websocket", channel_id="socket 7")

@@ -45,7 +45,7 @@ def _start(path: Path, session_id: str, name: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
 
 
-@pytest.mark.requirement("X10", "P2")
+@pytest.mark.requirement("X10")
 def test_processes_on_one_session_lose_and_reorder_nothing(db, open_engine) -> None:
     log = open_engine(clock=system_clock).sessions()
     session = log.create()

@@ -64,7 +64,7 @@ def _contents(user: str, session: str) -> list[str]:
         return [message.content for message in memory.sessions().load(session).messages]
 
 
-@pytest.mark.requirement("P11", "P4")
+@pytest.mark.requirement("P11")
 def test_a_snapshot_in_the_data_directory_is_taken_over_at_start_and_renamed(data: Path) -> None:
     other = entry("s-2", channel_type="Tui", channel_id="", user_id="tui:local", state="Idle")
     path = snapshot(data, entry(), other)
@@ -237,7 +237,6 @@ def test_a_file_that_is_not_there_is_said(engine: Engine, tmp_path: Path) -> Non
         engine.import_sessions(tmp_path / "none.json")
 
 
-@pytest.mark.requirement("P4")
 def test_a_user_is_named_by_the_channel() -> None:
     assert user_of(Channel.WHATSAPP, name="+49 170 12345") == "whatsapp:4917012345@s.whatsapp.net"
     assert user_of(Channel.WHATSAPP, name="4917012345@s.whatsapp.net") == "whatsapp:4917012345@s.whatsapp.net"

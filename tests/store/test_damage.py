@@ -278,7 +278,6 @@ def test_a_flipped_bit_in_a_text_is_never_handed_out(column, filled):
     assert _problems(filled) == []
 
 
-@pytest.mark.requirement("O8")
 def test_a_damaged_episode_is_left_out_told_and_read_again(filled, disagreements):
     _sql(filled, "UPDATE episodes SET preview = replace(preview, 'violins', 'villains')")
     answer = filled.recall("seventeen violins, velvet curtain")

@@ -71,7 +71,7 @@ def _grow(engine: Engine, folder: Path, rng: random.Random, size: int) -> None:
         engine.ingest([folder / f"s{number}.jsonl"])
 
 
-@pytest.mark.requirement("X5", "P10")
+@pytest.mark.requirement("X5")
 @pytest.mark.parametrize("seed", range(ROUNDS))
 @pytest.mark.parametrize("mebibytes", [2, 8, 32])
 def test_on_a_full_disk_nothing_is_lost_and_forgetting_and_purging_succeed(

@@ -226,7 +226,7 @@ def test_each_process_sees_at_once_what_another_wrote(tmp_path, open_engine):
             assert other.ask("recall", _text("mine", number)) == [_text("mine", number)]
 
 
-@pytest.mark.requirement("X10", "O6")
+@pytest.mark.requirement("X10")
 def test_two_processes_that_ingest_one_folder_store_each_turn_once(tmp_path, open_engine, disagreements):
     folder = _transcripts(tmp_path / "talks")
     alone = open_engine(tmp_path / "alone.db")

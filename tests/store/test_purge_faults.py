@@ -32,7 +32,7 @@ def template(tmp_path: Path, open_engine) -> Path:
     return folder
 
 
-@pytest.mark.requirement("P10", "X5")
+@pytest.mark.requirement("X5")
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "from then on"])
 def test_a_purge_on_a_full_disk_is_whole_absent_or_finished_by_the_next(
     template: Path, tmp_path: Path, open_engine, disagreements, lasting: bool

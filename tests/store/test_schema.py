@@ -49,7 +49,7 @@ def test_every_table_but_the_files_own_belongs_to_users(schema):
     assert set(_tables(schema)) - _owned(schema) == WITHOUT_USER
 
 
-@pytest.mark.requirement("P2", "X11")
+@pytest.mark.requirement("X11")
 def test_the_user_comes_first_in_every_key(schema):
     for table in _owned(schema):
         first = [name for name, (_, _, place) in _columns(schema, table).items() if place == 1]
@@ -59,7 +59,7 @@ def test_the_user_comes_first_in_every_key(schema):
             assert column == [("user_id",)], index
 
 
-@pytest.mark.requirement("P2", "X11")
+@pytest.mark.requirement("X11")
 def test_a_foreign_key_joins_a_user_to_the_same_user_and_cascades(schema):
     """Episodes do not cascade: their full text can only be taken out with their text in hand."""
     seen = 0
