@@ -18,8 +18,8 @@ demo: .venv/ready
 test: lint check
 
 lint: .venv/ready
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src benchmarks tests
+	$(BIN)/ruff format --check src benchmarks tests
 	$(BIN)/lint-imports
 	$(BIN)/basedpyright --level error
 
@@ -33,10 +33,10 @@ soak: .venv/ready
 	SOAK=$(SOAK) $(BIN)/pytest -n 2 -m reliability --timeout 36000 $(if $(ROW),--row $(ROW)) --durations 20
 
 bench: .venv/ready
-	$(BIN)/picomem bench speed
-	@echo "Quality: $(BIN)/picomem bench quality FILE…  (see docs/benchmarks.md)"
+	$(BIN)/python -m benchmarks speed
+	@echo "Others: $(BIN)/python -m benchmarks --help; quality: $(BIN)/picomem bench quality FILE…  (see docs/benchmarks.md)"
 
-# Other libraries, each in an environment of its own, for: picomem bench peers --peers $(PEERS)
+# Other libraries, each in an environment of its own, for: .venv/bin/python -m benchmarks peers --peers $(PEERS)
 # txtai brings torch and its CUDA libraries, 5 GB: make peers PEER=txtai
 PEERS ?= .peers
 PEER ?= bm25s chroma mempalace model sqlite-vec

@@ -227,12 +227,6 @@ def test_the_files_of_a_benchmark_may_stand_before_or_after_its_options(
     assert "set.jsonl" in done.err + done.out
 
 
-def test_the_speed_benchmark_measures_with_and_without_vectors_and_takes_no_choice(picomem: Picomem) -> None:
-    done = picomem("bench", "speed", "--embedder", "none")
-    assert done.code == 2
-    assert "--embedder" in done.err
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -253,6 +247,7 @@ def test_the_speed_benchmark_measures_with_and_without_vectors_and_takes_no_choi
         (("index", "--budget", "3"), 2, "between 200"),
         (("nonsense",), 2, "nonsense"),
         (("bench", "quality"), 2, "question set"),
+        (("bench", "speed"), 2, "quality"),
     ],
 )
 def test_bad_input_is_one_sentence_and_an_exit_code(picomem: Picomem, arguments: tuple, code: int, said: str) -> None:

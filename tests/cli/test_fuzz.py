@@ -47,10 +47,10 @@ PROCESSES = CALLS // 200
 SECONDS = 20  # that a call may take at most; one takes milliseconds
 OTHERS = ("chat", "demo", "mcp", "bench")
 # What these do is work for minutes, or a conversation: only their arguments are tried, and an unknown one ends them.
-LONG = {("bench", "speed"), ("bench", "gate"), ("bench", "peers"), ("bench", "redaction"), ("demo",), ("mcp",)}
+LONG = {("demo",), ("mcp",)}
 UNKNOWN = "--no-such-option"
 # Where a command names a file that it reads, a hostile one is always there: with a good one it would begin to work.
-FILES = {("bench", "quality"), ("bench", "ablation"), ("bench", "curves")}
+FILES = {("bench", "quality")}
 
 
 def _every_error(kind: type = errors.PicomemError) -> Iterator[type]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.arguments import make_parser
 from picomem.cli.main import command_of, parser_for
 from picomem.operations.reference import render
 from picomem.operations.table import operations
@@ -15,12 +16,19 @@ from picomem.operations.table import operations
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 
-# A command at the beginning of a line of an example: `$ picomem …`, `uv run picomem …`, `git diff | picomem …`
-_COMMAND = re.compile(r"^(?: {4}|\$ )+(?:uv run |git diff \| )?picomem ((?:[^\\\n]|\\\n)+)", re.MULTILINE)
+# The program of a command at the beginning of a line of an example: `$ picomem …`, `uv run picomem …`, `git diff | picomem …`
+_PICOMEM = "(?:uv run |git diff \\| )?picomem"
+_BENCHMARKS = "python -m benchmarks"
 
 
-def _command_lines() -> list[str]:
-    return [line for page in PAGES for line in _COMMAND.findall(page.read_text("utf-8"))]
+def _command_lines(program: str) -> list[str]:
+    command = re.compile(rf"^(?: {{4}}|\$ )+{program} ((?:[^\\\n]|\\\n)+)", re.MULTILINE)
+    return [line for page in PAGES for line in command.findall(page.read_text("utf-8"))]
+
+
+def _words_of(line: str) -> list[str]:
+    words = shlex.split(re.sub(r"\\\n|[][…]", " ", line), comments=True)
+    return words[: next((at for at, word in enumerate(words) if word in ("|", ">")), len(words))]
 
 
 def test_the_reference_page_is_the_one_that_the_table_renders() -> None:
@@ -63,11 +71,15 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("line", _command_lines())
+@pytest.mark.parametrize("line", _command_lines(_PICOMEM))
 def test_a_command_line_of_the_documents_is_one_that_the_program_takes(line: str) -> None:
-    words = shlex.split(re.sub(r"\\\n|[][…]", " ", line), comments=True)
-    words = words[: next((at for at, word in enumerate(words) if word in ("|", ">")), len(words))]
+    words = _words_of(line)
     assert parser_for(command_of(words)).parse_args(words)
+
+
+@pytest.mark.parametrize("line", _command_lines(_BENCHMARKS))
+def test_a_benchmark_of_the_documents_is_one_that_there_is(line: str) -> None:
+    assert make_parser().parse_args(_words_of(line))
 
 
 def test_every_setting_is_explained() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cost import cost
 
-from picomem.bench.gate_lines import FRESH, HELD_OUT, TUNED, Junk, Keep, Lines
+from benchmarks.gate_lines import FRESH, HELD_OUT, TUNED, Junk, Keep, Lines
 from picomem.policy import gate, injection, low_value
 from picomem.policy.gate import Verdict, judge
 from picomem.policy.injection import looks_like_instruction

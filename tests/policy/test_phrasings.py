@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-from picomem.bench.gate_lines import FRESH, HELD_OUT, TUNED
+from benchmarks.gate_lines import FRESH, HELD_OUT, TUNED
 from picomem.policy.request_cues import CUES
 from picomem.policy.requests import find_requests
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from tests.amounts import amount
 from tests.cost import cost
 
-from picomem.bench.redaction import ENOUGH, HOSTILE, changes, share_caught
-from picomem.bench.secret_forge import Shape
-from picomem.bench.secret_shapes import BENIGN, HELD_OUT_BENIGN
-from picomem.bench.secret_shapes import HELD_OUT as HELD_OUT_SHAPES
-from picomem.bench.secret_shapes import TUNED as TUNED_SHAPES
+from benchmarks.redaction import ENOUGH, HOSTILE, changes, share_caught
+from benchmarks.secret_forge import Shape
+from benchmarks.secret_shapes import BENIGN, HELD_OUT_BENIGN
+from benchmarks.secret_shapes import HELD_OUT as HELD_OUT_SHAPES
+from benchmarks.secret_shapes import TUNED as TUNED_SHAPES
 from picomem.errors import InvalidInput
 from picomem.policy.redact import Redactor, check_ids
 from picomem.policy.secret_rules import RULES, Rule

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cost import cost
 
-from picomem.bench.gate_lines import FRESH, HELD_OUT, TUNED, Lines, Request
+from benchmarks.gate_lines import FRESH, HELD_OUT, TUNED, Lines, Request
 from picomem.policy.requests import LONGEST_CONTENT, Candidate, find_requests
 from picomem.records.kinds import Kind
 from picomem.text.keys import check_key

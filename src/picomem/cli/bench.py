@@ -1,4 +1,7 @@
-"""`picomem bench`: quality, speed, the write gate, and redaction."""
+"""`picomem bench quality`: how well recall answers, on question sets or your own questions.
+
+The project's other benchmarks are no part of the package: `python -m benchmarks` runs them in a checkout.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +15,14 @@ from picomem.paths import named_path, private_umask
 from picomem.text.safe import for_terminal, one_line
 from picomem.values import asdict
 
-_MOST_INSTANCES = 100_000
-
 if TYPE_CHECKING:
-    from picomem.bench.own_report import OwnReport
-    from picomem.bench.peers.report import PeerReport
+    from picomem.evaluation.own_report import OwnReport
+    from picomem.evaluation.quality import QualityReport
 
 
 def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) -> None:
-    """The benchmarks, each with its own arguments; `late` has those of every command."""
-    parts = parser.add_subparsers(
-        title="what to measure",
-        metavar="quality|ablation|speed|curves|gate|redaction|peers",
-        dest="what",
-        required=True,
-    )
+    """What can be measured, with its arguments; `late` has those of every command."""
+    parts = parser.add_subparsers(title="what to measure", metavar="quality", dest="what", required=True)
     quality = parts.add_parser(
         "quality",
         help="of recall, on question sets or your own questions, beside full text alone",
@@ -54,140 +50,36 @@ def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) ->
         help="for --questions: another embedder or setting beside yours, as onnx:FOLDER or recall.limit=20",
     )
     quality.add_argument("--markdown", action="store_true", help="tables for a document")
-    speed = parts.add_parser("speed", help="of recall, ingest and a process, with and without vectors", parents=[late])
-    speed.add_argument("--sizes", default="10000,100000", help="numbers of episodes (default 10000,100000)")
-    speed.add_argument("--files", type=int, default=2000, metavar="N", help="small transcripts (default 2000)")
-    speed.add_argument("--transcripts", metavar="FOLDER", help="transcripts to ingest besides the made-up ones")
-    _add_ablation(parts, late)
-    _add_curves(parts, late)
-    _add_peers(parts, late)
-    parts.add_parser(
-        "gate", help="of the write gate: junk, duplicates, news, and what recall handed out", parents=[late]
-    )
-    redaction = parts.add_parser(
-        "redaction", help="of redaction: shapes of secrets caught, false alarms, MB/s on hostile text", parents=[late]
-    )
-    redaction.add_argument("--instances", type=int, default=400, help="secrets drawn of each shape (default 400)")
-
-
-def _add_ablation(parts: Any, late: argparse.ArgumentParser) -> None:
-    ablation = parts.add_parser(
-        "ablation",
-        help="of each part of recall: what it adds on question sets, and what it costs",
-        epilog="Example:\n  picomem bench ablation locomo_dev.jsonl.gz notes_dev.jsonl.gz --jobs 2 --markdown",
-        parents=[late],
-    )
-    ablation.add_argument("files", nargs="+", metavar="FILE", help="question sets (*.jsonl or *.jsonl.gz)")
-    ablation.add_argument("--jobs", type=int, default=1, help="processes")
-    ablation.add_argument("--embedder", default="static", help="static, onnx:FOLDER, … (default static)")
-    ablation.add_argument("--markdown", action="store_true", help="one table for a document")
-
-
-def _add_curves(parts: Any, late: argparse.ArgumentParser) -> None:
-    curves = parts.add_parser(
-        "curves",
-        help="draw how recall grows with the store, from reports of speed",
-        epilog="Example:\n  picomem bench speed --sizes 10000,100000 --json > speed.json\n"
-        "  picomem bench curves speed.json --out growth.svg",
-        parents=[late],
-    )
-    curves.add_argument("files", nargs="+", metavar="FILE", help="reports of picomem bench speed --json")
-    curves.add_argument("--out", default="growth.svg", metavar="FILE", help="the picture (default growth.svg)")
-
-
-def _add_peers(parts: Any, late: argparse.ArgumentParser) -> None:
-    peers = parts.add_parser(
-        "peers",
-        help="of other libraries beside picomem: adding, asking, memory, and quality on question sets",
-        epilog="Example:\n  picomem bench peers locomo_dev.jsonl.gz --peers ~/peers",
-        parents=[late],
-    )
-    peers.add_argument("files", nargs="*", metavar="FILE", help="question sets for quality")
-    peers.add_argument("--sizes", default="10000", help="numbers of made-up texts for speed (default 10000)")
-    peers.add_argument("--no-speed", action="store_true", help="quality alone")
-    peers.add_argument("--peers", metavar="FOLDER", help="virtual environments of the peers, one a folder")
-    peers.add_argument(
-        "--model",
-        metavar="FOLDER",
-        help="the sentence model that they share, as for onnx:FOLDER (default: what make peers put there)",
-    )
-    peers.add_argument("--only", action="append", metavar="NAME", help="this peer; may be repeated")
-    peers.add_argument("--minutes", type=float, default=15.0, help="that a peer has for a size or a set (default 15)")
-    peers.add_argument("--markdown", action="store_true", help="tables for a document")
 
 
 def run_bench(chosen: argparse.Namespace) -> int:
     """Measure, and print the tables (or one JSON document)."""
-    if chosen.what == "curves":
-        return _draw(chosen)
-    if chosen.what == "quality" and chosen.questions:
-        report, rendered = _own_questions(chosen)
-    elif chosen.what == "quality":
-        from picomem.bench import quality
-
-        if chosen.compare or len(chosen.embedder or ()) > 1:
-            raise InvalidInput("Sets are asked with one embedder; --compare is for --questions.")
-        if not chosen.files:
-            raise InvalidInput("Name at least one question set: picomem bench quality FILE…")
-        report = quality.run(
-            [named_path(file) for file in chosen.files],
-            ks=_numbers("5,10" if chosen.k is None else chosen.k, "--k"),
-            jobs=1 if chosen.jobs is None else chosen.jobs,
-            every=1 if chosen.every is None else chosen.every,
-            embedder=(chosen.embedder or ["static"])[0],
-            progress=lambda state: _progress(f"{state.name}: {state.cases} cases, {state.questions} questions"),
-        )
-        rendered = quality.render_markdown(report) if chosen.markdown else quality.render(report)
-    elif chosen.what == "peers":
-        report, rendered = _peers(chosen)
-    elif chosen.what == "ablation":
-        from picomem.bench import ablation
-
-        files = [named_path(file) for file in chosen.files]
-        report = ablation.run(files, jobs=chosen.jobs, embedder=chosen.embedder, progress=_progress)
-        rendered = ablation.render(report, as_markdown=chosen.markdown)
-    elif chosen.what == "gate":
-        from picomem.bench import gate
-
-        report = gate.run(_progress)
-        rendered = gate.render(report)
-    elif chosen.what == "redaction":
-        from picomem.bench import redaction
-
-        if not 1 <= chosen.instances <= _MOST_INSTANCES:
-            raise InvalidInput(f"--instances is {chosen.instances}; it must be from 1 to {_MOST_INSTANCES:,}.")
-        report = redaction.run(chosen.instances, progress=_progress)
-        rendered = redaction.render(report)
-    else:
-        from picomem.bench import speed
-
-        folder = named_path(chosen.transcripts) if chosen.transcripts else None
-        if chosen.files < 1:
-            raise InvalidInput(f"--files is {chosen.files}; it must be at least 1.")
-        effort = speed.Effort(small_files=chosen.files)
-        report = speed.run(
-            sizes=_numbers(chosen.sizes, "--sizes"), transcripts=folder, progress=_progress, effort=effort
-        )
-        rendered = speed.render(report)
-    _progress("")
-    print(json_document(asdict(report), indent=2) if chosen.json else for_terminal(rendered))
-    if getattr(report, "stopped", False):
-        raise KeyboardInterrupt
+    report, rendered = _own_questions(chosen) if chosen.questions else _question_sets(chosen)
+    print_report(report, rendered, as_json=chosen.json)
     return 0
 
 
-def _draw(chosen: argparse.Namespace) -> int:
-    from picomem.bench.curves import draw
+def _question_sets(chosen: argparse.Namespace) -> tuple[QualityReport, str]:
+    from picomem.evaluation import quality
 
-    sizes = draw([named_path(file) for file in chosen.files], named_path(chosen.out))
-    shown = f"{one_line(chosen.out)} shows {sizes} sizes."
-    print(json_document({"path": chosen.out, "sizes": sizes}) if chosen.json else shown)
-    return 0
+    if chosen.compare or len(chosen.embedder or ()) > 1:
+        raise InvalidInput("Sets are asked with one embedder; --compare is for --questions.")
+    if not chosen.files:
+        raise InvalidInput("Name at least one question set: picomem bench quality FILE…")
+    report = quality.run(
+        [named_path(file) for file in chosen.files],
+        ks=numbers_of("5,10" if chosen.k is None else chosen.k, "--k"),
+        jobs=1 if chosen.jobs is None else chosen.jobs,
+        every=1 if chosen.every is None else chosen.every,
+        embedder=(chosen.embedder or ["static"])[0],
+        progress=lambda state: show_progress(f"{state.name}: {state.cases} cases, {state.questions} questions"),
+    )
+    return report, quality.render_markdown(report) if chosen.markdown else quality.render(report)
 
 
 def _own_questions(chosen: argparse.Namespace) -> tuple[OwnReport, str]:
-    from picomem.bench import own_report, own_store
-    from picomem.bench.variants import variants
+    from picomem.evaluation import own_report, own_store
+    from picomem.evaluation.variants import variants
 
     if chosen.files:
         raise InvalidInput("Give question sets, or --questions over your own store; not both.")
@@ -202,37 +94,25 @@ def _own_questions(chosen: argparse.Namespace) -> tuple[OwnReport, str]:
         variants(chosen.embedder or [], chosen.compare or []),
         database=named_path(chosen.db) if chosen.db else None,
         user=chosen.user,
-        progress=_progress,
+        progress=show_progress,
     )
     return report, own_report.render(report, as_markdown=chosen.markdown)
 
 
-def _peers(chosen: argparse.Namespace) -> tuple[PeerReport, str]:
-    from picomem.bench.peers import report as peer_report
-    from picomem.bench.peers import run as peer_run
-
-    if chosen.no_speed and not chosen.files:
-        raise InvalidInput("That leaves nothing to measure; name a question set, or leave --no-speed out.")
-    report = peer_run.run(
-        [named_path(file) for file in chosen.files],
-        sizes=() if chosen.no_speed else _numbers(chosen.sizes, "--sizes"),
-        place=peer_run.Place(
-            environments=named_path(chosen.peers).resolve() if chosen.peers else None,
-            model=named_path(chosen.model).resolve() if chosen.model else None,
-        ),
-        only=chosen.only or (),
-        bounds=peer_run.Bounds(minutes=chosen.minutes),
-        progress=_progress,
-    )
-    return report, peer_report.render(report, as_markdown=chosen.markdown)
+def print_report(report: Any, rendered: str, *, as_json: bool) -> None:
+    """Print a report as one JSON document or as its rendered tables, in place of the progress."""
+    show_progress("")
+    print(json_document(asdict(report), indent=2) if as_json else for_terminal(rendered))
 
 
-def _progress(text: str) -> None:
+def show_progress(text: str) -> None:
+    """Replace the line of progress on stderr, where a person watches."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{one_line(text)}", end="", file=sys.stderr, flush=True)
 
 
-def _numbers(text: str, what: str) -> tuple[int, ...]:
+def numbers_of(text: str, what: str) -> tuple[int, ...]:
+    """The whole numbers of an argument such as 5,10, in order. Raises InvalidInput, which names the argument `what`."""
     try:
         numbers = tuple(sorted({int(part) for part in text.split(",")}))
     except ValueError:

@@ -16,7 +16,7 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from picomem.cli.options import add_request, request_of
@@ -31,7 +31,10 @@ _OTHERS = {
     "chat": ("Talk with PicoBot, which remembers; it needs a model.", "picomem chat --model ollama:qwen3:8b"),
     "demo": ("Try it on sample sessions, in a store of its own.", "picomem demo --keep ~/picomem-demo"),
     "mcp": ("Serve memory to agents over MCP (stdio).", "claude mcp add picomem -- picomem mcp"),
-    "bench": ("Measure quality of recall, and speed.", "picomem bench speed --sizes 10000"),
+    "bench": (
+        "Measure how well recall answers your own questions, or question sets.",
+        "picomem bench quality --questions mine.jsonl",
+    ),
 }  # what it does, and an example
 _EPILOG = """\
 Begin with:
@@ -75,14 +78,19 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; its exit code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    return run_command_line(_run, sys.argv[1:] if argv is None else argv)
+
+
+def run_command_line(run: Callable[[list[str]], int], argv: Sequence[str]) -> int:
+    """Run a program on its arguments. An error becomes one sentence (with `--json` a document too) and an exit code."""
+    arguments = list(argv)
     # Before numpy loads: a second thread of the linear algebra waits by spinning, and doubles a recall's work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
         # Text holds whatever people wrote; a terminal that cannot show a character shows a stand-in.
         getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
     try:
-        return _run(arguments)
+        return run(arguments)
     except PicomemError as error:
         return _fail(error, "--json" in arguments)
     except KeyboardInterrupt:

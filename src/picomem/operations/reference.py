@@ -31,8 +31,9 @@ _OTHERS = """## Other commands
 - `picomem demo [--keep FOLDER]` shows it all on sample sessions, in a store of its own.
 - `picomem mcp` serves the tools below to an agent, over MCP on stdin and stdout. The index page is the resource
   `picomem://index`.
-- `picomem bench quality [--k 5,10] [--every N] FILE…`, `picomem bench speed [--sizes 10000] [--files 2000]` and
-  `picomem bench gate` measure; see [benchmarks](benchmarks.md).
+- `picomem bench quality [--k 5,10] [--every N] FILE…` measures recall on question sets, and
+  `picomem bench quality --questions FILE [--compare WAY]` on your own questions over your own store; see
+  [benchmarks](benchmarks.md).
 - `picomem --version`
 """
 

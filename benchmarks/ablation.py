@@ -1,0 +1,171 @@
+"""`python -m benchmarks ablation`: what each part of recall is worth, and what it costs.
+
+Each question of a set is asked once with everything, and once without each part, over the same store: the part's weight
+is 0 (see recall/weights.py), or the embedder is none. What the whole has more than the rest, question by question, is
+what the part gives (significance.py says whether that may be luck); the milliseconds are what it takes. A part that
+gives nothing on any set, or takes away on most, has no business in recall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from picomem.errors import InvalidInput
+from picomem.evaluation import metrics
+from picomem.evaluation.cases import read_cases, set_name
+from picomem.evaluation.quality import MOST, tried
+from picomem.evaluation.significance import Paired, paired
+from picomem.evaluation.tables import chance, markdown, plain, share
+from picomem.evaluation.trial import SYSTEMS, UNITS, Outcome, Way
+from picomem.recall.weights import WEIGHTS
+from picomem.values import dataclass, replace
+
+_PARTS = {
+    "words weighed by the language": ("language",),
+    "near words": ("near_words",),
+    "near spellings": ("spelling",),
+    "neighbouring turns": ("context",),
+    "whole sessions": ("session",),
+    "vectors": ("meaning", "sentences"),
+    "times": ("time", "perhaps"),
+    "whose words": ("own",),
+    "what goes on lately": ("recent",),
+}
+_NUMPY = "all that needs the model"  # vectors, near words and the language's weights: what an install without it lacks
+_MEASURES = ("any@5", "frac@5", "frac@10", "ndcg@10")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What recall has with a part more than without, by measure, and the milliseconds (the medians' difference)."""
+
+    name: str
+    worth: dict[str, Paired]
+    ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetAblation:
+    """One set, by its finest unit that has gold: the means with everything, and each part. `ms` is the median recall
+    with everything."""
+
+    name: str
+    unit: str
+    questions: int
+    scores: dict[str, float]
+    ms: float
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AblationReport:
+    """`dataclasses.asdict` of it can be written as JSON."""
+
+    embedder: str
+    sets: tuple[SetAblation, ...]
+
+
+def run(
+    files: Sequence[Path], *, jobs: int = 1, embedder: str = "static", progress: Callable[[str], None]
+) -> AblationReport:
+    """Measure on these sets (see cases.py). Raises NotFound or InvalidInput for a file that is no set, and for fewer
+    jobs than 1."""
+    if not 1 <= jobs <= MOST:
+        raise InvalidInput(f"The number of jobs is a whole number from 1 to {MOST:,}.")
+    lacking = {name: Way(embedder, replace(WEIGHTS, **dict.fromkeys(keys, 0.0))) for name, keys in _PARTS.items()}
+    lacking[_NUMPY] = Way("none")
+    sets = []
+    for path in files:
+        asked: list[Outcome] = []
+        case_of: list[int] = []
+        for number, trial in enumerate(tried(read_cases(path), metrics.DEPTH, embedder, jobs, lacking)):
+            asked += trial.outcomes
+            case_of += [number] * len(trial.outcomes)
+            progress(f"{set_name(path)}: {number + 1} cases, {len(asked)} questions")
+        sets.append(of_outcomes(set_name(path), asked, case_of))
+    return AblationReport(embedder=embedder, sets=tuple(each for each in sets if each is not None))
+
+
+def of_outcomes(name: str, asked: Sequence[Outcome], case_of: Sequence[int]) -> SetAblation | None:
+    """What the parts are worth by these outcomes, whose systems are named by the part that they lack. None where no
+    question has gold."""
+    units = {unit for each in asked for unit, system in each.ranks if system == SYSTEMS[0]}
+    if not units:
+        return None
+    unit = max(units, key=UNITS.index)
+    known = [number for number, each in enumerate(asked) if (unit, SYSTEMS[0]) in each.ranks]
+    systems = [system for system in asked[known[0]].seconds if system not in SYSTEMS]
+    cases = [case_of[number] for number in known]
+
+    def values(system: str) -> list[dict[str, float]]:
+        return [metrics.values(asked[number].ranks[unit, system], (5, 10)) for number in known]
+
+    def ms(system: str) -> float:
+        return metrics.median([asked[number].seconds[system] for number in known]) * 1000
+
+    whole = values(SYSTEMS[0])
+    parts = []
+    for system in systems:
+        without = values(system)
+        worth = {
+            measure: paired([each[measure] for each in whole], [each[measure] for each in without], cases)
+            for measure in _MEASURES
+        }
+        found = {measure: each for measure, each in worth.items() if each is not None}
+        parts.append(Part(name=system, worth=found, ms=ms(SYSTEMS[0]) - ms(system)))
+    return SetAblation(
+        name=name,
+        unit=unit,
+        questions=len(known),
+        scores={measure: metrics.mean([each[measure] for each in whole]) for measure in _MEASURES},
+        ms=ms(SYSTEMS[0]),
+        parts=tuple(parts),
+    )
+
+
+def render(report: AblationReport, *, as_markdown: bool = False) -> str:
+    """A table for each set; or as Markdown one for all sets, by frac@10, for a document."""
+    if as_markdown:
+        return "\n".join(markdown(summary(report)))
+    return "\n\n".join("\n".join([_heading(each), *plain(_rows(each), left=1)]) for each in report.sets)
+
+
+def summary(report: AblationReport) -> list[list[str]]:
+    """What each part adds to frac@10 on each set; a star where that is unlikely to be luck (p < .05)."""
+    rows = [["", *(f"{each.name}, {each.unit}" for each in report.sets), "ms"]]
+    rows.append(["everything", *(share(each.scores["frac@10"]) for each in report.sets), ""])
+    for number, part in enumerate(report.sets[0].parts if report.sets else ()):
+        cells = []
+        for each in report.sets:
+            worth = each.parts[number].worth["frac@10"]
+            cells.append(f"{_signed(worth.difference)}{'*' if worth.p < 0.05 else ''}")
+        cost = metrics.mean([each.parts[number].ms for each in report.sets])
+        rows.append([part.name, *cells, f"{cost:.1f}"])
+    return rows
+
+
+def _heading(found: SetAblation) -> str:
+    told = ", ".join(f"{measure} {share(value)}" for measure, value in found.scores.items())
+    return f"{found.name}, by {found.unit}, {found.questions} questions; with everything: {told}; {found.ms:.1f} ms"
+
+
+def _rows(found: SetAblation) -> list[list[str]]:
+    rows = [["what this adds", *_MEASURES, "p of frac@10", "won", "lost", "ms"]]
+    for part in found.parts:
+        worth = part.worth["frac@10"]
+        rows.append(
+            [
+                part.name,
+                *(_signed(part.worth[measure].difference) for measure in _MEASURES),
+                chance(worth.p),
+                f"{worth.won}",
+                f"{worth.lost}",
+                f"{part.ms:.1f}",
+            ]
+        )
+    return rows
+
+
+def _signed(value: float) -> str:
+    return share(value) if value < 0.0005 else f"+{share(value)}"

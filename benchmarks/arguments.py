@@ -1,0 +1,112 @@
+"""The arguments of every benchmark."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from picomem.cli.main import Parser
+
+
+def make_parser() -> Parser:
+    """The parser of `python -m benchmarks`."""
+    parser = Parser(
+        prog="python -m benchmarks",
+        description="What picomem is measured with.",
+        epilog="Quality of recall, on question sets or your own questions: picomem bench quality --help",
+        parents=[_common()],
+    )
+    benchmarks = parser.add_subparsers(title="what to measure", metavar="BENCHMARK", dest="what", required=True)
+    late = _common(suppress=True)
+    _add_speed(benchmarks, late)
+    _add_curves(benchmarks, late)
+    _add_ablation(benchmarks, late)
+    _add_peers(benchmarks, late)
+    _add_gate(benchmarks, late)
+    _add_redaction(benchmarks, late)
+    return parser
+
+
+def _common(suppress: bool = False) -> Parser:
+    """`--json`, which may stand before the benchmark or after it."""
+    common = Parser(add_help=False)
+    default: dict[str, Any] = {"default": argparse.SUPPRESS} if suppress else {}
+    common.add_argument("--json", action="store_true", help="print one JSON document", **default)
+    return common
+
+
+def _add_speed(benchmarks: Any, late: Parser) -> None:
+    speed = benchmarks.add_parser(
+        "speed",
+        help="of recall, ingest and a process, with and without vectors",
+        epilog="Example:\n  python -m benchmarks speed --sizes 10000 --files 500",
+        parents=[late],
+    )
+    speed.add_argument("--sizes", default="10000,100000", help="numbers of episodes (default 10000,100000)")
+    speed.add_argument("--files", type=int, default=2000, metavar="N", help="small transcripts (default 2000)")
+    speed.add_argument("--transcripts", metavar="FOLDER", help="transcripts to ingest besides the made-up ones")
+
+
+def _add_curves(benchmarks: Any, late: Parser) -> None:
+    curves = benchmarks.add_parser(
+        "curves",
+        help="draw how recall grows with the store, from reports of speed",
+        epilog="Example:\n  python -m benchmarks speed --sizes 10000,100000 --json > speed.json\n"
+        "  python -m benchmarks curves speed.json --out growth.svg",
+        parents=[late],
+    )
+    curves.add_argument("files", nargs="+", metavar="FILE", help="reports of python -m benchmarks speed --json")
+    curves.add_argument("--out", default="growth.svg", metavar="FILE", help="the picture (default growth.svg)")
+
+
+def _add_ablation(benchmarks: Any, late: Parser) -> None:
+    ablation = benchmarks.add_parser(
+        "ablation",
+        help="of each part of recall: what it adds on question sets, and what it costs",
+        epilog="Example:\n  python -m benchmarks ablation locomo_dev.jsonl.gz notes_dev.jsonl.gz --jobs 2 --markdown",
+        parents=[late],
+    )
+    ablation.add_argument("files", nargs="+", metavar="FILE", help="question sets (*.jsonl or *.jsonl.gz)")
+    ablation.add_argument("--jobs", type=int, default=1, help="processes")
+    ablation.add_argument("--embedder", default="static", help="static, onnx:FOLDER, … (default static)")
+    ablation.add_argument("--markdown", action="store_true", help="one table for a document")
+
+
+def _add_peers(benchmarks: Any, late: Parser) -> None:
+    peers = benchmarks.add_parser(
+        "peers",
+        help="of other libraries beside picomem: adding, asking, memory, and quality on question sets",
+        epilog="Example:\n  python -m benchmarks peers locomo_dev.jsonl.gz --peers .peers",
+        parents=[late],
+    )
+    peers.add_argument("files", nargs="*", metavar="FILE", help="question sets for quality")
+    peers.add_argument("--sizes", default="10000", help="numbers of made-up texts for speed (default 10000)")
+    peers.add_argument("--no-speed", action="store_true", help="quality alone")
+    peers.add_argument("--peers", metavar="FOLDER", help="virtual environments of the peers, one a folder")
+    peers.add_argument(
+        "--model",
+        metavar="FOLDER",
+        help="the sentence model that they share, as for onnx:FOLDER (default: what make peers put there)",
+    )
+    peers.add_argument("--only", action="append", metavar="NAME", help="this peer; may be repeated")
+    peers.add_argument("--minutes", type=float, default=15.0, help="that a peer has for a size or a set (default 15)")
+    peers.add_argument("--markdown", action="store_true", help="tables for a document")
+
+
+def _add_gate(benchmarks: Any, late: Parser) -> None:
+    benchmarks.add_parser(
+        "gate",
+        help="of the write gate: junk, duplicates, news, and what recall handed out",
+        epilog="Example:\n  python -m benchmarks gate --json",
+        parents=[late],
+    )
+
+
+def _add_redaction(benchmarks: Any, late: Parser) -> None:
+    redaction = benchmarks.add_parser(
+        "redaction",
+        help="of redaction: shapes of secrets caught, false alarms, MB/s on hostile text",
+        epilog="Example:\n  python -m benchmarks redaction --instances 50",
+        parents=[late],
+    )
+    redaction.add_argument("--instances", type=int, default=400, help="secrets drawn of each shape (default 400)")

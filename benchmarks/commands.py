@@ -1,0 +1,93 @@
+"""Runs the benchmark that the arguments name, and prints its report."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from picomem.cli.bench import numbers_of, print_report, show_progress
+from picomem.cli.run import json_document
+from picomem.errors import InvalidInput
+from picomem.paths import named_path
+from picomem.text.safe import one_line
+
+_MOST_INSTANCES = 100_000
+
+
+def run_benchmark(chosen: argparse.Namespace) -> int:
+    """Measure, and print the tables (or one JSON document)."""
+    if chosen.what == "curves":
+        return _draw(chosen)
+    report, rendered = _MEASURING[chosen.what](chosen)
+    print_report(report, rendered, as_json=chosen.json)
+    if getattr(report, "stopped", False):
+        raise KeyboardInterrupt
+    return 0
+
+
+def _draw(chosen: argparse.Namespace) -> int:
+    from benchmarks.curves import draw
+
+    sizes = draw([named_path(file) for file in chosen.files], named_path(chosen.out))
+    shown = f"{one_line(chosen.out)} shows {sizes} sizes."
+    print(json_document({"path": chosen.out, "sizes": sizes}) if chosen.json else shown)
+    return 0
+
+
+def _speed(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import speed
+
+    folder = named_path(chosen.transcripts) if chosen.transcripts else None
+    if chosen.files < 1:
+        raise InvalidInput(f"--files is {chosen.files}; it must be at least 1.")
+    effort = speed.Effort(small_files=chosen.files)
+    sizes = numbers_of(chosen.sizes, "--sizes")
+    report = speed.run(sizes=sizes, transcripts=folder, progress=show_progress, effort=effort)
+    return report, speed.render(report)
+
+
+def _ablation(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import ablation
+
+    files = [named_path(file) for file in chosen.files]
+    report = ablation.run(files, jobs=chosen.jobs, embedder=chosen.embedder, progress=show_progress)
+    return report, ablation.render(report, as_markdown=chosen.markdown)
+
+
+def _peers(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks.peers import report as peer_report
+    from benchmarks.peers import run as peer_run
+
+    if chosen.no_speed and not chosen.files:
+        raise InvalidInput("That leaves nothing to measure; name a question set, or leave --no-speed out.")
+    report = peer_run.run(
+        [named_path(file) for file in chosen.files],
+        sizes=() if chosen.no_speed else numbers_of(chosen.sizes, "--sizes"),
+        place=peer_run.Place(
+            environments=named_path(chosen.peers).resolve() if chosen.peers else None,
+            model=named_path(chosen.model).resolve() if chosen.model else None,
+        ),
+        only=chosen.only or (),
+        bounds=peer_run.Bounds(minutes=chosen.minutes),
+        progress=show_progress,
+    )
+    return report, peer_report.render(report, as_markdown=chosen.markdown)
+
+
+def _gate(_: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import gate
+
+    report = gate.run(show_progress)
+    return report, gate.render(report)
+
+
+def _redaction(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import redaction
+
+    if not 1 <= chosen.instances <= _MOST_INSTANCES:
+        raise InvalidInput(f"--instances is {chosen.instances}; it must be from 1 to {_MOST_INSTANCES:,}.")
+    report = redaction.run(chosen.instances, progress=show_progress)
+    return report, redaction.render(report)
+
+
+_MEASURING = {"speed": _speed, "ablation": _ablation, "peers": _peers, "gate": _gate, "redaction": _redaction}

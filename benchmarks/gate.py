@@ -1,0 +1,187 @@
+"""`python -m benchmarks gate`: what the write gate and the match let in wrongly, and what they lose (X6).
+
+- Junk and what is worth keeping: the labelled lines of `gate_lines.py`, offered unasked.
+- Duplicates: the statements of `gate_pairs.py` told a second time by an agent, to a store that holds them all;
+  let in when another memory or another version comes of it. Beside them, pairs that look alike and differ: lost when
+  nothing is written.
+- Loops: each statement is in the store, as a memory or as something that was said in a session. It is recalled, and an
+  agent offers what recall handed out, wrapped in several ways; let in when anything is written.
+
+Each trial has a store of its own, the copy of one that was filled once, and goes through the real engine.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from benchmarks.gate_lines import FRESH, HELD_OUT, TUNED, Junk, Keep
+from benchmarks.gate_pairs import DIFFERENT, TOLD, Told
+from picomem.clock import system_clock
+from picomem.engine.engine import Engine
+from picomem.errors import NotFound, Refused
+from picomem.operations.table import operation
+from picomem.operations.views import AnswerView
+from picomem.policy.gate import judge
+from picomem.records.scope import Scope
+from picomem.settings import Settings
+from picomem.store.sqlite import SqliteConnector
+from picomem.text.terms import is_stop_word
+from picomem.values import dataclass
+
+LINES = {"tuned": TUNED, "held out": HELD_OUT, "fresh": FRESH}
+SOURCES = ("memory", "episode")
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Of `n` trials of a part, how many went wrong."""
+
+    part: str
+    name: str
+    n: int
+    wrong: int
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    rates: list[Rate]
+
+
+def run(progress: Callable[[str], None] = lambda _: None) -> GateReport:
+    """Measure all of it; half a minute."""
+    rates: list[Rate] = []
+    for name, lines in LINES.items():
+        rates.append(_rate("junk let in", name, [_keeps(line) for line in lines.junk]))
+        rates.append(_rate("worth keeping, lost", name, [not _keeps(line) for line in lines.keep]))
+    with tempfile.TemporaryDirectory() as folder:
+        trials = _Trials(Path(folder))
+        for name in ("the same words", "reworded", "paraphrased"):
+            progress(f"duplicates: {name}")
+            again = [getattr(told, "text" if name == "the same words" else name) for told in TOLD]
+            rates.append(_rate("duplicates let in", name, [trials.lets_in("memory", text) for text in again]))
+        rates.append(_rate("news lost as a duplicate", "alike but different", trials.lost()))
+        for source in SOURCES:
+            for name, wrapped in _WRAPPINGS.items():
+                progress(f"loops: {source}, {name}")
+                found = [trials.comes_back(source, told, wrapped) for told in TOLD]
+                rates.append(_rate(f"loops let in, {source}", name, found))
+    return GateReport(rates)
+
+
+def render(report: GateReport) -> str:
+    """The report as a table."""
+    rows = [("part", "of", "n", "wrong", "rate")]
+    rows += [(r.part, r.name, str(r.n), str(r.wrong), f"{r.wrong / r.n:.1%}") for r in report.rates]
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if at < 2 else cell.rjust(width) for at, (cell, width) in enumerate(zip(row, widths))
+        )
+        for row in rows
+    )
+
+
+def _rate(part: str, name: str, wrong: Sequence[bool]) -> Rate:
+    return Rate(part, name, len(wrong), sum(wrong))
+
+
+def _keeps(line: Keep | Junk) -> bool:
+    return judge(line.text, kind=line.kind, origin=line.origin, explicit=False).keep
+
+
+class _Trials:
+    """Trials on copies of stores that were filled once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        with self._opened(folder / "memory.db") as engine:
+            for told in TOLD:
+                engine.remember(told.text)
+        talk = folder / "talk.jsonl"
+        rows = [{"role": "assistant", "content": told.text, "timestamp": "2026-04-07T09:00:00Z"} for told in TOLD]
+        # Turns of a person between them, or the agent's would be packed into one episode.
+        rows = [row for each in rows for row in ({"role": "user", "content": "And what else is there?"}, each)]
+        talk.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
+        with self._opened(folder / "episode.db") as engine:
+            engine.ingest([talk])
+
+    def lets_in(self, source: str, text: str) -> bool:
+        with self._copy(source) as engine:
+            return _writes(engine, text)
+
+    def comes_back(self, source: str, told: Told, wrapped: Callable[[Engine, AnswerView, Told], str]) -> bool:
+        """Whether anything is written when what recall says is offered again."""
+        with self._copy(source) as engine:
+            recall = operation("recall")
+            answer = recall.call(engine, recall.request(query=told.text, limit=3))
+            if not answer.hits or answer.hits[0].text != told.text:
+                raise NotFound(f"The benchmark does not recall “{told.text}” first; it measures nothing.")
+            return _writes(engine, wrapped(engine, answer, told))
+
+    def lost(self) -> list[bool]:
+        found = []
+        for number, (known, other) in enumerate(DIFFERENT):
+            with self._opened(self._folder / f"different-{number}.db") as engine:
+                engine.remember(known)
+                found.append(not _writes(engine, other))
+        return found
+
+    @contextmanager
+    def _copy(self, source: str) -> Iterator[Engine]:
+        path = self._folder / "copy.db"
+        shutil.copyfile(self._folder / f"{source}.db", path)
+        with self._opened(path) as engine:
+            yield engine
+
+    @contextmanager
+    def _opened(self, path: Path) -> Iterator[Engine]:
+        connector = SqliteConnector(path)
+        with Engine(connector, Scope(), None, system_clock, ZoneInfo("UTC"), Settings()) as engine:
+            yield engine
+
+
+def _writes(engine: Engine, text: str) -> bool:
+    """Whether a memory, or a version of one, comes of an agent's offer."""
+    before = {(memory.id, memory.version) for memory in engine.memories()}
+    try:
+        engine.remember(text, origin="agent")
+    except Refused:
+        return False
+    return {(memory.id, memory.version) for memory in engine.memories()} != before
+
+
+def _printed(_engine: Engine, answer: AnswerView, _told: Told) -> str:
+    return operation("recall").reply(answer)
+
+
+def _page(engine: Engine, _answer: AnswerView, _told: Told) -> str:
+    return engine.index().text
+
+
+def _as_json(_engine: Engine, answer: AnswerView, told: Told) -> str:
+    hit = answer.hits[0]
+    return json.dumps({"key": hit.key, "id": hit.id, "score": hit.score, "text": told.text}, ensure_ascii=False)
+
+
+_WRAPPINGS: dict[str, Callable[[Engine, AnswerView, Told], str]] = {
+    "as it is": lambda _engine, _answer, told: told.text,
+    "as a list item": lambda _engine, _answer, told: f"- **{told.text}**",
+    "quoted, with a word before": lambda _engine, _answer, told: f"From memory: “{told.text}”",
+    "in a longer sentence": lambda _engine, _answer, told: f"I recalled from an earlier session that {told.text}",
+    "in capitals": lambda _engine, _answer, told: told.text.upper(),
+    "without function words": lambda _engine, _answer, told: " ".join(
+        word for word in told.text.split() if not is_stop_word(word)
+    ),
+    "reworded": lambda _engine, _answer, told: told.reworded,
+    "paraphrased": lambda _engine, _answer, told: told.paraphrased,
+    "the whole reply": _printed,
+    "a line of the reply": lambda engine, answer, told: _printed(engine, answer, told).split("\n")[1],
+    "the hit as JSON": _as_json,
+    "the index page": _page,
+}

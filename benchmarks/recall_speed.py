@@ -1,0 +1,131 @@
+"""How long a question takes in a warm process, beside the bare FTS5 query for it over the same texts.
+
+The two are asked in turn, question by question, in several rounds (two, where a round takes a minute); of each
+question's times the least counts, for what other programs do on the machine only ever adds. Then the median and the
+99th percentile over the questions are taken. Both the processor time of the process (all its threads) and the time
+that passed are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from math import ceil
+from time import perf_counter, process_time
+
+from benchmarks.fill import ASKER, Filled, tell
+from picomem.app import open_engine
+from picomem.clock import parse_iso
+from picomem.evaluation.baseline import Fts5
+from picomem.evaluation.metrics import median
+from picomem.settings import RecallSettings, Settings
+from picomem.store.sqlite import SqliteConnector
+from picomem.values import dataclass
+
+ROUNDS = 5
+_LEAST_ROUNDS, _ENOUGH = 2, 60.0  # no round is begun after so many and so many seconds
+_NOW = parse_iso("2026-01-01")
+_HITS = 10
+_RELOADS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """Median and 99th percentile (nearest rank) over the questions, in milliseconds."""
+
+    cpu_p50_ms: float
+    cpu_p99_ms: float
+    p50_ms: float
+    p99_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallSpeed:
+    """Recall for one user, who has `own` of the `episodes` of `users`, with this embedder ("static" or "none").
+
+    `bare` is the FTS5 query for ten; `times_p50` and `times_p99` recall over bare by the time that passed, `cpu_times`
+    the medians by processor time. `after_change_ms` is a recall when the store has changed since the last.
+    """
+
+    episodes: int
+    users: int
+    own: int
+    embedder: str
+    questions: int
+    recall: Times
+    bare: Times
+    times_p50: float
+    times_p99: float
+    cpu_times: float
+    after_change_ms: float
+
+
+def measure(filled: Filled, embedder: str, rounds: int = ROUNDS) -> RecallSpeed:
+    """Ask all the questions of a filled store `rounds` times, with default limits."""
+    settings = Settings(recall=RecallSettings(timezone="UTC"))
+    plain = Fts5(filled.plain, shared=filled.users > 1)
+    with (
+        open_engine(filled.store, user=ASKER, settings=settings, embedder=embedder, clock=lambda: _NOW) as engine,
+        closing(plain),
+    ):
+        recall, bare = _raced(
+            filled.questions, (engine.recall, lambda question: plain.best(question, _HITS, ASKER)), rounds
+        )
+        reloads = [_after_change(filled, engine.recall, question) for question in filled.questions[:_RELOADS]]
+    return RecallSpeed(
+        episodes=filled.episodes,
+        users=filled.users,
+        own=filled.own,
+        embedder=embedder,
+        questions=len(filled.questions),
+        recall=recall,
+        bare=bare,
+        times_p50=recall.p50_ms / bare.p50_ms,
+        times_p99=recall.p99_ms / bare.p99_ms,
+        cpu_times=recall.cpu_p50_ms / bare.cpu_p50_ms,
+        after_change_ms=median(reloads),
+    )
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The nearest-rank percentile: the least value that `share` (0–1) of the values do not exceed."""
+    return sorted(values)[max(1, ceil(share * len(values))) - 1]
+
+
+def _raced(questions: Sequence[str], systems: Sequence[Callable[[str], object]], rounds: int) -> list[Times]:
+    """The times of each of the systems, which take turns."""
+    for ask in systems:
+        ask(questions[0])
+    best = [{question: (float("inf"), float("inf")) for question in questions} for _ in systems]
+    begun = perf_counter()
+    for number in range(rounds):
+        if number >= _LEAST_ROUNDS and perf_counter() - begun > _ENOUGH:
+            break
+        for question in questions:
+            for ask, least in zip(systems, best, strict=True):
+                passed, used = _timed(ask, question)
+                least[question] = (min(least[question][0], passed), min(least[question][1], used))
+    return [_times(list(least.values())) for least in best]
+
+
+def _timed(ask: Callable[[str], object], question: str) -> tuple[float, float]:
+    started, used = perf_counter(), process_time()
+    ask(question)
+    return (perf_counter() - started) * 1000, (process_time() - used) * 1000
+
+
+def _times(found: Sequence[tuple[float, float]]) -> Times:
+    passed, used = [each[0] for each in found], [each[1] for each in found]
+    return Times(
+        cpu_p50_ms=percentile(used, 0.5),
+        cpu_p99_ms=percentile(used, 0.99),
+        p50_ms=percentile(passed, 0.5),
+        p99_ms=percentile(passed, 0.99),
+    )
+
+
+def _after_change(filled: Filled, ask: Callable[[str], object], question: str) -> float:
+    """Milliseconds of an answer when another connection has stored an episode of the asker since the last one."""
+    with closing(SqliteConnector(filled.store)) as connector:
+        tell(connector, filled.model, question)
+    return _timed(ask, question)[0]

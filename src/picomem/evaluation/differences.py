@@ -1,0 +1,66 @@
+"""What recall's lead over FTS5 on a set is worth: each measure, question by question (see significance.py). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from picomem.evaluation import metrics
+from picomem.evaluation.significance import Paired, paired
+from picomem.evaluation.tables import chance, share
+from picomem.evaluation.trial import SYSTEMS, UNITS, Outcome
+from picomem.values import dataclass
+
+_CLAIMED = ("any@5", "frac@10", "ndcg@10")  # what the documents speak of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """The first of SYSTEMS less the second, by one measure over one unit."""
+
+    unit: str
+    measure: str
+    worth: Paired
+
+
+def differences(outcomes: Sequence[Outcome], cases: Sequence[int], ks: tuple[int, ...]) -> Iterator[Difference]:
+    """By unit and measure, over the questions that have gold there; `cases` says which case each outcome is of."""
+    for unit in UNITS:
+        asked = [number for number, each in enumerate(outcomes) if (unit, SYSTEMS[0]) in each.ranks]
+        ours, theirs = (
+            [metrics.values(outcomes[number].ranks[unit, system], ks) for number in asked] for system in SYSTEMS
+        )
+        for measure in ours[0] if ours else ():
+            worth = paired(
+                [each[measure] for each in ours],
+                [each[measure] for each in theirs],
+                [cases[number] for number in asked],
+            )
+            if worth is not None:
+                yield Difference(unit=unit, measure=measure, worth=worth)
+
+
+def claimed(found: Sequence[Difference]) -> list[Difference]:
+    """Those of the differences that the documents speak of."""
+    return [each for each in found if each.measure in _CLAIMED]
+
+
+def difference_rows(found: Sequence[Difference]) -> list[list[str]]:
+    """As a table, the heading first. Of one case there is no p by cases."""
+    rows = [["unit", "measure", "n", "cases", "difference", "95 %", "p", "p by cases", "won", "lost"]]
+    for each in found:
+        worth = each.worth
+        rows.append(
+            [
+                each.unit,
+                each.measure,
+                f"{worth.questions}",
+                f"{worth.cases}",
+                share(worth.difference),
+                f"{share(worth.low)} to {share(worth.high)}",
+                chance(worth.p),
+                chance(worth.p_cases) if worth.cases > 1 else "–",
+                f"{worth.won}",
+                f"{worth.lost}",
+            ]
+        )
+    return rows

@@ -1,0 +1,210 @@
+"""What `picomem bench quality --questions` tells: the figures of each way of recalling, what a difference between two
+of them is worth, and what was missed, so that a person can look. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from picomem.evaluation import metrics
+from picomem.evaluation.questions import OwnQuestion
+from picomem.evaluation.significance import Paired, paired
+from picomem.evaluation.tables import chance, markdown, plain, share
+from picomem.values import dataclass
+
+BARE = "fts5"
+DEPTH = 10
+_DEPTHS = (1, 5, 10)
+_SURE = 5  # what confidence is about: some of the answer among so many
+_LONG = 30  # characters of a way's name
+_SHORT = 150  # characters of a result that is shown
+_MEASURES = (*(f"any@{k}" for k in _DEPTHS), f"mrr@{metrics.DEPTH}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Came:
+    """A result, for a person: where it stands, and its text."""
+
+    place: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What became of a question: the rank of the first result that was wanted (None beyond `DEPTH`), and what came
+    first. `confidence` is None where the system has none."""
+
+    rank: metrics.Rank
+    seconds: float
+    confidence: float | None
+    came: tuple[Came, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """One way of recalling, or plain FTS5. `confidence` is the mean over the questions whose answer was among the first
+    five, `unsure` over the others; None where there are none. `ms` is the median; `vectors` were made for it."""
+
+    name: str
+    scores: dict[str, float]
+    confidence: float | None
+    unsure: float | None
+    ms: float
+    vectors: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """`ours` less `theirs` by mrr@10; `worth.won` and `.lost` count the questions that the one answers earlier."""
+
+    ours: str
+    theirs: str
+    worth: Paired
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One question, with the rank of what was wanted by way. `known` is whether the store has the session at all."""
+
+    line: int
+    question: str
+    wanted: str
+    known: bool
+    ranks: dict[str, metrics.Rank]
+    confidence: float
+    came: tuple[Came, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnReport:
+    """`asdict` of it can be written as JSON. The first of `ways` is the one that `asked` is about; the last is FTS5."""
+
+    store: str
+    user: str
+    episodes: int
+    memories: int
+    ways: tuple[Way, ...]
+    compared: tuple[Compared, ...]
+    asked: tuple[Asked, ...]
+
+
+def made_report(
+    *,
+    store: str,
+    user: str,
+    episodes: int,
+    memories: int,
+    ways: Sequence[str],
+    made: Mapping[str, int],
+    questions: Sequence[OwnQuestion],
+    unknown: set[int],
+    answered: Mapping[str, Sequence[Answered]],
+) -> OwnReport:
+    """The report of the answers by way, each to all the questions in their order; `unknown` are the lines whose session
+    is not in the store."""
+    first = ways[0]
+    pairs = [(first, BARE), *((way, first) for way in ways[1:])]
+    return OwnReport(
+        store=store,
+        user=user,
+        episodes=episodes,
+        memories=memories,
+        ways=tuple(_way(name, answered[name], made.get(name, 0)) for name in (*ways, BARE)),
+        compared=tuple(_compared(ours, theirs, answered) for ours, theirs in pairs),
+        asked=tuple(
+            Asked(
+                line=question.line,
+                question=question.text,
+                wanted=question.wanted,
+                known=question.line not in unknown,
+                ranks={name: answered[name][number].rank for name in (*ways, BARE)},
+                confidence=answered[first][number].confidence or 0.0,
+                came=answered[first][number].came,
+            )
+            for number, question in enumerate(questions)
+        ),
+    )
+
+
+def _way(name: str, answered: Sequence[Answered], made: int) -> Way:
+    scores = metrics.scores([(each.rank,) for each in answered], _DEPTHS)
+    sure = [each.confidence for each in answered if each.confidence is not None and _is_found(each)]
+    unsure = [each.confidence for each in answered if each.confidence is not None and not _is_found(each)]
+    return Way(
+        name=name,
+        scores={measure: scores[measure] for measure in _MEASURES},
+        confidence=metrics.mean(sure) if sure else None,
+        unsure=metrics.mean(unsure) if unsure else None,
+        ms=metrics.median([each.seconds for each in answered]) * 1000,
+        vectors=made,
+    )
+
+
+def _is_found(answered: Answered) -> bool:
+    return bool(metrics.any_at((answered.rank,), _SURE))
+
+
+def _compared(ours: str, theirs: str, answered: Mapping[str, Sequence[Answered]]) -> Compared:
+    mine, others = ([metrics.reciprocal_rank((each.rank,)) for each in answered[name]] for name in (ours, theirs))
+    # Each question is a case of its own: they share the store, but so does every further question of this user.
+    worth = paired(mine, others, range(len(mine)))
+    assert worth is not None  # a file without a question is refused
+    return Compared(ours=ours, theirs=theirs, worth=worth)
+
+
+def render(report: OwnReport, *, as_markdown: bool = False) -> str:
+    """The report for a person; with `as_markdown`, the table is one for a document."""
+    rows = list(_rows(report))
+    table = markdown(rows) if as_markdown else plain(rows, left=1)
+    heading = (
+        f"{_counted(len(report.asked), 'question')} over {_counted(report.episodes, 'episode')} and "
+        f"{_counted(report.memories, 'memory', 'memories')} of user "
+        f"{report.user} in {report.store}\n(asked of a copy, which is gone again; nothing was written to the store)"
+    )
+    compared = [_sentence(each) for each in report.compared]
+    return "\n".join([heading, "", *table, "", *compared, *_missed(report)])
+
+
+def _rows(report: OwnReport) -> Iterator[list[str]]:
+    yield ["", *_MEASURES, "confidence: found", "not found", "ms", "vectors made"]
+    for way in report.ways:
+        sure = ("" if each is None else f"{each:.2f}" for each in (way.confidence, way.unsure))
+        made = "" if way.name == BARE else f"{way.vectors:,}"
+        yield [_short(way.name), *(share(way.scores[each]) for each in _MEASURES), *sure, f"{way.ms:.1f}", made]
+
+
+def _counted(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def _sentence(compared: Compared) -> str:
+    worth = compared.worth
+    alike = worth.questions - worth.won - worth.lost
+    return (
+        f"{_short(compared.ours)} beside {_short(compared.theirs)}: {_counted(worth.won, 'question')} won, "
+        f"{worth.lost} lost, {alike} alike; "
+        f"mrr@10 {share(worth.difference)}, 95 % {share(worth.low)} to {share(worth.high)}, p {chance(worth.p)}"
+    )
+
+
+def _short(name: str) -> str:
+    """A way's name without the folders above a model's own."""
+    parts = name.split("/")
+    return name if len(name) <= _LONG or len(parts) < 4 else f"{parts[0]}/…/{'/'.join(parts[-2:])}"
+
+
+def _missed(report: OwnReport) -> Iterator[str]:
+    first = report.ways[0].name
+    missed = [each for each in report.asked if each.ranks[first] is None]
+    if not missed:
+        return
+    yield f"\nNot among the first {DEPTH} of {_short(first)}:"
+    for each in missed:
+        others = [f"{_short(name)} finds it at {rank}" for name, rank in each.ranks.items() if rank is not None]
+        yield f"\n  line {each.line}: {each.question}"
+        yield f"    wanted {each.wanted}" + ("" if each.known else ", which is not in this store")
+        yield f"    {'; '.join([f'confidence {each.confidence:.2f}', *others])}; what came instead:"
+        for number, came in enumerate(each.came, 1):
+            text = " ".join(came.text.split())
+            yield f"    {number}. {came.place}: {text[:_SHORT]}{'…' if len(text) > _SHORT else ''}"
+        if not each.came:
+            yield "    nothing"

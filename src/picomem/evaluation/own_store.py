@@ -1,0 +1,187 @@
+"""`picomem bench quality --questions`: how well recall answers a user's own questions over their own store.
+
+    the store ──copied──▶ a temporary file ──▶ vectors that are missing ──▶ the real recall, one way after the other
+                                           └─▶ the same texts in plain FTS5
+
+The store itself is read once, to copy it, and nothing is written to it: neither vectors, nor a newer schema, nor what
+was handed out. All ways of recalling (see variants.py) answer from the one copy, in which the vectors of several models
+lie beside each other. Notes are left out: FTS5 does not have them. The budget of tokens cuts nothing unless a way sets
+it, for the ranking is what is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+from picomem.app import check_exists, open_engine, zone_of
+from picomem.engine.engine import Engine
+from picomem.errors import Conflict, Corrupt, EmbedderFailed, NotFound, Refused
+from picomem.evaluation import metrics
+from picomem.evaluation.baseline import Fts5
+from picomem.evaluation.own_report import BARE, DEPTH, Answered, Came, OwnReport, made_report
+from picomem.evaluation.questions import OwnQuestion, read_questions
+from picomem.evaluation.variants import Variant
+from picomem.paths import database_path, named_database
+from picomem.records.hit import Hit
+from picomem.store.copying import copy_store
+from picomem.values import dataclass
+
+_UNBOUNDED = 1_000_000_000
+_EVERYTHING = 1 << 40
+_SHOWN = 3  # results of a question that was missed
+Telling = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Result:
+    """One result, of recall or of FTS5; `place` says to a person where it stands."""
+
+    source: str
+    id: str
+    session: str
+    place: str
+    text: str
+
+
+def run(
+    file: Path,
+    ways: Sequence[Variant],
+    *,
+    database: Path | None = None,
+    user: str | None = None,
+    progress: Telling | None = None,
+) -> OwnReport:
+    """Ask the questions of a file, by every way, over a copy of the store (default: the settings').
+
+    Raises NotFound or InvalidInput for the file (naming the line), StoreError for the store, EmbedderFailed where an
+    embedder cannot make the vectors.
+    """
+    tell = progress or (lambda _: None)
+    settings = ways[0].settings
+    questions = read_questions(file, zone_of(settings))
+    store = database or database_path(settings.data.dir)
+    check_exists(store, named=database is not None or bool(named_database()))
+    with TemporaryDirectory(prefix="picomem-bench-") as folder:
+        copy = Path(folder).resolve() / "memory.db"
+        tell(f"copying {store}")
+        copy_store(store, copy)
+        with open_engine(copy, user=user, settings=settings, embedder="none") as engine:
+            owner = engine.scope.user
+            texts = list(_texts(engine))
+            with closing(Fts5(copy.with_name("plain.db"))) as plain:
+                if not texts:
+                    raise NotFound(f"Nothing of user {owner} is in {store}; --user names another.")
+                plain.add(each.text for each in texts)
+                answered = {BARE: list(_asked_plain(engine, plain, texts, questions, tell))}
+        made: dict[str, int] = {}
+        for way in ways:
+            with open_engine(copy, user=user, settings=way.settings) as engine:
+                made[way.name] = _vectors_made(engine, way, tell)
+                answered[way.name] = list(_asked(engine, way, questions, tell))
+    return made_report(
+        store=str(store),
+        user=owner,
+        episodes=sum(each.source == "episode" for each in texts),
+        memories=sum(each.source == "memory" for each in texts),
+        ways=[way.name for way in ways],
+        made=made,
+        questions=questions,
+        unknown={each.line for each in questions if not _is_known(each, texts)},
+        answered=answered,
+    )
+
+
+def _vectors_made(engine: Engine, way: Variant, tell: Telling) -> int:
+    if engine.embedder_trouble:
+        raise EmbedderFailed(engine.embedder_trouble)
+    if engine.embedder_name == "none":
+        return 0
+    return engine.embed(
+        remove=False, progress=lambda done, total, _: tell(f"{way.name}: {done:,} of {total:,} vectors")
+    ).made
+
+
+def _texts(engine: Engine) -> Iterator[_Result]:
+    """What recall may hand out, as a person would search it without recall."""
+    for memory in engine.memories():
+        if memory.origin.trusted:
+            place = f"memory {memory.key}"
+            yield _Result(source="memory", id=memory.id, session=memory.scope.session, place=place, text=memory.content)
+    yield from (_result(hit) for hit in engine.timeline(limit=_EVERYTHING) if hit.origin.trusted)
+
+
+def _result(hit: Hit) -> _Result:
+    place = f"memory {hit.key}" if hit.source == "memory" else hit.citation
+    return _Result(source=hit.source, id=hit.id, session=hit.session, place=place, text=hit.text)
+
+
+def _is_known(question: OwnQuestion, texts: Sequence[_Result]) -> bool:
+    return not question.session or any(each.session.startswith(question.session) for each in texts)
+
+
+def _asked(engine: Engine, way: Variant, questions: Sequence[OwnQuestion], tell: Telling) -> Iterator[Answered]:
+    limit = way.settings.recall.limit if "recall.limit" in way.named else DEPTH
+    budget = way.settings.recall.token_budget if "recall.token_budget" in way.named else _UNBOUNDED
+    rank_of = _judge(engine)
+    for number, question in enumerate(questions, 1):
+        tell(f"{way.name}: {number} of {len(questions)} questions")
+        began = perf_counter()
+        answer = engine.recall(
+            question.text, now=question.asked_at, limit=limit, token_budget=budget, include_notes=False
+        )
+        seconds = perf_counter() - began
+        found = [_result(hit) for hit in answer.hits]
+        yield Answered(rank=rank_of(question, found), seconds=seconds, confidence=answer.confidence, came=_came(found))
+
+
+def _asked_plain(
+    engine: Engine, plain: Fts5, texts: Sequence[_Result], questions: Sequence[OwnQuestion], tell: Telling
+) -> Iterator[Answered]:
+    rank_of = _judge(engine)
+    for number, question in enumerate(questions, 1):
+        tell(f"{BARE}: {number} of {len(questions)} questions")
+        began = perf_counter()
+        best = plain.best(question.text, DEPTH)
+        seconds = perf_counter() - began
+        found = [texts[document] for document in best]
+        yield Answered(rank=rank_of(question, found), seconds=seconds, confidence=None, came=_came(found))
+
+
+def _came(found: Sequence[_Result]) -> tuple[Came, ...]:
+    return tuple(Came(place=each.place, text=each.text) for each in found[:_SHOWN])
+
+
+def _judge(engine: Engine) -> Callable[[OwnQuestion, Sequence[_Result]], metrics.Rank]:
+    """What tells the rank of the first result that was wanted; None where none of the first is."""
+
+    @cache
+    def opened(episode: str) -> str:
+        with suppress(NotFound, Refused, Corrupt):
+            return "\n".join(turn.text for turn in engine.show(episode)[2].turns)
+        return ""
+
+    @cache
+    def sessions_of(memory: str) -> tuple[str, ...]:
+        """Those in which a memory was said."""
+        with suppress(NotFound, Conflict, Corrupt):
+            sources = [source.parent.id for source in engine.why(memory).sources if source.parent.kind == "episode"]
+            spoken = [engine.why(each).transcript for each in sources]
+            return tuple(each.session for each in spoken if each is not None)
+        return ()
+
+    def rank_of(question: OwnQuestion, found: Sequence[_Result]) -> metrics.Rank:
+        for rank, each in enumerate(found[:DEPTH], 1):
+            is_memory = each.source == "memory"
+            sessions = [each.session, *(sessions_of(each.id) if question.session and is_memory else ())]
+            if question.is_met(
+                sessions, each.text, lambda each=each: "" if each.source == "memory" else opened(each.id)
+            ):
+                return rank
+        return None
+
+    return rank_of

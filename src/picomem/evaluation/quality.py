@@ -1,0 +1,247 @@
+"""`picomem bench quality`: how well recall finds what answers a question, beside plain FTS5 on the same text.
+
+For every set: read its cases, try each (see trial.py), and take the means of the metrics (see metrics.py) over the
+questions that have gold and can be answered; for sessions and for turns, over all questions and by their type. Where
+a set has questions that its haystack cannot answer, also how well recall's confidence tells them apart (sureness.py).
+Everything but the times is the same on every run.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+
+from picomem.errors import InvalidInput
+from picomem.evaluation import metrics
+from picomem.evaluation.cases import Case, read_cases, set_name
+from picomem.evaluation.differences import Difference, claimed, difference_rows, differences
+from picomem.evaluation.sureness import Sureness, rendered, sureness
+from picomem.evaluation.tables import markdown, plain, share
+from picomem.evaluation.trial import SYSTEMS, UNITS, Outcome, Trial, Way, try_case
+from picomem.values import dataclass
+
+ALL_TYPES = "all"
+MOST = 1_000  # depths, jobs and parts of a set
+_AHEAD = 2  # cases that wait for each process: a case is a megabyte, and a set has hundreds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a run is: cases and questions of the set `name` that are done."""
+
+    name: str
+    cases: int
+    questions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """The means of one system over one type of question ("all": over all) and one unit ("session" or "turn").
+
+    `scores` has `n`, `any@k`, `all@k`, `frac@k`, `ndcg@10` and `mrr@10`.
+    """
+
+    unit: str
+    type: str
+    system: str
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetQuality:
+    """One set. Times are medians over its questions, in milliseconds: of recall for 50 hits, of FTS5 for 10 turns.
+
+    `turns_per_hit` is the mean over the first ten hits of every answer; `time_ratio` the one time over the other;
+    `ingest_turns_per_second` counts writing to the store, not reading the set. `questions` are those that can be
+    answered; `sureness` is None where there are no others. `differences` are recall's to FTS5, over all questions.
+    """
+
+    name: str
+    cases: int
+    questions: int
+    turns: int
+    turns_per_hit: float
+    recall_ms: float
+    fts5_ms: float
+    time_ratio: float
+    ingest_turns_per_second: float
+    lines: tuple[Line, ...]
+    sureness: Sureness | None
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityReport:
+    """`dataclasses.asdict` of it can be written as JSON. Of the cases of a set, one in `every` was tried."""
+
+    embedder: str
+    every: int
+    ks: tuple[int, ...]
+    sets: tuple[SetQuality, ...]
+
+    def line(self, name: str, unit: str, system: str = "picomem", kind: str = ALL_TYPES) -> Line | None:
+        """One line of one set; None where it is not there (a set without gold turns has no turn lines)."""
+        for found in self.sets:
+            for line in found.lines:
+                if (found.name, line.unit, line.system, line.type) == (name, unit, system, kind):
+                    return line
+        return None
+
+
+def run(
+    files: list[Path],
+    ks: tuple[int, ...] = (5, 10),
+    progress: Callable[[Progress], None] | None = None,
+    *,
+    jobs: int = 1,
+    embedder: str = "static",
+    every: int = 1,
+) -> QualityReport:
+    """Measure on these sets (see cases.py), one after the other.
+
+    `ks` are the depths of any, all and frac; `jobs` how many processes share a set's cases; `embedder` is one as
+    `recall.embedder` names it. Of each set the first case is tried and then every `every`-th: what would take a day
+    can be measured on the same part by anybody. Raises NotFound or InvalidInput for a file that is no set, and for
+    depths, jobs or a part below 1.
+    """
+    if not ks or min(*ks, jobs, every) < 1:
+        raise InvalidInput("The depths, the number of jobs and the part of the cases are whole numbers from 1.")
+    if max(*ks, jobs, every) > MOST:
+        raise InvalidInput(f"The depths, the number of jobs and the part of the cases are at most {MOST:,}.")
+    ks = tuple(sorted(set(ks)))
+    depth = max(*ks, metrics.DEPTH)
+    sets = [
+        _quality(set_name(path), tried(islice(read_cases(path), 0, None, every), depth, embedder, jobs), ks, progress)
+        for path in files
+    ]
+    return QualityReport(embedder=embedder, every=every, ks=ks, sets=tuple(sets))
+
+
+def tried(
+    cases: Iterable[Case], depth: int, embedder: str, jobs: int, others: Mapping[str, Way] | None = None
+) -> Iterator[Trial]:
+    """The trials (see try_case), in the order of the cases, however many processes work on them."""
+    if jobs == 1:
+        for case in cases:
+            yield try_case(case, depth, embedder, others=others)
+        return
+    # A fresh interpreter for each process: a forked one would share the parent's database and threads.
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        waiting: deque[Future[Trial]] = deque()
+        for case in cases:
+            waiting.append(pool.submit(try_case, case, depth, embedder, others=others))
+            if len(waiting) > jobs * _AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _quality(
+    name: str, trials: Iterable[Trial], ks: tuple[int, ...], progress: Callable[[Progress], None] | None
+) -> SetQuality:
+    asked: list[Outcome] = []
+    case_of: list[int] = []  # of each question, for questions on one haystack are not independent
+    cases = turns = 0
+    ingest_seconds = 0.0
+    for trial in trials:
+        asked += trial.outcomes
+        case_of += [cases] * len(trial.outcomes)
+        cases += 1
+        turns += trial.turns
+        ingest_seconds += trial.ingest_seconds
+        if progress:
+            progress(Progress(name=name, cases=cases, questions=sum(each.answerable for each in asked)))
+    outcomes = [each for each in asked if each.answerable]
+    recall, fts5 = (metrics.median([each.seconds[system] for each in outcomes]) * 1000 for system in SYSTEMS)
+    return SetQuality(
+        name=name,
+        cases=cases,
+        questions=len(outcomes),
+        turns=turns,
+        turns_per_hit=metrics.mean([width for each in outcomes for width in each.widths]),
+        recall_ms=recall,
+        fts5_ms=fts5,
+        time_ratio=recall / fts5 if fts5 else 0.0,
+        ingest_turns_per_second=turns / ingest_seconds if ingest_seconds else 0.0,
+        lines=tuple(lines_of(outcomes, ks)),
+        sureness=sureness(asked),
+        differences=tuple(differences(asked, case_of, ks)),
+    )
+
+
+def lines_of(outcomes: Sequence[Outcome], ks: tuple[int, ...]) -> Iterator[Line]:
+    """The table of a set: by unit, over all questions and then by type, each system in turn."""
+    kinds = sorted({each.type for each in outcomes})
+    for unit in UNITS:
+        for kind in (ALL_TYPES, *(kinds if len(kinds) > 1 else ())):
+            for system in SYSTEMS:
+                found = [
+                    each.ranks[unit, system]
+                    for each in outcomes
+                    if kind in (ALL_TYPES, each.type) and (unit, system) in each.ranks
+                ]
+                if found:
+                    yield Line(unit=unit, type=kind, system=system, scores=metrics.scores(found, ks))
+
+
+def render(report: QualityReport) -> str:
+    """The report as plain text: a heading and a table for each set."""
+    return "\n\n".join(_rendered(each, report) for each in report.sets)
+
+
+def _rendered(found: SetQuality, report: QualityReport) -> str:
+    heading = (
+        f"{_part(found, report)}: {found.cases} cases, {found.questions} questions, {found.turns} turns; "
+        f"embedder {report.embedder}\n"
+        f"  {found.turns_per_hit:.2f} turns per hit; recall {found.recall_ms:.1f} ms, FTS5 {found.fts5_ms:.2f} ms "
+        f"({found.time_ratio:.1f} times); ingest {found.ingest_turns_per_second:.0f} turns/s"
+    )
+    if not found.lines:
+        return heading
+    return "\n".join(
+        [
+            heading,
+            *plain(score_rows(found), left=3),
+            "  picomem less fts5 on the same questions, with what the difference is worth:",
+            *plain(difference_rows(found.differences), left=2),
+            *rendered(found.sureness),
+        ]
+    )
+
+
+def _part(found: SetQuality, report: QualityReport) -> str:
+    """What was tried: the whole set, or which part of its cases."""
+    return found.name if report.every == 1 else f"{found.name}, one case in {report.every}"
+
+
+def score_rows(found: SetQuality) -> list[list[str]]:
+    """The lines of a set as a table, the heading first."""
+    names = [name for name in found.lines[0].scores if name != "n"]
+    rows = [["unit", "type", "system", "n", *names]]
+    for line in found.lines:
+        values = (f"{line.scores[name]:.3f}" for name in names)
+        rows.append([line.unit, line.type, line.system, f"{line.scores['n']:.0f}", *values])
+    return rows
+
+
+def render_markdown(report: QualityReport) -> str:
+    """Two tables for a document: the scores over all questions of every set, and what the
+    differences that the documents speak of are worth."""
+    scores: list[list[str]] = []
+    worth: list[list[str]] = []
+    for found in report.sets:
+        heading, *rows = score_rows(found)
+        scores = scores or [["set", "unit", *heading[2:]]]
+        scores += [
+            [_part(found, report), row[0], row[2], row[3], *(share(float(value)) for value in row[4:])]
+            for row in rows
+            if row[1] == ALL_TYPES
+        ]
+        heading, *rows = difference_rows(claimed(found.differences))
+        worth = worth or [["set", *heading]]
+        worth += [[_part(found, report), *row] for row in rows]
+    return "\n".join([*markdown(scores), "", *markdown(worth)])
