@@ -1,7 +1,7 @@
 """`python -m benchmarks gate`: what the write gate and the match let in wrongly, and what they lose (X6).
 
-- Junk and what is worth keeping: the labelled lines of `gate_lines.py`, offered unasked.
-- Duplicates: the statements of `gate_pairs.py` told a second time by an agent, to a store that holds them all;
+- Junk and what is worth keeping: the labelled lines of `data/gate_lines`, offered unasked.
+- Duplicates: the statements of `data/statement_pairs` told a second time by an agent, to a store that holds them all;
   let in when another memory or another version comes of it. Beside them, pairs that look alike and differ: lost when
   nothing is written.
 - Loops: each statement is in the store, as a memory or as something that was said in a session. It is recalled, and an
@@ -21,7 +21,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from benchmarks.gate_lines import FRESH, HELD_OUT, TUNED, Junk, Keep
-from benchmarks.gate_pairs import DIFFERENT, TOLD, Told
+from benchmarks.statement_pairs import DIFFERENT, TOLD, Told
 from picomem.clock import system_clock
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound, Refused

@@ -11,7 +11,7 @@ import time
 import zlib
 from collections.abc import Callable, Sequence
 
-from benchmarks.secret_forge import Shape, fill
+from benchmarks.secret_patterns import Shape, fill
 from benchmarks.secret_shapes import BENIGN, HELD_OUT, HELD_OUT_BENIGN, TUNED
 from picomem.policy.redact import Redacted, Redactor
 from picomem.text.hidden import Reading, spelled_in_tags

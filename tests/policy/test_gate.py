@@ -42,7 +42,7 @@ def test_what_is_worth_keeping_is_kept(line: Keep) -> None:
 def test_junk_is_refused_with_a_fair_name_and_a_sentence(line: Junk) -> None:
     verdict = unasked(line.text, line.kind, line.origin)
     assert not verdict.keep
-    assert str(verdict.refusal) in line.refusals.split()
+    assert str(verdict.refusal) in line.refusals
     assert re.fullmatch(r"[A-Z].{10,}\.", verdict.reason)
 
 

@@ -16,7 +16,7 @@ from tests.amounts import amount
 from tests.cost import cost
 
 from benchmarks.redaction import ENOUGH, HOSTILE, changes, share_caught
-from benchmarks.secret_forge import Shape
+from benchmarks.secret_patterns import Shape
 from benchmarks.secret_shapes import BENIGN, HELD_OUT_BENIGN
 from benchmarks.secret_shapes import HELD_OUT as HELD_OUT_SHAPES
 from benchmarks.secret_shapes import TUNED as TUNED_SHAPES

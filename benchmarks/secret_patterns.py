@@ -190,3 +190,8 @@ def broken(draw: random.Random, secret: str) -> str:
     """The secret, continued on the next line after a backslash."""
     place = draw.randrange(2, len(secret) - 1)
     return f"{secret[:place]}\\\n{draw.choice(('', '    '))}{secret[place:]}"
+
+
+HIDING: dict[str, Callable[[random.Random, str], str]] = {
+    way.__name__: way for way in (hidden, hyphenated, tagged, spelled, broken)
+}

@@ -1,0 +1,19 @@
+"""Statements to be told twice, and pairs of statements that look alike and differ."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from benchmarks.data_files import read_rows
+
+
+class Told(NamedTuple):
+    """`reworded` has the same words in another form or order, or fewer; `paraphrased` has others."""
+
+    text: str
+    reworded: str
+    paraphrased: str
+
+
+TOLD = tuple(Told(**row) for row in read_rows("statement_pairs/same"))
+DIFFERENT = tuple((row["known"], row["other"]) for row in read_rows("statement_pairs/different"))

@@ -1,0 +1,50 @@
+"""The labelled lines are data, and each is one that its benchmark understands."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from benchmarks import gate_lines, secret_shapes, statement_pairs
+from benchmarks.secret_patterns import Shape
+from picomem.policy.refusal import Refusal
+
+SETS = {"tuned": gate_lines.TUNED, "held_out": gate_lines.HELD_OUT, "fresh": gate_lines.FRESH}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_no_line_stands_twice_in_a_set_and_every_label_is_used(name: str) -> None:
+    lines = SETS[name]
+    for labelled in lines:
+        texts = [line if isinstance(line, str) else line.text for line in labelled]
+        assert texts
+        assert len(texts) == len(set(texts))
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_fair_reasons_of_junk_are_refusals_of_the_gate(name: str) -> None:
+    named = {refusal for line in SETS[name].junk for refusal in line.refusals}
+    assert named <= set(map(str, Refusal))
+
+
+def test_no_line_stands_in_two_sets() -> None:
+    texts = [line.text for lines in SETS.values() for line in (*lines.keep, *lines.junk)]
+    assert len(texts) == len(set(texts))
+
+
+@pytest.mark.parametrize(
+    "shape", [*secret_shapes.TUNED, *secret_shapes.HELD_OUT], ids=lambda shape: shape.name.replace(" ", "-")
+)
+def test_a_shape_draws_a_secret_with_no_field_left_and_a_text_around_it(shape: Shape) -> None:
+    text, secret = shape.draw(Random(1))
+    assert secret
+    assert "@@" not in text
+    if shape.hide is None:
+        assert secret in text
+
+
+def test_the_words_of_a_statement_and_its_rewordings_differ() -> None:
+    for told in statement_pairs.TOLD:
+        assert len(set(told)) == 3
+    assert [known for known, other in statement_pairs.DIFFERENT if known == other] == []
