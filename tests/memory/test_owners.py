@@ -115,7 +115,6 @@ def test_a_session_can_be_withheld_and_released(told: Engine) -> None:
     assert told.recall("queue").hits
 
 
-@pytest.mark.requirement("O17")
 def test_a_withheld_session_takes_the_agents_that_it_set_to_work_along(engine: Engine, tmp_path: Path) -> None:
     sessions = DEMO / "sessions" / "claude" / "projects"
     folder = shutil.copytree(sessions, tmp_path / "projects")
@@ -128,7 +127,6 @@ def test_a_withheld_session_takes_the_agents_that_it_set_to_work_along(engine: E
     assert str(agent) in {hit.transcript for hit in engine.timeline(limit=1_000)}
 
 
-@pytest.mark.requirement("O17")
 def test_what_is_read_later_of_a_withheld_session_is_withheld(engine: Engine, tmp_path: Path) -> None:
     sessions = DEMO / "sessions" / "claude" / "projects"
     folder = shutil.copytree(sessions, tmp_path / "projects") / "-home-mia-code-harbor"

@@ -233,7 +233,6 @@ def _tenants(folder: Path, rng: random.Random) -> Iterator[list[_Tenant]]:
 
 
 @pytest.mark.timeout(3_600)
-@pytest.mark.requirement("P4")
 @pytest.mark.reliability("S2")
 def test_no_user_gets_or_changes_anything_of_another(tmp_path: Path, monkeypatch) -> None:
     empty = tmp_path / "empty"
