@@ -10,18 +10,68 @@ BIN := .venv/bin
 # Trust what the machine trusts: behind a company's proxy uv's own list of certificates is not enough.
 export UV_SYSTEM_CERTS ?= 1
 
-.PHONY: demo test lint check soak bench peers lock clean
+.PHONY: demo test style layers types wheel installed lowest check lint soak bench peers lock clean
 
 demo: .venv/ready
 	@$(BIN)/picomem demo
 
-test: lint check
+# The cheap steps come first. A step that fails ends the run and is named last; it also runs alone: make types
+STEPS ?= style layers types installed lowest check
 
-lint: .venv/ready
+test: .venv/ready
+	@for step in $(STEPS); do \
+		echo "make test: $$step"; start=$$(date +%s); \
+		$(MAKE) --no-print-directory $$step || { echo "make test: the step '$$step' failed" >&2; exit 1; }; \
+		echo "make test: $$step passed in $$(($$(date +%s) - start)) s"; \
+	done
+	@echo "make test: all steps passed: $(STEPS)"
+
+lint: style layers types
+
+style: .venv/ready
 	$(BIN)/ruff check src benchmarks tests
 	$(BIN)/ruff format --check src benchmarks tests
+
+layers: .venv/ready
 	$(BIN)/lint-imports
+
+types: .venv/ready
 	$(BIN)/basedpyright --level error
+
+# What users install: the wheel with its base dependencies, and no extra, in an environment of its own.
+installed: wheel .envs/base/ready
+	@$(BIN)/uv pip install --quiet --python .envs/base --no-deps --reinstall .envs/dist/*.whl
+	$(BIN)/uv pip check --quiet --python .envs/base
+	$(BIN)/pytest tests/project/installed.py
+
+# The wheel with the oldest versions that pyproject.toml allows, on the oldest Python: many of them have no wheels for
+# newer ones.
+MCP := tests/gateway/test_mcp.py
+LOWEST := tests/test_imports.py tests/text/test_tokens.py tests/policy/test_ways_in.py tests/store/test_schema.py \
+	tests/recall/test_lexical_search.py tests/recall/test_recall.py tests/recall/test_temporal.py \
+	tests/ingest/test_codex.py tests/ingest/test_ingest.py \
+	$(MCP)::test_the_schema_is_rendered_from_the_request \
+	$(MCP)::test_a_memory_is_stored_recalled_and_forgotten_with_the_words_of_the_plan \
+	$(MCP)::test_a_process_serves_each_era_over_stdio_and_stray_output_does_not_break_it
+
+lowest: wheel
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; \
+		then $(MAKE) --no-print-directory lowest-on-3.11; \
+		else echo "Left out: the oldest versions are tested on Python 3.11 alone, and .venv has a newer one."; fi
+
+lowest-on-3.11: .envs/lowest/ready
+	@$(BIN)/uv pip install --quiet --python .envs/lowest --no-deps --reinstall .envs/dist/*.whl
+	$(BIN)/uv pip check --quiet --python .envs/lowest
+	.envs/lowest/bin/pytest $(LOWEST)
+
+wheel: .venv/ready
+	@rm -rf .envs/dist
+	@$(BIN)/uv build --quiet --wheel --no-build-isolation --python $(BIN)/python --out-dir .envs/dist
+
+.envs/%/ready: requirements/%.txt .venv/ready
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .envs/$*
+	@$(BIN)/uv pip sync --quiet --python .envs/$* --require-hashes $<
+	@touch $@
 
 check: .venv/ready
 	$(BIN)/pytest -n 2
@@ -59,9 +109,14 @@ peers: .venv/ready
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# Three locks: of the development, of what the wheel needs (as in the first), and of the oldest that is allowed.
+COMPILE = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+	--python-version 3.11 pyproject.toml
+
 lock:
-	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-		--python-version 3.11 --group dev pyproject.toml --output-file requirements/dev.txt
+	$(COMPILE) --group dev --output-file requirements/dev.txt
+	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/base.txt
+	$(COMPILE) --group test --resolution lowest-direct --output-file requirements/lowest.txt
 
 clean:
-	rm -rf .venv dist
+	rm -rf .venv .envs dist

@@ -1,0 +1,35 @@
+"""`make test` names its steps in order, and the one that fails."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _make(*arguments: str) -> subprocess.CompletedProcess[str]:
+    # A make above this one hands its own settings down.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    command = ["make", "test", "--old-file=.venv/ready", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_steps_are_named_in_order():
+    done = _make("STEPS=.venv/ready Makefile")
+    assert done.returncode == 0
+    steps = [line for line in done.stdout.splitlines() if line.startswith("make test: ") and "passed" not in line]
+    assert steps == ["make test: .venv/ready", "make test: Makefile"]
+
+
+def test_a_step_that_fails_names_itself_and_is_the_last():
+    done = _make("STEPS=Makefile no-such-step .venv/ready")
+    assert done.returncode != 0
+    assert "make test: the step 'no-such-step' failed" in done.stderr
+    assert "make test: .venv/ready" not in done.stdout
+
+
+def test_the_commands_of_the_readme_are_targets_and_ci_runs_its_test_command():
+    assert "    make test " in (ROOT / "README.md").read_text("utf-8")
+    assert (ROOT / ".ci/run").read_text("utf-8").rstrip().endswith("exec make test")
