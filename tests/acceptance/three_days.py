@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,7 @@ class Steps:
 
 
 def model(step: Steps) -> FunctionModel:
-    async def answer(messages: list[ModelMessage], _info: AgentInfo) -> Any:
+    async def answer(messages: list[ModelMessage], _info: AgentInfo) -> AsyncIterator[str | dict[int, DeltaToolCall]]:
         step()
         asked, done = _asked(messages)
         calls, said = SCRIPT[asked]
@@ -198,7 +199,10 @@ def outcome(folder: Path) -> dict[str, Any]:
 def main(folder: Path, stride: int) -> None:
     whole = folder / "whole"
     whole.mkdir()
-    steps = [child(whole, day, 0, 0)[1] for day in range(len(DAYS))]
+    steps = []
+    for day in range(len(DAYS)):
+        shutil.copytree(whole, folder / f"before{day}")  # where the trials of the day begin
+        steps.append(child(whole, day, 0, 0)[1])
     found: dict[str, Any] = {"steps": steps, "whole": outcome(whole), "trials": []}
     number = 0
     for day, count in enumerate(steps):
@@ -207,14 +211,11 @@ def main(folder: Path, stride: int) -> None:
             if number % stride:
                 continue
             place = folder / f"{day}.{last}"
-            place.mkdir()
-            killed = False
-            for each in range(len(DAYS)):
-                if each == day:
-                    killed, _ = child(place, each, 0, last)
-                    child(place, each, 1, 0)
-                else:
-                    child(place, each, 0, 0)
+            shutil.copytree(folder / f"before{day}", place)
+            killed, _ = child(place, day, 0, last)
+            child(place, day, 1, 0)
+            for later in range(day + 1, len(DAYS)):
+                child(place, later, 0, 0)
             found["trials"].append({"day": day, "step": last, "killed": killed, "outcome": outcome(place)})
     sys.stdout.write(json.dumps(found))
 
