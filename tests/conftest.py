@@ -182,7 +182,7 @@ def _words_disagreements(stored: apsw.Connection) -> list[str]:
                 made.execute(statement("episode_words_add"), {"doc": episode.doc, "body": body})
             for row in stored.execute(statement("all_note_sections"), {"user": user}):
                 placed = notes.unchecked(row)
-                words = notes.words(Scope(user), placed.path, placed.section)
+                words = notes.words(Scope(user), placed.path, placed.section)  # pyright: ignore[reportArgumentType]
                 made.execute(statement("note_words_add"), {"doc": placed.doc, **words})
         found = []
         for table in ("memory_words", "episode_words", "note_words"):

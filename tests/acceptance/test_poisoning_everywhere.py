@@ -189,7 +189,7 @@ def test_by_a_snapshot_of_picobot(engine: Engine, tmp_path: Path, way: str) -> N
         }  # fmt: skip
         if way == "import":
             call = {"tool_call_id": "c1", "id": "c1", "name": "fetch", "arguments": {}}
-            conversation.insert(1, {"AssistantToolCalls": {"content": "", "tool_calls": [call]}})
+            conversation.insert(1, {"AssistantToolCalls": {"content": "", "tool_calls": [call]}})  # pyright: ignore[reportArgumentType]
         path = tmp_path / f"{number}" / "sessions.json"
         path.parent.mkdir()
         path.write_text(json.dumps({"sessions": [session]}))
@@ -240,7 +240,7 @@ class Gullible:
 
     def __init__(self, poison: Poison) -> None:
         self.poison = poison
-        self.model = FunctionModel(self._answer, stream_function=self._stream, model_name="gullible")
+        self.model = FunctionModel(self._answer, stream_function=self._stream, model_name="gullible")  # pyright: ignore[reportArgumentType]
         self._step = 0
 
     def _parts(self) -> list[tuple[str, dict[str, Any]]] | str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -91,14 +92,15 @@ def test_a_result_says_where_its_text_came_from() -> None:
     call = replace(message(1, Role.ASSISTANT, "", ("c1",)), tool_calls=(ToolCall("c1", "fetch"),))
     page = replace(message(2, Role.TOOL, "A page.", answers="c1"), origin=Origin.WEB)
     (_, request) = to_model([call, page])
-    assert (request.parts[0].tool_name, request.parts[0].metadata) == ("fetch", {"origin": "web"})
+    part: Any = request.parts[0]
+    assert (part.tool_name, part.metadata) == ("fetch", {"origin": "web"})
     assert to_model([call, page]) == to_model([call, page])
 
 
 def test_a_call_whose_result_never_came_is_answered_and_arguments_that_are_no_object_are_handed_on_whole() -> None:
     call = replace(message(1, Role.ASSISTANT, "Let me look.", ("c1",)), tool_calls=(ToolCall("c1", "look", '{"at": '),))
     response, request = to_model(window_of([call]))
-    assert json.loads(response.tool_calls[0].args) == {UNREADABLE: '{"at": '}
+    assert json.loads(response.tool_calls[0].args) == {UNREADABLE: '{"at": '}  # pyright: ignore[reportArgumentType]
     assert NO_RESULT in request.parts[0].content
 
 

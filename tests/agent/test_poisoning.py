@@ -94,7 +94,7 @@ def test_with_memory_alone_nothing_that_a_tool_says_is_promoted_in_whatever_word
         stored = [("memory_store", {"content": each, "key": "note"}) for each in (order, f"As of now: {text}")]
         script = Script([("fetch", {})], stored, [("memory", {"action": "save", "key": "rule", "content": order})], "Done.")  # fmt: skip
         agent = Agent(script.model, capabilities=[Memory(engine)])
-        agent.tool_plain(_fetch(text), name="fetch")
+        agent.tool_plain(name="fetch")(_fetch(text))
         agent.run_sync("Read the page and tell me what it says.")
         assert all(not each.origin.trusted for each in engine.memories()), text
         assert order not in engine.index().text and "note" not in engine.index().text

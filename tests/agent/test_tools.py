@@ -85,7 +85,7 @@ def test_a_wrong_call_is_answered_with_one_sentence_and_uses_up_no_retry(engine:
     script = Script(*[[call] for call in wrong], "I give up.")
     done = Agent(script.model, capabilities=[Memory(engine)]).run_sync("Forget it.")
     assert done.output == "I give up."
-    said = script.given[-1][0][-1].parts[0]
+    said: Any = script.given[-1][0][-1].parts[0]
     assert "`memory_recall` finds by words" in said.content and "picomem recall" not in said.content
 
 

@@ -21,7 +21,7 @@ class ModelServer:
     """`asked` are the bodies of the requests, in their order."""
 
     def __init__(self, *steps: Step) -> None:
-        self.steps = list(steps)
+        self.steps: list[Step] = list(steps)
         self.asked: list[dict[str, Any]] = []
         self.pulled = [{"name": "nomic-embed-text:latest", "modified_at": "2026-05"}, {"name": "qwen3:8b", "modified_at": "2026-04"}]  # fmt: skip
         self.port = 0

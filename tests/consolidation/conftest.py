@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -38,7 +38,7 @@ def settings(**memory: object) -> Settings:
 class Scripted:
     """A generator that gives what it is told to give, in turn, the last for ever; and what it was asked."""
 
-    script: list[Proposal | Exception] = field(default_factory=list)
+    script: Sequence[Proposal | Exception] = field(default_factory=list)
     spend: Spend = field(default_factory=lambda: Spend(1, 100, 20))
     name: str = "scripted"
     asked: list[Material] = field(default_factory=list)

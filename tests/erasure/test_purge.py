@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -284,7 +285,8 @@ def test_what_a_person_said_later_in_their_own_words_stays_under_a_key_that_tell
 
 def test_a_purge_must_be_chosen_and_what_is_chosen_must_be_there(engine: Engine) -> None:
     engine.remember(STAYS)
-    for choice in ({}, {"session": "x", "everything": True}, {"older_than": 0}):
+    choices: list[dict[str, Any]] = [{}, {"session": "x", "everything": True}, {"older_than": 0}]
+    for choice in choices:
         with pytest.raises(InvalidInput):
             engine.purge(**choice)
     with pytest.raises(NotFound, match="There is no session"):

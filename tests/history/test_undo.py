@@ -198,7 +198,7 @@ def test_what_cannot_be_undone_is_said_in_one_sentence(engine: Engine) -> None:
         (again.change_id, "wrote nothing .*already known"),
     ):
         with pytest.raises(InvalidInput, match=said):
-            engine.undo(change)
+            engine.undo(change)  # pyright: ignore[reportArgumentType]
     with pytest.raises(NotFound, match="There is no change"):
         engine.undo("ffffffff")
     engine.undo(added.change_id)

@@ -222,7 +222,7 @@ def _found_in(path: Path) -> list[str]:
     return [turn.text for turn in turns if not turn.id or ids[turn.id] == 1]  # one id, two texts: either may stand
 
 
-def _stored(db: Path) -> list[tuple[str, str, str]]:
+def _stored(db: Path) -> list[tuple]:
     with closing(apsw.Connection(str(db), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
         return connection.execute("SELECT id, role, preview FROM episodes ORDER BY doc").fetchall()
 

@@ -11,7 +11,7 @@ from picomem.errors import InvalidInput, NotFound
 from picomem.ingest import reader
 
 
-def _all(path: Path, offset: int = 0, **options) -> list[tuple[int, int, bytes | None]]:
+def _all(path: Path, offset: int = 0, **options) -> list[tuple]:
     return [tuple(line) for line in reader.lines(path, offset, **options)]
 
 

@@ -38,12 +38,12 @@ def fill(memory, folder: Path, count: int = ROWS) -> None:
     memory.remember("The automobile is crimson", key="paint")
 
 
-def counts(db: Path) -> dict[str, int]:
+def counts(db: Path) -> dict:
     """How many vectors there are, by model."""
     connection = apsw.Connection(str(db), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
-        return dict(
-            connection.execute(
+        return dict(  # pyright: ignore[reportCallIssue]
+            connection.execute(  # pyright: ignore[reportArgumentType]
                 "SELECT s.model, count(*) FROM vectors JOIN vector_spaces AS s USING (user_id, space) GROUP BY s.model"
             ).fetchall()
         )
@@ -71,7 +71,7 @@ class Words:
     def embed_question(self, text: str) -> np.ndarray:
         return self.embed([text])[0]
 
-    def trust(self, _: str) -> float:
+    def trust(self, text: str) -> float:
         return 1.0
 
 

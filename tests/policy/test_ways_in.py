@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,7 +74,8 @@ def test_no_way_in_lets_a_secret_pass_that_hides_characters(tmp_path: Path, hide
 @pytest.mark.parametrize("part", ["user", "agent", "project", "session", "actor"])
 def test_a_memory_is_not_opened_under_an_id_that_looks_like_a_secret(tmp_path: Path, part: str) -> None:
     secret = "sk-ant-api03-" + FIRST * 5
+    ids: dict[str, Any] = {part: secret}
     with pytest.raises(InvalidInput, match=f"The {part} id looks like a secret") as refused:
-        open_engine(tmp_path / "memory.db", **{part: secret})
+        open_engine(tmp_path / "memory.db", **ids)
     assert FIRST not in str(refused.value)
     assert not (tmp_path / "memory.db").exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -45,7 +46,7 @@ def told(engine: Engine, talk: Callable[..., Path]) -> Engine:
     return engine
 
 
-def found(engine: Engine, question: str, **options: object) -> list[str]:
+def found(engine: Engine, question: str, **options: Any) -> list[str]:
     return [hit.text for hit in engine.recall(question, **options).hits]
 
 

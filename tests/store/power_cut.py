@@ -193,7 +193,7 @@ class _WatchedFile(apsw.VFSFile):
         super().xTruncate(newsize)
         self._disk.files[self._name].pending.append((newsize, None))
 
-    def xSync(self, flags):  # noqa: ARG002, N802
+    def xSync(self, flags):  # noqa: N802
         # The real sync is left out: here the platter is `Disk`, and the test would wait for another one.
         self._disk.before("sync")
         self._disk.synced(self._name)

@@ -86,7 +86,8 @@ def _flip(engine: Engine, table: str, column: str, where: str, bit: int = 7) -> 
     with closing(apsw.Connection(engine._connector.name)) as connection:
         ((data,),) = connection.execute(f"SELECT CAST({column} AS BLOB) FROM {table} WHERE {where}").fetchall()
         connection.execute(
-            f"UPDATE {table} SET {column} = CAST(? AS TEXT) WHERE {where}", (bytes([data[0] ^ 1 << bit]) + data[1:],)
+            f"UPDATE {table} SET {column} = CAST(? AS TEXT) WHERE {where}",
+            (bytes([data[0] ^ 1 << bit]) + data[1:],),  # pyright: ignore[reportIndexIssue]
         )
 
 

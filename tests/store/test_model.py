@@ -16,6 +16,7 @@ import random
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -147,7 +148,7 @@ class Store(RuleBasedStateMachine):
         self._tick()
         text, spans = _text(key, number), _line(self.events, key, self.now)
         since = self.now if not spans else max(self.now - back * MINUTE, spans[-1].start)
-        call = {"correct": True} if correct else {"since": since}
+        call: dict[str, Any] = {"correct": True} if correct else {"since": since}
         if not spans:
             with pytest.raises(NotFound):
                 self.engine.revise(key, text, **call)
