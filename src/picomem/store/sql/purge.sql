@@ -27,9 +27,6 @@ WHERE user_id = :user
 -- name: whole_changes
 SELECT {change_columns} FROM changes WHERE user_id = :user ORDER BY id
 
--- name: closed_versions
-SELECT id, version, closed_by FROM memories WHERE user_id = :user AND closed_by IS NOT NULL
-
 -- name: all_messages
 SELECT {message_columns} FROM messages WHERE user_id = :user ORDER BY session_id, seq
 
@@ -75,14 +72,8 @@ DELETE FROM changes WHERE user_id = :user
 -- name: purge_lineage
 DELETE FROM lineage WHERE user_id = :user
 
--- name: purge_memories
-DELETE FROM memories WHERE user_id = :user
-
 -- name: purge_holdings
 DELETE FROM holdings WHERE user_id = :user
-
--- name: purge_sessions
-DELETE FROM sessions WHERE user_id = :user
 
 -- What stays, without what it had from what goes.
 
@@ -101,9 +92,6 @@ ON CONFLICT (user_id, digest) DO UPDATE SET size = excluded.size WHERE tombstone
 
 -- name: tombstones
 SELECT digest, size, user_id, row_hash FROM tombstones WHERE user_id = :user AND digest IN (SELECT value FROM json_each(:digests))
-
--- name: count_tombstones
-SELECT count(*) FROM tombstones WHERE user_id = :user
 
 -- name: purges_begun
 SELECT substr(name, 18) FROM meta WHERE name >= 'purge unfinished ' AND name < 'purge unfinished!' ORDER BY 1
