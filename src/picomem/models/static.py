@@ -13,14 +13,19 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from picomem.errors import EmbedderFailed
 from picomem.models.embedder import unit_rows
 from picomem.text.terms import is_cjk
-from picomem.text.tokens import token_ids, wordllama_folder
+from picomem.text.tokens import VOCABULARY_SIZE, token_ids, unexpected_file, wordllama_folder
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
 
 _CJK_TRUST = 0.2
+_SHAPE = (VOCABULARY_SIZE, 256)
+_FORM = {"dtype": "F16", "shape": list(_SHAPE), "data_offsets": [0, 2 * VOCABULARY_SIZE * 256]}
 _LONGEST = 8_000  # characters; an average over more says less, and a preview is far below it
 
 
@@ -56,11 +61,26 @@ class StaticEmbedder:
 
 @lru_cache(maxsize=1)
 def weights() -> np.ndarray:
-    """The vectors of the vocabulary (32,000 × 256, float16), mapped from the file: only rows that are used are read."""
+    """The vectors of the vocabulary. Raises EmbedderFailed where the installed wordllama holds others."""
+    return read_weights(wordllama_folder() / "weights" / "l2_supercat_256.safetensors")
+
+
+def read_weights(path: Path) -> np.ndarray:
+    """Map the matrix in a safetensors file (32,000 × 256, float16): only the rows that are used are read.
+
+    Raises EmbedderFailed for a file of another form.
+    """
     import numpy as np
 
-    path = wordllama_folder() / "weights" / "l2_supercat_256.safetensors"
-    with path.open("rb") as file:
-        (length,) = struct.unpack("<Q", file.read(8))
-        tensor = json.loads(file.read(length))["embedding.weight"]
-    return np.memmap(path, np.float16, "r", offset=8 + length + tensor["data_offsets"][0], shape=tuple(tensor["shape"]))
+    try:
+        with path.open("rb") as file:
+            (length,) = struct.unpack("<Q", file.read(8))
+            start = 8 + length
+            if start > path.stat().st_size:
+                raise ValueError("the header is longer than the file")
+            tensor = json.loads(file.read(length))["embedding.weight"]
+        if tensor != _FORM:
+            raise ValueError(f"it holds {tensor}")
+        return np.memmap(path, np.float16, "r", offset=start, shape=_SHAPE)
+    except (OSError, ValueError, TypeError, LookupError, struct.error) as error:
+        raise EmbedderFailed(unexpected_file(path)) from error

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from picomem.errors import PicomemError
 from picomem.text.plain import plain
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 # Spaces belong to the word behind them, for the vocabulary has runs of spaces; at the end to the word before.
 _WORD = r" +[^ ]+(?: +\Z)?| +\Z"
+WORDLLAMA = "wordllama>=0.4,<0.5"  # as pyproject.toml says: its data files are read without its code
+VOCABULARY_SIZE = 32_000
 _LONGEST_PIECE = 16  # characters, of the vocabulary
 
 
@@ -68,12 +71,26 @@ def _word_ids(word: str) -> tuple[int, ...]:
 @lru_cache(maxsize=1)
 def tokenizer() -> Tokenizer:
     """Llama 2's tokenizer. Loading takes about 80 ms, so nothing loads it before something is counted."""
+    return read_tokenizer(wordllama_folder() / "tokenizers" / "l2_supercat_tokenizer_config.json")
+
+
+def read_tokenizer(path: Path) -> Tokenizer:
+    """Load a tokenizer with the expected number of tokens. Raises PicomemError for any other, or none."""
     from tokenizers import Tokenizer
 
-    loaded = Tokenizer.from_file(str(wordllama_folder() / "tokenizers" / "l2_supercat_tokenizer_config.json"))
+    if not path.is_file():
+        raise PicomemError(unexpected_file(path))
+    loaded = Tokenizer.from_file(str(path))
+    if loaded.get_vocab_size() != VOCABULARY_SIZE:
+        raise PicomemError(unexpected_file(path))
     loaded.no_truncation()
     loaded.no_padding()
     return loaded
+
+
+def unexpected_file(path: Path) -> str:
+    """The error message for a data file of wordllama that has another form than the one that is read here."""
+    return f"{path} is not what picomem expects; install the wordllama that it reads: pip install '{WORDLLAMA}'."
 
 
 def wordllama_folder() -> Path:
