@@ -174,6 +174,24 @@ def test_a_server_that_is_not_there_is_asked_once_and_then_left_alone(server, db
     assert again.hits[0].key == "paint"
 
 
+def test_a_proxy_is_used_for_other_machines_and_not_for_this_one(server, monkeypatch) -> None:
+    for name in ("NO_PROXY", "no_proxy", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    elsewhere = EmbedderSettings(base_url="http://embeddings.invalid/v1", timeout_secs=5)
+    monkeypatch.setenv("HTTP_PROXY", server.url.removesuffix("/v1"))
+    assert EndpointEmbedder("tiny", elsewhere).embed_question("car").shape == (16,)
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy.invalid:1")
+    assert EndpointEmbedder("tiny", EmbedderSettings(base_url=server.url)).embed_question("car").shape == (16,)
+    assert server.texts == ["car", "car"]
+
+
+def test_a_proxy_of_an_unknown_kind_is_one_sentence(monkeypatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "gopher://proxy.invalid:1")
+    embedder = EndpointEmbedder("tiny", EmbedderSettings(base_url="http://embeddings.invalid/v1"))
+    with pytest.raises(EmbedderFailed, match="cannot be reached"):
+        embedder.embed_question("car")
+
+
 def test_an_error_that_passes_is_met_by_trying_again(server) -> None:
     calls = []
 

@@ -15,6 +15,7 @@ import base64
 import json
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,7 @@ from picomem.models.embedder import SENTENCE_MARKS, unit_rows
 from picomem.settings import EmbedderSettings
 
 if TYPE_CHECKING:
-    from urllib.request import OpenerDirector
-
+    import httpx2
     import numpy as np
 
 _BATCH = 64  # texts a request
@@ -34,7 +34,7 @@ _TRIES = 3  # for texts that are to be stored; a question, for which somebody wa
 _PAUSE = 0.5  # seconds before the second try, twice that before the third
 _REST = 30.0  # seconds in which a server that failed is not asked again
 _MOST_BYTES = 64 << 20  # of an answer
-_PIECE = 1 << 16
+_PIECE = 1 << 16  # bytes of an error that are read
 _UNREACHED, _LATE = 0, 1  # in the place of a status, where there was no answer
 _REFUSALS = frozenset({400, 413, 422})
 _WORTH_REPEATING = frozenset({_UNREACHED, 408, 409, 425, 429, 500, 502, 503, 504})
@@ -62,7 +62,7 @@ class EndpointEmbedder:
         self._rests_until = 0.0
         self._failure = ""
         self._lock = Lock()
-        self._opener: OpenerDirector | None = None
+        self._client: httpx2.Client | None = None
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """One float32 row of length 1 a text, all or none. Raises EmbedderFailed."""
@@ -129,41 +129,38 @@ class EndpointEmbedder:
 
     def _sent(self, body: bytes) -> tuple[int, bytes]:
         """The server's status and answer; or _UNREACHED or _LATE, and the reason."""
-        from http.client import HTTPException
-        from urllib.error import HTTPError
-        from urllib.request import Request
+        import httpx2
 
-        headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "picomem"}
-        if self._settings.key:
-            headers["Authorization"] = f"Bearer {self._settings.key}"
         deadline = time.monotonic() + self._settings.timeout_secs
         try:
-            request = Request(self._url, body, headers, method="POST")
-            with self._opened().open(request, timeout=self._settings.timeout_secs) as response:
-                return response.status, _read(response, deadline)
-        except HTTPError as error:
-            with error:
-                return error.code, _piece(error)
-        except (OSError, HTTPException) as error:
-            reason = getattr(error, "reason", error)
-            if isinstance(reason, TimeoutError):
-                return _LATE, f"did not answer within {self._settings.timeout_secs} seconds".encode()
-            return _UNREACHED, f"cannot be reached ({reason or type(error).__name__})".encode()
+            with self._opened().stream("POST", self._url, content=body) as response:
+                most = _MOST_BYTES if response.status_code == 200 else _PIECE
+                return response.status_code, _read(response, deadline, most)
+        except (httpx2.TimeoutException, TimeoutError):
+            return _LATE, f"did not answer within {self._settings.timeout_secs} seconds".encode()
+        except (httpx2.HTTPError, httpx2.InvalidURL, ImportError, OSError, ValueError) as error:
+            # The last three: a proxy of a kind that the client does not know, certificates that cannot be read.
+            return _UNREACHED, f"cannot be reached ({error or type(error).__name__})".encode()
 
-    def _opened(self) -> OpenerDirector:
-        if self._opener is None:
-            from urllib.parse import urlsplit
-            from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener
+    def _opened(self) -> httpx2.Client:
+        """The client, made for the first request. Redirections are not followed: the texts and the key are for one
+        address."""
+        if self._client is None:
+            import httpx2
 
-            class Staying(HTTPRedirectHandler):
-                """A redirection is an answer that we do not like: the texts and the key are for one address."""
-
-                def redirect_request(self, req, fp, code, msg, headers, newurl) -> None:  # noqa: ARG002
-                    return None
-
-            here = (urlsplit(self._url).hostname or "").startswith(_LOOPBACK)
-            self._opener = build_opener(Staying(), *([ProxyHandler({})] if here else []))
-        return self._opener
+            # Without compression, the size that is limited is the size that is sent.
+            headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+            headers["User-Agent"] = "picomem"
+            if self._settings.key:
+                headers["Authorization"] = f"Bearer {self._settings.key}"
+            is_here = httpx2.URL(self._url).host.startswith(_LOOPBACK)
+            self._client = httpx2.Client(
+                headers=headers,
+                timeout=self._settings.timeout_secs,
+                follow_redirects=False,
+                trust_env=not is_here,  # proxies, and .netrc, are for other machines
+            )
+        return self._client
 
     def _rows(self, answer: bytes, count: int) -> np.ndarray:
         """The vectors of an answer, in the order of the texts. Raises EmbedderFailed for anything else."""
@@ -223,25 +220,23 @@ def _message(said: str) -> str:
         return ""
 
 
-def _read(response: Any, deadline: float) -> bytes:
-    """The whole answer. Raises TimeoutError where it trickles, and EmbedderFailed where it does not end."""
-    pieces: list[bytes] = []
-    size = 0
-    while piece := response.read1(_PIECE):
-        pieces.append(piece)
-        size += len(piece)
-        if time.monotonic() > deadline:
-            raise TimeoutError
-        if size > _MOST_BYTES:
-            raise EmbedderFailed(f"The embedding server answers more than {_MOST_BYTES >> 20} MB.")
-    return b"".join(pieces)
+def _read(response: httpx2.Response, deadline: float, most: int) -> bytes:
+    """The body; of an error its beginning is enough. Raises TimeoutError where the body trickles, and EmbedderFailed
+    for an answer that does not end."""
+    import httpx2
 
-
-def _piece(response: Any) -> bytes:
-    try:
-        return response.read(_PIECE)
-    except OSError:
-        return b""
+    body = bytearray()
+    # Where the connection is cut, what has arrived is judged like any other answer.
+    with suppress(httpx2.RemoteProtocolError, httpx2.ReadError):
+        for piece in response.iter_bytes():
+            body += piece
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            if len(body) > most and response.status_code == 200:
+                raise EmbedderFailed(f"The embedding server answers more than {most >> 20} MB.")
+            if len(body) > most:
+                break
+    return bytes(body)
 
 
 def checked_url(url: str, setting: str) -> str:
