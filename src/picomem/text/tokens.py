@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Spaces belong to the word behind them, for the vocabulary has runs of spaces; at the end to the word before.
 _WORD = r" +[^ ]+(?: +\Z)?| +\Z"
-WORDLLAMA = "wordllama>=0.4,<0.5"  # as pyproject.toml says: its data files are read without its code
+WORDLLAMA = "wordllama>=0.4.0.post1,<0.5"  # as pyproject.toml says: its data files are read without its code
 VOCABULARY_SIZE = 32_000
 _LONGEST_PIECE = 16  # characters, of the vocabulary
 
