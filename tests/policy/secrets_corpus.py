@@ -450,6 +450,14 @@ def _tuned() -> Half:
         _filled("Unseal Key 1: @@", forge(B64, 44)),
         _filled("kubeadm join m:6443 --token @@ --x", "a1b2c3.d4e5f6a7b8c9d0e1"),
         _filled("ALTER ROLE app PASSWORD '@@'", "R0le-pass!"),
+        _filled("**Password:** `@@`", "Tr0ub4dor&ujO"),
+        _filled("| DB_PASSWORD | @@ |", "hunter2Xy9!"),
+        _filled("password (staging): @@", "Tr0ub4dor&ujO"),
+        _filled("MAPS_KEY: @@", forge(B62, 32)),
+        _filled("The passphrase of my key is @@", "purple monkey dishwasher 9"),
+        _filled("I changed the password from @@ to the one in the vault", "Abc123!x"),
+        _filled("the password was changed from the old one to @@", "Tr0ub4dor&ujO"),
+        _filled("パスワードは@@です", "Tr0ub4dor&ujO"),
     ]
     benign = [
         "password: str",

@@ -301,6 +301,11 @@ def _hostile(rule: Rule) -> Iterator[str]:
         f"{last}: ",
         f"{last}://:@",
         f"A1b2-_.{first}",
+        f"**{first}:** `",
+        f"| {first} | a",
+        f"{first} (a",
+        f"{first} for a ",
+        f"change {first} from a to ",
     )
     units += tuple(_literals(rule))[:3]
     whole = [unit * (SIZE // len(unit) + 1) for unit in units]

@@ -21,6 +21,7 @@ from typing import Protocol
 
 from picomem.policy.secret_rules import (
     ABBREVIATIONS,
+    CHAIN_BREAKERS,
     CODE_TYPES,
     NEUTRAL_BEFORE,
     NEUTRAL_REST,
@@ -81,6 +82,17 @@ _OWNER = r"(?i)\b(?:my|our|his|her|their|wi-?fi|guest|new)\W*$"
 _QUALITY = r"(?:ed|ing|able|ible|ly|ful|less)$"
 _SENTENCE_END = r"[.!]*\s*(?:\n|$)"
 _OPENERS = frozenset("([{<")
+_BRACKETS = frozenset("([{")
+_CLOSERS = (")", "]")
+_EMPHASIS_MARKS = ("***", "**", "__", "~~", "*", "_")
+_TABLE_ROW = r"^[ \t>]*\|[^\n]*$"
+_CELL_END = r"[*_`~]{0,3}[ \t]*(?:\||$|\n|</t)"
+_DECORATION = r"[*_`~|(（\[–—<]|\s(?:for|of|on|at|in)\s"
+_LIMIT = r"(?i)(?:min|max|len|length|size|v|utf|char|rs|hs|es)?[\W_]{0,2}\d{1,5}(?:[-–]\d{1,5})?(?:[a-z]{1,5}|\|.*)?"
+_PHRASE_END = r"[\"'”’`*_]{0,4}(?:[ \t]*\||[.,;!]?(?:\s|$))"
+_PASSWORD = r"(?i)pass|pw|psk|kennwort|senha|contrase|密码|密碼|口令|授权码|парол|パスワ|パスフ|비밀번호"
+_CHAIN_SIGNS = r"[ .,_-]"
+_NEAR_LABEL = 90  # characters before a label that tell whether it stands in a table
 _SIGNS_APART = frozenset("-_. ")
 _SIGN = r"[^\w\-./:, ()]"
 _ODD_SIGN = r"[@#$%^&*~+!?]"
@@ -297,14 +309,14 @@ def _place(text: str, key_start: int, operator: str, end: int) -> int:
 
 def _kind(key: str) -> str:
     """What the value may look like: a password may be a word, a token may be the UUID of something."""
-    if _regex(r"(?i)pass|pw|psk|kennwort|senha|contrase|密码|密碼|口令|授权码|парол").search(key):
+    if _regex(_PASSWORD).search(key):
         return "password"
     return "token" if key.lower().endswith("token") else "secret"
 
 
 def _starts_word(head: str, key: str) -> bool:
     """`pass` is no key in `compass`, but in `DB_PASS` and `dbPass`; a long word may end a longer one."""
-    if not key.isascii() or not head or not head[-1].isalpha():
+    if not key.isascii() or not key[0].isalpha() or not head or not head[-1].isalpha():
         return True
     if key[0].isupper() and (head[-1].islower() or key.isupper()):
         return True
@@ -437,6 +449,70 @@ def _spoken(text: str, groups: Groups) -> Span | None:
     return (start, end) if said and text[end : end + 1] not in _OPENERS else None
 
 
+def _labelled(text: str, groups: Groups) -> Span | None:
+    """`**Password:** x`, `| token | x |`, “password (staging): x”: decoration between a label and its value."""
+    way, (start, end) = _written(groups)
+    key_start, key_end = groups["key"]
+    key, between = text[key_start:key_end], text[key_end:start]
+    operator = text[slice(*groups["op"])]
+    ahead = text[max(0, key_start - _NEAR_LABEL) : key_start].rpartition("\n")[2]
+    if not _regex(_DECORATION).search(between) or not _starts_word(ahead.rpartition(" ")[2], key):
+        return None
+    qualifier = between.partition(operator)[0]
+    if _is_neutral(ahead, "") or not NEUTRAL_REST.isdisjoint(_regex(_WORD).findall(qualifier.lower())):
+        return None
+    if operator == "|" and not _regex(_TABLE_ROW).match(ahead):
+        return None  # a pipe of a shell, a union of types
+    if way == "bare":
+        end = start + len(_undecorated(text[start:end], between))
+        if operator in ("|", "–", "—") and not _regex(_CELL_END).match(text, end):
+            return None  # the first word of a sentence
+        if text[end : end + 1] in _BRACKETS:
+            return None
+    value = text[start:end]
+    kind = _kind(key)
+    if _regex(_CALL).match(value) and value.endswith(_CLOSERS):
+        return None  # a type, such as `varchar(255)`
+    if kind == "token" and _regex(_UUID).fullmatch(value):
+        return None
+    said = _is_worth(kind, value, _LOOSE) and not _regex(_LIMIT).fullmatch(value)
+    return (start, end) if said else None
+
+
+def _undecorated(value: str, before: str) -> str:
+    """The value without the emphasis that was opened before it, and without the end of its sentence."""
+    value = value.rstrip(".,;:")
+    for mark in _EMPHASIS_MARKS:
+        if mark in before and value.endswith(mark):
+            return value.removesuffix(mark)
+    return value
+
+
+def _worded(text: str, groups: Groups) -> Span | None:
+    """A passphrase: words that no sentence is made of, as many as a passphrase has, and nothing behind them."""
+    start, end = groups["value"]
+    value = text[start:end]
+    key = text[slice(*groups["key"])].lower()
+    spaced = " " in value or "," in value
+    if spaced and (key != "passphrase" or not _regex(_PHRASE_END).match(text, end)):
+        return None
+    return (start, end) if _is_word_chain(value, 4 if spaced and not _has_digit(value) else 3) else None
+
+
+def _is_word_chain(value: str, least: int = 3) -> bool:
+    """Words that were picked at random, a number perhaps behind them: none of them says anything about a secret."""
+    words = [word.lower() for word in _regex(_CHAIN_SIGNS).split(value) if not word.isdigit()]
+    return len(words) >= least and not any(
+        word in VOCABULARY
+        or word in NOT_SAID
+        or word in SENTENCE_WORDS
+        or word in NEUTRAL_REST
+        or word in CHAIN_BREAKERS
+        or _regex(_QUALITY).search(word)
+        for word in words
+    )
+
+
 def _told(text: str, groups: Groups) -> Span | None:
     """A login told in passing (“bob / Summer2024!”): only what no ordinary word looks like."""
     start, end = groups["value"]
@@ -495,4 +571,6 @@ CHECKS: dict[str, Callable[[str, Groups], Span | None]] = {
     "assigned": _assigned,
     "spoken": _spoken,
     "told": _told,
+    "labelled": _labelled,
+    "worded": _worded,
 }

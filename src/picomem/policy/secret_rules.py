@@ -92,6 +92,16 @@ SENTENCE_WORDS = _words(
     """the and are for from should was were has had not our its his her him but which while who whom does did might
     would could been being their these those than with your both"""
 )
+# Words of sentences and names about secrets, none of which somebody draws for a passphrase.
+CHAIN_BREAKERS = _words(
+    """vault store stored keyring keychain manager prod production staging dev local word words letters characters
+    chars digits days hours minutes seconds times once twice least most more less than after before until when where
+    every each all one two three four five six seven eight nine ten you they she who how why can will may must shall
+    asked ask used use using get gets see look over under into onto off out down then else per via about because
+    please keep remember store copy paste read write sensitive insensitive protected based generated manually
+    automatically interactively anymore yet again both either neither but though since while during derived comes
+    lives stays needs works fails expires changes have does did make take like want know think"""
+)
 SESSION_NAMES = (
     "sess",
     "sid",
@@ -314,6 +324,15 @@ _VALUE = (
     r"""(?:\\{0,3}"(?P<double>[^"\n]+?)\\{0,3}(?:"|$)|'(?P<single>[^'\n]+)'|`(?P<tick>[^`\n]+)`"""
     r"""|(?P<bare>[^\s"'`,;&<>(){}\[\]|\\][^\s"'`,;&<>(){}\[\]|\\]*))"""
 )
+# What Markdown and HTML put around a label or a value, and what stands between the two.
+_EMPHASIS = r"(?:[*_`~]|</?(?:b|strong|em|i|code|kbd|t[dhr])>){0,6}"
+_QUALIFIER = r"(?:\s{0,2}[(（\[][^()（）\[\]\n]{1,40}[)）\]]|\s(?:for|of|on|at|in)\s[^\n:：=|(*`]{1,40}?)?"
+_LABEL_KEY = (
+    r"passw(?:or)?d|pass[ -]?phrase|passcode|passwort|kennwort|contraseña|senha|mot de passe|pwd|psk|pass|pw|secret"
+    r"|token|(?:api|access|secret|private|license|signing|encryption|master|service|account|auth|storage|deploy|admin|webhook)"
+    r"[ _-]?key|(?-i:_KEY)|密码|密碼|口令|密钥|秘钥|私钥|令牌|пароль|パスワード|パスフレーズ|비밀번호"
+)
+_WORD_CHAIN = r"[A-Za-z]{3,14}(?:[ .,_-][A-Za-z]{3,14}){1,9}(?:[ ._-]?[0-9]{1,4})?"
 _PEM_GLUE = r"""(?:\\{1,4}[nrt]|[\s"'+>|,:;→\\.-]|[0-9]{1,4}[\t→|:])"""
 
 _SHAPES = (
@@ -609,20 +628,62 @@ _SHAPES = (
         "assigned",
     ),
     Rule(
+        "variable",
+        _gates("pass passw pwd secret token key"),
+        r"(?:^|[^A-Za-z0-9_])(?:[A-Z0-9_]{0,40}?_)?(?P<key>PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|SECRET|TOKEN|KEY)"
+        r"[\"'`]?\s{0,3}:\s{1,4}" + _VALUE,
+        "assigned",
+    ),
+    Rule(
+        "label",
+        _gates(
+            "token secret passw passphrase passcode pwd pw pass psk key contrase senha kennwort"
+            " 密码 密碼 口令 密钥 秘钥 私钥 令牌 пароль パスワード パスフレーズ 비밀번호"
+        ),
+        rf"(?i)(?P<key>{_LABEL_KEY})(?:[_-]\w{{1,30}})?{_EMPHASIS}{_QUALIFIER}{_EMPHASIS}\s{{0,3}}"
+        rf"(?P<op>:=|[:：=|–—]|\b(?:is|was|ist)\b|</t[dh]>\s{{0,3}}<td>|</(?:b|strong)>)"
+        rf"{_EMPHASIS}\s{{0,3}}{_EMPHASIS}\s{{0,3}}"
+        r"""(?:`(?P<tick>[^`\n]+)`|"(?P<double>[^"\n]+)"|'(?P<single>[^'\n]+)'|(?P<bare>[^\s"'`|<>][^\s"`|<>]+))""",
+        "labelled",
+    ),
+    Rule(
+        "passphrase",
+        _gates("passphrase passcode passw"),
+        r"(?i)(?P<key>passphrase|password|passcode)(?:['’]s)?[*_`]{0,4}(?:\s(?:for|to|of|on)\s[^\n:;!?=|\"'`]{1,40}?)?"
+        r"[*_`]{0,4}(?P<op>\s(?:is|was|now|ist|to)(?:\snow)?:?\s|\s?[:=|]\s?)[*_`\"'“‘]{0,4}"
+        rf"\s{{0,2}}[*_`\"'“‘]{{0,4}}(?P<value>{_WORD_CHAIN})",
+        "worded",
+    ),
+    *(
+        Rule(
+            f"password-{side}",
+            ("pwd", "passphrase", "passcode", "passw"),
+            r"(?i)(?:\b(?:chang|rotat|updat|reset|set|switch)\w{0,4}\s[^\n:;!?|]{0,40}?"
+            r"(?:password|passphrase|passcode|passwd|pwd)[^\n;!?|]{0,40}?"
+            r"|(?:password|passphrase|passcode|passwd|pwd)\s(?:[a-z]{2,8}\s){0,3}(?:changed|rotated|updated|reset|switched))"
+            r"\sfrom\s" + values,
+            "told",
+        )
+        for side, values in (
+            ("before", r"[`\"'“‘]?(?P<value>[^\s`\"'“”‘’]{4,80})[`\"'”’]?\sto\s"),
+            ("after", r"\S[^\n;|]{0,80}?\sto\s[`\"'“‘]?(?P<value>[^\s`\"'“”‘’]{4,80})"),
+        )
+    ),
+    Rule(
         "spoken",
         _gates(
             "passw passphrase passcode pwd pw pass pin key token secret contrase clave chiave senha kennwort"
-            " 密码 密碼 口令 授权码 密钥 秘钥 私钥 令牌 пароль"
+            " 密码 密碼 口令 授权码 密钥 秘钥 私钥 令牌 пароль パスワード パスフレーズ 비밀번호"
         ),
         r"(?i)(?P<key>\b(?:password|passwd|passphrase|passcode|passwort|kennwort|pwd|pw|pass|pin(?: code)?|wi-?fi key"
         r"|(?:api|access|secret|private|license|signing|encryption|master|service|account) ?key"
         r"|(?:access |api |auth ?)?token|(?:client |aws |webhook )?secret"
         r"|contraseña|clave|chiave|mot de passe|senha|key)"
-        r"|密码|密碼|口令|授权码|密钥|秘钥|私钥|令牌|пароль)(?P<has>['’]s)?"
+        r"|密码|密碼|口令|授权码|密钥|秘钥|私钥|令牌|пароль|パスワード|パスフレーズ|비밀번호)(?P<has>['’]s)?"
         r"(?:(?P<gap>\s(?:for|to|of|on|at|in|that|which|we|i|you)\s[^\n:;!?=\"']{1,40}?)?"
         r"(?P<op>\s{0,2}(?:\s(?:(?:was |is |has been |been )?(?:changed|set|reset|updated|rotated) to|to|is|was|now"
         r"|being|will be|ist|lautet|est|es|é|è|это)(?:\snow|\sstill|\scurrently)?(?::|\s)|:\s"
-        r"|：|是|为|為|改成|改为|设为|设成|->|=>|→))|\s)"
+        r"|：|是|为|為|改成|改为|设为|设成|は|が|を|는|은|->|=>|→))|\s)"
         r"\s{0,3}(?P<quote>[\"'“‘`「*]{0,3})(?P<value>[^\s\"“”‘’`「」，。、；]{3,})",
         "spoken",
     ),
