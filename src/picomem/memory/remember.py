@@ -24,7 +24,7 @@ from picomem.clock import Micros
 from picomem.errors import NotFound
 from picomem.memory.decide import NOBODY, Offer, Outcome, decide, may_change
 from picomem.memory.likeness import Relation, compare
-from picomem.policy.gate import Verdict, judge, retells
+from picomem.policy.gate import Verdict, judge, judge_names, retells
 from picomem.policy.statements import Grounds
 from picomem.recall.lexical_search import Search, match_words
 from picomem.recall.question import MOST_TERMS, Question
@@ -80,6 +80,10 @@ class Writer:
         if verdict.keep and offer.context:
             # Why a thing matters is read by models as well: what may not be content may not be context.
             verdict = self.judged(offer.context, offer.kind, offer.origin, explicit=True)
+        if verdict.keep:
+            scope = offer.scope
+            names = judge_names((scope.project, scope.agent, scope.session, *offer.tags, *offer.related), offer.origin)
+            verdict = verdict if names.keep else names
         same_key = memories.by_key(tx, offer.scope, offer.key) if verdict.keep else None
         if same_key is not None and same_key.expired(self.now):
             # Nobody has tidied yet: what has expired says nothing about the offer, and must not date it.

@@ -6,6 +6,7 @@ from picomem.clock import Micros
 from picomem.errors import InvalidInput, Refused
 from picomem.memory.decide import persons_own
 from picomem.memory.remember import Writer
+from picomem.policy.gate import judge_names
 from picomem.records.kinds import Origin
 from picomem.records.memory import Memory
 from picomem.store.connector import Transaction
@@ -49,6 +50,13 @@ def revised(
         if not verdict.keep:
             raise Refused(f"The new text cannot be kept: {verdict.reason}")
         news["origin"] = origin
+    if news.get("context"):
+        verdict = writer.judged(str(news["context"]), memory.kind, origin, explicit=True)
+        if not verdict.keep:
+            raise Refused(f"The new context cannot be kept: {verdict.reason}")
+    verdict = judge_names([*_names(news, "tags"), *_names(news, "related")], origin)
+    if not verdict.keep:
+        raise Refused(f"The new names cannot be kept: {verdict.reason}")
     if correct or "content" not in news:
         since = memory.valid_from
     elif since is None:
@@ -56,3 +64,8 @@ def revised(
     named = [_NAMES.get(name, name) for name in news if name != "origin"]
     said = reason or f"{'corrected' if correct else 'changed'}: {', '.join(named)}"
     return writer.replace_version(tx, memory, news, since, "revise", said, writer.sources)
+
+
+def _names(news: dict[str, object], field: str) -> tuple[str, ...]:
+    names = news.get(field, ())
+    return names if isinstance(names, tuple) else ()

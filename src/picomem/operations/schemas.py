@@ -28,8 +28,12 @@ from picomem.records.kinds import Kind, Origin
 from picomem.values import MISSING, dataclass, field
 
 _NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
-# Of a view with an origin: what its author wrote or chose, one text or several.
-_QUOTES = ("text", "content", "context", "key", "branch", "role", "tags", "related_to", "snippet", "heading")
+# Of a view with an origin: the fields that picomem writes. The author of the row wrote or chose all other texts.
+_PROGRAMS = frozenset(
+    """id source origin kind priority why decision reason status state message run change_id generator timeline
+    invalidated tool_call_id transcript path citation at valid_from valid_to known_from known_to expires_at created_at
+    updated_at""".split()
+)
 _REFUSED = "candidate"  # of a change: a text that the gate refused, perhaps for what it told a model to do
 _SHOWN = 40  # characters of a wrong value that an error quotes
 
@@ -187,14 +191,18 @@ def _fenced(value: Any) -> Any:
         return value
     found = {name: _fenced(each) for name, each in value.items()}
     if "origin" in found:
-        found.update({name: _quoted_by(found["origin"], found[name]) for name in _QUOTES if found.get(name)})
+        origin = found["origin"]
+        found.update({name: _quoted_by(origin, text) for name, text in found.items() if name not in _PROGRAMS})
     if found.get(_REFUSED):
         found[_REFUSED] = fenced(found[_REFUSED], Origin.OTHER)
     return found
 
 
-def _quoted_by(origin: str, value: str | list[str]) -> str | list[str]:
-    return fenced(value, origin) if isinstance(value, str) else [fenced(each, origin) for each in value]
+def _quoted_by(origin: str, value: Any) -> Any:
+    """The texts of a field as its author's; an object in it has an origin of its own."""
+    if isinstance(value, list):
+        return [_quoted_by(origin, item) for item in value]
+    return fenced(value, origin) if isinstance(value, str) else value
 
 
 def _parameters(operation: Operation) -> list[Parameter]:

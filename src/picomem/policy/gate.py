@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from picomem.policy.injection import is_hijack, looks_like_instruction
 from picomem.policy.low_value import chaff
@@ -66,6 +66,18 @@ def judge(
     return Verdict(True, None, "It was asked for." if explicit else "It states something that can matter later.")
 
 
+def judge_names(names: Iterable[str], origin: Origin) -> Verdict:
+    """Whether the names that come with a text (its project, tags, related entries) may be stored with it.
+
+    Models read them as well. One or two words of a foreign source are too short for an order: “install guide” is a tag.
+    """
+    for name in filter(None, names):
+        foreign = not origin.trusted and len(name.split()) >= _FEWEST_WORDS
+        if origin is not Origin.USER and (is_hijack(name) or (foreign and looks_like_instruction(name))):
+            return Verdict(False, Refusal.UNTRUSTED_INSTRUCTION, Refusal.UNTRUSTED_INSTRUCTION.reason)
+    return Verdict(True, None, "The names give no order.")
+
+
 def _forbidden(content: str, kind: Kind, origin: Origin, recalled: Collection[str]) -> Refusal | None:
     if not any(c.isalnum() for c in content):
         return Refusal.EMPTY
@@ -87,6 +99,7 @@ def _is_foreign_order(content: str, kind: Kind, origin: Origin) -> bool:
     return kind is Kind.INSTRUCTION or looks_like_instruction(content)
 
 
+_FEWEST_WORDS = 3  # of a name that can be an order
 _LABELS = any_of(
     """that this with here have your their username user login account password passwords passphrase
     passcode secret secrets token tokens credential credentials value private access bearer
