@@ -228,6 +228,8 @@ def test_a_hosts_database_is_followed_while_the_host_has_it_open(watch, tmp_path
     with closing(apsw.Connection(str(path))) as host:
         host.execute("PRAGMA journal_mode = WAL").fetchall()
         host.execute("CREATE TABLE transcript_events(session_id, seq, event_json, PRIMARY KEY (session_id, seq))")
+        host.execute("CREATE TABLE session_windows(session_id, session_key)")
+        host.execute("INSERT INTO session_windows VALUES ('s1', 'agent:main:main')")
 
         def say(seq: int, text: str) -> None:
             record = {"type": "message", "id": f"e{seq}", "message": {"role": "user", "content": text}}

@@ -244,7 +244,10 @@ def test_damaged_files_lose_nothing_that_is_there_and_double_nothing(open_engine
     engine = open_engine(db)
     hurt: set[str] = set()
     for case in range(_FILES // len(_HOSTS)):
-        folder = tmp_path / host / str(case)
+        # The folder of Pi makes the sessions of OpenClaw's format the user's own.
+        folder = (
+            tmp_path / ".pi" / "agent" / "sessions" / str(case) if host == "openclaw" else tmp_path / host / str(case)
+        )
         file = _attack(engine, folder, host, case)
         hurt |= file.hurt | (file.agents if file.hurt else set())
         hurt |= {f"zq{case:05}x{number:03}zq" for number in range(file.number)} if file.renamed else set()

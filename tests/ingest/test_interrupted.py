@@ -111,7 +111,9 @@ def _write_database(path: Path, share: float) -> None:
         host.execute(
             "CREATE TABLE IF NOT EXISTS transcript_events(session_id, seq, event_json, PRIMARY KEY (session_id, seq))"
         )
+        host.execute("CREATE TABLE IF NOT EXISTS session_windows(session_id PRIMARY KEY, session_key)")
         for session in ("c1", "c2"):
+            host.execute("INSERT OR IGNORE INTO session_windows VALUES (?, 'agent:main:main')", (session,))
             for number in range(int(14 * share)):
                 record = _openclaw(session, number)
                 host.execute("INSERT OR IGNORE INTO transcript_events VALUES (?, ?, ?)", (session, number, record))

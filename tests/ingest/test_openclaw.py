@@ -75,7 +75,8 @@ def test_who_wrote_a_user_message_is_told_by_its_provenance(read):
             _entry("e2", "e1", {"role": "user", "content": "b", "provenance": {"kind": "inter_session"}}),
             _entry("e3", "e2", {"role": "user", "content": "c", "provenance": {"kind": "internal_system"}}),
             _entry("e4", "e3", {"role": "user", "content": "Pre-compaction memory flush. Store …"}),
-        ]
+        ],
+        name=".pi/agent/sessions/--w--/s1.jsonl",  # elsewhere nothing says that the chat is the user's
     )
     assert [turn.origin for turn in turns] == [Origin.USER, Origin.AGENT, Origin.OTHER]
 

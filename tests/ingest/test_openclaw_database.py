@@ -143,6 +143,7 @@ def test_a_branch_that_was_left_is_known_as_in_the_lines(engine, host, path):
 
 
 def test_a_rewritten_session_is_read_again_and_its_words_stay_once(engine, host, path):
+    host.db.execute("INSERT INTO session_windows VALUES ('s1', 'agent:main:main', 1), ('s2', 'agent:main:main', 1)")
     host.say("s1", "one", "two", "three")
     host.say("s2", "uno")
     engine.ingest([path])

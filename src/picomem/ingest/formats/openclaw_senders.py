@@ -10,8 +10,14 @@ OpenClaw says so in three places, none of them specified:
 - an envelope around the words: `[WhatsApp Bob +49… 10:00] …`, "Conversation info (untrusted metadata):",
   "[Chat messages since your last reply …]", `System: [10:00] …`.
 
-Only a direct chat is the owner's. Where a session is not known, words without an envelope are the owner's, because Pi
-and older versions write no list of sessions; words in an envelope are somebody else's.
+Only a direct chat is the owner's. Two things show one: the session's entry, and the folder of Pi, which is a program
+for a terminal and knows no other people. Words of a session that neither shows have the origin `agent`: the list of
+sessions names only the newest session of each key, so an unlisted transcript may be an older one of a group, and a copy
+may have come without the list. Such words stay findable, but no memory is made of them. In an envelope they are
+somebody else's.
+
+Whatever the session is, a message is not the owner's where the host marks its text as external
+(`<<<EXTERNAL_UNTRUSTED_CONTENT>>>`) or opens it as a job, a mail or a sub-agent's order.
 """
 
 from __future__ import annotations
@@ -26,6 +32,7 @@ from typing import Any
 from picomem.records.kinds import Origin
 
 LIST = "sessions.json"
+_OF_PI = (".pi", "agent", "sessions")  # ~/.pi/agent/sessions/<folder of the project>/<session>.jsonl
 SPEAKER = "speaker"  # the mark of whose words stand in a user's place in a session, where that is known
 _LARGEST = 64 << 20
 _OTHERS_KEY = re.compile(r"(?:^|:)(?:group|channel|room|thread|topic|cron|heartbeat|dream\w*)(?::|$)")
@@ -43,6 +50,14 @@ _GROUP_ENVELOPE = re.compile(r"(?i)@g\.us|\bgroup\b|\bchannel\b|\broom\b|\bid:-\
 _METADATA = re.compile(r"(?ims)^[\w ]{1,60}\(untrusted[^)\n]{0,60}\):\s*\n```(?:json)?\s*\n(.*?)\n```[ \t]*\n?")
 _METADATA_BEGINS = re.compile(r"(?im)^[\w ]{1,60}\(untrusted[^)\n]{0,60}\):")
 _CONTEXT = re.compile(r"(?i)\[chat messages since your last reply|\[current message - respond to this")
+_EXTERNAL = re.compile(
+    r"(?i)<{2,4}\s{0,4}(?:END_)?EXTERNAL_UNTRUSTED_CONTENT|content is from an EXTERNAL, UNTRUSTED source"
+)
+_WEB_CONTENT = re.compile(r"(?im)^[ \t]*Source:[ \t]*(?:web\b|webhook|browser|http)")
+_BY_THE_HOST = re.compile(
+    r"(?i)\A\s*(?:\[cron\b|new (?:e-?mail|message) from\b|task:[^\n]{0,200}\|[ \t]*job id:|\[scheduled\b|\[heartbeat\b)"
+)
+_BY_AN_AGENT = re.compile(r"(?im)^[ \t]*\[(?:sub-?agent (?:context|task)|inter-session message)\b")
 _EVENT = re.compile(r"(?ms)^System: \[[^\]\n]{1,60}\].*?(?:\n[ \t]*\n|\Z)")
 
 
@@ -62,10 +77,17 @@ def of_session(key: str, entry: Mapping[str, Any]) -> Origin | None:
 
 
 def of_message(text: str, session: Origin | None) -> tuple[str, Origin]:
-    """A user's message without its envelope, and whose words it is."""
-    origin = session or Origin.USER
+    """A user's message without its envelope, and whose words it is. `session` is the session's speaker, if known."""
+    origin = session or Origin.AGENT
+    if _EXTERNAL.search(text):
+        source = Origin.WEB if _WEB_CONTENT.search(text) else Origin.OTHER
+        return text, source if origin.trusted else origin
     if _CONTEXT.search(text):
         return text, Origin.OTHER if origin.trusted else origin
+    if _BY_THE_HOST.match(text):
+        return text, Origin.OTHER if origin.trusted else origin
+    if _BY_AN_AGENT.search(text):
+        return text, Origin.AGENT if origin.trusted else origin
     text = _EVENT.sub("", text)
     in_envelope = False
     if _METADATA_BEGINS.search(text):
@@ -84,8 +106,10 @@ def of_message(text: str, session: Origin | None) -> tuple[str, Origin]:
 
 
 def of_file(path: Path) -> Origin | None:
-    """Whose words stand in a user's place in the transcript at `path`; None where the list of sessions does not say
-    it."""
+    """Whose words stand in a user's place in the transcript at `path`; None where neither its folder nor the list of
+    sessions says it."""
+    if path.parts[-5:-2] == _OF_PI:
+        return Origin.USER
     session = path.name.partition(".jsonl")[0]
     listed = path.with_name(LIST)
     try:
