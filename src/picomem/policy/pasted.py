@@ -8,7 +8,9 @@ stated none of them. Found are:
   the mail ends;
 - what stands in the tags of a host or of another agent (`<system-reminder>`, `<teammate-message>`), to the closing
   tag, or to the end of the message where there is none;
-- the part of a chat's envelope that repeats what others said ("Chat messages since your last reply").
+- the part of a chat's envelope that repeats what others said ("Chat messages since your last reply");
+- what a host marked as external (`<<<EXTERNAL_UNTRUSTED_CONTENT>>>`), to the last closing mark;
+- what the person introduces as another's text, and what shows to be one by its shape (`introductions`).
 
 In doubt the words are somebody else's: a person can say again what they want to be remembered.
 """
@@ -16,6 +18,8 @@ In doubt the words are somebody else's: a person can say again what they want to
 from __future__ import annotations
 
 import re
+
+from picomem.policy.introductions import introduced
 
 _BLANK = "\x00"
 _TAGS = (
@@ -34,10 +38,10 @@ _HEADER_NAMES = (
     "from|to|cc|bcc|subject|date|sent|reply-to|message-id|von|an|betreff|gesendet|de|à|objet|asunto|para|"
     "发件人|收件人|主题|主題|日期|抄送|发送时间|發件人|收件者|寄件者|差出人|件名|宛先"
 )
-_HEADER = re.compile(rf"(?i)[ \t>*]*(?:{_HEADER_NAMES})\*{{0,2}}\s?[:：]\*{{0,2}}[ \t]*\S")
+_HEADER = re.compile(rf"(?i)[ \t>*]*(?:{_HEADER_NAMES})\*{{0,2}}(?:\s?[:：]|[ \t][-–][ \t])\*{{0,2}}[ \t]*\S")
 _TELLING_HEADER = re.compile(
     r"(?i)[ \t>*]*(?:from|subject|von|betreff|de|objet|asunto|发件人|主题|主題|發件人|寄件者|差出人|件名)"
-    r"\*{0,2}\s?[:：]"
+    r"\*{0,2}(?:\s?[:：]|[ \t][-–][ \t])"
 )
 _IN_ONE_LINE = re.compile(r"(?i)\b(?:from|发件人)\s?[:：][^\n]{1,200}?\b(?:subject|主题)\s?[:：]")
 _FORWARDED = re.compile(
@@ -50,6 +54,9 @@ _WROTE = re.compile(
 _SINCE_REPLY = re.compile(
     r"(?is)\[chat messages since your last reply[^\]\n]{0,80}\](.*?)(?:\[current message[^\]\n]{0,80}\]|\Z)"
 )
+_EXTERNAL = re.compile(
+    r"(?is)[<‹]{2,4}\s{0,4}EXTERNAL_UNTRUSTED_CONTENT(?:.*[<‹]{2,4}\s{0,4}END_EXTERNAL_UNTRUSTED_CONTENT[^\n]{0,60}|.*)"
+)
 _QUOTED = re.compile(r"(?m)^[ \t]{0,3}>.*$")
 
 
@@ -59,6 +66,10 @@ def without_pasted(text: str) -> str:
         text = _BLOCK.sub(_blanked, text)
     if "messages since" in text.lower():
         text = _SINCE_REPLY.sub(_blanked, text)
+    if "external_untrusted_content" in text.lower():
+        text = _EXTERNAL.sub(_blanked, text)
+    for start, end in introduced(text):
+        text = text[:start] + re.sub(r"[^\n]", _BLANK, text[start:end]) + text[end:]
     begins = _mail_begins(text)
     if begins is not None:
         text = text[:begins] + re.sub(r"[^\n]", _BLANK, text[begins:])

@@ -1,0 +1,372 @@
+"""Texts of other people that a message introduces or that show by their shape: a quoted mail, a page, a chat. Pure.
+
+An introduction names what follows as another's text: "Bob wrote:", "Here is the page:", "Can you answer this mail?",
+"Summarize:". The text begins behind the introduction and ends
+
+- with its frame, where it has one: a fence, rules, triple quotes, tags, quotation marks, a salutation and its sign-off.
+  The last closing mark counts, because the text itself may hold others;
+- with the paragraph, where it begins in the line of the introduction, or is what a machine printed;
+- with the message in all other cases, because nothing says where it ends.
+
+Without an introduction, a salutation with a sign-off, a chat's lines with names and times, triple quotes, quotes of
+several lines, and a paired tag at the start of a line show another's text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from picomem.values import dataclass
+
+Span = tuple[int, int]
+
+_MOST_LINES = 4_000  # of a message that are looked at, from its start
+_LONGEST_LINE = 400  # characters of a line in which an introduction is sought
+
+_LETTER = (
+    r"(?:e-?mails?|mails?|messages?|letters?|texts?|sms|dms?|prompts?|posts?|tweets?|articles?|"
+    r"comments?|tickets?|chats?|"
+    r"conversations?|threads?|newsletters?|transcripts?|statements?|announcements?|memos?|"
+    r"invitations?|notifications?|"
+    r"repl(?:y|ies)|answers?|responses?|passages?|paragraphs?|quotes?|excerpts?|press release|story|essay|speech|"
+    r"nachricht(?:en)?|briefe?s?|beitrags?|artikels?|kommentare?|zitat)(?![\w-])|邮件|郵件|消息|短信|信|文章|帖子|"
+    r"评论|提示词|留言|公告|对话|聊天记录|通知|文字|段话"
+)
+_DOCUMENT = (
+    r"(?:readme(?:\.md)?|docs?|documentation|documents?|(?:web ?)?pages?|web ?site|site|blog|wiki|manual|guide|"
+    r"spec(?:ification)?|policy|contract|paper|pdf|issue|pull request|changelog|instructions|content|html|"
+    r"claude\.md|agents\.md|seite|dokument|anleitung|vertrag)(?![\w-])|网页|文档|页面|说明书?|手册|内容|合同"
+)
+_MACHINE = (
+    r"(?:errors?|output|logs?|stack ?trace|traceback|exception|warnings?|diff|code|snippet|function|query|console|"
+    r"terminal|fehler(?:meldung)?|ausgabe|config(?:uration)?)(?![\w-])|报错|错误|日志|输出|代码"
+)
+_GAP = r"(?:[^\n:：.!?。！？]|\.(?=\w)){0,60}?"
+_END_OF_LINE = r"[\s.!?。！？]*$"
+_COLON = r"[:：](?![\d/])"
+
+_SAYS = re.compile(
+    r"(?i)(?:\b(?:says?|said|writes?|wrote|states?|stated|reads|repl(?:ies|ied)|posted|commented|"
+    r"answered|e?mailed|texted|"
+    r"messaged|suggests?|suggested|recommends?|recommended|claims?|claimed|told (?:me|us)|tells (?:me|us)|asked|asks|"
+    r"announced|sent (?:me|us)|got told|was told|schrieb|schreibt|sagt|sagte|meinte?|lautet|antwortete?|behauptet|"
+    r"empfiehlt|steht|heißt es|geschrieben|gesagt|geschickt|dice|dijo|escribió|scrive|scritto|écrit|dit)\b|"
+    rf"写道|寫道|写的是|说|說|发来|告诉我|回复|表示|建议|提到|问){_GAP}{_COLON}"
+)
+_SAYS_AT_END = re.compile(
+    rf"(?i)(?:(?:{_LETTER}|{_DOCUMENT}|{_MACHINE})\W{_GAP}\b(?:says|said|reads|states|sagt|lautet)|"
+    r"\b(?:wrote|sent)(?: (?:me|us|this|back|to me)){1,2}|\bschrieb(?: (?:mir|uns))?)[ \t.…]*$"
+)
+_OF_THE_USER = re.compile(
+    r"(?i)(?:\b(?:i|we|i've|we've|you|ich|wir|du)(?: (?:just|already|have|had|also|once|always|habe|"
+    r"hatte))?|[我你您]们?)\s*$"
+)
+_SHOWS = re.compile(
+    r"(?i)(?:\b(?:here(?:'s|’s| is| are)|this is|these are|below|following|got|get|received|found|"
+    r"saw|see|read|look(?:ing)? "
+    rf"at|check|consider|quoting|from (?!now|here|today)|according to|hier (?:ist|kommt)|"
+    rf"folgende\w*)\b|这是|以下|下面)"
+    rf"{_GAP}(?:{_LETTER}|{_DOCUMENT}|{_MACHINE}){_GAP}{_COLON}"
+)
+_NAMED = re.compile(
+    rf"(?i)^\W*(?:(?:the|this|that|an?|his|her|their|die|der|das|diese\w*|[\w-]+['’]s)\s)?(?:\w+\s){{0,2}}"
+    rf"(?:{_LETTER}|{_DOCUMENT}|{_MACHINE})(?:\s(?:content|text|body|inhalt|output|message))?\s*{_COLON}[ \t]*$"
+)
+_WORK = (
+    r"(?:answer|reply to|respond to|summari[sz]e|sum up|translate|review|explain|proofread|rewrite|rephrase|reword|"
+    r"paraphrase|analy[sz]e|check|fix|improve|rate|read|look at|edit|shorten|correct|classify|polish|"
+    r"critique|evaluate|"
+    r"assess|comment on|react to|interpret|draft an? (?:reply|answer|response) to|tl;?dr|thoughts on|any thoughts on|"
+    r"what do you (?:think|make) (?:of|about)|beantworte|antworte auf|fass|übersetze?|prüfe?|erkläre?|korrigiere?|"
+    r"verbessere?|lies|was (?:hältst|denkst|sagst) du (?:von|zu|über)|总结|翻译|概括|解释|润色|修改|"
+    r"回复|看看|分析|检查)"
+)
+_POLITE = (
+    r"^\W*(?:(?:please|pls|can you|could you|would you|help me|now|then|and|also|ok|okay|hey|hi|"
+    r"hello|bitte|kannst du|"
+    r"请|帮我|麻烦|你|能|可以)[\s,，]*){0,5}"
+)
+_WORK_COLON = re.compile(rf"(?i){_POLITE}{_WORK}(?![A-Za-z-])(?:[^\n:：.!?。！？]|\.(?=\w)){{0,80}}{_COLON}")
+_WORK_ALONE = re.compile(
+    rf"(?i){_POLITE}{_WORK}(?:\s(?:this|that|it|these|the above|das|dies|above|zusammen|"
+    rf"一下))?(?:\s(?:please|for me|bitte))?"
+    rf"(?:\s(?:in)?to \w+)?{_END_OF_LINE}"
+)
+_POINTS = (
+    r"(?:\b(?:this|these|that|those|the (?:following|above)|following|diese[rmns]?|folgende\w*)\b|"
+    r"[这此][封条个段篇份]?|以[上下]|上面|下面)"
+)
+_WORK_ON = re.compile(rf"(?i){_POLITE}{_WORK}{_GAP}{_POINTS}{_GAP}(?:{_LETTER}){_GAP}{_END_OF_LINE}")
+_POINTED_AT = re.compile(rf"(?i){_POINTS}\s?(?:\w+\s){{0,2}}(?:{_LETTER}|{_DOCUMENT}|{_MACHINE}){_GAP}{_COLON}[ \t]*$")
+_RECEIVED = re.compile(
+    rf"(?i)^\W*(?:i |we )?(?:just )?(?:got|received|found|saw) (?:this|the following|"
+    rf"an?)\s(?:\w+\s){{0,2}}(?:{_LETTER})"
+    rf"{_GAP}{_END_OF_LINE}"
+)
+_QUESTION_ON = re.compile(rf"(?i){_POINTS}\s?(?:\w+\s){{0,2}}(?:{_LETTER})(?:[^\n.!。！]|\.(?=\w)){{0,60}}[?？]\s*$")
+_QUESTION_ON_DOCUMENT = re.compile(
+    rf"(?i){_POINTS}\s?(?:\w+\s){{0,2}}(?:{_DOCUMENT})(?:[^\n.!。！]|\.(?=\w)){{0,60}}[?？]\s*$"
+)
+_ASKS_TO_REMEMBER = re.compile(
+    r"(?i)\b(?:remember|memori[sz]e|forget|keep in mind|bear in mind|note|from now on|always|never|"
+    r"merk|always|immer)\b|记|忘|以后"
+)
+_ELSEWHERE = re.compile(
+    r"(?i)https?://|\b[\w-]+/[\w./-]+|\b[\w-]+\.(?:md|txt|py|pdf|html?|eml|docx?|json|ya?ml|tsx?|js|rs|go)\b"
+)
+
+_ONE_WORD = re.compile(r"[a-z]+\. [A-Z]")  # "Bob wrote: nothing. …" reports, and quotes no text
+
+_ASSISTANTS = (
+    r"(?:claude|picobot|assistant|there|bot|chatgpt|gpt|codex|openclaw|agent|copilot|gemini|ai|computer|buddy|again)"
+)
+_SALUTATION = re.compile(
+    r"(?i)^[ \t]*(?:(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)|hallo|liebe[rs]?|sehr geehrte[rs]?|"
+    r"guten (?:tag|morgen)|moin|salut|bonjour|ch(?:er|ère)|hola|estimad[oa]|ciao|gentile)"
+    rf"(?P<name> (?!{_ASSISTANTS}\b)[\w .'’&-]{{1,40}})?\s*[,!:，：]?|(?P<chinese>(?:尊敬的|"
+    rf"亲爱的)\S{{1,12}}|\S{{1,6}}(?:你好|您好))[，,：:！!]?)[ \t]*$"
+)
+_SIGN_OFF = re.compile(
+    r"(?i)^[ \t]*(?:(?:with )?(?:best|kind|warm|many)?(?: ?regards)|best|cheers|sincerely(?: yours)?|"
+    r"yours(?: \w+)?|thanks"
+    r"(?: a lot| so much)?|many thanks|thank you|(?:best|all the best|warm) ?(?:wishes)?|take care|love|viele grüße|"
+    r"(?:liebe|beste|schöne|herzliche) grüße|mit freundlichen grüßen|lg|vg|mfg|gruß|cordialement|saludos|"
+    r"cordiali saluti|此致|祝好|敬上|顺祝\S{1,6})[,.!，。]?(?:[ \t]+[\w.]+){0,2}[ \t]*$|"
+    r"^[ \t]*(?:--|—|–)[ \t]?[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}[ \t]*$"
+)
+
+_TIME = r"\d{1,2}[:.]\d\d(?::\d\d)?(?:\s?(?i:[ap]\.?m\.?))?"
+_DATE = r"(?:(?:today|yesterday|heute|gestern|on |at |um |[\d./-]{5,10}|\d{1,2} \w{3,9}(?: \d{4})?)[\s,]*){0,3}"
+_NAME = (
+    r"[<‹*@]{0,3}(?!Remember\b|"
+    r"At\b)[A-Z\u00c0-\u017f\u3400-\u9fff][\w.'’-]{0,30}(?: [A-Z(][\w.'’()-]{0,30}){0,2}[>›*]{0,2}"
+)
+_CHAT_LINE = re.compile(
+    rf"^[ \t]*(?:[\[(]?(?i:{_DATE})"
+    rf"{_TIME}[\])]?[ \t]*[-–—|]?[ \t]*[<‹*@]{{0,3}}[^\W\d_][\w .'’-]{{0,30}}[>›*]{{0,2}}[ \t]*[:：>]|"
+    rf"{_NAME},?[ \t]*[\[(](?i:{_DATE}){_TIME}[\])][ \t]*[:：]|{_NAME}[ \t]+{_TIME}[ \t]*[:：]|"
+    rf"[<‹]@?[\w-]{{2,20}}[>›][ \t]+\S(?!.*[<‹]/))"
+)
+_CHAT_HEADER = re.compile(
+    rf"^[ \t]*{_NAME}(?:[ \t]+APP)?,?[ \t]*[-–—|•·]?[ \t]*[\[(]?(?i:{_DATE}){_TIME}[\])]?[ \t]*[:：]?[ \t]*$"
+)
+
+_SPEAKER = re.compile(r"^[ \t]*\*{0,2}([^\W\d_][\w.'’-]{0,30}(?: [\w.'’-]{1,30})?)\*{0,2}[:：]\*{0,2}[ \t]+\S")
+_TAG = re.compile(r"(?m)^[ \t]*[<‹]\s?([A-Za-z][\w:-]{1,40})(?:\s[^<>‹›\n]{0,200})?[>›]")
+_TRIPLE = re.compile(r"(?s)(\"{3}|'{3}).*\1")
+_LONG_QUOTE = re.compile(
+    r"(?m)^[ \t]*(?:“[^“”]{1,4000}”|„[^„“”]{1,4000}[“”]|«[^«»]{1,4000}»|「[^「」]{1,4000}」|『[^『』]{1,4000}』)"
+)
+_RULE = re.compile(r"[ \t]*([-=*_~#])(?:[ \t]?\1){2,}[^\n]{0,40}$")
+_QUOTE_ENDS = {'"': '"', "“": "”", "„": "“", "«": "»", "»": "«", "「": "」", "『": "』", "'": "'"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    start: int
+    text: str
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Introduction:
+    """Where in its line the introduction ends, and what it says of the text."""
+
+    end: int
+    machine: bool = False
+    backward: bool = False  # it may speak of what stands before it
+
+
+def introduced(text: str) -> list[Span]:
+    """The spans of other people's texts, in any order; they may overlap."""
+    lines = _lines(text)
+    spans = [match.span() for match in _TRIPLE.finditer(text)] if '"""' in text or "'''" in text else []
+    spans += [match.span() for match in _LONG_QUOTE.finditer(text) if "\n" in match[0].strip()]
+    spans += _tagged(text)
+    spans += _letters(lines)
+    position = 0
+    while position < len(lines):
+        span = _chat(lines, position) or _behind(text, lines, position)
+        if span is None:
+            position += 1
+            continue
+        spans.append(span)
+        while position < len(lines) and lines[position].end <= span[1]:
+            position += 1
+        if span[0] == 0:
+            break
+    return spans
+
+
+def _lines(text: str) -> list[_Line]:
+    lines: list[_Line] = []
+    start = 0
+    for line in text.split("\n", _MOST_LINES)[:_MOST_LINES]:
+        lines.append(_Line(start, line))
+        start += len(line) + 1
+    return lines
+
+
+def _tagged(text: str) -> list[Span]:
+    """Blocks in paired tags that begin a line; the last closing tag of the name ends the block."""
+    spans: list[Span] = []
+    at = 0
+    for _ in range(50):
+        opening = _TAG.search(text, at)
+        if opening is None:
+            break
+        name = re.escape(opening[1])
+        closing = [match.end() for match in re.finditer(rf"[<‹]\s?/\s?{name}\s?[>›]", text[opening.end() :])]
+        at = opening.end()
+        if closing:
+            at = opening.end() + closing[-1]
+            spans.append((opening.start(), at))
+    return spans
+
+
+def _letters(lines: list[_Line]) -> list[Span]:
+    """Letters to somebody with a name, from the salutation to the last sign-off."""
+    for position, line in enumerate(lines):
+        salutation = _SALUTATION.match(line.text[:80]) if len(line.text) <= 80 else None
+        if salutation is None:
+            continue
+        end = _letter_end(lines, position)
+        if end is None:
+            return []
+        formal = any(_SIGN_OFF.match(other.text) and "hank" not in other.text for other in lines[position + 1 :])
+        named = salutation["name"] or salutation["chinese"]
+        is_to_assistant = re.search(rf"(?i)\b{_ASSISTANTS}\b", line.text) is not None
+        return [(line.start, end)] if named or (formal and not is_to_assistant) else []
+    return []
+
+
+def _letter_end(lines: list[_Line], first: int) -> int | None:
+    """Where the last sign-off after a line ends, with its name and postscripts; None where there is none."""
+    last = next((at for at in range(len(lines) - 1, first, -1) if _SIGN_OFF.match(lines[at].text[:120])), None)
+    if last is None:
+        return None
+    if last + 2 < len(lines) and not lines[last + 1].text.strip() and len(lines[last + 2].text.split()) <= 3:
+        last += 2  # the name stands below a blank line
+    last = _paragraph(lines, last)
+    while (after := _next_words(lines, last + 1)) is not None and re.match(r"(?i)\s*p\.? ?s\b", lines[after].text):
+        last = _paragraph(lines, after)
+    return lines[last].end
+
+
+def _chat(lines: list[_Line], position: int) -> Span | None:
+    """What others said in a chat, where a line of its log begins here."""
+    line = lines[position]
+    head = line.text[:_LONGEST_LINE]
+    if _CHAT_LINE.match(head):
+        return line.start, lines[_paragraph(lines, position)].end
+    if (position == 0 or not lines[position - 1].text.strip()) and _SPEAKER.match(head):
+        last = _paragraph(lines, position)
+        speeches = [_SPEAKER.match(other.text[:_LONGEST_LINE]) for other in lines[position : last + 1]]
+        speakers = [speech[1] for speech in speeches if speech is not None]
+        if 1 < len(set(speakers)) < len(speakers):  # a list of names and values names each once
+            return line.start, lines[last].end
+    following = lines[position + 1].text if position + 1 < len(lines) else ""
+    if following.strip() and _CHAT_HEADER.match(head) and not _CHAT_HEADER.match(following[:_LONGEST_LINE]):
+        return line.start, lines[-1].end
+    return None
+
+
+def _behind(text: str, lines: list[_Line], position: int) -> Span | None:
+    """The text that the line at `position` introduces."""
+    line = lines[position]
+    introduction = _introduction(
+        line.text, blank_follows=position + 1 < len(lines) and not lines[position + 1].text.strip()
+    )
+    if introduction is None:
+        return None
+    rest = line.text[introduction.end :].strip()
+    if rest:
+        if (_ELSEWHERE.match(rest) and len(rest.split()) == 1) or _ONE_WORD.match(rest):
+            return None
+        begin = line.start + introduction.end
+        framed = _frame_end(
+            text,
+            lines,
+            position,
+            begin + len(line.text[introduction.end :]) - len(line.text[introduction.end :].lstrip()),
+        )
+        return begin, framed or lines[_paragraph(lines, position)].end
+    first = _next_words(lines, position + 1)
+    if first is None:
+        return (0, line.start) if introduction.backward and position > 0 else None
+    begin = lines[first].start
+    if lines[first].text.lstrip().startswith(">"):
+        return None
+    end = _frame_end(text, lines, first, begin)
+    if end is None:
+        end = lines[_paragraph(lines, first)].end if introduction.machine else lines[-1].end
+    return begin, max(end, begin + 1)
+
+
+def _introduction(line: str, *, blank_follows: bool) -> _Introduction | None:
+    head = line[:_LONGEST_LINE]
+    if not head.strip():
+        return None
+    if (match := _SAYS.search(head)) and not _OF_THE_USER.search(head[: match.start()]):
+        before = head[: match.start()]
+        if not (_ASKS_TO_REMEMBER.search(before) and head[match.end() :].strip()):
+            return _Introduction(match.end(), machine=_is_of_machine(before))
+    for pattern in (_NAMED, _WORK_COLON, _SHOWS, _POINTED_AT):
+        match = pattern.search(head)
+        if match and not _ASKS_TO_REMEMBER.search(match[0]):
+            return _Introduction(match.end(), machine=_is_of_machine(match[0]))
+    if len(line) > _LONGEST_LINE or _ELSEWHERE.search(head):
+        return None
+    sentence = re.split(r"(?<=[.!?。！？])\s+", head.strip())[-1]
+    if _SAYS_AT_END.search(sentence) and not _OF_THE_USER.search(sentence.rsplit(" ", 2)[0]):
+        return _Introduction(len(line))
+    if _WORK_ALONE.search(sentence) or _WORK_ON.search(sentence) or _QUESTION_ON.search(sentence):
+        return _Introduction(len(line), backward=True)
+    if blank_follows and (_QUESTION_ON_DOCUMENT.search(sentence) or _RECEIVED.search(sentence)):
+        return _Introduction(len(line))
+    return None
+
+
+def _is_of_machine(words: str) -> bool:
+    return re.search(_MACHINE, words, re.IGNORECASE) is not None
+
+
+def _frame_end(text: str, lines: list[_Line], first: int, begin: int) -> int | None:
+    """Where the frame that opens at `begin` closes for the last time; None where there is no frame."""
+    opening = text[begin : lines[first].end].strip()
+    after = range(len(lines) - 1, first, -1)
+    for mark in ("```", "~~~"):
+        if opening.startswith(mark):
+            closing = (lines[at].end for at in after if lines[at].text.strip() == mark)
+            return next(closing, lines[-1].end)
+    if rule := _RULE.match(opening):
+        closing = (lines[at].end for at in after if (end := _RULE.match(lines[at].text)) and end[1] == rule[1])
+        return next(closing, lines[-1].end)
+    if opening[:3] in ('"""', "'''"):
+        return begin + max(text[begin:].rfind(opening[:3]) + 3, 3)
+    if closes := _QUOTE_ENDS.get(opening[:1]):
+        if opening.count(closes) >= 1 + (closes == opening[0]):
+            return None
+        ends = (lines[at].end for at in after if lines[at].text.rstrip(" .!,").endswith(closes))
+        return next(ends, None)
+    if tag := _TAG.match(text[begin:]):
+        ends = [match.end() for match in re.finditer(rf"[<‹]\s?/\s?{re.escape(tag[1])}\s?[>›]", text[begin:])]
+        return begin + ends[-1] if ends else None
+    salutation = _SALUTATION.match(opening[:80])
+    if salutation and (salutation["name"] or not opening[-1].isalnum()):
+        return _letter_end(lines, first) or lines[-1].end
+    return None
+
+
+def _paragraph(lines: list[_Line], position: int) -> int:
+    """The last line of the paragraph."""
+    while position + 1 < len(lines) and lines[position + 1].text.strip():
+        position += 1
+    return position
+
+
+def _next_words(lines: list[_Line], position: int) -> int | None:
+    return next((at for at in range(position, len(lines)) if lines[at].text.strip()), None)
