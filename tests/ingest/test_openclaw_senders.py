@@ -27,6 +27,8 @@ _SESSIONS: dict[str, tuple[dict, Origin]] = {
     "cron:daily": ({}, Origin.OTHER),
     "agent:main:cron:daily:run:s": ({}, Origin.OTHER),
     "hook:0a1b": ({}, Origin.OTHER),
+    "agent:main:webhook:x": ({}, Origin.OTHER),
+    "agent:main:unheard-of:x": ({}, Origin.AGENT),
     "hook:0a1c": ({"hookExternalContentSource": "gmail"}, Origin.OTHER),
     "hook:0a1d": ({"hookExternalContentSource": "webhook"}, Origin.WEB),
     "agent:main:subagent:s": ({"spawnedBy": "agent:main:main"}, Origin.AGENT),

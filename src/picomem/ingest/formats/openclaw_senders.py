@@ -36,7 +36,8 @@ _OF_PI = (".pi", "agent", "sessions")  # ~/.pi/agent/sessions/<folder of the pro
 SPEAKER = "speaker"  # the mark of whose words stand in a user's place in a session, where that is known
 _LARGEST = 64 << 20
 _OTHERS_KEY = re.compile(r"(?:^|:)(?:group|channel|room|thread|topic|cron|heartbeat|dream\w*)(?::|$)")
-_HOOK_KEY = re.compile(r"(?:^|:)hook(?::|$)")
+_DIRECT_KEY = re.compile(r"^(?:agent:[^:]+:)?main$|:(?:direct|dm|webchat|tui)(?::|$)")
+_HOOK_KEY = re.compile(r"(?:^|:)(?:web)?hook(?::|$)")
 _AGENT_KEY = re.compile(r"(?:^|:)(?:subagent|acp)(?::|$)")
 _WEB_SOURCES = ("webhook", "web", "web_fetch", "web_search", "browser", "http", "rss")
 
@@ -73,7 +74,7 @@ def of_session(key: str, entry: Mapping[str, Any]) -> Origin | None:
     if parent or _AGENT_KEY.search(key):
         asked = of_session(parent, {}) if parent else None
         return Origin.AGENT if asked is None or asked.trusted else asked
-    return Origin.USER if key or chat else None
+    return Origin.USER if chat or _DIRECT_KEY.search(key) else None
 
 
 def of_message(text: str, session: Origin | None) -> tuple[str, Origin]:
