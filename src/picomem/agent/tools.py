@@ -113,7 +113,7 @@ class MemoryTools(AbstractToolset[Any]):
             request = _weighed_once(request)
             if isinstance(request, Forget) and self.voices is not None:
                 self._check_mentioned(request, self.voices)
-            request, note = vouched(request, self.voices.spoken if self.voices else None)
+            request, note = vouched(request, self.voices.spoken if self.voices else None, self.engine)
             result = found.call(self.engine, request)
         except PicomemError as error:
             if isinstance(error, StoreError) and not self.hides_trouble:

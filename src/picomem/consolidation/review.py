@@ -149,16 +149,17 @@ class Spoken:
             others.append((tainted, frozenset()))
         return cls((Grounds(line.text for line in lines if line.origin.trusted),), tuple(others))
 
-    def origin_of(self, text: str) -> Origin:
-        """Whose statement it is."""
-        origin = self.origin_of_words(text)
-        if not self.others or not origin.trusted or any(grounds.hold(text) for grounds in self.own):
+    def origin_of(self, text: str, known: str = "") -> Origin:
+        """Whose statement it is. The words of a trusted memory that it revises (`known`) need no one to say them."""
+        origin = self.origin_of_words(text, known)
+        if not self.others or not origin.trusted or any(grounds.hold(text, known) for grounds in self.own):
             return origin
         return worst(origin for origin, _ in self.others)
 
-    def origin_of_words(self, text: str) -> Origin:
+    def origin_of_words(self, text: str, known: str = "") -> Origin:
         """The least trusted of those who said a word of it that neither the user nor the agent did."""
-        news = content_words(text) - frozenset(term for grounds in self.own for term in grounds.terms)
+        own = frozenset(term for grounds in self.own for term in grounds.terms)
+        news = content_words(text) - own - frozenset(terms(known))
         return worst(origin for origin, said in self.others if news & said)
 
 

@@ -146,7 +146,7 @@ class HandedOver:
         if not texts or not isinstance(request, (Remember, Revise)):
             return request, ""
         others = tuple((origin, frozenset(terms(text))) for origin, text in texts)
-        return vouched(request, Spoken((Grounds(engine.stated_lately()),), others))
+        return vouched(request, Spoken((Grounds(engine.stated_lately()),), others), engine)
 
 
 def _words(quote: str) -> Iterable[str]:

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 
 from picomem.clock import to_datetime
 from picomem.errors import InvalidInput
-from picomem.records.kinds import Kind, Priority
+from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.memory import Memory
 from picomem.text.safe import for_markdown_line, markdown_name
 from picomem.text.tokens import count_tokens, cut_to_tokens
@@ -74,8 +74,10 @@ def build(memories: Iterable[Memory], episodes: int, budget: int = BUDGET, *, da
 
 
 def _rank(memory: Memory) -> tuple[object, ...]:
+    # What the user stated stands before what an agent stored.
     # Of two that matter alike the later one comes first: of two decisions it is the one that holds.
-    return (not memory.pinned, -memory.importance, -memory.valid_from, memory.key, memory.id)
+    stored_by_agent = memory.origin is not Origin.USER
+    return (not memory.pinned, -memory.importance, stored_by_agent, -memory.valid_from, memory.key, memory.id)
 
 
 def _sections(memories: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:

@@ -1,4 +1,4 @@
-"""What an agent asks memory to store, with the origin that its words have; for those who serve agents. Pure.
+"""What an agent asks memory to store, with the origin that its words have; for those who serve agents.
 
 Whatever the request claims, it is weighed against what the agent has in its sight (`consolidation/review.py`,
 `Spoken`).
@@ -6,15 +6,20 @@ Whatever the request claims, it is weighed against what the agent has in its sig
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from picomem.consolidation.review import Spoken
+from picomem.errors import PicomemError
 from picomem.operations.remembering import Remember, Revise
 from picomem.records.kinds import Origin
 from picomem.values import replace
 
+if TYPE_CHECKING:
+    from picomem.engine.engine import Engine
 
-def vouched(request: Any, spoken: Spoken | None) -> tuple[Any, str]:
+
+def vouched(request: Any, spoken: Spoken | None, engine: Engine) -> tuple[Any, str]:
     """The request with its origin, and what the agent is to know of that. `spoken` is None where nothing that nobody
     trusted wrote is in its sight.
 
@@ -22,9 +27,7 @@ def vouched(request: Any, spoken: Spoken | None) -> tuple[Any, str]:
     """
     if spoken is None or not isinstance(request, (Remember, Revise)) or not Origin(request.origin).trusted:
         return request, ""
-    origin = spoken.origin_of(request.content or "")
-    if origin.trusted:
-        origin = spoken.origin_of_words(" ".join([*_key(request), *(request.tags or ())]))
+    origin = _origin(request, spoken, _known(engine, request))
     if not origin.trusted:
         return replace(request, origin=origin.value), (
             f" (untrusted text was read, and the user has not stated this, so its origin is {origin})"
@@ -36,6 +39,22 @@ def vouched(request: Any, spoken: Spoken | None) -> tuple[Any, str]:
     return request, ""
 
 
-def _key(request: Remember | Revise) -> list[str]:
-    """The name that it gives; of a revision it is there already."""
-    return [request.key.replace("_", " ")] if isinstance(request, Remember) else []
+def _origin(request: Remember | Revise, spoken: Spoken, known: str) -> Origin:
+    content = request.content or ""
+    origin = spoken.origin_of(content)
+    if known and not origin.trusted:
+        origin = spoken.origin_of(content, known)
+    named = [request.key.replace("_", " ")] if isinstance(request, Remember) else []
+    return spoken.origin_of_words(" ".join([*named, *(request.tags or ())]), known) if origin.trusted else origin
+
+
+def _known(engine: Engine, request: Remember | Revise) -> str:
+    """The memory that the request is to replace, if somebody trusted stands behind it."""
+    name = request.key if isinstance(request, Remember) else request.name
+    if not name:
+        return ""
+    with suppress(PicomemError):
+        memory = engine.history(name, scope=engine.scope.narrowed(project=request.project))[-1]
+        if memory.origin.trusted and not memory.archived:
+            return f"{memory.key.replace('_', ' ')} {memory.content}"
+    return ""
