@@ -58,7 +58,10 @@ _ENDINGS = frozenset("e n en s es er em ern ly d ed ing ism".split())
 
 _STOP = r"(?<=[.!?])\s+|(?<=[。！？])|\n+"
 _QUESTION = r"[?？]\s*$"
-_POLITE_REQUEST = r"(?i)\b(?:can|could|would|will) you\b|\bplease\b|\b(?:kannst|könntest|würdest) du\b|\bbitte\b|请|請|帮我|能不能|可以"
+_POLITE_REQUEST = (
+    r"(?i)\b(?:can|could|would|will) you\b|\bplease\b|\b(?:kannst|könntest|würdest) du\b|\bbitte\b|"
+    r"请|請|帮我|能不能|可以"
+)
 _REQUEST = (
     r"(?i)\b(?:remember|forget|note|store|save|keep|record|delete|remove|drop|erase|update|change|correct|merk\w*|"
     r"vergiss|vergessen|speicher\w*|lösch\w*)\b|记|忘|删|刪|改|存"
