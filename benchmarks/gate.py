@@ -18,17 +18,15 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from benchmarks.gate_lines import FRESH, HELD_OUT, TUNED, Junk, Keep
 from benchmarks.statement_pairs import DIFFERENT, TOLD, Told
-from picomem.clock import system_clock
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound, Refused
 from picomem.operations.table import operation
 from picomem.operations.views import AnswerView
 from picomem.policy.gate import judge
-from picomem.records.scope import Scope
+from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.store.sqlite import SqliteConnector
 from picomem.text.terms import is_stop_word
@@ -141,9 +139,8 @@ class _Trials:
 
     @contextmanager
     def _opened(self, path: Path) -> Iterator[Engine]:
-        connector = SqliteConnector(path)
-        with Engine(connector, Scope(), None, system_clock, ZoneInfo("UTC"), Settings()) as engine:
-            yield engine
+        with Runtime(SqliteConnector(path), Settings()) as runtime:
+            yield runtime.engine()
 
 
 def _writes(engine: Engine, text: str) -> bool:

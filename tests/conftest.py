@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import apsw
 import pytest
@@ -17,6 +16,7 @@ from picomem.clock import SECOND, Micros
 from picomem.engine.engine import Engine
 from picomem.paths import open_databases
 from picomem.records.scope import Scope
+from picomem.runtime import Runtime
 from picomem.settings import RecallSettings, Settings
 from picomem.store import episodes, memories, notes
 from picomem.store.sqlite import SqliteConnector
@@ -133,7 +133,8 @@ def open_engine(db: Path, clock: SteppingClock) -> Iterator[OpenEngine]:
     def _open(path: Path = db, *, user: str = "local", embedder=None, clock=clock, vfs: str | None = None) -> Engine:
         settings = Settings(recall=RecallSettings(embedder="none", timezone="UTC"))
         connector = SqliteConnector(path, vfs=vfs)
-        opened.append(Engine(connector, Scope(user), embedder, clock, ZoneInfo("UTC"), settings))
+        runtime = Runtime(connector, settings, embedder=embedder, clock=clock)
+        opened.append(runtime.engine(scope=Scope(user), closes=True))
         return opened[-1]
 
     yield _open

@@ -16,16 +16,22 @@ from picomem.version import __version__
 
 if TYPE_CHECKING:
     from picomem.app import open_engine as open  # noqa: A004
+    from picomem.app import open_runtime
     from picomem.engine.engine import Engine
     from picomem.errors import PicomemError
+    from picomem.records.caller import Caller
     from picomem.records.scope import Scope
+    from picomem.runtime import Runtime
 
-__all__ = ["Engine", "PicomemError", "Scope", "__version__", "open"]
+__all__ = ["Caller", "Engine", "PicomemError", "Runtime", "Scope", "__version__", "open", "open_runtime"]
 
 _PLACES = {
     "open": ("picomem.app", "open_engine"),
+    "open_runtime": ("picomem.app", "open_runtime"),
+    "Caller": ("picomem.records.caller", "Caller"),
     "Engine": ("picomem.engine.engine", "Engine"),
     "PicomemError": ("picomem.errors", "PicomemError"),
+    "Runtime": ("picomem.runtime", "Runtime"),
     "Scope": ("picomem.records.scope", "Scope"),
 }
 

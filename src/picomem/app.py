@@ -1,4 +1,4 @@
-"""The one place that wires: settings, database, embedder and clock become an engine."""
+"""The one place that wires: settings, database, embedder and clock become a runtime, and that an engine."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from picomem.engine.engine import Engine
 from picomem.errors import EmbedderFailed, InvalidInput, NoStore, NotFound, PicomemError, StoreError
 from picomem.models.embedder import Embedder
 from picomem.recall.weights import WEIGHTS, Weights
+from picomem.records.caller import Caller
 from picomem.records.scope import Scope
+from picomem.runtime import Runtime, check_caller
 from picomem.settings import Settings, load
 from picomem.store.connector import Connector
 from picomem.store.sqlite import SqliteConnector
 from picomem.text.safe import one_line
+from picomem.values import replace
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -37,27 +40,56 @@ def open_engine(
     embedder: str | Embedder | None = None,
     clock: Clock = system_clock,
     actor: str = "",
+    permissions: frozenset[str] | None = None,
     create: bool = True,
     without_store: bool = False,
     weights: Weights = WEIGHTS,
 ) -> Engine:
-    """Open a memory, or create one unless `create` is false.
+    """Open the memory of one user, or create one unless `create` is false; closing the engine closes the store.
 
-    `path` is the database file (default: `$PICOMEM_DB`, or the data directory's). `embedder` is an Embedder, or one as
-    `recall.embedder` names it ("static", "none", "onnx:FOLDER", …); by default what the settings say. Raises
-    InvalidInput for bad settings, StoreError for a bad file, and NoStore where there is none and none is to be
-    created. With `without_store`, where notes are configured, only what needs the store raises that, and recall asks
-    the notes. `weights` are those of ranking, for who measures what a part of it is worth.
+    `user` is the settings' where none is named. `permissions` are what the caller may do through operations, by
+    default what `Caller` says. For the rest see `open_runtime`, which serves several users.
     """
     if user is not None and not user.strip():
         # An empty variable in a script must not open the memory of somebody else.
         raise InvalidInput("The user id is empty; name a user, or leave it out for the one of the settings.")
     chosen = settings or load()
     scope = Scope(user or chosen.data.user, agent, project, session)
-    if scope != Scope() or actor:
-        from picomem.policy.redact import check_ids  # a recall of the local user has no need of it
+    caller = Caller(scope.user, actor)
+    if permissions is not None:
+        caller = replace(caller, permissions=permissions)
+    check_caller(caller, scope)  # before a file is made
+    runtime = open_runtime(
+        path,
+        settings=chosen,
+        embedder=embedder,
+        clock=clock,
+        create=create,
+        without_store=without_store,
+        weights=weights,
+    )
+    return runtime.engine(caller, scope, closes=True)
 
-        check_ids(scope, actor)
+
+def open_runtime(
+    path: str | Path | None = None,
+    *,
+    settings: Settings | None = None,
+    embedder: str | Embedder | None = None,
+    clock: Clock = system_clock,
+    create: bool = True,
+    without_store: bool = False,
+    weights: Weights = WEIGHTS,
+) -> Runtime:
+    """Open a store for any number of users, or create one unless `create` is false.
+
+    `path` is the database file (default: `$PICOMEM_DB`, or the data directory's). `embedder` is an Embedder, or one as
+    `recall.embedder` names it ("static", "none", "onnx:FOLDER", …); by default what the settings say. Raises
+    InvalidInput for bad settings, StoreError for a bad file, and NoStore where there is none and none is to be
+    created. With `without_store`, where notes are configured, only what needs the store raises that, and recall asks
+    the notes. `weights` are those of ranking, for measuring what a part of it is worth.
+    """
+    chosen = settings or load()
     database = paths.named_path(str(path)) if path is not None else paths.database_path(chosen.data.dir)
     zone, model = zone_of(chosen), _embedder(embedder or chosen.recall.embedder, chosen)  # before a file is made
     named = path is not None or bool(paths.named_database())
@@ -69,20 +101,18 @@ def open_engine(
             check_exists(database, named=named)
         return SqliteConnector(database)
 
-    engine = Engine(
+    runtime = Runtime(
         _connector(database, opened, without_store and bool(chosen.notes.paths or chosen.notes.extra_paths)),
-        scope,
-        model,
-        clock,
-        zone,
         chosen,
-        actor,
-        _lexicon() if model is not None else None,
-        weights,
+        embedder=model,
+        lexicon=_lexicon() if model is not None else None,
+        clock=clock,
+        zone=zone,
+        weights=weights,
     )
     if waiting:
-        _take_over_snapshot(engine, snapshot)
-    return engine
+        _take_over_snapshot(runtime.engine(), snapshot)
+    return runtime
 
 
 def _is_there(path: Path) -> bool:

@@ -5,6 +5,7 @@
     │   ├── InvalidKey        a key that breaks the rule; carries a suggestion
     │   └── InvalidTime       a date that does not exist or cannot be read
     ├── NotFound              nothing under that id or key                          exit 3, HTTP 404
+    ├── Forbidden             the caller lacks the permission                       exit 9, HTTP 403
     ├── Refused               the write gate said no, with a named reason           exit 4, HTTP 422
     ├── Conflict              the thing changed since it was read                   exit 5, HTTP 409
     ├── EmbedderFailed        texts could not be turned into vectors                exit 7, HTTP 502
@@ -64,6 +65,14 @@ class NotFound(PicomemError):
     code = "not_found"
     exit_code = 3
     status = 404
+
+
+class Forbidden(PicomemError):
+    """The caller does not have the permission for that; whoever runs picomem can grant it."""
+
+    code = "forbidden"
+    exit_code = 9
+    status = 403
 
 
 class Refused(PicomemError):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import anyio
 import pytest
@@ -17,9 +16,9 @@ from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.models.generator import Fact, Generator, Material, Proposal, Purse
 from picomem.records.kinds import Origin
-from picomem.records.scope import Scope
 from picomem.records.session import Role, Said, Session, ToolCall
 from picomem.records.spend import Spend
+from picomem.runtime import Runtime
 from picomem.settings import MemorySettings, RecallSettings, SessionSettings, Settings
 from picomem.store.sqlite import SqliteConnector
 
@@ -87,9 +86,8 @@ def settled() -> Settings:
 @pytest.fixture
 def memory(db: Path, clock: SteppingClock, settled: Settings):
     """An engine with memory on, and summaries."""
-    engine = Engine(SqliteConnector(db), Scope(), None, clock, ZoneInfo("UTC"), settled)
-    yield engine
-    engine.close()
+    with Runtime(SqliteConnector(db), settled, clock=clock) as runtime:
+        yield runtime.engine()
 
 
 @pytest.fixture

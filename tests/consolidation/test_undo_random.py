@@ -6,7 +6,6 @@ from __future__ import annotations
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,11 +15,10 @@ from tests.conftest import START, derived_disagreements
 from tests.consolidation.conftest import Scripted, begun, consolidate, proposal, said, with_window
 
 from picomem.clock import MINUTE
-from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.models.generator import Fact
 from picomem.models.static import StaticEmbedder
-from picomem.records.scope import Scope
+from picomem.runtime import Runtime
 from picomem.store.sqlite import SqliteConnector
 
 _TEXTS = {
@@ -40,9 +38,9 @@ class Undoing(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.path = Path(self.folder.name) / "memory.db"
         self.now = START
-        self.engine = Engine(
-            SqliteConnector(self.path), Scope(), _EMBEDDER, self._clock, ZoneInfo("UTC"), with_window(1_000)
-        )
+        connector = SqliteConnector(self.path)
+        runtime = Runtime(connector, with_window(1_000), embedder=_EMBEDDER, clock=self._clock)
+        self.engine = runtime.engine(closes=True)
         self.talks = [begun(self.engine).id for _ in range(2)]
         self.empty = self.state()
 

@@ -43,7 +43,7 @@ class _NoRules:
 
 def fill_without_rules(engine: Engine) -> None:
     """Store a secret in each column that holds text, as a program that knew no rule would."""
-    engine._kept_redactor = Redactor(bytes(32), scanner=_NoRules())  # type: ignore[arg-type]
+    engine._resources._redactor = Redactor(bytes(32), scanner=_NoRules())  # type: ignore[arg-type]
     s = SECRETS
     engine.remember(f"The relay deploys with {s['old_content']} on Mondays", key="relay", tags=[s["old_tag"]])
     engine.revise(
@@ -141,7 +141,7 @@ def test_a_scrub_leaves_no_trace_in_any_file_while_the_store_is_open(db: Path, o
     """Nor in the log, in free pages, in an exported page."""
     fill_without_rules(open_engine())
     old = open_engine()
-    old._kept_redactor = Redactor(bytes(32), scanner=_NoRules())  # type: ignore[arg-type]
+    old._resources._redactor = Redactor(bytes(32), scanner=_NoRules())  # type: ignore[arg-type]
     old.revise("relay", pinned=True, priority="critical")
     page = db.parent / "memory" / "MEMORY-INDEX.md"
     old.export_index(page)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,7 +14,8 @@ from picomem.clock import DAY, MINUTE
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, NotFound, PicomemError, Refused
 from picomem.models.static import StaticEmbedder
-from picomem.records.scope import Scope
+from picomem.records.caller import Caller
+from picomem.runtime import Runtime
 from picomem.settings import RecallSettings, Settings
 from picomem.store import memories
 from picomem.store.sqlite import SqliteConnector
@@ -268,9 +268,8 @@ class Undoing(RuleBasedStateMachine):
         self.path = Path(self.folder.name) / "memory.db"
         self.now = START
         chosen = Settings(recall=RecallSettings(embedder="none", timezone="UTC"))
-        self.engine = Engine(
-            SqliteConnector(self.path), Scope(), None, lambda: self.now, ZoneInfo("UTC"), chosen, "user:test"
-        )
+        runtime = Runtime(SqliteConnector(self.path), chosen, clock=lambda: self.now)
+        self.engine = runtime.engine(Caller(actor="user:test"), closes=True)
         self.done: list[tuple[str, set, set]] = []  # the run, what was believed before it and after it
         self.then: dict[int, list[str]] = {}
 

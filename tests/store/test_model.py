@@ -17,7 +17,6 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -29,7 +28,7 @@ from picomem.clock import MINUTE, Micros
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.kinds import Decision
-from picomem.records.scope import Scope
+from picomem.runtime import Runtime
 from picomem.settings import RecallSettings, Settings
 from picomem.store.sqlite import SqliteConnector
 
@@ -116,7 +115,7 @@ class Store(RuleBasedStateMachine):
     def _opened(self) -> Engine:
         chosen = Settings(recall=RecallSettings(embedder="none", timezone="UTC"))
         connector = SqliteConnector(self.path)
-        return Engine(connector, Scope(), None, lambda: self.now, ZoneInfo("UTC"), chosen)
+        return Runtime(connector, chosen, clock=lambda: self.now).engine(closes=True)
 
     def teardown(self) -> None:
         self.engine.close()

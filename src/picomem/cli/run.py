@@ -13,13 +13,23 @@ from picomem.app import open_engine
 from picomem.errors import GeneratorFailed, InvalidInput, NotFound, StoreError
 from picomem.operations.operation import Operation, Progressing
 from picomem.paths import private_umask
+from picomem.records.caller import PERMISSIONS
 from picomem.text.safe import escaped_json, one_line
+
+# The person at the terminal can read and write the database file itself, so everything is granted to them.
+_AT_THE_TERMINAL = PERMISSIONS
 
 
 def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace) -> int:
     """Do it, and print the result as text or as one JSON document."""
     private_umask()
-    with open_engine(chosen.db, user=chosen.user, create=operation.creates, without_store=True) as engine:
+    with open_engine(
+        chosen.db,
+        user=chosen.user,
+        permissions=_AT_THE_TERMINAL,
+        create=operation.creates,
+        without_store=True,
+    ) as engine:
         if getattr(chosen, "watch", False):
             from picomem.cli.watch import watch
             from picomem.jobs import in_background

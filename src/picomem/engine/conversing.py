@@ -23,7 +23,7 @@ class Conversing(Writing):
 
     def heard(self, *texts: str) -> None:
         """Know texts that nobody trusted wrote (a tool's output) again, where an agent offers them as its own words."""
-        self._handed_out.keep(texts)
+        self._handed_out().keep(texts)
 
     def sessions(self) -> Sessions:
         """The conversations of this user with PicoBot: create, append, load, fork, list; see sessions/log.py."""

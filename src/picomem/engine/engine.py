@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from picomem.engine.keeping import Keeping
 from picomem.records.memory import Parent
+from picomem.values import replace
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -31,14 +32,15 @@ class Engine(Keeping):
         from copy import copy
 
         acting = copy(self)
-        acting._actor = actor or self._actor
+        acting.caller = replace(self.caller, actor=actor or self.caller.actor, is_agent=agent)
         acting._sources = (Parent(kind="message", id=message),) if message else ()
         acting._said = said
-        acting._is_agents = agent
         return acting
 
     def close(self) -> None:
-        self._connector.close()
+        """Close the store, where it was opened for this engine alone; the engine of a `Runtime` leaves it open."""
+        if self._close is not None:
+            self._close()
 
     def __enter__(self) -> Engine:
         return self

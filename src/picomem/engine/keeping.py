@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from picomem.engine.conversing import Conversing
 from picomem.errors import Conflict, EmbedderFailed, InvalidInput, NotFound, StoreError
-from picomem.memory.echo_guard import HandedOut
 from picomem.records.scope import Scope
 
 if TYPE_CHECKING:
@@ -60,9 +59,12 @@ class Keeping(Conversing):
         if not is_begun:
             return Purged(counts={}, change_id="", scan=None)
         if erased is not None:
-            logging.getLogger("picomem").info("purge %s by %s: %s", erased.change.id, self._actor, erased.counts)
+            logging.getLogger("picomem").info(
+                "purge %s by %s: %s", erased.change.id, self.caller.signature, erased.counts
+            )
         self._settle()
-        self._handed_out, self._kept_sessions = HandedOut(), None
+        self._resources.drop_handed_out(self.scope.user)
+        self._kept_sessions = None
         return self._without_traces(erased, wait_seconds)
 
     def _erase(self, session: str, older_than: int | None, everything: bool) -> tuple[bool, Erased | None]:
@@ -176,8 +178,8 @@ class Keeping(Conversing):
         from picomem.memory.embed import Embed
 
         made_by = self._vectors()
-        if self._no_embedder is not None:
-            raise self._no_embedder
+        if self._resources.no_embedder is not None:
+            raise self._resources.no_embedder
         if made_by is None:
             raise InvalidInput("recall.embedder is none, so there are no vectors to make; set it to static or another.")
         return Embed(self._connector, self.scope, made_by, self._clock, stop).run(

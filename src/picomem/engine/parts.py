@@ -1,4 +1,4 @@
-"""What every method of the engine needs: the store, the clock, the embedder, and what is made of them when needed.
+"""What every method of the engine needs: what the process shares, the caller, and what is made of them when needed.
 
 What only some methods need is imported by them: a recall in a hook must not wait for the readers of transcripts.
 """
@@ -9,25 +9,19 @@ from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from typing import TYPE_CHECKING, TypeVar
 
-from picomem.clock import Clock, Micros, check_time, parse_iso
-from picomem.errors import DiskFull, EmbedderFailed, InvalidInput
+from picomem.clock import Micros, check_time, parse_iso
+from picomem.engine.resources import Resources
+from picomem.errors import DiskFull, InvalidInput
 from picomem.memory.arguments import future
-from picomem.memory.echo_guard import HandedOut
-from picomem.recall.recall import Recall
-from picomem.recall.vector_search import MeaningLeg
-from picomem.recall.weights import WEIGHTS, Weights
+from picomem.records.caller import Caller
 from picomem.records.memory import Parent
 from picomem.records.scope import Scope
-from picomem.settings import Settings
-from picomem.store.connector import Connector
-from picomem.store.meta import redaction_key
 
 if TYPE_CHECKING:
     from picomem.memory.clean import Cleaner
+    from picomem.memory.echo_guard import HandedOut
     from picomem.memory.remember import Writer
     from picomem.memory.vectors import Vectors
-    from picomem.models.embedder import Embedder
-    from picomem.models.lexicon import Lexicon
     from picomem.notes.notes import Notes
     from picomem.policy.redact import Redactor
     from picomem.sessions.log import Sessions
@@ -36,44 +30,24 @@ _Result = TypeVar("_Result")
 
 
 class Parts:
-    """The memory of one user, as it was opened."""
+    """The memory of one user, as one caller sees it."""
 
     def __init__(
-        self,
-        connector: Connector,
-        scope: Scope,
-        embedder: Embedder | EmbedderFailed | None,
-        clock: Clock,
-        zone: tzinfo,
-        settings: Settings,
-        actor: str = "",
-        lexicon: Lexicon | None = None,
-        weights: Weights = WEIGHTS,
+        self, resources: Resources, caller: Caller, scope: Scope, close: Callable[[], None] | None = None
     ) -> None:
+        """`close` ends what the engine alone uses; without it, `resources` belong to others as well."""
         self.scope = scope
-        self.settings = settings
-        self._connector = connector
-        self._clock = clock
-        self._zone = zone
-        self._actor = actor or f"user:{scope.user}"
+        self.settings = resources.settings
+        self.caller = caller
+        self._resources = resources
+        self._close = close
+        self._connector = resources.connector
+        self._clock = resources.clock
+        self._zone = resources.zone
         self._sources: tuple[Parent, ...] = ()
         self._said = ""
-        self._is_agents = False
-        self._handed_out = HandedOut()
-        self._kept_cleaner: Cleaner | None = None
-        self._kept_redactor: Redactor | None = None
-        self._no_embedder = embedder if isinstance(embedder, EmbedderFailed) else None
-        embedder = None if isinstance(embedder, EmbedderFailed) else embedder
-        if embedder is not None and not embedder.local:
-            from picomem.policy.outgoing import RedactedEmbedder
-
-            embedder = RedactedEmbedder(embedder, self._redactor)
-        self._embedder = embedder
         self._kept_vectors: Vectors | None = None
         self._kept_sessions: Sessions | None = None
-        meaning = MeaningLeg(embedder) if embedder is not None else None
-        without = f"failed: {self.embedder_trouble.rstrip('.')}" if self._no_embedder else "off"
-        self._recall = Recall(connector, self._redactor, meaning, zone, lexicon, weights, without)
 
     @property
     def zone(self) -> tzinfo:
@@ -83,12 +57,13 @@ class Parts:
     @property
     def embedder_name(self) -> str:
         """The name of the embedder, or "none"."""
-        return self._embedder.name if self._embedder else "none"
+        embedder = self._resources.embedder
+        return embedder.name if embedder else "none"
 
     @property
     def embedder_trouble(self) -> str:
         """Why there is no embedder, though the settings want one."""
-        return str(self._no_embedder or "")
+        return str(self._resources.no_embedder or "")
 
     @property
     def read_only(self) -> bool:
@@ -107,11 +82,11 @@ class Parts:
         made_by = self._vectors()
         store = made_by.store_memory if made_by else None
         return Writer(
-            actor=actor or self._actor,
+            actor=actor or self.caller.signature,
             now=self._clock(),
             verb=verb,
             store_vector=store,
-            recalled=self._handed_out.texts(),
+            recalled=self._handed_out().texts(),
             sources=self._sources,
             said=self._said,
             persons=Grounds(said),
@@ -120,8 +95,8 @@ class Parts:
     def _vectors(self) -> Vectors | None:
         from picomem.memory.vectors import Vectors
 
-        if self._kept_vectors is None and self._embedder is not None:
-            self._kept_vectors = Vectors(self._embedder, self.scope)
+        if self._kept_vectors is None and self._resources.embedder is not None:
+            self._kept_vectors = Vectors(self._resources.embedder, self.scope)
         return self._kept_vectors
 
     def _deleting(self, delete: Callable[[], _Result]) -> _Result:
@@ -154,19 +129,13 @@ class Parts:
         return "No notes are configured; the setting notes.paths names the folders that MEMORY.md and memory/ lie in."
 
     def _redactor(self) -> Redactor:
-        from picomem.policy.redact import Redactor
-
-        if self._kept_redactor is None:
-            with self._connector.read() as tx:
-                self._kept_redactor = Redactor(redaction_key(tx))
-        return self._kept_redactor
+        return self._resources.redactor()
 
     def _cleaner(self) -> Cleaner:
-        from picomem.memory.clean import Cleaner
+        return self._resources.cleaner()
 
-        if self._kept_cleaner is None:
-            self._kept_cleaner = Cleaner(self._redactor())
-        return self._kept_cleaner
+    def _handed_out(self) -> HandedOut:
+        return self._resources.handed_out(self.scope.user)
 
     def _owner(self, scope: Scope | None) -> Scope:
         """The scope that a caller gave, or ours. Raises InvalidInput for another user's, and for a secret in it."""

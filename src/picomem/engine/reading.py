@@ -85,7 +85,7 @@ class Reading(Parts):
         asked_at = self._clock() if asked_at is None else asked_at
 
         def recall() -> Answer:
-            return self._recall.answer(self._owner(scope), question, wanted, asked_at)
+            return self._resources.recall.answer(self._owner(scope), question, wanted, asked_at)
 
         notes = self._notes() if include_notes and not (scope or self.scope).session else None
         if notes is None:
@@ -94,7 +94,7 @@ class Reading(Parts):
             from picomem.notes.fallback import answered
 
             answer = answered(recall, notes, parse(question, asked_at, self._zone), wanted)
-        self._handed_out.note(answer.hits)
+        self._handed_out().note(answer.hits)
         return answer
 
     def search_notes(self, query: str, *, limit: int = 6, min_score: float = 0.25) -> Found:
@@ -106,7 +106,7 @@ class Reading(Parts):
         if notes is None:
             return Found(warnings=[self._no_notes()])
         found = notes.search(parse(query, self._clock(), self._zone), limit, min_score)
-        self._handed_out.note(map(note_hit, found.hits))
+        self._handed_out().note(map(note_hit, found.hits))
         return found
 
     def read_note(self, name: str, *, first_line: int = 1, lines: int | None = None) -> Excerpt:
@@ -240,7 +240,7 @@ class Reading(Parts):
 
     def _persons(self) -> list[str]:
         """What the person says for whom an agent acts; nothing where the person acts themselves."""
-        if self._said or not self._is_agents:
+        if self._said or not self.caller.is_agent:
             return [self._said] if self._said else []
         return self.stated_lately()
 

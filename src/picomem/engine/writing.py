@@ -156,7 +156,7 @@ class Writing(Reading):
                 memory = resolve(tx, self._owner(scope), name)
                 writer = self._writer("forget", said=persons)
                 asked = writer.persons.ask_to_forget(memory.key, memory.content)
-                if self._is_agents and memory.is_a_persons and not asked:
+                if self.caller.is_agent and memory.is_a_persons and not asked:
                     raise Refused(
                         f"Not forgotten: the user {'stated' if memory.origin is Origin.USER else 'pinned'} "
                         f"“{memory.key}” and has not asked for this in their own words; ask them to say that it shall "

@@ -1,0 +1,90 @@
+"""What the engines of one process share: the store, the embedder, the clock, the settings, and what is made of them."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from picomem.clock import Clock
+from picomem.errors import EmbedderFailed
+from picomem.memory.echo_guard import HandedOut
+from picomem.recall.recall import Recall
+from picomem.recall.vector_search import MeaningLeg
+from picomem.recall.weights import Weights
+from picomem.settings import Settings
+from picomem.store.connector import Connector
+from picomem.store.meta import redaction_key
+
+if TYPE_CHECKING:
+    from picomem.memory.clean import Cleaner
+    from picomem.models.embedder import Embedder
+    from picomem.models.lexicon import Lexicon
+    from picomem.policy.redact import Redactor
+
+_USERS_KEPT = 256  # whose recalled texts are kept: 64 texts of each at most
+
+
+class Resources:
+    """Holds nothing that belongs to one user, except under that user's id. Safe to share between threads."""
+
+    def __init__(
+        self,
+        connector: Connector,
+        embedder: Embedder | EmbedderFailed | None,
+        clock: Clock,
+        zone: tzinfo,
+        settings: Settings,
+        lexicon: Lexicon | None,
+        weights: Weights,
+    ) -> None:
+        """`embedder` may be the reason why there is none."""
+        self.connector = connector
+        self.clock = clock
+        self.zone = zone
+        self.settings = settings
+        self.no_embedder = embedder if isinstance(embedder, EmbedderFailed) else None
+        embedder = None if isinstance(embedder, EmbedderFailed) else embedder
+        if embedder is not None and not embedder.local:
+            from picomem.policy.outgoing import RedactedEmbedder
+
+            embedder = RedactedEmbedder(embedder, self.redactor)
+        self.embedder = embedder
+        self._redactor: Redactor | None = None
+        self._cleaner: Cleaner | None = None
+        self._handed_out: dict[str, HandedOut] = {}  # by user, the one who recalled longest ago first
+        self._lock = Lock()
+        meaning = MeaningLeg(embedder) if embedder is not None else None
+        without = f"failed: {str(self.no_embedder).rstrip('.')}" if self.no_embedder else "off"
+        self.recall = Recall(connector, self.redactor, meaning, zone, lexicon, weights, without)
+
+    def redactor(self) -> Redactor:
+        """Takes secrets out of texts, with the store's key for the marks. Raises StoreError."""
+        from picomem.policy.redact import Redactor
+
+        if self._redactor is None:
+            with self.connector.read() as tx:
+                self._redactor = Redactor(redaction_key(tx))
+        return self._redactor
+
+    def cleaner(self) -> Cleaner:
+        """Cleans texts on their way into the store and out of it. Raises StoreError."""
+        from picomem.memory.clean import Cleaner
+
+        if self._cleaner is None:
+            self._cleaner = Cleaner(self.redactor())
+        return self._cleaner
+
+    def handed_out(self, user: str) -> HandedOut:
+        """What recall handed out lately to this user, whichever engine asked."""
+        with self._lock:
+            texts = self._handed_out.pop(user, None) or HandedOut()
+            self._handed_out[user] = texts
+            if len(self._handed_out) > _USERS_KEPT:
+                del self._handed_out[next(iter(self._handed_out))]
+            return texts
+
+    def drop_handed_out(self, user: str) -> None:
+        """Forget what was handed out to this user: it was purged."""
+        with self._lock:
+            self._handed_out.pop(user, None)

@@ -1,0 +1,50 @@
+"""Who asks: the user, the name that stands on changes, and what they may do."""
+
+from __future__ import annotations
+
+from picomem.errors import Forbidden, InvalidInput
+from picomem.records.scope import LOCAL_USER
+from picomem.values import dataclass
+
+OWN_DATA = frozenset({"memory:read:session", "memory:read:user", "memory:write:session", "memory:write:user"})
+PURGE = "memory:purge:user"
+GLOBAL = frozenset({"memory:read:global", "memory:write:global"})
+PERMISSIONS = OWN_DATA | GLOBAL | {PURGE}
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A user, or an agent that acts for them (`is_agent`).
+
+    By default a caller reads, changes and purges their own data. The permissions in `GLOBAL`, which reach every user's
+    data, must be granted. An agent never purges, whatever it was granted.
+    """
+
+    user: str = LOCAL_USER
+    actor: str = ""  # the name that stands on changes; empty: the user's
+    permissions: frozenset[str] = OWN_DATA | {PURGE}
+    is_agent: bool = False
+
+    def __post_init__(self) -> None:
+        unknown = sorted(self.permissions - PERMISSIONS)
+        if unknown:
+            known = ", ".join(sorted(PERMISSIONS))
+            raise InvalidInput(f"There is no permission “{unknown[0][:64]}”; the permissions are {known}.")
+
+    @property
+    def signature(self) -> str:
+        """The name that stands on changes."""
+        return self.actor or f"user:{self.user}"
+
+    def may(self, permission: str) -> bool:
+        """Whether the caller holds a permission."""
+        return permission in self.permissions and not (self.is_agent and permission == PURGE)
+
+    def require(self, permission: str, verb: str) -> None:
+        """Raise Forbidden where the caller does not hold the permission that `verb` needs."""
+        if not self.may(permission):
+            raise Forbidden(
+                f"“{verb}” needs the permission {permission}, which {self.signature} does not have; "
+                "whoever runs picomem can grant it.",
+                permission=permission,
+            )

@@ -1,0 +1,86 @@
+"""What a process opens once, and from which it makes the engine of each caller."""
+
+from __future__ import annotations
+
+from datetime import UTC, tzinfo
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from picomem.clock import Clock, system_clock
+from picomem.engine.engine import Engine
+from picomem.engine.resources import Resources
+from picomem.errors import Forbidden
+from picomem.recall.weights import WEIGHTS, Weights
+from picomem.records.caller import Caller
+from picomem.records.scope import Scope
+from picomem.settings import Settings
+from picomem.store.connector import Connector
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from picomem.errors import EmbedderFailed
+    from picomem.models.embedder import Embedder
+    from picomem.models.lexicon import Lexicon
+
+
+class Runtime:
+    """One open store, its embedder, settings and clock, for any number of users and threads."""
+
+    def __init__(
+        self,
+        connector: Connector,
+        settings: Settings,
+        *,
+        embedder: Embedder | EmbedderFailed | None = None,
+        lexicon: Lexicon | None = None,
+        clock: Clock = system_clock,
+        zone: tzinfo = UTC,
+        weights: Weights = WEIGHTS,
+    ) -> None:
+        """The runtime closes `connector`. `embedder` may be the reason why there is none; `zone` is the zone of
+        "yesterday"; `weights` are those of ranking."""
+        self._resources = Resources(connector, embedder, clock, zone, settings, lexicon, weights)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of every engine."""
+        return self._resources.settings
+
+    def engine(self, caller: Caller | None = None, scope: Scope | None = None, *, closes: bool = False) -> Engine:
+        """Make the engine of a caller, in microseconds; it needs no closing.
+
+        `scope` narrows the engine to an agent, a project or a session of the caller's user; without a caller it names
+        the user. With `closes`, closing the engine closes the runtime. Raises Forbidden for another user's scope, and
+        InvalidInput for an id that looks like a secret.
+        """
+        scope = scope or Scope(caller.user if caller else Scope().user)
+        caller = caller or Caller(scope.user)
+        check_caller(caller, scope)
+        return Engine(self._resources, caller, scope, self.close if closes else None)
+
+    def close(self) -> None:
+        """Close the store; no engine of this runtime works afterwards."""
+        self._resources.connector.close()
+
+    def __enter__(self) -> Runtime:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@lru_cache(maxsize=1024)
+def check_caller(caller: Caller, scope: Scope) -> None:
+    """Raise Forbidden for another user's scope, and InvalidInput for an id that looks like a secret.
+
+    Cached, because looking for secrets takes longer than all else that an engine needs, and the same callers return.
+    """
+    if scope.user != caller.user:
+        raise Forbidden(f"The caller is user {caller.user}, and the memory is of user {scope.user}; ask as that user.")
+    if scope != Scope() or caller.actor:
+        from picomem.policy.redact import check_ids  # the local user needs no redactor
+
+        check_ids(scope, caller.actor)

@@ -1,0 +1,134 @@
+"""One process, one store, many users: each engine is one user's, made in microseconds, and safe beside the others."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import picomem
+from picomem.errors import Forbidden, InvalidInput
+from picomem.models.static import StaticEmbedder
+from picomem.operations.table import operation
+from picomem.operations.views import jsonable
+from picomem.paths import open_databases
+from picomem.records.caller import Caller
+from picomem.records.scope import Scope
+from picomem.runtime import Runtime
+from picomem.settings import RecallSettings, Settings
+from picomem.store.sqlite import SqliteConnector
+
+WORDS = {"mia": "lanterns", "omar": "violins"}
+ROUNDS = 12
+
+
+@pytest.fixture
+def runtime(db: Path) -> Iterator[Runtime]:
+    settings = Settings(recall=RecallSettings(embedder="none", timezone="UTC"))
+    with Runtime(SqliteConnector(db), settings, embedder=StaticEmbedder()) as opened:
+        yield opened
+
+
+def work(runtime: Runtime, user: str) -> str:
+    """Write and read as one user, through a new engine for each request as a server would; all that was handed out."""
+    handed_out = []
+    for number in range(ROUNDS):
+        key = f"store_{number}"
+        for verb, values in (
+            ("remember", {"content": f"Warehouse {number} holds {WORDS[user]} for {user}", "key": key}),
+            ("recall", {"query": "what does the warehouse hold?"}),
+            ("memories", {}),
+            ("why", {"id": key}),
+            ("history", {"name": key}),
+            ("timeline", {}),
+            ("index", {}),
+            ("changes", {}),
+            ("status", {}),
+        ):
+            found = operation(verb)
+            done = found.call(runtime.engine(Caller(user)), found.request(**values))
+            handed_out.append(json.dumps(jsonable(done)))
+    return "\n".join(handed_out)
+
+
+@pytest.mark.requirement("P8")
+def test_two_users_at_once_see_not_a_byte_of_each_other(runtime: Runtime) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        futures = [(user, pool.submit(work, runtime, user)) for user in WORDS for _ in range(3)]
+        handed_out = [(user, future.result()) for user, future in futures]
+    for user, text in handed_out:
+        (other,) = WORDS.keys() - {user}
+        assert WORDS[user] in text
+        assert WORDS[other] not in text
+        assert f"user:{other}" not in text
+    for user in WORDS:
+        assert len(runtime.engine(Caller(user)).memories()) == ROUNDS
+
+
+def test_what_one_user_recalled_another_may_state_and_a_new_engine_of_the_first_knows_it(runtime: Runtime) -> None:
+    page = "The relay restarts every night at three"
+    for user in WORDS:
+        runtime.engine(Caller(user)).remember(page, key="relay", origin="web")
+    runtime.engine(Caller("mia")).recall("when does the relay restart?", include_untrusted=True)
+    assert page in runtime.engine(Caller("mia"))._handed_out().texts()
+    assert runtime.engine(Caller("omar"))._handed_out().texts() == ()
+
+
+def test_an_engine_writes_as_its_caller(runtime: Runtime) -> None:
+    runtime.engine(Caller("mia")).remember("The crane is blue", key="crane")
+    runtime.engine(Caller("mia", actor="agent:desk")).revise("crane", "The crane is red")
+    changes = runtime.engine(scope=Scope("mia")).changes()
+    assert [change.actor for change, _ in changes] == ["agent:desk", "user:mia"]
+
+
+def test_an_engine_is_of_its_callers_user_only(runtime: Runtime) -> None:
+    with pytest.raises(Forbidden, match="caller is user mia, and the memory is of user omar"):
+        runtime.engine(Caller("mia"), Scope("omar"))
+    with pytest.raises(InvalidInput, match="looks like a secret"):
+        runtime.engine(Caller("sk-proj-" + "Ab3dE6gH9jK2mN5p" * 3))
+
+
+def test_the_engine_of_a_runtime_leaves_it_open_and_the_one_of_open_closes_it(runtime: Runtime, tmp_path: Path) -> None:
+    with runtime.engine(Caller("mia")) as engine:
+        engine.remember("The crane is blue", key="crane")
+    assert [memory.key for memory in runtime.engine(Caller("mia")).memories()] == ["crane"]
+    with picomem.open(tmp_path / "own.db", embedder="none"):
+        assert str(tmp_path / "own.db") in map(str, open_databases())
+    assert str(tmp_path / "own.db") not in map(str, open_databases())
+
+
+def test_a_runtime_is_opened_as_an_engine_is(db: Path) -> None:
+    with picomem.open_runtime(db, embedder="none") as runtime:
+        runtime.engine(picomem.Caller("mia")).remember("The crane is blue", key="crane")
+    with picomem.open(db, user="mia", embedder="none") as mia, picomem.open(db, embedder="none") as local:
+        assert [memory.key for memory in mia.memories()] == ["crane"]
+        assert local.memories() == []
+
+
+def test_an_engine_is_made_in_a_fraction_of_the_time_of_opening_a_store(runtime: Runtime, tmp_path: Path) -> None:
+    opened = _seconds(lambda: picomem.open(tmp_path / "other.db", embedder="none").close(), 5)
+    caller = Caller("mia", actor="agent:desk")
+    runtime.engine(caller)
+    made = _seconds(lambda: runtime.engine(caller), 2_000)
+    users = iter(range(10_000))
+    first = _seconds(lambda: runtime.engine(Caller(f"user {next(users)}")), 200)
+    figures = (
+        f"a store {opened * 1e6:,.0f} µs, the engine of a known user {made * 1e6:.1f}, of a new one {first * 1e6:.1f}"
+    )
+    print(figures)  # noqa: T201 - the figure of a benchmark
+    assert made < opened / 20
+
+
+def _seconds(work, times: int) -> float:
+    """How long one call takes, the best of three series."""
+    best = float("inf")
+    for _ in range(3):
+        begun = time.perf_counter()
+        for _ in range(times):
+            work()
+        best = min(best, (time.perf_counter() - begun) / times)
+    return best
