@@ -110,6 +110,7 @@ class MemoryTools(AbstractToolset[Any]):
             else:
                 found, parameters = self._operations[name]
                 request = parameters.request(arguments)
+            found.check_permission(self.engine)  # before the memory to forget is looked at
             request = _weighed_once(request)
             if isinstance(request, Forget) and self.voices is not None:
                 self._check_mentioned(request, self.voices)

@@ -45,7 +45,7 @@ from mcp.shared.exceptions import MCPError
 
 from picomem.consolidation.review import Spoken
 from picomem.engine.engine import Engine
-from picomem.errors import InvalidInput, PicomemError
+from picomem.errors import Forbidden, InvalidInput, PicomemError
 from picomem.operations import table
 from picomem.operations.advice import for_agents, with_notes_for_agents
 from picomem.operations.operation import Operation, Progressing
@@ -110,6 +110,7 @@ class Tool:
     ) -> types.CallToolResult:
         """Do it: the result as JSON and in words, or the sentence of the error."""
         try:
+            self._operation.check_permission(engine)  # before `vouched` reads what the user said
             request, note = handed.vouched(engine, self._parameters.request(arguments))
             own = _texts_in(arguments)
             result = self._operation.call(engine, request, progress)
@@ -230,7 +231,7 @@ def build_server(engine: Engine, operations: Iterable[Operation] | None = None) 
         return types.ListResourceTemplatesResult(resource_templates=[_index_template()])
 
     async def read_resource(_context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        return await to_thread.run_sync(_read_index, engine, params.uri, named, limiter=limiter)
+        return await to_thread.run_sync(_read_index, agents, params.uri, named, limiter=limiter)
 
     return Server(
         "picomem",
@@ -303,9 +304,10 @@ def _read_index(engine: Engine, uri: str, tools: Mapping[str, str]) -> types.Rea
     if project is None:
         raise MCPError(types.INVALID_PARAMS, f"There is no resource “{uri[:64]}”; there is {INDEX_URI}.", {"uri": uri})
     try:
-        page = engine.index(scope=engine.scope.narrowed(project=project))
+        index = table.operation("index")
+        page = index.call(engine, index.request(project=project)).page
     except PicomemError as error:
-        code = types.INVALID_PARAMS if isinstance(error, InvalidInput) else types.INTERNAL_ERROR
+        code = types.INVALID_PARAMS if isinstance(error, InvalidInput | Forbidden) else types.INTERNAL_ERROR
         raise MCPError(code, for_agents(str(error), tools), {"uri": uri}) from error
-    contents = types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=page.text)
+    contents = types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=page)
     return types.ReadResourceResult(contents=[contents])

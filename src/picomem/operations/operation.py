@@ -25,6 +25,7 @@ class Operation:
     it waits on a network and is a coroutine. `reply` says the result in words, for a model or a log. `tool` is its name
     as an MCP tool; an operation without one is not offered to models. `creates` says that it makes a store where there
     is none: what only reads or changes what is stored must not leave an empty one where a path was mistyped.
+    `permission` is what a caller must hold (records/caller.py); `call` checks it.
     """
 
     name: str
@@ -52,11 +53,17 @@ class Operation:
         """The function's docstring, each paragraph as one line."""
         return [" ".join(text.split()) for text in (self.run.__doc__ or "").strip().split("\n\n")]
 
-    def call(self, engine: Engine, request: Any, progress: Progressing | None = None) -> Any:
-        """Check the request and run it. One that waits on a network gets an event loop of its own.
+    def check_permission(self, engine: Engine) -> None:
+        """Raise Forbidden where the caller of the engine may not do this."""
+        engine.caller.require(self.permission, self.name)
 
-        Raises InvalidInput for a value outside of its bounds.
+    def call(self, engine: Engine, request: Any, progress: Progressing | None = None) -> Any:
+        """Check the permission of the engine's caller and the request, and run it: the one way to an operation.
+
+        One that waits on a network gets an event loop of its own. Raises Forbidden before anything is read, and
+        InvalidInput for a value outside of its bounds.
         """
+        self.check_permission(engine)
         request = checked(request)
         if self.asynchronous:
             import anyio

@@ -1,0 +1,159 @@
+"""An operation that declares a permission enforces it, whatever surface asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+from pydantic_ai.exceptions import ToolFailed
+from tests.gateway.test_mcp import protocol_error, refusal, talk
+
+from picomem import errors
+from picomem.agent.tools import TOOLS, MemoryTools
+from picomem.engine.engine import Engine
+from picomem.errors import Forbidden, InvalidInput
+from picomem.gateway.mcp import build_server
+from picomem.operations.operation import Operation, options
+from picomem.operations.schemas import Parameters
+from picomem.operations.table import NAMES, operation
+from picomem.records.caller import GLOBAL, OWN_DATA, PERMISSIONS, PURGE, Caller
+from picomem.runtime import Runtime
+from picomem.settings import NotesSettings, Settings
+from picomem.store.connector import Connector
+from picomem.store.late import LateConnector
+from picomem.values import MISSING
+
+pytestmark = pytest.mark.requirement("P8")
+
+
+class Untouched:
+    """A runtime whose store is opened at its first use; `uses` counts how often that was tried."""
+
+    def __init__(self, folder: Path) -> None:
+        self.uses = 0
+        self.runtime = Runtime(LateConnector(folder / "memory.db", self._opened), _settings(folder))
+
+    def _opened(self) -> Connector:
+        self.uses += 1
+        raise errors.StoreError("The store was used.")
+
+
+def _settings(folder: Path) -> Settings:
+    return Settings(notes=NotesSettings(paths=(str(folder / "notes"),)))
+
+
+@pytest.fixture
+def untouched(tmp_path: Path) -> Iterator[Untouched]:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "MEMORY.md").write_text("# Port\n\nStaging listens on 5433.\n", "utf-8")
+    made = Untouched(tmp_path)
+    yield made
+    assert made.uses == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes"]
+
+
+def request_of(verb: Operation, folder: Path) -> Any:
+    """A request that would do something: what must be given is given."""
+    hints = get_type_hints(verb.request)
+    values: dict[str, Any] = {}
+    for name, default, about in options(verb.request):
+        if about["path"]:
+            path = str(folder / "notes" / "MEMORY.md")
+            values[name] = (path,) if about["many"] else path
+        elif default is MISSING:
+            values[name] = 1 if hints[name] is int else "MEMORY.md"
+    return verb.request(**values)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_caller_without_the_permission_is_refused_and_nothing_is_read_or_written(
+    name: str, untouched: Untouched, tmp_path: Path
+) -> None:
+    verb = operation(name)
+    engine = untouched.runtime.engine(Caller(permissions=PERMISSIONS - {verb.permission}))
+    with pytest.raises(Forbidden) as raised:
+        verb.call(engine, request_of(verb, tmp_path))
+    assert str(raised.value) == (
+        f"“{name}” needs the permission {verb.permission}, which user:local does not have; "
+        "whoever runs picomem can grant it."
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_permission_is_a_known_one_and_says_what_the_operation_does(name: str) -> None:
+    verb = operation(name)
+    assert verb.permission in PERMISSIONS
+    assert verb.permission.startswith("memory:read:") == verb.read_only
+    assert (verb.permission == PURGE) == (name == "purge")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if operation(name).tool])
+def test_a_client_of_the_server_is_refused_in_the_same_words(name: str, untouched: Untouched, tmp_path: Path) -> None:
+    verb = operation(name)
+    engine = untouched.runtime.engine(Caller(permissions=PERMISSIONS - {verb.permission}))
+    arguments = arguments_of(verb, tmp_path)
+    result = talk(build_server(engine), lambda client: client.call_tool(verb.tool, arguments))
+    assert f"needs the permission {verb.permission}" in refusal(result)
+
+
+def test_a_client_of_the_server_without_permission_gets_no_index_page(untouched: Untouched) -> None:
+    engine = untouched.runtime.engine(Caller(permissions=frozenset()))
+    said = protocol_error(build_server(engine), lambda client: client.read_resource("picomem://index"))
+    assert "needs the permission memory:read:user" in said
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_an_agent_is_refused_in_the_same_words(name: str, untouched: Untouched, tmp_path: Path) -> None:
+    verb = operation(name)
+    tools = MemoryTools(untouched.runtime.engine(Caller(permissions=PERMISSIONS - {verb.permission})))
+    with pytest.raises(ToolFailed, match=f"needs the permission {verb.permission}"):
+        tools._answer(verb.tool, arguments_of(verb, tmp_path))
+
+
+def arguments_of(verb: Operation, folder: Path) -> dict[str, Any]:
+    """The arguments of a tool call for `request_of`."""
+    request = request_of(verb, folder)
+    named = {name: about["tool"] or name for name, default, about in options(verb.request) if default is MISSING}
+    arguments = {tool: getattr(request, name) for name, tool in named.items()}
+    Parameters(verb).request(dict(arguments))  # they are valid
+    return arguments
+
+
+def test_by_default_a_caller_has_what_is_theirs_and_nothing_global() -> None:
+    assert Caller().permissions == OWN_DATA | {PURGE}
+    assert not any(Caller().may(permission) for permission in GLOBAL)
+    assert Caller(permissions=PERMISSIONS).may("memory:write:global")
+
+
+def test_what_reaches_other_users_needs_a_grant(open_engine, tmp_path: Path) -> None:
+    engine: Engine = open_engine()
+    file = tmp_path / "sessions.json"
+    file.write_text('{"sessions": []}', "utf-8")
+    verb = operation("import-sessions")
+    with pytest.raises(Forbidden, match="memory:write:global"):
+        verb.call(engine, verb.request(path=str(file)))
+    engine.caller = Caller(permissions=OWN_DATA | GLOBAL)
+    assert verb.call(engine, verb.request(path=str(file))).sessions == 0
+
+
+def test_no_agent_purges_whatever_it_was_granted(engine: Engine) -> None:
+    engine.remember("The crane is blue", key="crane")
+    agent = engine.acting_as("agent:desk", agent=True)
+    agent.caller = Caller(actor="agent:desk", permissions=PERMISSIONS, is_agent=True)
+    verb = operation("purge")
+    with pytest.raises(Forbidden, match="“purge” needs the permission memory:purge:user, which agent:desk does not"):
+        verb.call(agent, verb.request(everything=True, yes=True))
+    assert [memory.key for memory in engine.memories()] == ["crane"]
+
+
+def test_a_grant_with_a_slip_in_its_name_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="There is no permission “memory:read:globl”; the permissions are memory:"):
+        Caller(permissions=frozenset({"memory:read:globl"}))
+
+
+def test_forbidden_has_an_exit_code_of_its_own() -> None:
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.PicomemError)]
+    assert (Forbidden.code, Forbidden.status) == ("forbidden", 403)
+    assert [kind for kind in kinds if kind.exit_code == Forbidden.exit_code] == [Forbidden]

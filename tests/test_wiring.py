@@ -1,0 +1,56 @@
+"""Who may make what: the rules that no import rule can state, checked on the source."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import picomem
+from picomem.operations.table import operations
+
+SOURCES = Path(picomem.__file__).parent
+TREES = {
+    str(path.relative_to(SOURCES)): ast.parse(path.read_text("utf-8"))
+    for path in sorted(SOURCES.rglob("*.py"))
+    if "peers/adapters" not in path.as_posix()  # scripts of other interpreters
+}
+
+
+def files_that_call(name: str) -> set[str]:
+    """The files in which something of that name is called."""
+    return {
+        file
+        for file, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+    }
+
+
+def test_only_the_runtime_makes_engines() -> None:
+    assert files_that_call("Engine") == {"runtime.py"}
+    assert files_that_call("Resources") == {"runtime.py"}
+
+
+def test_only_the_wiring_makes_runtimes() -> None:
+    assert {file for file in files_that_call("Runtime") if not file.startswith("bench/")} == {"app.py"}
+
+
+def test_nobody_calls_the_function_of_an_operation_around_its_permission() -> None:
+    functions = {(each.run.__module__, each.run.__name__) for each in operations()}
+    around = []
+    for file, tree in TREES.items():
+        module = "picomem." + file.removesuffix(".py").replace("/", ".")
+        own = {name for place, name in functions if place == module}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                around += [(file, node.lineno) for name in node.names if (node.module, name.name) in functions]
+            elif (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in own) or (
+                isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _runs(node, node.func)
+            ):
+                around.append((file, node.lineno))
+    assert {file for file, _ in around} <= {"operations/operation.py"}, around
+
+
+def _runs(call: ast.Call, function: ast.Attribute) -> bool:
+    """Whether a call looks like `operation.run(engine, …)`."""
+    return function.attr == "run" and bool(call.args) and "engine" in ast.unparse(call.args[0])
