@@ -74,8 +74,8 @@ def test_what_one_user_recalled_another_may_state_and_a_new_engine_of_the_first_
     for user in WORDS:
         runtime.engine(Caller(user)).remember(page, key="relay", origin="web")
     runtime.engine(Caller("mia")).recall("when does the relay restart?", include_untrusted=True)
-    assert page in runtime.engine(Caller("mia"))._handed_out().texts()
-    assert runtime.engine(Caller("omar"))._handed_out().texts() == ()
+    assert page in runtime.engine(Caller("mia"))._context.handed_out().texts()
+    assert runtime.engine(Caller("omar"))._context.handed_out().texts() == ()
 
 
 def test_an_engine_writes_as_its_caller(runtime: Runtime) -> None:

@@ -26,8 +26,9 @@ def files_that_call(name: str) -> set[str]:
     }
 
 
-def test_only_the_runtime_makes_engines() -> None:
-    assert files_that_call("Engine") == {"runtime.py"}
+def test_only_the_runtime_makes_engines_and_an_engine_makes_its_like_for_another_actor() -> None:
+    assert files_that_call("Engine") == {"runtime.py", "engine/engine.py"}
+    assert files_that_call("Context") == {"runtime.py"}
     assert files_that_call("Resources") == {"runtime.py"}
 
 
@@ -54,3 +55,13 @@ def test_nobody_calls_the_function_of_an_operation_around_its_permission() -> No
 def _runs(call: ast.Call, function: ast.Attribute) -> bool:
     """Whether a call looks like `operation.run(engine, …)`."""
     return function.attr == "run" and bool(call.args) and "engine" in ast.unparse(call.args[0])
+
+
+def test_nobody_outside_of_the_engine_looks_into_one() -> None:
+    looking = {
+        file
+        for file, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr == "_context" and "engine" in ast.unparse(node.value)
+    }
+    assert {file for file in looking if not file.startswith("engine/")} == set()

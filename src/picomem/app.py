@@ -126,9 +126,11 @@ def _take_over_snapshot(engine: Engine, snapshot: Path) -> None:
     """Take over a PicoBot snapshot that lies in the data directory (P11). A broken one is reported, and no more."""
     import logging
 
+    from picomem.engine.upkeep import import_sessions
+
     log = logging.getLogger("picomem")
     try:
-        done = engine.import_sessions(snapshot, move=True)
+        done = import_sessions(engine, snapshot, move=True)
     except NotFound:
         return  # another process was faster, and has renamed it
     except PicomemError as error:

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.clock import to_datetime
+from picomem.engine.agents import safe_text
+from picomem.engine.upkeep import reach
 from picomem.errors import GeneratorFailed, InvalidInput, StoreError
 from picomem.values import dataclass
 
@@ -64,7 +66,7 @@ async def flush(engine: Engine, ask: Ask, workspace: Path | None, *, read_only: 
     if read_only or (workspace is not None and not await run_sync(is_writable, workspace)):
         return Flushed("skipped", reason="the workspace is read-only")
     try:
-        await run_sync(engine.reach)  # a store that is down says so before the agent has its turn
+        await run_sync(reach, engine)  # a store that is down says so before the agent has its turn
         if not engine.read_only:
             await ask(STORE)
             return Flushed("stored")
@@ -94,7 +96,7 @@ def _noted(engine: Engine, workspace: Path, answer: str, reason: str) -> Flushed
     """Append what the agent wrote to the note of the day."""
     from picomem.notes.daily import append
 
-    lines = statements(engine.safe_text(answer))
+    lines = statements(safe_text(engine, answer))
     if not lines:
         return Flushed("nothing", reason=reason)
     now = to_datetime(engine.now(), engine.zone)

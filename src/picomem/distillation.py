@@ -21,6 +21,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from picomem.engine.agents import consolidator, safe_text
 from picomem.errors import GeneratorFailed, StoreError
 from picomem.models.extractive import Extractive, extracted
 from picomem.models.generator import Generator
@@ -67,7 +68,7 @@ async def consolidate(
 
     if not (force or engine.settings.memory.enabled):
         return Consolidated(session_id, "off")
-    store = await run_sync(engine.consolidator)
+    store = await run_sync(consolidator, engine)
     done = Consolidated(session_id)
     until = 0
     while True:
@@ -98,7 +99,7 @@ async def consolidate_due(
 
     if not (force or engine.settings.memory.enabled):
         return []
-    store = await run_sync(engine.consolidator)
+    store = await run_sync(consolidator, engine)
     found: list[Consolidated] = []
     waiting: list[Session] = await run_sync(store.waiting)
     for number, session in enumerate(waiting):
@@ -159,7 +160,7 @@ async def _kept(
     try:
         taken = await _asked(engine, store, generator, ready, done)
     except GeneratorFailed as error:
-        done.notes.append(await run_sync(engine.safe_text, str(error)))
+        done.notes.append(await run_sync(safe_text, engine, str(error)))
         done.failures = ready.part.session.consolidation_failures + 1
         if not dry_run:
             done.failures = await run_sync(store.failed, ready)

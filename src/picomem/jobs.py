@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 
 from picomem.engine.engine import Engine
+from picomem.engine.upkeep import missing_vectors, reach
 from picomem.errors import PicomemError
 
 _LOOK_SECONDS = 5.0  # between two looks at whether anything was stored: three rows are read
@@ -39,9 +40,9 @@ def _work(engine: Engine, stop: Event, look_seconds: float) -> None:
     pause = 0.0
     while not stop.wait(pause):
         try:
-            now = engine.reach()
+            now = reach(engine)
             pause = look_seconds
-            if now != seen and engine.missing_vectors():
+            if now != seen and missing_vectors(engine):
                 engine.embed(remove=False, wait=False, stop=stop)
                 continue  # look whether anything came in meanwhile
             seen = now

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from picomem.clock import Clock, system_clock
+from picomem.engine.context import Context
 from picomem.engine.engine import Engine
 from picomem.engine.resources import Resources
 from picomem.errors import Forbidden
@@ -57,7 +58,7 @@ class Runtime:
         scope = scope or Scope(caller.user if caller else Scope().user)
         caller = caller or Caller(scope.user)
         check_caller(caller, scope)
-        return Engine(self._resources, caller, scope, self.close if closes else None)
+        return Engine(Context(self._resources, caller, scope), self.close if closes else None)
 
     def close(self) -> None:
         """Close the store; no engine of this runtime works afterwards."""

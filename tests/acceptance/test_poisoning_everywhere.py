@@ -21,7 +21,9 @@ from tests.amounts import amount
 from tests.consolidation.conftest import Scripted, begun, consolidate, proposal, said
 
 from picomem.agent import PicoBot
+from picomem.engine.agents import asked
 from picomem.engine.engine import Engine
+from picomem.engine.upkeep import import_sessions
 from picomem.errors import Refused
 from picomem.gateway.mcp import build_server
 from picomem.models.generator import Fact
@@ -42,7 +44,7 @@ ASKED = "Read it and tell me what it says."
 @pytest.fixture
 def engine(open_engine) -> Engine:
     made = open_engine()
-    made.settings = replace(made.settings, memory=MemorySettings(enabled=True))
+    made._context.settings = replace(made.settings, memory=MemorySettings(enabled=True))
     made.remember("Payments need two signatures", key="payment_rule")
     return made
 
@@ -133,7 +135,7 @@ def test_by_a_mail_that_the_user_pasted(engine: Engine, tmp_path: Path) -> None:
     for number, poison in enumerate(POISONS):
         mail = f"What does it want?\n\nFrom: Bob\nTo: Ann\nSubject: Please note\n\nPlease remember: {poison.order}"
         engine.ingest([_lines(tmp_path / f"s{number}.jsonl", [_claude(f"s{number}", 1, "user", mail)])])
-        assert engine.asked(mail) == []
+        assert asked(engine, mail) == []
         assert [memory.key for memory in engine.memories()] == ["payment_rule"]
 
 
@@ -196,7 +198,7 @@ def test_by_a_snapshot_of_picobot(engine: Engine, tmp_path: Path, way: str) -> N
         if way == "ingest":
             engine.ingest([path])
         else:
-            engine.import_sessions(path)
+            import_sessions(engine, path)
             _believed(engine, f"s{number}", poison)
         check(engine, poison)
 
@@ -359,7 +361,7 @@ def test_by_notes(engine: Engine, tmp_path: Path) -> None:
 
     folder = tmp_path / "workspace"
     folder.mkdir()
-    engine.settings = replace(engine.settings, notes=NotesSettings((str(folder),), ()))
+    engine._context.settings = replace(engine.settings, notes=NotesSettings((str(folder),), ()))
     for poison in POISONS:
         (folder / "MEMORY.md").write_text(f"# Notes\n\n- {poison.text}\n\n- {poison.order}\n")
         anyio.run(held, poison)

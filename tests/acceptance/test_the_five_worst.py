@@ -24,7 +24,7 @@ QUEUE = "The booking queue runs on Redis Streams with three workers in the cella
 @pytest.fixture
 def memory(open_engine) -> Engine:
     engine = open_engine()
-    engine.settings = settings(max_failures_before_degrade=1_000, daily_token_limit=0)
+    engine._context.settings = settings(max_failures_before_degrade=1_000, daily_token_limit=0)
     return engine
 
 
@@ -121,7 +121,7 @@ def test_the_spend_of_a_model_does_not_run_away(memory: Engine) -> None:
 
     choice = ModelChoice(provider="test", model="bad", base_url="", key="", timeout_secs=1, table="model")
     generator = LanguageModel(FunctionModel(rubbish), choice)
-    memory.settings = settings(max_failures_before_degrade=1_000, daily_token_limit=40_000)
+    memory._context.settings = settings(max_failures_before_degrade=1_000, daily_token_limit=40_000)
     session = begun(memory, *TALK)
     consolidate(memory, generator, session.id, force=True)
     assert len(asked) == 3

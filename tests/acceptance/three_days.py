@@ -116,7 +116,7 @@ def opened(folder: Path, day: int, again: int, step: Callable[[], None]) -> Engi
 
     settings = Settings(recall=RecallSettings(embedder="none", timezone="UTC"), memory=MemorySettings(enabled=True))
     engine = picomem.open(folder / "memory.db", settings=settings, clock=clock)
-    write = engine._connector.write
+    write = engine._context.connector.write
 
     @contextmanager
     def writing() -> Iterator[Any]:
@@ -126,7 +126,7 @@ def opened(folder: Path, day: int, again: int, step: Callable[[], None]) -> Engi
             step()
         step()
 
-    engine._connector.write = writing
+    engine._context.connector.write = writing
     return engine
 
 

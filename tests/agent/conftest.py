@@ -74,5 +74,5 @@ def contents(messages: Iterable[ModelMessage]) -> list[str]:
 def engine(open_engine) -> Engine:
     """An engine whose settings have PicoBot use memory."""
     made = open_engine()
-    made.settings = replace(made.settings, memory=MemorySettings(enabled=True))
+    made._context.settings = replace(made.settings, memory=MemorySettings(enabled=True))
     return made

@@ -13,6 +13,7 @@ from tests.agent.conftest import Script, contents
 
 from picomem.agent import Fence, Memory
 from picomem.agent.capability import GUIDANCE
+from picomem.engine.agents import heard
 from picomem.engine.engine import Engine
 from picomem.errors import StoreError
 from picomem.records.kinds import Origin
@@ -159,7 +160,7 @@ def test_it_is_not_kept_twice_where_the_model_does(engine: Engine) -> None:
 
 def test_what_the_person_says_now_is_no_echo_of_an_episode_that_says_it_too(engine: Engine) -> None:
     said = "Staging has moved: its database listens on port 6432 now."
-    engine.heard(f"[2026-05-01 10:00] {said}")  # as recall hands an episode out
+    heard(engine, f"[2026-05-01 10:00] {said}")  # as recall hands an episode out
     store = [("memory_store", {"content": "The staging database listens on port 6432", "key": "staging_port"})]
     script = Script(store, "Not now.", store, "Noted.")
     agent = Agent(script.model, capabilities=[Memory(engine)])

@@ -14,6 +14,7 @@ from picomem.agent import PicoBot
 from picomem.agent.events import Answers, Calls, Event, Notice, Words
 from picomem.agent.loop import PERSONA, Turn
 from picomem.clock import DAY
+from picomem.engine.agents import window_of
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed, InvalidInput, NotFound
 from picomem.records.session import Role
@@ -54,7 +55,7 @@ def test_a_conversation_is_streamed_stored_and_gone_on_with(engine: Engine, open
     assert change.actor == "agent:picobot"
 
     other = open_engine()  # as another process would
-    other.settings = engine.settings
+    other._context.settings = engine.settings
     later = Script("Green tea.")
     (again,), _ = say(PicoBot(later.model, other, session=turn.session[:18]), "What do I drink?")
     assert again.session == turn.session
@@ -91,7 +92,7 @@ def test_what_the_model_is_given_keeps_within_the_budgets(engine: Engine) -> Non
 @pytest.mark.requirement("A12")
 def test_with_memory_off_the_conversation_is_kept_and_nothing_is_remembered(engine: Engine) -> None:
     engine.remember("The staging database listens on port 5433", key="staging_db_port")
-    engine.settings = replace(engine.settings, memory=MemorySettings(enabled=False))
+    engine._context.settings = replace(engine.settings, memory=MemorySettings(enabled=False))
     changes = len(engine.changes(100))
     script = Script("5433?", "Yes.")
     bot = PicoBot(script.model, engine)
@@ -135,9 +136,9 @@ def test_a_store_that_fails_in_the_middle_is_said_once_and_nothing_is_lost_when_
     script = Script("One.", [("memory_recall", {"query": "x"})], "Two.", "Three.", "Four.")
     bot = PicoBot(script.model, engine)
     say(bot, "First.")
-    write = engine._connector.write
+    write = engine._context.connector.write
     broken = Broken(write)
-    monkeypatch.setattr(engine._connector, "write", broken)
+    monkeypatch.setattr(engine._context.connector, "write", broken)
     broken.after = 1  # the person's message is stored, what follows is not
     _, told = say(bot, "Second.", "Third.")
     assert [isinstance(each, Notice) for each in told].count(True) == 1
@@ -248,7 +249,7 @@ def test_two_processes_in_one_session_each_answer_their_own_message_and_lose_non
     begun = bot.talk.begin("What is one and one?")
     other.sessions().append(session, user("What is two and two?"))
     assert begun.messages[-1].content == "What is one and one?"
-    assert engine.window(session, until=1).messages[-1].content == "What is one and one?"
+    assert window_of(engine, session, until=1).messages[-1].content == "What is one and one?"
     assert [text for _, text in stored(engine, session)] == ["What is one and one?", "What is two and two?"]
 
 
@@ -279,7 +280,7 @@ def test_what_was_stored_in_a_conversation_came_from_it_and_is_purged_with_it(en
 
 @pytest.mark.requirement("O16")
 def test_before_a_long_conversation_is_cut_the_model_may_store_what_should_last(engine: Engine) -> None:
-    engine.settings = replace(engine.settings, session=replace(engine.settings.session, context_window=1_000))
+    engine._context.settings = replace(engine.settings, session=replace(engine.settings.session, context_window=1_000))
     store = [("memory_store", {"content": "The harbour has nine cranes", "key": "cranes"})]
     script = Script("I see. " * 300, store, "NOTHING", "Yes.")
     bot = PicoBot(script.model, engine)

@@ -35,6 +35,7 @@ from picomem import errors
 from picomem import open as open_memory
 from picomem.cli.main import main, parser_for
 from picomem.engine.engine import Engine
+from picomem.engine.upkeep import import_sessions
 from picomem.gateway.mcp import INDEX_URI, HandedOver, Tool, build_server
 from picomem.operations.operation import options
 from picomem.operations.table import NAMES, operations
@@ -115,7 +116,7 @@ def _fill(folder: Path) -> None:
             "The staging database listens on port 5433", key="port", tags=["t\u202e"], context="\x1b[31mred"
         )
         engine.ingest([logs])
-        engine.import_sessions(folder / "snapshot.json")
+        import_sessions(engine, folder / "snapshot.json")
 
 
 def _known(folder: Path) -> list[str]:

@@ -25,7 +25,7 @@ _FAULTS = (
 @pytest.fixture
 def known(memory: Engine, talk: Session) -> Session:
     """A conversation to take up, and memories that it says little about."""
-    memory.settings = settings(max_failures_before_degrade=100_000, daily_token_limit=0)
+    memory._context.settings = settings(max_failures_before_degrade=100_000, daily_token_limit=0)
     for key, content in KNOWN.items():
         memory.remember(content, key=key)
     return talk
@@ -33,7 +33,7 @@ def known(memory: Engine, talk: Session) -> Session:
 
 def all_versions(memory: Engine) -> list[tuple[str, str, str, int | None]]:
     """Every version of every memory."""
-    with memory._connector.read() as tx:
+    with memory._context.connector.read() as tx:
         return sorted((row[6], row[8], row[1], row[18]) for row in tx.all("all_memories", user="local"))
 
 
@@ -90,7 +90,7 @@ def test_an_answer_that_did_not_end_by_itself_and_a_model_that_fails_leave_all_a
 
 @pytest.mark.requirement("A11")
 def test_three_bad_answers_in_a_row_of_whatever_kind_end_without_a_model(memory: Engine, known: Session) -> None:
-    memory.settings = settings(daily_token_limit=0)
+    memory._context.settings = settings(daily_token_limit=0)
     bad = [answering(WHOLE[:90]), raising(TimeoutError()), answering("I cannot assist with that.")]
     states = [consolidate(memory, each, known.id, force=True) for each in bad]
     assert [each.state for each in states] == ["failed", "failed", "done"]

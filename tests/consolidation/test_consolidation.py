@@ -23,6 +23,7 @@ from tests.consolidation.conftest import (
 
 from picomem import distillation
 from picomem.clock import DAY, MINUTE
+from picomem.engine.agents import window_of
 from picomem.engine.engine import Engine
 from picomem.models.extractive import Extractive
 from picomem.models.generator import Fact
@@ -112,7 +113,7 @@ def test_a_long_history_gets_one_summary_and_keeps_its_last_messages(memory: Eng
     summary = memory.sessions().summary(session.id)
     assert summary is not None
     assert (summary.covered_seq, summary.message_count) == (20, 20)
-    window = memory.window(session.id)
+    window = window_of(memory, session.id)
     assert "## Session Summary\nStaging was slow; it is not any more." in window.system
     assert [message.seq for message in window.messages] == [21, 22, 23, 24]
     memory.sessions().append(session.id, *[said("user", "boat " * 60), said("assistant", "Well.")] * 6)
@@ -197,7 +198,7 @@ def test_a_run_is_one_change_with_the_pointer_before_and_after(memory: Engine, t
     assert {change.verb for change in changes} == {"consolidate"}
     (own,) = [change for change in changes if change.id == run.change_id]
     assert (own.before, own.after, own.memory_id) == (0, 6, "")
-    row = memory._connector.connection().execute(
+    row = memory._context.connector.connection().execute(
         "SELECT session_id, first_seq, last_seq, before_seq, before_at, before_failures, before_summary, episodes "
         "FROM consolidations WHERE run = ?", (run.run,)
     ).fetchall()  # fmt: skip
@@ -283,7 +284,7 @@ def test_a_model_that_is_interrupted_leaves_the_turn_to_the_next(memory: Engine,
 
 def test_messages_that_were_purged_while_the_model_was_asked_leave_no_trace(memory: Engine, talk: Session) -> None:
     def purge() -> None:
-        memory._connector.connection().execute("DELETE FROM messages WHERE seq = 2")
+        memory._context.connector.connection().execute("DELETE FROM messages WHERE seq = 2")
 
     done = consolidate(memory, Scripted([proposal(PORT)], meanwhile=purge), talk.id)
     assert done.state == "overtaken"

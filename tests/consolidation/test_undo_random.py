@@ -15,6 +15,7 @@ from tests.conftest import START, derived_disagreements
 from tests.consolidation.conftest import Scripted, begun, consolidate, proposal, said, with_window
 
 from picomem.clock import MINUTE
+from picomem.engine.upkeep import missing_vectors
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.models.generator import Fact
 from picomem.models.static import StaticEmbedder
@@ -59,7 +60,7 @@ class Undoing(RuleBasedStateMachine):
         """All that memory holds now, whatever ids its rows have."""
         engine = self.engine
         sessions = [engine.sessions().get(each) for each in self.talks]
-        with engine._connector.read() as tx:
+        with engine._context.connector.read() as tx:
             lineage = {
                 tuple(row[:6]) for row in tx.all("all_lineage", user="local") if row[0] in ("episode", "summary")
             }
@@ -73,7 +74,7 @@ class Undoing(RuleBasedStateMachine):
         )
 
     def _vectors(self) -> int:
-        return self.engine.missing_vectors()
+        return missing_vectors(self.engine)
 
     @rule(key=_KEYS, text=st.integers(0, 1))
     def remember(self, key: str, text: int) -> None:

@@ -130,7 +130,7 @@ def test_what_was_taken_back_is_not_stored_again_by_the_next_run(memory: Engine,
 
 @pytest.mark.requirement("X3")
 def test_runs_are_taken_back_from_the_latest_on_with_their_summaries(memory: Engine, db, disagreements) -> None:
-    memory.settings = with_window(1_000)
+    memory._context.settings = with_window(1_000)
     words = [
         each for n in range(8) for each in (said("user", f"Part {n} " + "boat " * 200), said("assistant", f"Done {n}."))
     ]
@@ -177,7 +177,7 @@ def test_a_run_whose_conversation_was_purged_is_not_taken_back(memory: Engine, t
 @pytest.mark.requirement("X5")
 @pytest.mark.parametrize("everything", [False, True])
 def test_a_purge_of_the_session_leaves_nothing_of_what_was_made_of_it(memory: Engine, db, everything: bool) -> None:
-    memory.settings = with_window(1_000)
+    memory._context.settings = with_window(1_000)
     words = [
         said("user", "The zeppelin hangar is yellow. " + "boat " * 80),
         said("assistant", "The zeppelin, noted."),

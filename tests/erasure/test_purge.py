@@ -10,6 +10,7 @@ import pytest
 
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
+from picomem.engine.upkeep import import_sessions, ingester
 from picomem.errors import Conflict, InvalidInput, NotFound
 from picomem.ingest.places import find
 from picomem.models.static import StaticEmbedder
@@ -138,8 +139,8 @@ def test_a_session_that_is_purged_while_it_is_read_does_not_come_in(open_engine,
     _write(path, "first-session", first)
     engine.ingest([path])
     _write(path, "first-session", first, _line("user", "The new jetty is open", "2026-04-02T10:00:00Z", 2))
-    ingester = engine.ingester()
-    commit = ingester._writing.commit
+    reader = ingester(engine)
+    commit = reader._writing.commit
     purges = iter([True])
 
     def purged_meanwhile(*given):
@@ -147,8 +148,8 @@ def test_a_session_that_is_purged_while_it_is_read_does_not_come_in(open_engine,
             other.purge(session="first-session")
         return commit(*given)
 
-    ingester._writing.commit = purged_meanwhile
-    report = ingester.run(find([path]))
+    reader._writing.commit = purged_meanwhile
+    report = reader.run(find([path]))
     assert report.skipped == {"purged session": 1}
     assert engine.status().transcripts == {}
     assert engine.timeline() == []
@@ -159,7 +160,7 @@ def test_a_snapshot_imported_again_does_not_come_back(planted_engine: Engine, tm
     copy = tmp_path / "copy.json"
     copy.write_bytes((tmp_path / "sessions.json.migrated").read_bytes())
     planted_engine.purge(session=SESSION)
-    done = planted_engine.import_sessions(copy)
+    done = import_sessions(planted_engine, copy)
     assert done.skipped == {"purged session": 1}
     assert done.sessions == 1
     copy.unlink()
@@ -227,7 +228,7 @@ def test_a_transcript_that_goes_on_loses_its_old_episodes_and_the_title_that_the
     owner = Scope("local")
     state = json.dumps({"reader": {"info": {"title": "About the old jetty"}}})
     long = Transcript(id="t", host="plain", path="/nowhere/a", session="s", title="About the old jetty", state=state)
-    with engine._connector.write() as tx:
+    with engine._context.connector.write() as tx:
         episodes.put_transcript(tx, owner, long)
         for number, days in enumerate((40, 1)):
             said = Episode(
@@ -238,7 +239,7 @@ def test_a_transcript_that_goes_on_loses_its_old_episodes_and_the_title_that_the
             episodes.insert(tx, owner, said)
     assert engine.purge(older_than=30).counts == {"episodes": 1}
     assert [hit.text for hit in engine.timeline()] == ["The jetty on day 1"]
-    with engine._connector.read() as tx:
+    with engine._context.connector.read() as tx:
         (left,) = episodes.transcripts(tx, owner)
     assert (left.title, "old jetty" in left.state) == ("", False)
     assert engine.doctor().findings == []
@@ -299,7 +300,7 @@ def test_a_purge_must_be_chosen_and_what_is_chosen_must_be_there(engine: Engine)
 def test_a_damaged_row_is_purged_with_its_words(
     planted_engine: Engine, db: Path, tmp_path: Path, disagreements
 ) -> None:
-    planted_engine._connector.connection().execute(
+    planted_engine._context.connector.connection().execute(
         "UPDATE episodes SET preview = 'edited by hand' WHERE id = 'e-planted'"
     )
     purged = planted_engine.purge(session=SESSION)
@@ -350,7 +351,9 @@ def test_the_doctor_examines_a_user_of_whom_only_changes_are_left(open_engine) -
     engine = open_engine()
     engine.remember(STAYS)
     engine.purge(everything=True)
-    engine._connector.connection().execute("UPDATE changes SET actor = 'somebody else', reason = 'edited by hand'")
+    engine._context.connector.connection().execute(
+        "UPDATE changes SET actor = 'somebody else', reason = 'edited by hand'"
+    )
     assert [finding.check for finding in engine.doctor().findings] == ["row"]
 
 
@@ -373,7 +376,7 @@ def test_the_title_of_a_purged_session_does_not_come_back_with_a_copy(engine: En
     for name in ("first", "second"):
         (tmp_path / f"{name}.jsonl").write_text(text.replace("SESSION", f"{name}-session"))
     engine.ingest([tmp_path / "first.jsonl"])
-    with engine._connector.read() as tx:
+    with engine._context.connector.read() as tx:
         assert [row.title for row in episodes.transcripts(tx, engine.scope)] == [title]
     engine.purge(session="first-session")
     engine.ingest([tmp_path / "second.jsonl"])
@@ -431,7 +434,7 @@ def test_an_export_that_was_never_written_is_not_on_record(engine: Engine, tmp_p
 def test_a_purge_ends_where_an_export_cannot_be_looked_at(engine: Engine, tmp_path: Path) -> None:
     engine.remember(STAYS)
     engine.export_index(tmp_path / "INDEX.md")
-    engine._connector.connection().execute("UPDATE exports SET path = ?", (str(tmp_path / ("x" * 300)),))
+    engine._context.connector.connection().execute("UPDATE exports SET path = ?", (str(tmp_path / ("x" * 300)),))
     for _ in range(2):
         purged = engine.purge(everything=True)
         assert purged.finished

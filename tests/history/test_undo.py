@@ -28,7 +28,7 @@ OTHER = "The staging database listens on port 6432"
 
 def believed(engine: Engine) -> set[tuple]:
     """All that is believed, whatever time it is about."""
-    with engine._connector.read() as tx:
+    with engine._context.connector.read() as tx:
         rows = [memories.from_row(row) for row in tx.all("all_memories", user=engine.scope.user)]
     return {
         (row.id, row.key, row.content, row.context, row.tags, row.pinned, row.valid_from, row.valid_to, row.expires_at)

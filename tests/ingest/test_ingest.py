@@ -18,6 +18,7 @@ import pytest
 import zstandard
 
 from picomem.engine.engine import Engine
+from picomem.engine.upkeep import ingester
 from picomem.errors import NotFound
 from picomem.ingest.places import find
 from picomem.records.kinds import Kind, Origin
@@ -71,7 +72,7 @@ def written(path: Path, records: list[dict[str, Any]], mode: str = "w") -> Path:
 
 def rows(engine: Engine, what: str = "preview") -> list[Any]:
     """A column, or several, of the episodes in the order in which they were stored."""
-    with closing(apsw.Connection(engine._connector.name, flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+    with closing(apsw.Connection(engine._context.connector.name, flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
         found = connection.execute(f"SELECT {what} FROM episodes ORDER BY user_id, doc").fetchall()
     return [row[0] if len(row) == 1 else row for row in found]
 
@@ -140,7 +141,7 @@ def test_what_is_appended_while_a_file_is_read_is_met_by_the_next_run(engine, tm
             appended.append(1)
             written(path, [claude(6, "user", "One more thing about the docs")], "a")
 
-    engine.ingester().run(find([path]), append)
+    ingester(engine).run(find([path]), append)
     engine.ingest([path])
     assert rows(engine).count("One more thing about the docs") == 1
 
@@ -153,7 +154,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_read_anew(engine, tmp_path)
         if new.exists():
             new.replace(path)
 
-    engine.ingester().run(find([path]), replace_it)
+    ingester(engine).run(find([path]), replace_it)
     engine.ingest([path])
     assert rows(engine) == [f"{age} question {n}" for age, count in (("Old", 900), ("New", 950)) for n in range(count)]
 
@@ -222,7 +223,7 @@ def test_a_folder_that_vanishes_between_find_and_read_is_a_problem_and_not_the_e
     written(tmp_path / "b" / "s2.jsonl", [claude(9, "user", "Something else entirely", session="s2")])
     found = find([tmp_path / "a", tmp_path / "b"])
     shutil.rmtree(tmp_path / "a")
-    report = engine.ingester().run(found)
+    report = ingester(engine).run(found)
     assert [str(tmp_path / "a") in problem for problem in report.problems] == [True]
     assert rows(engine) == ["Something else entirely"]
 
@@ -492,7 +493,7 @@ def test_a_request_becomes_a_memory_once_with_its_episode_in_its_lineage(engine,
 
 
 def engine_parents(engine: Engine, memory_id: str) -> list[str]:
-    with closing(apsw.Connection(engine._connector.name, flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+    with closing(apsw.Connection(engine._context.connector.name, flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
         found = "SELECT parent_id FROM lineage WHERE child_id = ? AND parent_kind = 'episode'"
         return [row[0] for row in connection.execute(found, (memory_id,))]
 

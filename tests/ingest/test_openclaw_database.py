@@ -88,7 +88,7 @@ def _previews(engine: Engine) -> list[str]:
 
 
 def _transcripts(engine: Engine) -> list[Transcript]:
-    with engine._connector.read() as tx:
+    with engine._context.connector.read() as tx:
         return sorted(episodes.transcripts(tx, engine.scope), key=lambda each: (each.path, each.session))
 
 
@@ -240,7 +240,7 @@ def test_while_another_process_writes_each_message_is_read_once_and_the_writer_n
             assert engine.ingest([path]).problems == []
         assert (writer.returncode, writer.communicate()[1]) == (0, "")
     engine.ingest([path])
-    with engine._connector.read() as tx:
+    with engine._context.connector.read() as tx:
         (found,) = episodes.transcripts(tx, engine.scope)
     assert (found.turns, found.cursor) == (1499, 1500)
     assert engine.ingest([path]).unchanged == 1

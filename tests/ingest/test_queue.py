@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from picomem.engine.engine import Engine
+from picomem.engine.upkeep import ingester
 from picomem.ingest import queue, source, storing
 from picomem.ingest.places import find
 from picomem.store import statements
@@ -31,7 +32,7 @@ def _many(folder: Path, count: int) -> list[Path]:
 def _statements(engine: Engine) -> Iterator[list[str]]:
     """The statements of the storing connection."""
     told: list[str] = []
-    connection = engine._connector.connection()
+    connection = engine._context.connector.connection()
     connection.exec_trace = lambda _cursor, statement, _values: told.append(statement) or True
     yield told
     connection.exec_trace = None
@@ -51,7 +52,7 @@ def settled(monkeypatch) -> None:
 def test_a_transcript_is_found_by_its_index_however_many_there_are(engine, statement):
     values = {"user": "local", "path": "/a", "session": "s", "host": "plain"}
     query = statements.statement(statement)
-    with engine._connector.read() as tx:
+    with engine._context.connector.read() as tx:
         (plan,) = tx._connection.execute(f"EXPLAIN QUERY PLAN {query}", values).fetchall()
     assert "AND path=?" in plan[3] or "AND session=?" in plan[3]
 
@@ -94,7 +95,7 @@ def test_a_damaged_row_stops_its_own_transcript_only(engine, tmp_path):
     """The copy repeats a turn of a transcript whose record is damaged, which is met in the middle of storing."""
     _talk(tmp_path / "b" / "first.jsonl", "Said in both", "Said in the first")
     engine.ingest([tmp_path])
-    with engine._connector.write() as tx:
+    with engine._context.connector.write() as tx:
         tx._connection.execute("UPDATE transcripts SET title = 'edited by hand'")
     _talk(tmp_path / "a" / "1.jsonl", "Before the copy")
     _talk(tmp_path / "b" / "copy.jsonl", "Said in both")
@@ -102,7 +103,7 @@ def test_a_damaged_row_stops_its_own_transcript_only(engine, tmp_path):
     report = engine.ingest([tmp_path / "a", tmp_path / "b" / "copy.jsonl", tmp_path / "c"])
     assert (report.unread, report.episodes, report.turns) == (1, 2, 2)
     assert "damaged" in report.problems[0]
-    with engine._connector.read() as tx:
+    with engine._context.connector.read() as tx:
         assert tx.one("count_episodes", user="local") == (4,)
 
 
@@ -114,7 +115,7 @@ def test_what_was_told_of_is_kept_after_ctrl_c(engine, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        engine.ingester().run(find([tmp_path]), interrupt)
+        ingester(engine).run(find([tmp_path]), interrupt)
     assert len(_previews(engine)) == 10
     assert engine.ingest([tmp_path]).episodes == 20
 
@@ -123,7 +124,7 @@ def test_what_was_told_of_is_kept_after_ctrl_c(engine, tmp_path):
 def test_an_untouched_file_is_known_by_its_status_alone(engine, tmp_path):
     files = _many(tmp_path, 3)
     engine.ingest([tmp_path])
-    recognize = engine.ingester().recognize
+    recognize = ingester(engine).recognize
     assert [recognize(path) for path in files] == ["plain"] * 3
     assert engine.ingest([tmp_path]).unchanged == 3
 
@@ -139,7 +140,7 @@ def test_an_untouched_file_is_known_by_its_status_alone(engine, tmp_path):
 def test_a_file_that_was_changed_a_moment_ago_is_looked_into_until_it_has_settled(engine, tmp_path, monkeypatch):
     (path,) = _many(tmp_path, 1)
     engine.ingest([tmp_path])
-    recognize = engine.ingester().recognize
+    recognize = ingester(engine).recognize
     assert recognize(path) == ""
     monkeypatch.setattr(source, "_SETTLED", -(10**18))
     assert recognize(path) == ""  # nothing is known of the moment at which it was read
@@ -153,5 +154,5 @@ def test_a_copy_is_looked_into_as_long_as_another_file_has_its_turns(engine, tmp
     first = _talk(tmp_path / "first.jsonl", "Said in both")
     copy = _talk(tmp_path / "second.jsonl", "Said in both", "Only in the copy")
     engine.ingest([tmp_path])
-    recognize = engine.ingester().recognize
+    recognize = ingester(engine).recognize
     assert [recognize(first), recognize(copy)] == ["plain", ""]

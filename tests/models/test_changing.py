@@ -18,6 +18,7 @@ import pytest
 
 from picomem.app import open_engine
 from picomem.clock import SECOND
+from picomem.engine.upkeep import missing_vectors
 from picomem.errors import Conflict, EmbedderFailed, InvalidInput
 from picomem.jobs import in_background
 from picomem.memory.embed import LEASE_SECONDS, Embed
@@ -120,9 +121,9 @@ def test_going_back_before_the_end_costs_nothing(db, tmp_path, chosen, server) -
     with open_engine(db, settings=chosen("endpoint:tiny", base_url=server.url)) as memory:
         with pytest.raises(EmbedderFailed, match="answered 500"):
             memory.embed()
-        assert memory.missing_vectors() == 60
+        assert missing_vectors(memory) == 60
     with open_engine(db, settings=chosen("static")) as memory:
-        assert memory.missing_vectors() == 0
+        assert missing_vectors(memory) == 0
         assert memory.embed().removed == 1
 
 
@@ -133,7 +134,7 @@ def test_the_doctor_makes_what_is_missing(db, tmp_path, chosen, model) -> None:
             memory.embed()
     with open_engine(db, settings=chosen(f"onnx:{model}")) as memory:
         assert memory.doctor(repair=True).healthy
-        assert memory.missing_vectors() == 0
+        assert missing_vectors(memory) == 0
 
 
 def test_a_text_that_changes_meanwhile_does_not_get_the_vector_of_what_it_said(db, open_engine) -> None:
@@ -298,11 +299,11 @@ def test_an_episode_that_came_in_while_the_server_was_away_gets_its_vector_later
     with open_engine(db, settings=settings) as memory:
         server.behave = lambda handler, _: handler.send_error(500)
         fill(memory, tmp_path, 5)
-        assert memory.missing_vectors() == 6
+        assert missing_vectors(memory) == 6
     server.behave = None
     with open_engine(db, settings=settings) as memory:
         with in_background(memory, 0.01):
-            assert until(lambda: memory.missing_vectors() == 0)
+            assert until(lambda: missing_vectors(memory) == 0)
             memory.remember("The kitten is blue", key="pet")
         assert memory.recall("feline").hits[0].key == "pet"
 

@@ -15,6 +15,7 @@ import pytest
 from tests.models.conftest import answer, vector
 
 from picomem.app import open_engine
+from picomem.engine.upkeep import missing_vectors
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.models.endpoint import EndpointEmbedder, vectors_of
 from picomem.settings import EmbedderSettings
@@ -150,7 +151,7 @@ def test_a_bad_day_of_the_server_costs_a_leg_and_no_episode(server, db, chosen, 
         assert {hit.source for hit in found.hits} == {"memory", "episode"}
         assert said in found.legs["memories by vector"]
         assert memory.remember("The cat is blue", key="pet").memory is not None
-        assert memory.missing_vectors() == 4
+        assert missing_vectors(memory) == 4
     server.behave = None
     with open_engine(db, settings=settings) as memory:
         assert "partial: 1 of 2" in memory.recall("feline").legs["memories by vector"]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.models.conftest import DIMENSIONS, make_model, meaning
 
 from picomem.app import open_engine
+from picomem.engine.upkeep import missing_vectors
 from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.models.families import family_of
 from picomem.models.onnx import OnnxEmbedder, batches, pooled, recipe_of
@@ -192,7 +193,7 @@ def test_a_model_that_cannot_be_loaded_costs_a_leg_and_no_memory(model, db, chos
         answer = memory.recall("which colour is the car?")
         assert answer.hits[0].key == "paint"
         assert answer.legs["memories by vector"].startswith("failed: ")
-        assert memory.missing_vectors() == 1
+        assert missing_vectors(memory) == 1
     (model / broken).write_bytes(digest)
     with open_engine(db, settings=chosen(f"onnx:{model}")) as memory:
         assert memory.embed().made == 1

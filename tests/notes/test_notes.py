@@ -128,7 +128,7 @@ def test_what_is_unchanged_is_not_written_again(open_notes, workspace):
     engine = open_notes()
 
     def written() -> int:
-        return engine._connector.connection().total_changes()
+        return engine._context.connector.connection().total_changes()
 
     engine.search_notes("heron")
     before = written()
@@ -145,7 +145,7 @@ def test_notes_that_are_no_longer_configured_leave_the_store(open_notes, tmp_pat
     other.mkdir()
     engine = open_notes(paths=(other,))
     assert engine.search_notes("heron").hits == []
-    with engine._connector.read() as tx:
+    with engine._context.connector.read() as tx:
         assert tx.all("note_files", user="local") == []
 
 
@@ -232,8 +232,8 @@ def test_a_store_that_may_not_be_written_does_not_hide_what_changed(open_notes, 
     open_notes().search_notes("heron")
     workspace.write("memory/new.md", "An avocet")
     engine = open_notes()
-    engine._connector._writer.close()  # type: ignore[attr-defined]
-    engine._connector._writer = None  # type: ignore[attr-defined] - as in a folder that is read-only
+    engine._context.connector._writer.close()  # type: ignore[attr-defined]
+    engine._context.connector._writer = None  # type: ignore[attr-defined] - as in a folder that is read-only
     found = engine.search_notes("avocet")
     assert (found.searched, _names(found)) == ("files", ["memory/new.md#L1"])
 
@@ -291,7 +291,9 @@ def test_two_processes_bring_the_index_in_step_at_once(open_notes, workspace, db
 def test_the_doctor_sees_a_damaged_index_and_a_repair_lets_the_files_be_read_again(open_notes, db):
     engine = open_notes()
     engine.search_notes("heron")
-    engine._connector.connection().execute("UPDATE note_sections SET content = 'The heroin queue' WHERE doc = 2")
+    engine._context.connector.connection().execute(
+        "UPDATE note_sections SET content = 'The heroin queue' WHERE doc = 2"
+    )
     found = engine.search_notes("heron")
     assert found.searched == "files"
     assert "doctor --repair" in found.warnings[0]

@@ -129,19 +129,19 @@ def test_by_default_a_caller_has_what_is_theirs_and_nothing_global() -> None:
 
 def test_what_reaches_other_users_needs_a_grant(open_engine, tmp_path: Path) -> None:
     engine: Engine = open_engine()
+    granted = Runtime(engine._context.connector, Settings()).engine(Caller(permissions=OWN_DATA | GLOBAL))
     file = tmp_path / "sessions.json"
     file.write_text('{"sessions": []}', "utf-8")
     verb = operation("import-sessions")
     with pytest.raises(Forbidden, match="memory:write:global"):
         verb.call(engine, verb.request(path=str(file)))
-    engine.caller = Caller(permissions=OWN_DATA | GLOBAL)
-    assert verb.call(engine, verb.request(path=str(file))).sessions == 0
+    assert verb.call(granted, verb.request(path=str(file))).sessions == 0
 
 
 def test_no_agent_purges_whatever_it_was_granted(engine: Engine) -> None:
     engine.remember("The crane is blue", key="crane")
-    agent = engine.acting_as("agent:desk", agent=True)
-    agent.caller = Caller(actor="agent:desk", permissions=PERMISSIONS, is_agent=True)
+    caller = Caller(actor="agent:desk", permissions=PERMISSIONS, is_agent=True)
+    agent = Runtime(engine._context.connector, Settings()).engine(caller)
     verb = operation("purge")
     with pytest.raises(Forbidden, match="“purge” needs the permission memory:purge:user, which agent:desk does not"):
         verb.call(agent, verb.request(everything=True, yes=True))

@@ -281,7 +281,7 @@ def test_a_number_that_memory_stands_for_is_not_given_again(log: Sessions, db: P
 def test_what_was_stored_before_a_rule_existed_is_redacted_when_it_is_shown(engine, log: Sessions) -> None:
     session = log.create()
     old = stored_message(session.id, 1, assistant(f"use {KEY}", call(arguments=json.dumps({"t": KEY}))), 0)
-    with engine._connector.write() as tx:
+    with engine._context.connector.write() as tx:
         store.insert_message(tx, engine.scope, old)
     (shown,) = log.shown(session.id).messages
     assert KEY not in shown.content + shown.tool_calls[0].arguments

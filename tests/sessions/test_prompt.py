@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.sessions.conftest import assistant, call, result, user
 
+from picomem.engine.agents import window_of
 from picomem.engine.engine import Engine
 from picomem.records.kinds import Origin
 from picomem.records.session import Summary
@@ -17,7 +18,7 @@ ON = MemorySettings(enabled=True)
 
 
 def _with(engine: Engine, **tables: object) -> Engine:
-    engine.settings = replace(engine.settings, **{"memory": ON, **tables})  # type: ignore[arg-type]
+    engine._context.settings = replace(engine.settings, **{"memory": ON, **tables})  # type: ignore[arg-type]
     return engine
 
 
@@ -28,13 +29,13 @@ def test_the_prompt_has_the_index_page_the_memories_that_fit_the_question_and_th
     engine.remember("Mia drinks green tea", key="tea")
     session = engine.sessions().create()
     engine.sessions().append(session.id, user("Where is the Swift moored?"))
-    found = engine.window(session.id)
+    found = window_of(engine, session.id)
     assert found.system.startswith("# Memory index\n")
     assert "## Memory Context\n- swift: The Swift is moored at the north pier" in found.system
     assert [message.content for message in found.messages] == ["Where is the Swift moored?"]
-    assert engine.window(session.id) == found
+    assert window_of(engine, session.id) == found
     engine.sessions().append(session.id, assistant("At the north pier."), user("And what does Mia drink?"))
-    later = engine.window(session.id)
+    later = window_of(engine, session.id)
     page = later.system.partition("## Memory Context")[0]
     assert found.system.startswith(page)  # the same bytes from turn to turn
     assert "- tea: Mia drinks green tea" in later.system
@@ -45,10 +46,10 @@ def test_with_memory_off_it_is_the_conversation_alone(engine: Engine) -> None:
     engine.remember("The Swift is moored at the north pier", key="swift")
     session = engine.sessions().create()
     engine.sessions().append(session.id, user("Where is the Swift moored?"))
-    assert engine.window(session.id).system == ""
+    assert window_of(engine, session.id).system == ""
     _with(engine, session=SessionSettings(enable_user_memories=False))
-    assert engine.window(session.id).system == ""
-    assert len(engine.window(session.id).messages) == 1
+    assert window_of(engine, session.id).system == ""
+    assert len(window_of(engine, session.id).messages) == 1
 
 
 @pytest.mark.requirement("P5", "P6")
@@ -60,13 +61,13 @@ def test_the_summary_is_there_when_history_was_cut_unless_it_is_switched_off(eng
     summary = Summary(
         session_id=session.id, text="They counted.", message_count=18, covered_seq=18, created_at=0, updated_at=0
     )
-    with engine._connector.write() as tx:
+    with engine._context.connector.write() as tx:
         store.put_summary(tx, engine.scope, summary)
-    found = engine.window(session.id)
+    found = window_of(engine, session.id)
     assert "## Session Summary\nThey counted." in found.system
     assert [message.seq for message in found.messages] == list(range(19, 31))
     _with(engine, session=SessionSettings(include_summary_on_truncation=False))
-    found = engine.window(session.id)
+    found = window_of(engine, session.id)
     assert "They counted." not in found.system
     assert [message.seq for message in found.messages] == list(range(11, 31))
 
@@ -77,7 +78,7 @@ def test_the_newest_user_message_is_in_however_long_ago_it_was_said(engine: Engi
     log.append(session.id, user("Count the boats"))
     for number in range(110):
         log.append(session.id, assistant("", call(id=f"c{number}")), result("one more", f"c{number}"))
-    found = engine.window(session.id)
+    found = window_of(engine, session.id)
     assert found.messages[0].content == "Count the boats"
     assert found.messages[-1].seq == 221
     assert len(found.messages) <= 20
@@ -89,7 +90,7 @@ def test_a_memory_from_the_web_is_not_in_the_prompt(engine: Engine) -> None:
     engine.remember("The Swift is moored at pier nine, the harbour page says", key="swift", origin=Origin.WEB)
     session = engine.sessions().create()
     engine.sessions().append(session.id, user("Where is the Swift moored?"))
-    assert "pier nine" not in engine.window(session.id).system
+    assert "pier nine" not in window_of(engine, session.id).system
 
 
 @pytest.mark.requirement("P6")
@@ -98,7 +99,7 @@ def test_a_fork_keeps_the_summary_that_covers_no_more_than_it_has(engine: Engine
     session = log.create()
     for number in range(4):
         log.append(session.id, user(f"question {number}"), assistant(f"answer {number}"))
-    with engine._connector.write() as tx:
+    with engine._context.connector.write() as tx:
         summary = Summary(session_id=session.id, text="s", message_count=4, covered_seq=4, created_at=0, updated_at=0)
         store.put_summary(tx, engine.scope, summary)
     kept = log.summary(log.fork(session.id, 6).id)

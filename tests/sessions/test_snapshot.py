@@ -14,6 +14,7 @@ import pytest
 
 from picomem import open as open_memory
 from picomem.engine.engine import Engine
+from picomem.engine.upkeep import import_sessions
 from picomem.errors import InvalidInput
 from picomem.records.session import Channel
 from picomem.sessions.pairs import grouped
@@ -137,18 +138,18 @@ def test_the_same_snapshot_again_doubles_nothing_and_a_longer_one_adds_what_is_n
     engine: Engine, tmp_path: Path
 ) -> None:
     path = snapshot(tmp_path, entry())
-    first = engine.import_sessions(path)
+    first = import_sessions(engine, path)
     assert (first.sessions, first.messages, first.moved_to) == (1, 5, "")
-    again = engine.import_sessions(path)
+    again = import_sessions(engine, path)
     assert (again.sessions, again.messages, again.differing) == (0, 0, ())
     longer = entry(conversation=[*entry()["conversation"], {"User": {"content": "And now?"}}])
-    grown = engine.import_sessions(
-        snapshot(tmp_path, longer, entry("s-2", conversation=[{"Video": 1}, {"User": {"content": ""}}]))
+    grown = import_sessions(
+        engine, snapshot(tmp_path, longer, entry("s-2", conversation=[{"Video": 1}, {"User": {"content": ""}}]))
     )
     assert (grown.sessions, grown.messages, grown.skipped) == (1, 1, {"empty": 1, "unknown": 1})
-    assert engine.import_sessions(path).messages == 0
+    assert import_sessions(engine, path).messages == 0
     other = entry(conversation=[{"User": {"content": "Something else was said"}}])
-    assert engine.import_sessions(snapshot(tmp_path, other)).differing == ("s-1",)
+    assert import_sessions(engine, snapshot(tmp_path, other)).differing == ("s-1",)
 
 
 @pytest.mark.requirement("P11")
@@ -195,7 +196,7 @@ def test_what_is_no_file_to_read_is_left_alone_and_told_and_the_program_starts(m
     with open_memory(embedder="none") as engine:
         assert engine.status().memories == {}
         with pytest.raises(InvalidInput):
-            engine.import_sessions(path)
+            import_sessions(engine, path)
     assert len(caplog.messages) == 1 and str(path) in caplog.text
     assert path.lstat().st_ino == before.st_ino
 
@@ -227,14 +228,14 @@ def test_no_secret_of_a_snapshot_is_stored(engine: Engine, db: Path, tmp_path: P
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     given = entry(conversation=said, channel_id=KEY, permissions={"permissions": [{"NetAccess": {"domain": KEY}}]})
-    engine.import_sessions(snapshot(folder, given))
+    import_sessions(engine, snapshot(folder, given))
     for file in db.parent.glob("memory.db*"):
         assert KEY.encode() not in file.read_bytes()
 
 
 def test_a_file_that_is_not_there_is_said(engine: Engine, tmp_path: Path) -> None:
     with pytest.raises(Exception, match="There is no file"):
-        engine.import_sessions(tmp_path / "none.json")
+        import_sessions(engine, tmp_path / "none.json")
 
 
 def test_a_user_is_named_by_the_channel() -> None:
@@ -250,5 +251,5 @@ def test_a_user_is_named_by_the_channel() -> None:
 
 
 def test_a_session_without_a_user_is_its_channels(engine: Engine, tmp_path: Path) -> None:
-    found = engine.import_sessions(snapshot(tmp_path, entry(user_id="")))
+    found = import_sessions(engine, snapshot(tmp_path, entry(user_id="")))
     assert found.users == ("whatsapp:4917012345@s.whatsapp.net",)

@@ -51,7 +51,7 @@ def _fill(engine: Engine, tmp_path: Path) -> Engine:
 
 def _sql(engine: Engine, text: str, *values: object) -> None:
     """Change the file behind the engine's back."""
-    with closing(apsw.Connection(engine._connector.name)) as connection:
+    with closing(apsw.Connection(engine._context.connector.name)) as connection:
         connection.execute(text, values)
 
 
@@ -83,7 +83,7 @@ def test_a_damaged_memory_is_left_out_and_told(column, value, filled):
 
 def _flip(engine: Engine, table: str, column: str, where: str, bit: int = 7) -> None:
     """Flip a bit of the first byte of a text, behind the engine's back. Bit 7 makes the text no UTF-8."""
-    with closing(apsw.Connection(engine._connector.name)) as connection:
+    with closing(apsw.Connection(engine._context.connector.name)) as connection:
         ((data,),) = connection.execute(f"SELECT CAST({column} AS BLOB) FROM {table} WHERE {where}").fetchall()
         connection.execute(
             f"UPDATE {table} SET {column} = CAST(? AS TEXT) WHERE {where}",
@@ -158,7 +158,7 @@ def test_a_memory_that_is_lost_is_missed(filled, disagreements):
     assert any("only a copy brings back" in problem for problem in _problems(filled))
     filled.doctor(repair=True)
     assert len(filled.memories()) == 2
-    assert disagreements(Path(filled._connector.name)) == []
+    assert disagreements(Path(filled._context.connector.name)) == []
 
 
 @pytest.mark.requirement("X2")
@@ -195,7 +195,7 @@ def test_a_flipped_bit_of_any_row_is_found_and_turned_back(table, column, bit, f
     filled.revise("harbour", "The amber harbour keeps its ledgers in a wet attic")
     session = filled.sessions().create(title="Tuesday")
     filled.sessions().append(session.id, Said(role=Role.USER, content="Is the quay open?"))
-    with closing(apsw.Connection(filled._connector.name)) as connection:
+    with closing(apsw.Connection(filled._context.connector.name)) as connection:
         rows = connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall()
         ((rowid,),) = connection.execute(
             f"SELECT rowid FROM {table} WHERE {column} <> '' ORDER BY rowid DESC LIMIT 1"
@@ -205,9 +205,9 @@ def test_a_flipped_bit_of_any_row_is_found_and_turned_back(table, column, bit, f
     repaired = filled.doctor(repair=True)
     assert repaired.healthy, repaired.findings
     assert _problems(filled) == []
-    with closing(apsw.Connection(filled._connector.name)) as connection:
+    with closing(apsw.Connection(filled._context.connector.name)) as connection:
         assert connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall() == rows
-    assert disagreements(Path(filled._connector.name)) == []
+    assert disagreements(Path(filled._context.connector.name)) == []
 
 
 def test_a_write_does_not_make_a_damaged_row_look_whole(filled):
@@ -215,7 +215,7 @@ def test_a_write_does_not_make_a_damaged_row_look_whole(filled):
     _sql(filled, "UPDATE sessions SET title = 'x'")
     session = filled.sessions().create(title="Tuesday")
     _sql(filled, "UPDATE sessions SET created_at = created_at + 1")
-    with filled._connector.write() as tx:
+    with filled._context.connector.write() as tx:
         assert tx.run("count_failure", user="local", id=session.id, before=0)
     with pytest.raises(Corrupt):
         filled.sessions().get(session.id)
@@ -223,10 +223,10 @@ def test_a_write_does_not_make_a_damaged_row_look_whole(filled):
 
 @pytest.mark.requirement("X2")
 def test_rows_that_contradict_each_other_are_damage_and_no_error_of_the_program(filled):
-    with pytest.raises(LookupError), filled._connector.read():
+    with pytest.raises(LookupError), filled._context.connector.read():
         raise LookupError  # the store is whole, so the program is wrong
     _sql(filled, "UPDATE memories SET tokens = tokens + 1")
-    with pytest.raises(Corrupt, match="repair"), filled._connector.read():
+    with pytest.raises(Corrupt, match="repair"), filled._context.connector.read():
         raise LookupError
 
 
@@ -297,7 +297,7 @@ def test_a_damaged_episode_is_left_out_told_and_read_again(filled, disagreements
     assert _problems(filled) == []
     assert TURNS[0] in " ".join(hit.text for hit in filled.timeline())
     assert "violins" in filled.recall("seventeen violins").hits[0].text
-    assert disagreements(Path(filled._connector.name)) == []
+    assert disagreements(Path(filled._context.connector.name)) == []
 
 
 def test_an_episode_that_cannot_be_read_again_is_not_called_repaired(filled, tmp_path):
@@ -313,7 +313,7 @@ def test_a_repaired_memory_is_kept_as_it_reads_and_put_on_record(filled, disagre
     assert _problems(filled) == []
     assert filled.recall("soggy cellar").hits[0].key == "harbour"
     assert [change.decision for change in filled.why("harbour").changes] == ["add", "repair"]
-    assert disagreements(Path(filled._connector.name)) == []
+    assert disagreements(Path(filled._context.connector.name)) == []
 
 
 _DERIVED = {

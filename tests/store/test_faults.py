@@ -81,8 +81,8 @@ class _Trial:
         self.path = Path(shutil.copytree(template, folder)) / "memory.db"
         self.disk = disk
         self.engine = open_engine(self.path, vfs=vfs)
-        self.engine._connector.connection().wal_autocheckpoint(0)
-        self.engine._redactor()  # what it reads once it has read now
+        self.engine._context.connector.connection().wal_autocheckpoint(0)
+        self.engine._context.redactor()  # what it reads once it has read now
 
     def fails(self, fault: Fault, verb: Callable[[Engine, Path], None]) -> PicomemError | None:
         """Run a verb under a fault; what it raised. Any other error than picomem's own ends the test."""
@@ -178,7 +178,7 @@ def test_a_checkpoint_that_fails_anywhere_loses_nothing(template, tmp_path, open
             expected = _state(trial.engine)
             disk.fault = fault = Fault(at)
             try:
-                trial.engine._connector.connection().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                trial.engine._context.connector.connection().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             except apsw.Error:
                 assert fault.hit
             disk.fault = None

@@ -373,7 +373,7 @@ def test_a_writer_waits_for_a_lock_that_is_given_up(db, open_engine):
             waiting.set()
             return True
 
-        engine._connector.connection().set_busy_handler(_give_up)
+        engine._context.connector.connection().set_busy_handler(_give_up)
         writer = threading.Thread(target=engine.remember, args=(TEXT,), kwargs={"key": "harbour"})
         writer.start()
         assert waiting.wait(20)

@@ -207,7 +207,7 @@ def _case(what: str, path: Path, folder: Path, open_engine, expected: dict, sess
     engine = _run(lambda: open_engine(path), outcome, f"{what}: open")
     if not isinstance(engine, Engine):
         return "does not open"
-    engine._connector.connection().pragma("synchronous", 0)  # nobody pulls the plug here
+    engine._context.connector.connection().pragma("synchronous", 0)  # nobody pulls the plug here
     unsaid, told = _read(engine, what, expected, outcome)
     found = _run(engine.doctor, outcome, f"{what}: doctor")
     findings = [] if found is None else found.findings

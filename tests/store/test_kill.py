@@ -172,7 +172,7 @@ def _lost(engine: Engine, acknowledged: list[str]) -> list[str]:
 def _unfinished(engine: Engine) -> list[str]:
     """Memories that came in whole without being acknowledged must still be the next of their writer, each with one
     vector and one change: a killed writer leaves at most one of them, and nothing of another."""
-    connection: apsw.Connection = engine._connector.connection()
+    connection: apsw.Connection = engine._context.connector.connection()
     tables = {
         table: connection.execute(f"SELECT count(*) FROM {table} WHERE user_id = ?", (engine.scope.user,)).fetchone()
         for table in ("memories", "vectors", "changes")

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from picomem.engine.engine import Engine
+from picomem.engine.upkeep import import_sessions
 from picomem.errors import PicomemError
 from picomem.store.copying import copy_store
 
@@ -52,7 +53,7 @@ def _purge_a_session(engine: Engine, folder: Path) -> None:
 def _import_sessions_from_the_database(engine: Engine, folder: Path) -> None:
     for name in FILES:
         with suppress(PicomemError):
-            engine.import_sessions(folder / name)
+            import_sessions(engine, folder / name)
 
 
 def _migrate_from_the_database(engine: Engine, folder: Path) -> None:

@@ -27,7 +27,7 @@ _USED = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(\w+)(?:\s+AS\s+(\w+))?", re.
 
 @pytest.fixture
 def schema(engine) -> apsw.Connection:
-    return engine._connector.connection()
+    return engine._context.connector.connection()
 
 
 def _tables(connection: apsw.Connection) -> list[str]:
@@ -171,7 +171,7 @@ def test_a_migrated_database_equals_a_fresh_one(version, tmp_path, open_engine, 
 def test_each_database_has_a_redaction_key_of_its_own(tmp_path, open_engine):
     keys = set()
     for name in ("a.db", "b.db"):
-        with open_engine(tmp_path / name)._connector.read() as tx:
+        with open_engine(tmp_path / name)._context.connector.read() as tx:
             keys.add(tx.one("meta", name="redaction_key"))
     assert len(keys) == 2
 

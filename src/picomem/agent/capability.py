@@ -42,6 +42,7 @@ from typing_extensions import override
 from picomem.agent.attribution import Voices, heard_in, prompts_of, results_of, text_of
 from picomem.agent.history import Ids, response_said, results_said
 from picomem.agent.tools import MEMORY, TOOLS, MemoryTools
+from picomem.engine.agents import asked, heard
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound, StoreError
 from picomem.policy.statements import Grounds, content_words
@@ -173,7 +174,7 @@ class Memory(AbstractCapability[Any]):
         await self._answered(_latest_results(result.new_messages(), _asked(ctx)))
         said = _question(ctx)
         if said and self._toolset.names:
-            await self._tried(lambda: self._engine.asked(said, kept=self._run.kept))
+            await self._tried(lambda: asked(self._engine, said, kept=self._run.kept))
         return result
 
     # Parts
@@ -207,12 +208,12 @@ class Memory(AbstractCapability[Any]):
         window = self._run.window
         shown = window.system if window else ""
         messages = [*ctx.messages]
-        asked = _question(ctx)
+        question = _question(ctx)
 
         def listen() -> None:
-            heard = heard_in(messages, asked, self._toolset.names)
-            self._toolset.voices = Voices.of(messages, asked, shown, heard)
-            self._engine.heard(*(text for _, text in heard))
+            heard_texts = heard_in(messages, question, self._toolset.names)
+            self._toolset.voices = Voices.of(messages, question, shown, heard_texts)
+            heard(self._engine, *(text for _, text in heard_texts))
 
         await to_thread.run_sync(listen)
 

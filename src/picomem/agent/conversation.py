@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from picomem.clock import system_clock
+from picomem.engine.agents import window_of
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, StoreError
 from picomem.records.session import Loaded, Message, Role, Said
@@ -67,7 +68,7 @@ class Talk:
         try:
             stored = self._store(self._engine)
             self.message = stored[-1].id
-            found = self._engine.window(self.session, until=stored[-1].seq)
+            found = window_of(self._engine, self.session, until=stored[-1].seq)
         except StoreError as error:
             self.trouble = str(error)
             return None

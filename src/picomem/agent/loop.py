@@ -52,6 +52,7 @@ from picomem.clock import system_clock, to_datetime
 from picomem.compaction import flush
 from picomem.consolidation.due import Trigger, Triggers, due
 from picomem.distillation import consolidate_due
+from picomem.engine.agents import window_of
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.models.choice import generator_of
@@ -161,7 +162,7 @@ class PicoBot:
     async def _ask_silently(self, text: str) -> str:
         """A turn that nobody sees and that is not recorded, with the tool that stores."""
         assert self._engine is not None
-        window = await to_thread.run_sync(self._engine.window, self.talk.session)
+        window = await to_thread.run_sync(window_of, self._engine, self.talk.session)
         said = "\n\n".join(message.content for message in window.messages if message.role is Role.USER)
         memory = Memory(self._engine, tools=["remember"], actor=ACTOR).showing(window, said=said)
         memory.hides_trouble = False

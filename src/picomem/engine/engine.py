@@ -1,24 +1,108 @@
-"""The engine: what `picomem.open()` returns, and what every surface calls.
+"""The engine: what `picomem.open()` and `Runtime.engine()` return, and what every surface calls.
 
-It is synchronous. It holds one store, one embedder and one clock, and decides nothing: each method reads its
-arguments, opens a transaction where one is needed, and calls the part that knows. The methods stand by what they are
-for, each file on top of the one before: parts.py, reading.py, writing.py, conversing.py, keeping.py.
+It is synchronous and decides nothing: each verb reads its arguments, opens a transaction where one is needed, and calls
+the package that knows. It holds a `Context` (context.py: the caller, and what the process shares) and an `Eraser`
+(erasing.py). What only the rest of picomem needs of an open memory are functions on an engine: agents.py for agents and
+conversations, upkeep.py for background work and operations.
+
+What only some verbs need is imported by them: a recall in a hook must not wait for the readers of transcripts.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from datetime import tzinfo
 from typing import TYPE_CHECKING
 
-from picomem.engine.keeping import Keeping
-from picomem.records.memory import Parent
+from picomem.clock import Micros
+from picomem.engine.context import Context
+from picomem.errors import Conflict, Corrupt, EmbedderFailed, InvalidInput, NotFound, Refused
+from picomem.memory.arguments import chosen, importance_of, positive, share
+from picomem.recall.filters import Filters, Wanted
+from picomem.recall.question import parse
+from picomem.records.caller import Caller
+from picomem.records.hit import Answer, Hit
+from picomem.records.kinds import Decision, Kind, Origin, Priority
+from picomem.records.memory import Change, Memory
+from picomem.records.scope import Scope
+from picomem.settings import Settings
+from picomem.store import audit, episodes, memories
 from picomem.values import replace
 
 if TYPE_CHECKING:
+    from pathlib import Path
+    from threading import Event
     from types import TracebackType
 
+    from picomem.engine.erasing import Eraser
+    from picomem.erasure.purge import Planned, Purged
+    from picomem.erasure.scrub import Scrubbed
+    from picomem.history.explain import Explanation
+    from picomem.history.undo import Undone
+    from picomem.ingest.places import Place
+    from picomem.ingest.pointer import Opened
+    from picomem.ingest.report import Progress, Report
+    from picomem.memory.doctor import Diagnosis
+    from picomem.memory.embed import Embedded
+    from picomem.memory.files import Files
+    from picomem.memory.index import IndexPage
+    from picomem.memory.migrate import Entry
+    from picomem.memory.remember import Remembered
+    from picomem.memory.status import Status
+    from picomem.notes.notes import Excerpt, Found
+    from picomem.records.episode import Episode, Transcript
+    from picomem.sessions.log import Sessions
+    from picomem.sessions.window import Window
 
-class Engine(Keeping):
-    """The memory of one user. Every method that takes times takes UTC microseconds or ISO 8601 text."""
+
+class Engine:
+    """The memory of one user. Every method that takes times takes UTC microseconds or ISO 8601 text.
+
+    `Runtime.engine` makes it. Safe to share between threads.
+    """
+
+    def __init__(self, context: Context, close: Callable[[], None] | None = None) -> None:
+        """`close` ends what this engine alone uses; without it the store is others' as well."""
+        self._context = context
+        self._close = close
+
+    # Whose it is
+
+    @property
+    def caller(self) -> Caller:
+        """Who asks: operations check their permissions."""
+        return self._context.caller
+
+    @property
+    def scope(self) -> Scope:
+        """Whose memory it is, and what it is narrowed to."""
+        return self._context.scope
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that it was opened with."""
+        return self._context.settings
+
+    @property
+    def zone(self) -> tzinfo:
+        """The zone in which bare dates and "yesterday" are read."""
+        return self._context.zone
+
+    @property
+    def embedder_name(self) -> str:
+        """The name of the embedder, or "none"."""
+        return self._context.embedder_name
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the store can only be read here."""
+        return self._context.connector.read_only
+
+    def now(self) -> Micros:
+        """What time it is for this engine, in UTC microseconds."""
+        return self._context.clock()
 
     def acting_as(self, actor: str = "", *, message: str = "", said: str = "", agent: bool = False) -> Engine:
         """The same open memory for another actor, whose name stands on what it changes, or for ours. It needs no
@@ -29,13 +113,565 @@ class Engine(Keeping):
         pinned, unless the person asks for that in `said`, or without it in their turns of the last day that were
         ingested.
         """
-        from copy import copy
+        return Engine(self._context.acting_as(actor, message, said, agent), self._close)
 
-        acting = copy(self)
-        acting.caller = replace(self.caller, actor=actor or self.caller.actor, is_agent=agent)
-        acting._sources = (Parent(kind="message", id=message),) if message else ()
-        acting._said = said
-        return acting
+    # Asking
+
+    def recall(
+        self,
+        question: str,
+        *,
+        limit: int | None = None,
+        token_budget: int | None = None,
+        min_confidence: float | None = None,
+        kinds: Sequence[Kind | str] = (),
+        priority: Priority | str | None = None,
+        tag: str = "",
+        since: Micros | str | None = None,
+        until: Micros | str | None = None,
+        as_of: Micros | str | None = None,
+        valid_at: Micros | str | None = None,
+        include_context: bool = False,
+        include_memories: bool = True,
+        include_transcripts: bool = True,
+        include_notes: bool = True,
+        include_untrusted: bool = False,
+        scope: Scope | None = None,
+        now: Micros | str | None = None,
+    ) -> Answer:
+        """Answer a question within a budget of tokens.
+
+        `as_of` is when it was believed, `valid_at` when it was true, `now` when the question is asked (for "last
+        Tuesday"). An answer that is less sure than `min_confidence` (0–1) has no hits and says so. Where nothing is
+        found, or nothing surely, or the store is down, the notes are searched as well, if any are configured. Any text
+        is a question; only a bad option raises InvalidInput.
+        """
+        wanted = Wanted(
+            limit=positive(limit, self.settings.recall.limit, "limit"),
+            token_budget=positive(token_budget, self.settings.recall.token_budget, "token_budget"),
+            min_confidence=share(min_confidence, self.settings.recall.min_confidence, "min_confidence"),
+            include_context=include_context,
+            filters=Filters(
+                kinds=tuple(chosen(Kind, kind, "kind") for kind in kinds),
+                priority=None if priority is None else chosen(Priority, priority, "priority"),
+                tag=tag,
+                since=self._context.time(since),
+                until=self._context.time(until),
+                known_at=self._context.time(as_of),
+                valid_at=self._context.time(valid_at),
+                include_memories=include_memories,
+                include_transcripts=include_transcripts,
+                include_untrusted=include_untrusted,
+            ),
+        )
+        asked_at = self._context.time(now)
+        asked_at = self._context.clock() if asked_at is None else asked_at
+
+        def recall() -> Answer:
+            return self._context.resources.recall.answer(self._context.owner(scope), question, wanted, asked_at)
+
+        notes = self._context.notes() if include_notes and not (scope or self.scope).session else None
+        if notes is None:
+            answer = recall()
+        else:
+            from picomem.notes.fallback import answered
+
+            answer = answered(recall, notes, parse(question, asked_at, self._context.zone), wanted)
+        self._context.handed_out().note(answer.hits)
+        return answer
+
+    def search_notes(self, query: str, *, limit: int = 6, min_score: float = 0.25) -> Found:
+        """The sections of the configured notes that answer a question, the best first; a score lies in 0–1."""
+        from picomem.notes.fallback import note_hit
+        from picomem.notes.notes import Found
+
+        notes = self._context.notes()
+        if notes is None:
+            return Found(warnings=[self._context.no_notes()])
+        found = notes.search(parse(query, self._context.clock(), self._context.zone), limit, min_score)
+        self._context.handed_out().note(map(note_hit, found.hits))
+        return found
+
+    def read_note(self, name: str, *, first_line: int = 1, lines: int | None = None) -> Excerpt:
+        """Lines of a note, from the file itself. Raises NotFound, or InvalidInput for what is no note's name."""
+        notes = self._context.notes()
+        if notes is None:
+            raise NotFound(self._context.no_notes())
+        return notes.read(name, first_line, lines)
+
+    def memories(
+        self,
+        *,
+        archived: bool = False,
+        as_of: Micros | str | None = None,
+        valid_at: Micros | str | None = None,
+        damaged: list[str] | None = None,
+    ) -> list[Memory]:
+        """What is believed now; or what was believed `as_of` a time, true at `valid_at`; or what is archived.
+
+        Damaged rows are left out, and their ids are put on `damaged`; without such a list they raise Corrupt.
+        """
+        lost: list[str] = []
+        found = self._listed(archived, as_of, valid_at, lost)
+        if lost and damaged is None:
+            raise Corrupt(f"Of the memories {len(lost)} are damaged ({lost[0]}); run `picomem doctor`.", id=lost[0])
+        if damaged is not None:
+            damaged += lost
+        return found
+
+    def _listed(
+        self, archived: bool, as_of: Micros | str | None, valid_at: Micros | str | None, lost: list[str]
+    ) -> list[Memory]:
+        now = self._context.clock()
+        known = self._context.time(as_of)
+        true = self._context.time(valid_at)
+        with self._context.connector.read() as tx:
+            if archived:
+                return memories.archived(tx, self.scope, lost)
+            if known is None and true is None:
+                return memories.current(tx, self.scope, now, lost)
+            known = now if known is None else known
+            return memories.at(tx, self.scope, known, known if true is None else true, lost)
+
+    def history(self, name: str, *, scope: Scope | None = None) -> list[Memory]:
+        """Every version of a memory, oldest first, archived ones too; of a key all that was held under it. Raises
+        NotFound or Conflict."""
+        from picomem.memory.naming import lives
+
+        with self._context.connector.read() as tx:
+            versions = lives(tx, self._context.owner(scope), name)
+        return [self._context.cleaner().shown(version) for version in versions]
+
+    def why(self, name: str, *, scope: Scope | None = None) -> Explanation:
+        """What is on record about a memory, a change or an episode. Raises NotFound."""
+        from picomem.history.explain import explain
+
+        with self._context.connector.read() as tx:
+            found = explain(tx, self._context.owner(scope), name)
+        clean = self._context.cleaner()
+        return replace(
+            found,
+            memory=clean.shown(found.memory) if found.memory else None,
+            versions=tuple(clean.shown(version) for version in found.versions),
+            sources=tuple(replace(source, text=clean.shown_text(source.text)) for source in found.sources),
+        )
+
+    def changes(
+        self, limit: int = 20, *, about: str = "", run: str = "", damaged: list[str] | None = None
+    ) -> list[tuple[Change, str]]:
+        """The latest decisions, refusals included, each with the key of the memory that it is about.
+
+        With `about` those about one memory (its key, its id, or the beginning of one), with `run` those of a run (its
+        id, or the beginning of one). Damaged rows are left out, and their ids are put on `damaged`; without such a list
+        they raise Corrupt. Raises NotFound or Conflict.
+        """
+        from picomem.memory.naming import lives
+
+        with self._context.connector.read() as tx:
+            if about:
+                ids = dict.fromkeys(version.id for version in lives(tx, self.scope, about))
+                found = [change for each in ids for change in audit.of_memory(tx, self.scope, each, damaged)]
+                found = sorted(found, key=lambda change: change.id, reverse=True)
+            elif run:
+                found = audit.named(tx, self.scope, run)[::-1]
+            else:
+                found = audit.latest(tx, self.scope, limit, damaged)
+            return [(change, memories.key_of(tx, self.scope, change.memory_id)) for change in found[:limit]]
+
+    def timeline(
+        self,
+        *,
+        since: Micros | str | None = None,
+        until: Micros | str | None = None,
+        limit: int = 50,
+        damaged: list[str] | None = None,
+        scope: Scope | None = None,
+    ) -> list[Hit]:
+        """The episodes of a scope, latest first. Damaged rows are left out; their ids are put on `damaged`."""
+        from picomem.memory.timeline import timeline
+
+        lost = [] if damaged is None else damaged
+        with self._context.connector.read() as tx:
+            hits = timeline(
+                tx, self._context.owner(scope), self._context.time(since), self._context.time(until), limit, lost
+            )
+        return [replace(hit, text=self._context.cleaner().shown_text(hit.text)) for hit in hits]
+
+    def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
+        """An episode and the messages behind it, read from the transcript or the session itself. Raises NotFound."""
+        from picomem.history.explain import find_episode
+        from picomem.ingest.pointer import open_episode
+
+        with self._context.connector.read() as tx:
+            found = find_episode(tx, self.scope, episode_id)
+            transcript = episodes.transcript(tx, self.scope, found.transcript_id)
+        if transcript is not None and transcript.send_policy == "deny":
+            raise Refused("That session is withheld: it is kept, and not handed out (see `picomem withhold --help`).")
+        if found.category == "timeline" and transcript is not None:
+            from picomem.memory.timeline import opened
+
+            with self._context.connector.read() as tx:
+                return found, transcript, opened(tx, self.scope, found, transcript.session, self._context.redactor())
+        return found, transcript, open_episode(found, transcript, self._context.redactor())
+
+    def index(self, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
+        """The always-loaded page, from the store where memory has not changed since it was made."""
+        from picomem.engine.index_page import index_page
+
+        return index_page(self._context, scope, budget)
+
+    def status(self) -> Status:
+        """What is in the store."""
+        from picomem.memory.status import status
+
+        with self._context.connector.read() as tx:
+            limit = self.settings.memory.daily_token_limit
+            found = status(tx, self.scope, self._context.clock(), self._context.connector, self.embedder_name, limit)
+        return replace(found, embedder_trouble=self._context.embedder_trouble)
+
+    # Telling
+
+    def remember(
+        self,
+        content: str,
+        *,
+        kind: Kind | str | None = None,
+        key: str = "",
+        context: str = "",
+        importance: float | None = None,
+        priority: Priority | str | None = None,
+        tags: Sequence[str] = (),
+        related: Sequence[str] = (),
+        pinned: bool = False,
+        expires: Micros | str | None = None,
+        since: Micros | str | None = None,
+        origin: Origin | str = Origin.USER,
+        scope: Scope | None = None,
+    ) -> Remembered:
+        """Store something: through redaction, the gate and the match with what is known.
+
+        Raises InvalidInput or InvalidKey for a bad argument, and Refused, with the gate's reason, when it is not
+        kept; the refusal is on record (`data["change_id"]`).
+        """
+        from picomem.memory.decide import Offer
+        from picomem.text.keys import check_key, suggest_key
+
+        what = chosen(Kind, kind or Kind.FACT, "kind")
+        source = chosen(Origin, origin, "origin")
+        clean = self._context.cleaner()
+        content = clean.text(content)
+        offer = Offer(
+            scope=self._context.owner(scope),
+            content=content,
+            kind=what,
+            key=check_key(key) if key else suggest_key(content, what.value),
+            key_given=bool(key),
+            kind_given=kind is not None,
+            importance_given=importance is not None or priority is not None,
+            # What a person asks for themselves is kept, chatter or not; an agent's offer must be worth it.
+            explicit=source is Origin.USER,
+            context=clean.text(context),
+            importance=importance_of(importance, priority),
+            pinned=pinned,
+            tags=clean.names(tags, "tag"),
+            related=clean.names(related, "related entry"),
+            origin=source,
+            expires_at=self._context.expiry(expires),
+            valid_from=self._context.time(since),
+        )
+        persons = [] if source is Origin.USER else self._context.persons()
+        with self._context.connector.write() as tx:
+            result = self._context.writer("remember", said=persons).remember(tx, offer)
+        self._context.settle()
+        if result.decision is Decision.REFUSE:
+            raise Refused(f"Not stored: {result.reason}", change_id=result.change_id, reason=result.reason)
+        return result
+
+    def revise(
+        self,
+        name: str,
+        content: str | None = None,
+        *,
+        kind: Kind | str | None = None,
+        context: str | None = None,
+        importance: float | None = None,
+        priority: Priority | str | None = None,
+        tags: Sequence[str] | None = None,
+        related: Sequence[str] | None = None,
+        pinned: bool | None = None,
+        expires: Micros | str | None = None,
+        since: Micros | str | None = None,
+        correct: bool = False,
+        reason: str = "",
+        origin: Origin | str = Origin.USER,
+        scope: Scope | None = None,
+    ) -> Memory:
+        """Replace what is believed of a memory (its key, its id, or the beginning of one) by a new version.
+
+        The new content holds from `since`, or from now; with `correct` it was always so. `expires` "never" takes an
+        expiry away. `origin` says where the new text came from. Raises NotFound, Conflict, InvalidInput, or Refused
+        where the gate says no.
+        """
+        from picomem.memory.naming import resolve
+        from picomem.memory.revise import revised
+
+        clean = self._context.cleaner()
+        fields: dict[str, object] = {}
+        if content is not None:
+            fields["content"] = clean.text(content)
+        if kind is not None:
+            fields["kind"] = chosen(Kind, kind, "kind")
+        if context is not None:
+            fields["context"] = clean.text(context)
+        if importance is not None or priority is not None:
+            fields["importance"] = importance_of(importance, priority)
+        if tags is not None:
+            fields["tags"] = clean.names(tags, "tag")
+        if related is not None:
+            fields["related"] = clean.names(related, "related entry")
+        if pinned is not None:
+            fields["pinned"] = pinned
+        if expires is not None:
+            fields["expires_at"] = self._context.expiry(expires)
+        source = chosen(Origin, origin, "origin")
+        at = self._context.time(since)
+        persons = [] if source is Origin.USER else self._context.persons()
+        with self._context.connector.write() as tx:
+            memory = resolve(tx, self._context.owner(scope), name)
+            writer = self._context.writer("revise", said=persons)
+            made = revised(tx, writer, memory, fields, source, at, correct, clean.text(reason))
+        self._context.settle()
+        return made
+
+    def forget(self, name: str, *, reason: str = "", scope: Scope | None = None) -> Change:
+        """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict, and
+        Refused where an agent may not (see `acting_as`)."""
+        from picomem.memory.naming import resolve
+
+        persons = self._context.persons()
+
+        def archive() -> Change:
+            with self._context.connector.write() as tx:
+                memory = resolve(tx, self._context.owner(scope), name)
+                writer = self._context.writer("forget", said=persons)
+                asked = writer.persons.ask_to_forget(memory.key, memory.content)
+                if self.caller.is_agent and memory.is_a_persons and not asked:
+                    raise Refused(
+                        f"Not forgotten: the user {'stated' if memory.origin is Origin.USER else 'pinned'} "
+                        f"“{memory.key}” and has not asked for this in their own words; ask them to say that it shall "
+                        f"be forgotten, or to forget it in a terminal, as in “picomem forget {memory.key}”."
+                    )
+                return writer.forget(tx, self.scope, memory.id, self._context.cleaner().text(reason))
+
+        return self._context.deleting(archive)
+
+    def undo(self, name: str, *, reason: str = "") -> list[Undone]:
+        """Take back a change, or all changes of a run (its id, or the beginning of one); see history/undo.py.
+
+        What was believed before is believed again, and history shows all of it. Raises NotFound, InvalidInput for what
+        cannot be undone, and Conflict where something was built on it since.
+        """
+        from picomem.history.undo import undo
+
+        with self._context.connector.write() as tx:
+            said = self._context.cleaner().text(reason)
+            done = undo(tx, self._context.writer("undo"), self.scope, name, said, self._context.vectors())
+        if not done:
+            raise Conflict(f"All of run {name} was undone already; `picomem changes --run {name}` shows by what.")
+        self._context.settle()
+        return [
+            replace(each, memory=self._context.cleaner().shown(each.memory) if each.memory else None) for each in done
+        ]
+
+    # What others wrote
+
+    def ingest(
+        self,
+        found: str | Path | Iterable[str | Path | Place],
+        *,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Read what is new in these transcripts, files or folders, or in a single one; see ingest/ingest.py."""
+        from picomem.engine import upkeep
+        from picomem.ingest.places import find
+
+        if isinstance(found, str | os.PathLike):
+            found = [found]
+        ingester = upkeep.ingester(self)
+        with self._context.connector.read():  # one snapshot: a transaction for each file costs more than the look at it
+            files = find(found, ingester.recognize)
+        report = ingester.run(files, progress)
+        self._context.settle()
+        made_by = self._context.vectors()
+        report.without_vector = made_by.without() if made_by else 0
+        if made_by and report.without_vector:
+            report.problems.append(made_by.without_sentence(report.without_vector))
+        return report
+
+    def migrate(self, paths: Sequence[Path]) -> list[tuple[Path, Entry, Remembered]]:
+        """Take the entries of Markdown memory over as typed memories, through the gate; what became of each.
+
+        A file may be migrated again: what is known already is merged. Raises InvalidInput for what is no Markdown.
+        """
+        from picomem.memory.migrate import markdown_files, migrate_file
+        from picomem.records.ids import new_id
+
+        done = []
+        run = new_id()
+        for path in markdown_files(list(paths)):
+            writer = replace(self._context.writer("migrate"), run=run)
+            with self._context.connector.write() as tx:
+                each = migrate_file(tx, writer, self.scope, self._context.cleaner(), path, self._context.zone)
+            self._context.settle()
+            done += [(path, entry, result) for entry, result in each]
+        return done
+
+    def withhold(self, session: str, *, release: bool = False) -> int:
+        """Keep a session's transcripts from being handed out by anything (O17), or release them; how many there are.
+
+        `session` is its id or the beginning of it. Raises NotFound.
+        """
+        policy = "private" if release else "deny"
+        with self._context.connector.write() as tx:
+            changed = episodes.set_send_policy(tx, self.scope, session, policy)
+        if not changed:
+            raise NotFound(f"There is no session “{session[:80]}”; `picomem timeline --json` shows their ids.")
+        return changed
+
+    def sessions(self) -> Sessions:
+        """The conversations of this user with PicoBot: create, append, load, fork, list; see sessions/log.py."""
+        from picomem.sessions.log import Sessions
+
+        if self._context.kept_sessions is None:
+            self._context.kept_sessions = Sessions(
+                self._context.connector, self.scope, self._context.redactor, self._context.clock
+            )
+        return self._context.kept_sessions
+
+    def files(self) -> Files:
+        """Texts that an agent keeps as a whole under a path, for foreign memory tools; see memory/files.py."""
+        from picomem.memory.files import Files
+
+        return Files(
+            self._context.connector,
+            self.scope,
+            lambda: self._context.writer("remember"),
+            self._context.cleaner,
+            self._context.clock,
+        )
+
+    def context(self, question: str) -> Window:
+        """What memory puts into the prompt for a question: the index page and what is known that matters to it."""
+        from picomem.engine.agents import window_around
+        from picomem.records.session import Loaded
+
+        return window_around(self, Loaded(), question)
+
+    # Erasing and upkeep
+
+    def purge_plan(self, *, session: str = "", older_than: int | None = None, everything: bool = False) -> Planned:
+        """What `purge` would erase; nothing is written. Raises as `purge` does."""
+        return self._eraser().plan(session, older_than, everything)
+
+    def purge(
+        self,
+        *,
+        session: str = "",
+        older_than: int | None = None,
+        everything: bool = False,
+        wait_seconds: float = 30.0,
+    ) -> Purged:
+        """Erase for good: a session (its id, or the beginning of it), what is older than so many days, or everything of
+        this user; with all that was made of it, and no trace left in the files; see erasure/purge.py.
+
+        It waits for others who use the file, so long at most; what is still to be done then is said, and done by the
+        next call, without a choice or with one. Raises InvalidInput for no choice or two, and NotFound.
+        """
+        return self._eraser().purge(session, older_than, everything, wait_seconds)
+
+    def scrub(self, *, dry_run: bool = False) -> Scrubbed:
+        """Redact what is stored already, with the rules of today, and leave no trace of it in the files.
+
+        Where another program is reading, the last is done by the next `purge`, without a choice or with one.
+        """
+        return self._eraser().scrub(dry_run)
+
+    def tidy(self, *, when_due: bool = False) -> dict[str, int]:
+        """Archive expired memories (O19) and remove timeline entries past their retention (A14).
+
+        With `when_due` only if the last time is `retention.cleanup_interval_secs` ago; whoever writes calls it so,
+        and no daemon is needed.
+        """
+        from picomem.erasure import retention
+
+        if when_due:
+            with self._context.connector.read() as tx:
+                if not retention.is_due(tx, self.scope, self.settings, self._context.clock()):
+                    return dict(retention.NOTHING)
+        with self._context.connector.write() as tx:
+            return retention.tidy(tx, self.scope, self.settings, self._context.writer("expire"))
+
+    def embed(
+        self,
+        *,
+        progress: Callable[[int, int, str], None] | None = None,
+        afresh: bool = False,
+        remove: bool = True,
+        wait: bool = True,
+        stop: Event | None = None,
+    ) -> Embedded:
+        """Make the vectors that are missing, then remove those of other models; see memory/embed.py.
+
+        Raises InvalidInput without an embedder, EmbedderFailed, and Conflict where another process is at it.
+        """
+        from picomem.memory.embed import Embed
+
+        made_by = self._context.vectors()
+        if self._context.resources.no_embedder is not None:
+            raise self._context.resources.no_embedder
+        if made_by is None:
+            raise InvalidInput("recall.embedder is none, so there are no vectors to make; set it to static or another.")
+        return Embed(self._context.connector, self.scope, made_by, self._context.clock, stop).run(
+            progress, afresh=afresh, remove=remove, wait=wait
+        )
+
+    def export_index(self, path: Path, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
+        """Write the always-loaded page to a file, and remember where, for a purge. Raises InvalidInput."""
+        from picomem.erasure import traces
+
+        try:
+            str(path).encode()
+        except UnicodeEncodeError:
+            raise InvalidInput(f"{path} is no name in UTF-8; name another file for the page.") from None
+        page = self.index(budget=budget, scope=scope)
+        traces.export(
+            self._context.connector, self._context.owner(scope), path, page.text, page.budget, self._context.clock()
+        )
+        return page
+
+    def doctor(self, *, repair: bool = False) -> Diagnosis:
+        """Check the file, every row's hash, and what is derived; with `repair`, rebuild what is derived."""
+        from picomem.memory.doctor import examine
+
+        writer = self._context.writer("doctor")
+        found = examine(self._context.connector, self.embedder_name, self._context.redactor, writer, repair=repair)
+        made_by = self._context.vectors()
+        if repair and made_by is not None:
+            from picomem.memory.embed import Embed
+
+            for scope, finding in found.waiting:
+                with suppress(EmbedderFailed, Conflict):
+                    finding.repaired = (
+                        not Embed(self._context.connector, scope, made_by, self._context.clock)
+                        .run(remove=False)
+                        .waiting
+                    )
+        return found
+
+    def _eraser(self) -> Eraser:
+        from picomem.engine.erasing import Eraser
+
+        return Eraser(self._context)
 
     def close(self) -> None:
         """Close the store, where it was opened for this engine alone; the engine of a `Runtime` leaves it open."""

@@ -97,8 +97,8 @@ def run(
 
 
 def _vectors_made(engine: Engine, way: Variant, tell: Telling) -> int:
-    if engine.embedder_trouble:
-        raise EmbedderFailed(engine.embedder_trouble)
+    if trouble := engine.status().embedder_trouble:
+        raise EmbedderFailed(trouble)
     if engine.embedder_name == "none":
         return 0
     return engine.embed(

@@ -44,6 +44,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from picomem.consolidation.review import Spoken
+from picomem.engine.agents import stated_lately
 from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput, PicomemError
 from picomem.operations import table
@@ -147,7 +148,7 @@ class HandedOver:
         if not texts or not isinstance(request, (Remember, Revise)):
             return request, ""
         others = tuple((origin, frozenset(terms(text))) for origin, text in texts)
-        return vouched(request, Spoken((Grounds(engine.stated_lately()),), others), engine)
+        return vouched(request, Spoken((Grounds(stated_lately(engine)),), others), engine)
 
 
 def _words(quote: str) -> Iterable[str]:

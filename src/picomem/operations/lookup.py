@@ -38,6 +38,8 @@ class MemoriesResult:
 
 def memories(engine: Engine, request: Memories) -> MemoriesResult:
     """List what is remembered, the most important first."""
+    from picomem.engine.upkeep import shown
+
     now = engine.now()
     damaged: list[str] = []
     listed = engine.memories(archived=request.archived, damaged=damaged)
@@ -52,8 +54,8 @@ def memories(engine: Engine, request: Memories) -> MemoriesResult:
         and (not request.project or memory.scope.project in ("", request.project))
     ]
     matching.sort(key=lambda memory: (not memory.pinned, -memory.importance, -memory.known_from, memory.key))
-    shown = [memory_view(engine.shown(memory), now) for memory in matching[: request.limit]]
-    return MemoriesResult(shown, len(matching) - len(shown), damage_notes(damaged))
+    views = [memory_view(shown(engine, memory), now) for memory in matching[: request.limit]]
+    return MemoriesResult(views, len(matching) - len(views), damage_notes(damaged))
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,7 +135,9 @@ def import_sessions(engine: Engine, request: ImportSessions) -> ImportSessionsRe
     What is there already is not taken twice. The file stays as it is; one in the data directory is taken over at start
     and renamed sessions.json.migrated.
     """
-    done = engine.import_sessions(named_path(request.path))
+    from picomem.engine import upkeep
+
+    done = upkeep.import_sessions(engine, named_path(request.path))
     return ImportSessionsResult(list(done.users), done.sessions, done.messages, list(done.differing), done.skipped)
 
 

@@ -95,7 +95,9 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
     """
     if request.name and request.run:
         raise InvalidInput("Give a memory or a run, not both.")
-    undone = engine.undone()
+    from picomem.engine.upkeep import undone_changes
+
+    undone = undone_changes(engine)
     damaged: list[str] = []
     found = engine.changes(request.limit, about=request.name, run=request.run, damaged=damaged)
     listed = [ListedChange(change_view(each, key), undone.get(each.id, "")) for each, key in found]

@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from picomem.agent.adapters.openai_session import OpenAISession
+from picomem.engine.agents import window_of
 from picomem.engine.engine import Engine
 from picomem.sessions.pairs import NO_RESULT
 
@@ -83,7 +84,7 @@ def test_a_models_reasoning_and_other_strangers_to_the_log_come_back_whole(sessi
     run(session.add_items, [USER, *strangers[:2], ANSWER])
     run(session.add_items, strangers[2:])
     assert run(session.get_items) == [USER, *strangers[:2], ANSWER, *strangers[2:]]
-    found = engine.window(engine.sessions().page().sessions[0][0].id)
+    found = window_of(engine, engine.sessions().page().sessions[0][0].id)
     assert [each.content for each in found.messages] == [USER["content"], "It rains.", "Look:\n[image]"]
 
 

@@ -1,0 +1,110 @@
+"""What agents, conversations and consolidation need of an open memory, besides its verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from picomem.engine.engine import Engine
+from picomem.errors import StoreError
+from picomem.values import replace
+
+if TYPE_CHECKING:
+    from picomem.consolidation.consolidate import Consolidator
+    from picomem.memory.remember import Remembered
+    from picomem.records.session import Loaded, Summary
+    from picomem.sessions.window import Window
+
+
+def heard(engine: Engine, *texts: str) -> None:
+    """Know texts that nobody trusted wrote (a tool's output) again, where an agent offers them as its own words."""
+    engine._context.handed_out().keep(texts)
+
+
+def stated_lately(engine: Engine) -> list[str]:
+    """What the user said in the transcripts of the last day, the latest first."""
+    return engine._context.stated_lately()
+
+
+def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Remembered]:
+    """Take up what a person asks to be remembered in a message to their agent; what became of each request.
+
+    `said` is the person's own text, and `kept` what the agent has stored itself. Each other request goes through
+    the gate, as one that ingest finds does.
+    """
+    from picomem.ingest.storing import Asked
+    from picomem.memory.proposals import is_met, offer_of
+    from picomem.policy.requests import find_requests
+
+    text = engine._context.cleaner().text(said)
+    found = [Asked(each, text, "", None, engine.scope.project) for each in find_requests(text)]
+    open_ = [offer_of(each, engine.scope) for each in found if not is_met(each, kept)]
+    if not open_:
+        return []
+    with engine._context.connector.write() as tx:
+        writer = engine._context.writer("remember")
+        done = [writer.remember(tx, offer) for offer in open_]
+    engine._context.settle()
+    return done
+
+
+def consolidator(engine: Engine) -> Consolidator:
+    """What reads and writes for `picomem.distillation`, which asks the generator."""
+    from picomem.consolidation.consolidate import Consolidator
+
+    return Consolidator(
+        engine._context.connector,
+        engine.scope,
+        engine._context.cleaner(),
+        engine._context.vectors(),
+        lambda actor: engine._context.writer("consolidate", actor),
+        engine.settings,
+        engine._context.clock,
+        engine._context.zone,
+    )
+
+
+def window_of(engine: Engine, session: str, *, until: int | None = None) -> Window:
+    """What goes into the prompt of a session now, within the budgets of the settings; see sessions/window.py.
+
+    With `until` as it stood with the message of that number: what another process said meanwhile is not answered
+    here. With `memory.enabled` off it is the conversation alone.
+    """
+    from picomem.sessions.window import newest_question
+
+    log = engine.sessions()
+    loaded = log.end_of(session)
+    if until is not None:
+        loaded = replace(loaded, messages=tuple(each for each in loaded.messages if each.seq <= until))
+    shown = engine.settings.session.include_summary_on_truncation
+    question = newest_question(loaded)
+    summary = log.summary(session) if shown else None
+    return window_around(engine, loaded, question, summary, enabled=engine.settings.memory.enabled)
+
+
+def window_around(
+    engine: Engine, loaded: Loaded, question: str, summary: Summary | None = None, *, enabled: bool = True
+) -> Window:
+    """What goes into a prompt around these messages; with memory not `enabled`, the messages alone."""
+    from picomem.sessions.window import Budgets, Known, window
+
+    budgets = Budgets.of(engine.settings)
+    index, known = "", []
+    if enabled and engine.settings.session.enable_user_memories:
+        index = engine.index(budget=min(engine.settings.index.budget, budgets.memory // 2)).text
+        found = engine.recall(question, limit=budgets.memories, include_transcripts=False).hits if question else ()
+        known = [Known(hit.key, hit.text, hit.origin) for hit in found]
+    return window(loaded, budgets, index=index, known=known, summary=summary)
+
+
+def safe_text(engine: Engine, text: str) -> str:
+    """A text without its secrets, as what is kept elsewhere must be; where the store's key for the marks cannot be
+    read, with marks that link nothing."""
+    from picomem.policy.redact import Redactor
+    from picomem.text.plain import plain
+
+    try:
+        redactor = engine._context.redactor()
+    except StoreError:
+        redactor = Redactor(bytes(32))
+    return redactor.redact(plain(text)).text

@@ -1,0 +1,172 @@
+"""What every part of an engine needs: what the process shares, the caller, and what is made of them when needed.
+
+What only some methods need is imported by them: a recall in a hook must not wait for the readers of transcripts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import TYPE_CHECKING, TypeVar
+
+from picomem.clock import DAY, Micros, check_time, parse_iso
+from picomem.engine.resources import Resources
+from picomem.errors import DiskFull, InvalidInput, StoreError
+from picomem.memory.arguments import future
+from picomem.records.caller import Caller
+from picomem.records.kinds import Origin
+from picomem.records.memory import Parent
+from picomem.records.scope import Scope
+from picomem.values import replace
+
+if TYPE_CHECKING:
+    from picomem.memory.clean import Cleaner
+    from picomem.memory.echo_guard import HandedOut
+    from picomem.memory.remember import Writer
+    from picomem.memory.vectors import Vectors
+    from picomem.notes.notes import Notes
+    from picomem.policy.redact import Redactor
+    from picomem.sessions.log import Sessions
+
+_Result = TypeVar("_Result")
+_LATELY = 500  # episodes
+
+
+class Context:
+    """One user's memory as one caller sees it: what the verbs of an engine work on."""
+
+    def __init__(self, resources: Resources, caller: Caller, scope: Scope) -> None:
+        self.resources = resources
+        self.caller = caller
+        self.scope = scope
+        self.connector = resources.connector
+        self.settings = resources.settings
+        self.clock = resources.clock
+        self.zone = resources.zone
+        self.sources: tuple[Parent, ...] = ()  # what changes are made from
+        self.said = ""  # by the person for whom an agent acts
+        self.kept_sessions: Sessions | None = None
+        self._kept_vectors: Vectors | None = None
+
+    def acting_as(self, actor: str, message: str, said: str, agent: bool) -> Context:
+        """The same for another actor; see `Engine.acting_as`."""
+        acting = copy(self)
+        acting.caller = replace(self.caller, actor=actor or self.caller.actor, is_agent=agent)
+        acting.sources = (Parent(kind="message", id=message),) if message else ()
+        acting.said = said
+        return acting
+
+    @property
+    def embedder_name(self) -> str:
+        """The name of the embedder, or "none"."""
+        embedder = self.resources.embedder
+        return embedder.name if embedder else "none"
+
+    @property
+    def embedder_trouble(self) -> str:
+        """Why there is no embedder, though the settings want one."""
+        return str(self.resources.no_embedder or "")
+
+    def writer(self, verb: str, actor: str = "", said: Sequence[str] = ()) -> Writer:
+        """`said` is what the person states for whom an agent writes."""
+        from picomem.memory.remember import Writer
+        from picomem.policy.statements import Grounds
+
+        made_by = self.vectors()
+        store = made_by.store_memory if made_by else None
+        return Writer(
+            actor=actor or self.caller.signature,
+            now=self.clock(),
+            verb=verb,
+            store_vector=store,
+            recalled=self.handed_out().texts(),
+            sources=self.sources,
+            said=self.said,
+            persons=Grounds(said),
+        )
+
+    def vectors(self) -> Vectors | None:
+        """What makes the vectors of what is stored, where there is an embedder."""
+        from picomem.memory.vectors import Vectors
+
+        if self._kept_vectors is None and self.resources.embedder is not None:
+            self._kept_vectors = Vectors(self.resources.embedder, self.scope)
+        return self._kept_vectors
+
+    def deleting(self, delete: Callable[[], _Result]) -> _Result:
+        """Run a deletion; where the disk is too full for it, once more with the room that is kept for that."""
+        try:
+            return delete()
+        except DiskFull:
+            if not self.connector.give_up_ballast():
+                raise
+            return delete()
+
+    def settle(self) -> None:
+        """After a transaction: what could not be done in it, for it would have made others wait."""
+        if self._kept_vectors is not None:
+            self._kept_vectors.store_waiting(self.connector)
+
+    def notes(self) -> Notes | None:
+        """The configured notes, which are the notes of the settings' own user and of nobody else."""
+        chosen = self.settings.notes
+        if not (chosen.paths or chosen.extra_paths) or self.scope.user != self.settings.data.user:
+            return None
+        from picomem.notes.notes import Notes
+
+        return Notes(self.connector, Scope(self.scope.user), self.redactor, chosen)
+
+    def no_notes(self) -> str:
+        """Why `notes` gives none."""
+        chosen = self.settings.notes
+        if chosen.paths or chosen.extra_paths:
+            return f"The notes belong to user {self.settings.data.user}, and this memory is of {self.scope.user}."
+        return "No notes are configured; the setting notes.paths names the folders that MEMORY.md and memory/ lie in."
+
+    def redactor(self) -> Redactor:
+        """See `Resources.redactor`."""
+        return self.resources.redactor()
+
+    def cleaner(self) -> Cleaner:
+        """See `Resources.cleaner`."""
+        return self.resources.cleaner()
+
+    def handed_out(self) -> HandedOut:
+        """What recall handed out to this user lately."""
+        return self.resources.handed_out(self.scope.user)
+
+    def owner(self, scope: Scope | None) -> Scope:
+        """The scope that a caller gave, or ours. Raises InvalidInput for another user's, and for a secret in it."""
+        if scope is None:
+            return self.scope
+        if scope.user != self.scope.user:
+            raise InvalidInput(f"This memory is of user {self.scope.user}; open another for user {scope.user}.")
+        return self.cleaner().owner(scope)
+
+    def expiry(self, given: Micros | str | None) -> Micros | None:
+        """When a memory ends to be believed. Raises InvalidInput for a time that has passed."""
+        return None if given == "never" else future(self.time(given), self.clock())
+
+    def time(self, given: Micros | str | None) -> Micros | None:
+        """A time in microseconds. Raises InvalidTime."""
+        if given is None:
+            return None
+        return parse_iso(given, self.zone) if isinstance(given, str) else check_time(given)
+
+    def stated_lately(self) -> list[str]:
+        """What the user said in the transcripts of the last day, the latest first."""
+        from picomem.memory.timeline import timeline
+
+        try:
+            clean = self.cleaner()
+            with self.connector.read() as tx:
+                hits = timeline(tx, Scope(self.scope.user), self.clock() - DAY, None, _LATELY, [])
+        except StoreError:
+            return []
+        return [clean.shown_text(hit.text) for hit in hits if hit.role == "user" and hit.origin is Origin.USER]
+
+    def persons(self) -> list[str]:
+        """What the person says for whom an agent acts; nothing where the person acts themselves."""
+        if self.said or not self.caller.is_agent:
+            return [self.said] if self.said else []
+        return self.stated_lately()

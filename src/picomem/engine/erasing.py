@@ -1,0 +1,133 @@
+"""Erasing for good: purge, scrub, and the traces that both leave in the files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from picomem.engine.context import Context
+from picomem.engine.index_page import index_page
+from picomem.errors import NotFound, StoreError
+from picomem.records.scope import Scope
+
+if TYPE_CHECKING:
+    from picomem.erasure.purge import Erased, Planned, Purged
+    from picomem.erasure.scrub import Scrubbed
+
+_SCRUB_WAITS = 5.0  # seconds for others who read
+
+
+class Eraser:
+    """Erases in one user's memory."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def plan(self, session: str, older_than: int | None, everything: bool) -> Planned:
+        """What `purge` would erase; nothing is written. Raises as `purge` does."""
+        from picomem.erasure.inventory import choice, held
+        from picomem.erasure.purge import planned
+
+        with self._context.connector.read() as tx:
+            found = held(tx, self._context.scope)
+            chosen = choice(found, session, older_than, everything, self._context.clock())
+            return planned(tx, self._context.scope, found, chosen)
+
+    def purge(self, session: str, older_than: int | None, everything: bool, wait_seconds: float) -> Purged:
+        """Do what `Engine.purge` says."""
+        import logging
+
+        from picomem.erasure.purge import Purged
+
+        is_begun, erased = self._context.deleting(lambda: self._erase(session, older_than, everything))
+        if not is_begun:
+            return Purged(counts={}, change_id="", scan=None)
+        if erased is not None:
+            logging.getLogger("picomem").info(
+                "purge %s by %s: %s", erased.change.id, self._context.caller.signature, erased.counts
+            )
+        self._context.settle()
+        self._context.resources.drop_handed_out(self._context.scope.user)
+        self._context.kept_sessions = None
+        return self._without_traces(erased, wait_seconds)
+
+    def _erase(self, session: str, older_than: int | None, everything: bool) -> tuple[bool, Erased | None]:
+        """The transaction of a purge: whether there are traces to remove, and what this run erased."""
+        from picomem.erasure.inventory import choice, held
+        from picomem.erasure.plan import Choice, plan
+        from picomem.erasure.purge import erase
+        from picomem.store import tombstones
+
+        with self._context.connector.write() as tx:
+            is_begun = bool(tombstones.marks(tx, self._context.scope))
+            if is_begun and not session and older_than is None and not everything:
+                return True, None
+            found = held(tx, self._context.scope)
+            try:
+                chosen = choice(found, session, older_than, everything, self._context.clock())
+            except NotFound:
+                if not is_begun:
+                    raise
+                chosen = Choice()  # it went before; what is left of it is to be done
+            made = plan(found, chosen)
+            if made.empty:
+                return is_begun, None
+            return True, erase(tx, self._context.writer("purge"), self._context.scope, found, chosen, made)
+
+    def _without_traces(self, erased: Erased | None, wait_seconds: float) -> Purged:
+        from picomem.erasure import traces
+        from picomem.erasure.proof import scan, telling
+        from picomem.erasure.purge import Purged
+        from picomem.paths import data_dir, named_path
+
+        left, unfinished, scanned = [], "", None
+        try:
+            left = self._context.deleting(
+                lambda: traces.finish(
+                    self._context.connector,
+                    self._context.scope,
+                    lambda owner, budget: index_page(self._context, owner, budget).text,
+                    self._context.clock(),
+                    wait_seconds,
+                )
+            )
+        except StoreError as error:
+            unfinished = str(error)
+        if erased is not None:
+            folder = named_path(self._context.settings.data.dir) if self._context.settings.data.dir else data_dir()
+            with self._context.connector.read() as tx:
+                users = [Scope(user) for (user,) in tx.all("users")]
+                files = traces.files_to_scan(tx, self._context.connector, self._context.scope, folder)
+                scanned = scan(tx, users, self._context.scope, erased.texts, files)
+                tells = telling(tx, self._context.scope, erased.texts)
+            notes = self._context.notes()
+            left += [
+                f"{path} is a note of yours, and has words of what was purged; edit it if they are to go as well."
+                for path in (notes.holding(tells.found_in) if notes else ())
+            ]
+        return Purged(
+            counts=erased.counts if erased else {},
+            change_id=erased.change.id if erased else "",
+            scan=scanned,
+            left=tuple(left),
+            unfinished=unfinished,
+            finished=not unfinished,
+        )
+
+    def scrub(self, dry_run: bool) -> Scrubbed:
+        """Do what `Engine.scrub` says."""
+        from picomem.erasure.scrub import scrub
+
+        made_by = self._context.vectors()
+        vectors_of = made_by.store_text if made_by else None
+        done = scrub(
+            self._context.connector,
+            self._context.scope,
+            self._context.redactor(),
+            dry_run=dry_run,
+            store_vector=vectors_of,
+        )
+        self._context.settle()
+        if done.changed and not dry_run:
+            rest = self._without_traces(None, _SCRUB_WAITS)
+            done.left, done.unfinished = list(rest.left), rest.unfinished
+        return done

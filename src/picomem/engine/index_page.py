@@ -1,0 +1,24 @@
+"""The always-loaded page: from the store where memory has not changed since it was made."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from picomem.engine.context import Context
+from picomem.errors import StoreError
+from picomem.memory import pages
+from picomem.memory.index import IndexPage
+from picomem.records.scope import Scope
+
+
+def index_page(context: Context, scope: Scope | None, budget: int | None) -> IndexPage:
+    """The page of a scope within a budget of tokens, by default the settings'."""
+    owner = context.owner(scope)
+    size = context.settings.index.budget if budget is None else budget
+    with context.connector.read() as tx:
+        page, made_from = pages.page(tx, owner, context.clock(), size, lambda memory: context.cleaner().shown(memory))
+    if made_from:
+        # A page that cannot be kept is made again next time.
+        with suppress(StoreError), context.connector.write() as tx:
+            pages.keep(tx, owner, page, made_from)
+    return page
