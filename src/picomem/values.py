@@ -11,6 +11,8 @@ comparing, hashing where frozen, `repr`, pickling. No inheritance of fields, and
 
 from __future__ import annotations
 
+__all__ = ["MISSING", "asdict", "dataclass", "field", "fields", "replace"]
+
 TYPE_CHECKING = False  # typing's own would load typing
 if TYPE_CHECKING:
     from dataclasses import MISSING, asdict, dataclass, field, fields, replace
