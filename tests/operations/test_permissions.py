@@ -138,6 +138,11 @@ def test_what_reaches_other_users_needs_a_grant(open_engine, tmp_path: Path) -> 
     assert verb.call(granted, verb.request(path=str(file))).sessions == 0
 
 
+@pytest.mark.parametrize("name", ["doctor", "import-sessions"])
+def test_what_looks_at_every_user_declares_so(name: str) -> None:
+    assert operation(name).permission == "memory:write:global"
+
+
 def test_no_agent_purges_whatever_it_was_granted(engine: Engine) -> None:
     engine.remember("The crane is blue", key="crane")
     caller = Caller(actor="agent:desk", permissions=PERMISSIONS, is_agent=True)

@@ -364,7 +364,7 @@ OPERATIONS = (
         reply=lambda result: (
             "The store is healthy." if result.healthy else "\n".join(finding.problem for finding in result.findings)
         ),
-        permission="memory:write:user",
+        permission="memory:write:global",
         example="picomem doctor --repair",
         idempotent=True,
     ),
