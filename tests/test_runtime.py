@@ -78,6 +78,15 @@ def test_what_one_user_recalled_another_may_state_and_a_new_engine_of_the_first_
     assert runtime.engine(Caller("omar"))._context.handed_out().texts() == ()
 
 
+def test_a_purge_takes_what_was_handed_out_from_every_engine_of_the_user(runtime: Runtime) -> None:
+    engines = [runtime.engine(Caller("mia")) for _ in range(2)]
+    engines[0].remember("The relay restarts every night at three", key="relay", origin="web")
+    engines[0].recall("when does the relay restart?", include_untrusted=True)
+    assert engines[1]._context.handed_out().texts()
+    engines[1].purge(everything=True)
+    assert engines[0]._context.handed_out().texts() == ()
+
+
 def test_an_engine_writes_as_its_caller(runtime: Runtime) -> None:
     runtime.engine(Caller("mia")).remember("The crane is blue", key="crane")
     runtime.engine(Caller("mia", actor="agent:desk")).revise("crane", "The crane is red")

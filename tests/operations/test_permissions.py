@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
+from pydantic_ai import Agent
 from pydantic_ai.exceptions import ToolFailed
+from tests.agent.conftest import Script
 from tests.gateway.test_mcp import protocol_error, refusal, talk
 
 from picomem import errors
+from picomem.agent import Memory
 from picomem.agent.tools import TOOLS, MemoryTools
 from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput
@@ -110,6 +113,23 @@ def test_an_agent_is_refused_in_the_same_words(name: str, untouched: Untouched, 
     tools = MemoryTools(untouched.runtime.engine(Caller(permissions=PERMISSIONS - {verb.permission})))
     with pytest.raises(ToolFailed, match=f"needs the permission {verb.permission}"):
         tools._answer(verb.tool, arguments_of(verb, tmp_path))
+
+
+def test_an_agent_is_shown_no_memory_that_its_caller_may_not_read(untouched: Untouched) -> None:
+    engine = untouched.runtime.engine(Caller(permissions=frozenset({"memory:write:user"})))
+    with pytest.raises(Forbidden, match="“Memory” needs the permission memory:read:user, which agent does not have"):
+        Memory(engine)
+    engine = untouched.runtime.engine(Caller(permissions=frozenset({"memory:read:user"})))
+    with pytest.raises(Forbidden, match="memory:write:session"):
+        Memory(engine, session="01a20090")
+
+
+def test_what_a_person_asks_to_be_remembered_is_left_where_their_caller_may_not_write(engine: Engine) -> None:
+    reader = Runtime(engine._context.connector, Settings()).engine(Caller(permissions=frozenset({"memory:read:user"})))
+    Agent(Script("Noted.").model, capabilities=[Memory(reader)]).run_sync("Please remember that the crane is blue.")
+    assert engine.memories() == []
+    Agent(Script("Noted.").model, capabilities=[Memory(engine)]).run_sync("Please remember that the crane is blue.")
+    assert len(engine.memories()) == 1
 
 
 def arguments_of(verb: Operation, folder: Path) -> dict[str, Any]:

@@ -71,7 +71,8 @@ class Memory(AbstractCapability[Any]):
 
     `engine` is what `picomem.open()` returns; it is not closed. `tools` are the operations that the agent is offered,
     by name; with none the agent reads what it is shown, and nothing is stored. With `session` (the id of one of
-    `engine.sessions()`) the conversation is recorded there. `actor` is who has changed memory, in `picomem why`.
+    `engine.sessions()`) the conversation is recorded there. `actor` is who has changed memory, in `picomem why`. Raises
+    Forbidden where the engine's caller may not read memory, or record where it is to.
     """
 
     def __init__(
@@ -89,6 +90,9 @@ class Memory(AbstractCapability[Any]):
         self.unsaved: list[Said] = []  # what of it could not be
         self._actor = actor
         self._engine = engine.acting_as(actor, agent=True)
+        self._engine.caller.require("memory:read:user", "Memory")
+        if session:
+            self._engine.caller.require("memory:write:session", "Memory")
         self._toolset = MemoryTools(self._engine, tools, id=id)
         self._session = session
         self._given: Window | None = None
@@ -173,7 +177,7 @@ class Memory(AbstractCapability[Any]):
         # An output tool's result is followed by no request.
         await self._answered(_latest_results(result.new_messages(), _asked(ctx)))
         said = _question(ctx)
-        if said and self._toolset.names:
+        if said and self._toolset.names and self._engine.caller.may("memory:write:user"):
             await self._tried(lambda: asked(self._engine, said, kept=self._run.kept))
         return result
 

@@ -6,7 +6,6 @@ What only some methods need is imported by them: a recall in a hook must not wai
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from typing import TYPE_CHECKING, TypeVar
 
 from picomem.clock import DAY, Micros, check_time, parse_iso
@@ -50,6 +49,8 @@ class Context:
 
     def acting_as(self, actor: str, message: str, said: str, agent: bool) -> Context:
         """The same for another actor; see `Engine.acting_as`."""
+        from copy import copy
+
         acting = copy(self)
         acting.caller = replace(self.caller, actor=actor or self.caller.actor, is_agent=agent)
         acting.sources = (Parent(kind="message", id=message),) if message else ()
