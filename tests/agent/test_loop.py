@@ -107,7 +107,7 @@ def test_with_memory_off_the_conversation_is_kept_and_nothing_is_remembered(engi
 
 @pytest.mark.parametrize("enabled", [True, False])
 def test_a_conversation_with_picobot_ends_the_retention_of_old_ones(engine: Engine, clock, enabled: bool) -> None:
-    engine.settings = replace(engine.settings, memory=MemorySettings(enabled=enabled))
+    engine._context.settings = replace(engine.settings, memory=MemorySettings(enabled=enabled))
     old = engine.sessions().create()
     clock.now += (engine.settings.retention.max_age_days + 1) * DAY
     bot = PicoBot(Script("Hello.").model, engine)

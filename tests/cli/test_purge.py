@@ -15,7 +15,7 @@ import pytest
 
 from picomem import open as open_memory
 
-from ..erasure.planted import SESSION, STAYS, found_in, plant
+from ..erasure.planted import OTHER, SESSION, STAYS, found_in, plant
 from .conftest import Picomem
 
 DATA = "data/picomem"
@@ -30,8 +30,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with open_memory(folder / "picomem.db", embedder="static") as engine:
         plant(engine, folder)
     (home / "talks").mkdir()
-    for name in ("talk.jsonl", "other.jsonl"):
-        (folder / name).rename(home / "talks" / name)  # it belongs to another program, and stays
+    for talk in (folder / "talk.jsonl", folder / OTHER):
+        talk.rename(home / "talks" / talk.name)  # it belongs to another program, and stays
     return home
 
 

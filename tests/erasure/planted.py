@@ -17,6 +17,7 @@ from picomem.records.scope import Scope
 from picomem.records.session import Channel, Role, Said, Session, Summary, ToolCall
 from picomem.store import episodes, sessions
 
+OTHER = Path(".pi/agent/sessions/--w--/other.jsonl")  # elsewhere nothing shows that a session is the user's own
 SESSION = "0e57a11e-d00d-4bad-9fee-1badb002c0de"
 PLACES = (
     "content", "context", "tag", "related", "key", "old_content", "reason", "preview", "summary", "episode_key", "title",
@@ -35,10 +36,11 @@ def plant(engine: Engine, folder: Path) -> None:
     """Fill a store. Everything planted is of SESSION, or made from it; what is not planted stays."""
     word = {place: planted(place) for place in PLACES}
     engine.remember(STAYS, key="crane", tags=["harbour"])
-    talk = folder / "talk.jsonl"
+    talk, other = folder / "talk.jsonl", folder / OTHER
+    other.parent.mkdir(parents=True)
     _write_talk(talk, SESSION, f"The {word['turn']} stands in the shed. Remember that the gate code is {word['asked']}")
-    _write_talk(folder / "other.jsonl", "another-session", "Remember that deploys go out on Tuesdays")
-    engine.ingest([talk, folder / "other.jsonl"])
+    _write_talk(other, "another-session", "Remember that deploys go out on Tuesdays")
+    engine.ingest([talk, other])
     _plant_episode(engine, word)
     _plant_memory(engine, word)
     _plant_conversation(engine, word)

@@ -20,7 +20,7 @@ from picomem.records.scope import Scope
 from picomem.records.session import Role, Said
 from picomem.store import episodes, tombstones
 
-from .planted import PLACES, SESSION, STAYS, found_in, plant, planted
+from .planted import OTHER, PLACES, SESSION, STAYS, found_in, plant, planted
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def planted_engine(open_engine, tmp_path: Path) -> Engine:
 
 def sources(folder: Path) -> list[Path]:
     """The transcripts, which belong to another program and stay."""
-    return [folder / "talk.jsonl", folder / "other.jsonl"]
+    return [folder / "talk.jsonl", folder / OTHER]
 
 
 def without_sources(folder: Path) -> dict[str, list[str]]:
@@ -113,6 +113,13 @@ def _line(role: str, text: str, at: str, number: int) -> dict:
     return {"type": "message", "id": id_, "parentId": None, "timestamp": at, "message": message}
 
 
+def _pi(folder: Path) -> Path:
+    """Pi's folder: of a session elsewhere nothing shows that it is the user's own."""
+    sessions = folder / ".pi" / "agent" / "sessions" / "--w--"
+    sessions.mkdir(parents=True, exist_ok=True)
+    return sessions
+
+
 def _write(path: Path, session: str, *lines: dict) -> None:
     head = {"type": "session", "id": session, "version": 3, "cwd": "/tmp"}
     path.write_text("".join(json.dumps(line) + "\n" for line in (head, *lines)))
@@ -122,11 +129,12 @@ def _write(path: Path, session: str, *lines: dict) -> None:
 def test_a_copy_under_another_session_brings_only_what_is_new_in_it(engine: Engine, tmp_path: Path) -> None:
     old = _line("user", "Remember that deploys go out on Tuesdays", "2026-04-01T10:00:00Z", 1)
     new = _line("user", "The ferry leaves at noon", "2026-04-02T10:00:00Z", 2)
-    _write(tmp_path / "first.jsonl", "first-session", old)
-    engine.ingest([tmp_path / "first.jsonl"])
+    folder = _pi(tmp_path)
+    _write(folder / "first.jsonl", "first-session", old)
+    engine.ingest([folder / "first.jsonl"])
     engine.purge(session="first-session")
-    _write(tmp_path / "fork.jsonl", "second-session", old, new)
-    assert engine.ingest([tmp_path / "fork.jsonl"]).skipped["purged"] == 1
+    _write(folder / "fork.jsonl", "second-session", old, new)
+    assert engine.ingest([folder / "fork.jsonl"]).skipped["purged"] == 1
     assert [hit.text for hit in engine.timeline()] == ["The ferry leaves at noon"]
     assert engine.memories() == []
 
@@ -394,10 +402,12 @@ def test_a_purge_that_ends_does_not_call_another_one_finished(open_engine, tmp_p
         engine.ingest([tmp_path / f"{name}.jsonl"])
 
     def leave_no_trace(wait_seconds: float) -> None:
-        with other._connector.write() as tx:  # another process erases, and is killed before it removes the traces
+        with (
+            other._context.connector.write() as tx
+        ):  # another process erases, and is killed before it removes the traces
             tombstones.begin(tx, other.scope, everything=False)
 
-    monkeypatch.setattr(engine._connector, "leave_no_trace", leave_no_trace)
+    monkeypatch.setattr(engine._context.connector, "leave_no_trace", leave_no_trace)
     assert engine.purge(session="first").finished
     monkeypatch.undo()
     assert engine.status().purge_unfinished
@@ -445,8 +455,9 @@ def test_a_purge_ends_where_an_export_cannot_be_looked_at(engine: Engine, tmp_pa
 def test_the_folder_of_a_purged_session_does_not_survive_as_a_memorys_project(engine: Engine, tmp_path: Path) -> None:
     said = _line("user", "Remember that deploys go out on Tuesdays", "2026-04-01T10:00:00Z", 1)
     head = {"type": "session", "id": "first-session", "version": 3, "cwd": "/home/mia/quincesmugglers"}
-    (tmp_path / "talk.jsonl").write_text("".join(json.dumps(line) + "\n" for line in (head, said)))
-    engine.ingest([tmp_path / "talk.jsonl"])
+    talk = _pi(tmp_path) / "talk.jsonl"
+    talk.write_text("".join(json.dumps(line) + "\n" for line in (head, said)))
+    engine.ingest([talk])
     (memory,) = engine.memories()
     assert memory.scope.project == "quincesmugglers"
     engine.remember("The release train leaves on Wednesdays", key=memory.key)  # the key is taken where no project is

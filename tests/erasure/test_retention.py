@@ -77,7 +77,7 @@ def test_a_conversation_is_removed_when_its_last_message_is_older_than_the_maxim
     assert len(engine.sessions().load(kept).messages) == 2
     with pytest.raises(NotFound):
         engine.sessions().load(old)
-    with engine._connector.read() as tx:
+    with engine._context.connector.read() as tx:
         assert "amber" not in str([tx.all(name, user="local") for name in ("all_messages", "all_sessions")])
     assert engine.doctor().healthy
 
@@ -85,7 +85,7 @@ def test_a_conversation_is_removed_when_its_last_message_is_older_than_the_maxim
 @pytest.mark.requirement("P7")
 def test_the_maximum_age_is_a_setting_and_memories_outlive_their_conversation(open_engine, clock) -> None:
     engine = open_engine()
-    engine.settings = replace(engine.settings, retention=RetentionSettings(max_age_days=2))
+    engine._context.settings = replace(engine.settings, retention=RetentionSettings(max_age_days=2))
     session = conversation(engine, "Remember that the amber harbour freezes in January")
     engine.remember("The amber harbour freezes in January", key="harbour")
     clock.now += DAY

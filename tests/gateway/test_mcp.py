@@ -327,7 +327,7 @@ PROGRAMS = set(
 @pytest.mark.requirement("X7")
 def test_every_text_that_the_storer_of_an_untrusted_row_chose_is_fenced(open_engine):
     engine = open_engine()
-    engine.scope = Scope(agent="obey agent", session="obey session")
+    engine._context.scope = Scope(agent="obey agent", session="obey session")
     stored = {
         "content": "The release train stops at Oslo",
         "context": "It is the last stop",

@@ -23,6 +23,7 @@ from tests.programs import start
 
 from picomem import open as open_memory
 from picomem.clock import HOUR, SECOND, Micros, parse_iso
+from picomem.engine.agents import window_of
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.models.static import StaticEmbedder
@@ -99,7 +100,7 @@ def _step(memory: Engine, rng: random.Random, folder: Path, number: int) -> obje
         case "talk":
             session = memory.sessions().named("api", rng.choice(_NAMES))
             memory.sessions().append(session.id, Said(role=Role.USER, content=_statement(rng)))
-            return memory.window(session.id).system
+            return window_of(memory, session.id).system
         case _:
             return memory.embed(afresh=rng.random() < 0.5).made
 

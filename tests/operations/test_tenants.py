@@ -25,6 +25,7 @@ from tests.hostile import LONG, TEXTS, TIMES
 from picomem import open as open_memory
 from picomem.cli.run import json_document
 from picomem.cli.text.results import text_of
+from picomem.engine.agents import asked, stated_lately, window_of
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.models.static import StaticEmbedder
@@ -114,14 +115,14 @@ class _Tenant:
             "archive": lambda: log.archive(value()),
             "page": lambda: log.page(cursor=value()),
             "named": lambda: log.named("api", value()),
-            "window": lambda: memory.window(value()),
+            "window": lambda: window_of(memory, value()),
             "context": lambda: memory.context(value()),
-            "asked": lambda: memory.asked(f"Remember that {self.text()}"),
+            "asked": lambda: asked(memory, f"Remember that {self.text()}"),
             "read file": lambda: files.read(value()),
             "write file": lambda: files.write(value(), self.text(), expected=None),
             "list files": lambda: files.paths(value()),
             "delete file": lambda: files.delete(value(), expected=value()),
-            "stated lately": memory.stated_lately,
+            "stated lately": lambda: stated_lately(memory),
             "another's scope": lambda: memory.recall(value(), scope=Scope(value())),
             "another's index": lambda: memory.index(scope=Scope(self.user, value(), value(), value())),
         }

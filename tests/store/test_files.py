@@ -263,7 +263,7 @@ def test_a_working_directory_that_changes_leads_to_no_other_database(tmp_path, o
     assert (purged.scan.clean, purged.scan.files > 0) == (True, True)
     assert [memory.key for memory in other.memories()] == ["theirs"]
     engine.close()
-    assert open_databases() == [tmp_path / "theirs" / "memory.db"]
+    assert [path for path in open_databases() if tmp_path in path.parents] == [tmp_path / "theirs" / "memory.db"]
 
 
 def test_a_database_of_two_names_is_refused(tmp_path, open_engine):
@@ -300,7 +300,7 @@ def test_an_engine_that_is_closed_while_another_thread_reads_is_closed(tmp_path,
     for verb in (engine.memories, lambda: engine.remember(LATER), lambda: engine.purge(everything=True)):
         with pytest.raises(StoreError, match="was closed; open it again"):
             verb()
-    assert open_databases() == []
+    assert tmp_path / "memory.db" not in open_databases()
 
 
 def test_a_folder_is_no_database(tmp_path, open_engine):
