@@ -303,6 +303,12 @@ def test_an_engine_that_is_closed_while_another_thread_reads_is_closed(tmp_path,
     assert tmp_path / "memory.db" not in open_databases()
 
 
+def test_a_link_to_itself_is_no_database(tmp_path, open_engine):
+    (tmp_path / "memory.db").symlink_to(tmp_path / "memory.db")
+    with pytest.raises(StoreError):
+        open_engine(tmp_path / "memory.db")
+
+
 def test_a_folder_is_no_database(tmp_path, open_engine):
     with pytest.raises(NotADatabase, match="folder"):
         open_engine(tmp_path)

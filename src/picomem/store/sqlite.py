@@ -245,6 +245,10 @@ class SqliteConnector:
             os.close(
                 os.open(self.path.resolve(), os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600)
             )
+        except RuntimeError:  # what Path.resolve raises for a loop of links, before Python 3.13
+            raise errors.StoreError(
+                f"{self.path} is a link that leads back to itself; choose another path for the database."
+            ) from None
         except (FileExistsError, NotADirectoryError):
             if self.path.exists():
                 return False
