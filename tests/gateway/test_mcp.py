@@ -401,6 +401,21 @@ def test_what_a_client_says_is_of_the_web_taints_nothing_that_it_stores_later(en
 
 
 @pytest.mark.requirement("X7")
+def test_a_question_with_the_words_of_a_page_does_not_make_the_page_the_clients_own(engine: Engine):
+    engine.remember("The limit of the page is 100 requests a minute", origin="web")
+
+    async def talk() -> str:
+        async with Client(build_server(engine)) as client:
+            query = {"query": "limit of the page 100 requests a minute", "include_untrusted": True}
+            found = await client.call_tool("memory_recall", query)
+            assert "untrusted-text" in said(found)
+            stored = await client.call_tool("memory_store", {"content": "A minute allows a hundred calls"})
+            return stored.structured_content["memory"]["origin"]
+
+    assert anyio.run(talk) == "web"
+
+
+@pytest.mark.requirement("X7")
 def test_an_agent_that_may_not_change_what_a_person_stated_is_told_how_the_person_can(engine: Engine):
     engine.remember("The CI runner is called orca", key="ci_runner")
     sentence = refusal(call(engine, "memory_revise", {"key": "ci_runner", "content": "The CI runner is beluga"}))

@@ -113,14 +113,14 @@ class Tool:
         try:
             self._operation.check_permission(engine)  # before `vouched` reads what the user said
             request, note = handed.vouched(engine, self._parameters.request(arguments))
-            own = _texts_in(arguments)
             result = self._operation.call(engine, request, progress)
         except PicomemError as error:
             said = for_agents(str(error), self._tools)
             return types.CallToolResult(content=[types.TextContent(text=said)], is_error=True)
         result = with_notes_for_agents(result, self._tools)
         told, reply = result_json(result), self._operation.reply(result)
-        handed.note([reply, told], own)
+        # What the client stores and gets back is not handed to it; a question with the words of a page is no such text.
+        handed.note([reply, told], _texts_in(arguments) if isinstance(request, (Remember, Revise)) else ())
         return types.CallToolResult(content=[types.TextContent(text=reply + note)], structured_content=told)
 
 
@@ -132,7 +132,7 @@ class HandedOver:
         self._lock = Lock()
 
     def note(self, told: Any, own: Iterable[str] = ()) -> None:
-        """A result goes out. What the client sent itself (`own`) and gets back is not handed to it."""
+        """A result goes out; `own` are texts of the client's that come back in it."""
         sent = {term for text in own for term in terms(text)}
         quotes = (quote for text in _texts_in(told) for quote in quoted_in(text))
         quoted = [quote for quote in quotes if not sent.issuperset(_words(quote[1]))]
