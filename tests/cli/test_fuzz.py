@@ -42,9 +42,10 @@ from picomem.operations.table import NAMES, operations
 
 pytestmark = pytest.mark.reliability("fuzz")
 
-CALLS = amount(2_000, 20_000)
+PARTS = range(8)  # half of them commands, half tools, so that test processes share the work
+CALLS = 20_000 // len(PARTS)  # of a part
+PROCESSES = amount(10, 100)
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
-PROCESSES = CALLS // 200
 SECONDS = 20  # that a call may take at most; one takes milliseconds
 OTHERS = ("chat", "demo", "mcp", "bench")
 # What these do is work for minutes, or a conversation: only their arguments are tried, and an unknown one ends them.
@@ -255,11 +256,12 @@ def _check(arguments: list[str], code: int, out: str, err: str) -> None:
         json.loads(out)
 
 
-def test_every_command_answers_hostile_arguments_with_a_result_or_a_sentence(world: Path) -> None:
-    random = Random(SEED)
+@pytest.mark.parametrize("part", PARTS[::2])
+def test_every_command_answers_hostile_arguments_with_a_result_or_a_sentence(world: Path, part: int) -> None:
+    random = Random(f"{SEED} {part}")
     commands, drawing = _commands(), Arguments(random, world)
     assert {path[0] for path, _ in commands} == {*NAMES, *OTHERS}
-    for number in range(CALLS // 2):
+    for number in range(CALLS):
         if number % 100 == 0:
             _anew(world)
         path, actions = commands[number % len(commands)]
@@ -278,7 +280,7 @@ def _anew(world: Path) -> None:
 
 
 def test_real_processes_take_the_same_without_a_traceback(world: Path) -> None:
-    random = Random(SEED + 1)
+    random = Random(f"{SEED} processes")
     commands, drawing = _commands(), Arguments(random, world)
     _anew(world)
     for _ in range(PROCESSES):
@@ -314,10 +316,11 @@ async def _answered(client: Client, engine: Engine, operation: Any, arguments: d
     return await client.call_tool(operation.tool, arguments)
 
 
+@pytest.mark.parametrize("part", PARTS[1::2])
 def test_every_tool_answers_hostile_arguments_with_a_result_or_a_sentence(
-    world: Path, caplog: pytest.LogCaptureFixture
+    world: Path, caplog: pytest.LogCaptureFixture, part: int
 ) -> None:
-    random = Random(SEED + 2)
+    random = Random(f"{SEED} {part}")
     tools = [each for each in operations() if each.tool]
     known, files = _known(world), hostile.paths(world)
     caplog.set_level(logging.ERROR)
@@ -348,7 +351,7 @@ def test_every_tool_answers_hostile_arguments_with_a_result_or_a_sentence(
                 else:
                     assert_inert(read.contents[0].text)
 
-    for _ in range(max(1, CALLS // 2 // 200)):
+    for _ in range(0, CALLS, 200):
         _anew(world)
         with open_memory(world / "memory.db") as engine:
             anyio.run(conversation, engine, 200)
