@@ -10,7 +10,7 @@ import pytest
 from tests.ingest.test_openclaw_database import Host
 
 from picomem.engine.engine import Engine
-from picomem.ingest.formats.openclaw_senders import of_message
+from picomem.ingest.formats.openclaw.senders import of_message
 from picomem.records.kinds import Origin
 
 pytestmark = pytest.mark.requirement("X7")

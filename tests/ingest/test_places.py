@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import pytest
 import zstandard
 
-from picomem.ingest.places import Place, default_places, find
+from picomem.ingest import formats as builtin_formats
+from picomem.ingest.format import Place, formats
+from picomem.ingest.places import default_places, find
 
 _CODEX = b'{"timestamp":"2026-05-03T10:00:00Z","type":"session_meta","payload":{"id":"s1","cwd":"/p"}}\n'
 _PLAIN = b'{"role":"user","content":"hello"}\n'
@@ -96,3 +99,39 @@ def test_what_cannot_be_read_is_reported_and_the_rest_is_found(tmp_path):
 
 def test_a_place_that_is_a_file_of_no_host_is_passed_over(tmp_path):
     assert find([Place("codex", tmp_path / "missing")]) == []
+
+
+_NEW_FORMAT = """
+from pathlib import Path
+from picomem.ingest.format import LineFormat, Place, State
+from picomem.records.kinds import Origin
+
+class Quill(LineFormat):
+    name = "quill"
+    file_names = ("quill.log",)
+    def claims(self, path, head, /):
+        return head.startswith(b"QUILL ")
+    def places(self, home, env, /):
+        yield Place(self.name, home / ".quill")
+    def start(self, path=None):
+        return State()
+    def feed(self, state, line):
+        return state.say(line, line.data.decode().removeprefix("QUILL "), role="user", origin=Origin.USER)
+
+FORMAT = Quill()
+"""
+
+
+def test_a_new_format_is_one_file(tmp_path, monkeypatch, engine):
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "quill.py").write_text(_NEW_FORMAT)
+    _write(tmp_path / ".quill/quill.log", b"QUILL The heron nests on the eastern pier\n")
+    monkeypatch.setattr(builtin_formats, "__path__", [*builtin_formats.__path__, str(tmp_path / "more")])
+    formats.cache_clear()
+    try:
+        report = engine.ingest(default_places(tmp_path, {}))
+    finally:
+        formats.cache_clear()
+        sys.modules.pop(f"{builtin_formats.__name__}.quill", None)
+    assert (report.hosts, report.problems) == ({"quill": 1}, [])
+    assert "heron" in engine.recall("where does the heron nest?").hits[0].text

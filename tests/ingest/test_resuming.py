@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from picomem.errors import InvalidInput
 from picomem.ingest import reader
-from picomem.ingest.format import DocumentFormat, State, TranscriptFormat, format_named, format_of
+from picomem.ingest.format import DocumentFormat, LineFormat, State, format_named, format_of
 from picomem.records.transcript import Turn
 
 _WORDS = st.sampled_from(["hello", "yes", "yes", "<private>x", "<system-reminder>r</system-reminder>", "é 日本"])
@@ -81,13 +81,13 @@ def _encoded(record: dict) -> bytes:
     return json.dumps(record, separators=(",", ":")).encode()
 
 
-def _line_format(name: str) -> TranscriptFormat:
+def _line_format(name: str) -> LineFormat:
     found = format_named(name)
     assert not isinstance(found, DocumentFormat)
     return found
 
 
-def _read(found: TranscriptFormat, path: Path, state: State, offset: int) -> tuple[list[Turn], int]:
+def _read(found: LineFormat, path: Path, state: State, offset: int) -> tuple[list[Turn], int]:
     turns: list[Turn] = []
     for line in reader.lines(path, offset):
         turns += found.feed(state, line)

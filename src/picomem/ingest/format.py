@@ -15,11 +15,13 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from picomem.clock import LATEST, Micros, parse_iso
@@ -27,6 +29,7 @@ from picomem.errors import InvalidInput, InvalidTime
 from picomem.ingest.branches import Branches
 from picomem.ingest.noise import clean, has_open_block
 from picomem.ingest.reader import Line
+from picomem.paths import named_path
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Skipped, TranscriptInfo, Turn
 from picomem.values import asdict, dataclass, field, replace
@@ -184,37 +187,56 @@ class State:
         return (turn,)
 
 
-class TranscriptFormat(Protocol):
-    """A host's format of one record a line."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder in which a host keeps transcripts; it need not exist."""
+
+    host: str
+    folder: Path
+
+
+class Format:
+    """What a module of `formats/` says of a host's transcripts beside how to read them. Its one instance is FORMAT; no
+    other file names the format."""
 
     name: str
+    takes_any_log = False  # asked last whether a file is its own
+    file_names: tuple[str, ...] = ()  # in a folder these are looked at as well, though they do not end in .jsonl
+    unique_prefix = ""  # a file whose name begins so is the same transcript wherever it was moved
 
     def claims(self, path: Path, head: bytes, /) -> bool:
         """Whether a file that is called so and begins so is of this format."""
-        ...
+        raise NotImplementedError
+
+    def places(self, _home: Path, _env: Mapping[str, str], /) -> Iterable[Place]:
+        """Where the host keeps its transcripts for this home and environment."""
+        return ()
+
+
+def moved(env: Mapping[str, str], variable: str, usual: Path) -> Path:
+    """The folder that the environment names, or the usual one."""
+    named = env.get(variable)
+    return named_path(named) if named else usual
+
+
+class LineFormat(Format):
+    """A host's format of one record a line."""
 
     def start(self, path: Path | None = None) -> State:
         """The state before the first line; the path may tell what the records do not."""
-        ...
+        raise NotImplementedError
 
     def feed(self, state: State, line: Line) -> Sequence[Turn]:
         """The turns of the next line; `state` is moved on. Never raises for what a line holds."""
-        ...
+        raise NotImplementedError
 
 
-@runtime_checkable
-class DocumentFormat(Protocol):
+class DocumentFormat(Format):
     """A host's format of one document that holds many sessions."""
-
-    name: str
-
-    def claims(self, path: Path, head: bytes, /) -> bool:
-        """Whether a file that is called so and begins so is of this format."""
-        ...
 
     def sessions(self, path: Path) -> Iterator[tuple[TranscriptInfo, list[Turn], Skipped]]:
         """Each session of the document; raises InvalidInput where it is not whole."""
-        ...
+        raise NotImplementedError
 
 
 @runtime_checkable
@@ -226,24 +248,26 @@ class DatabaseFormat(Protocol):
         ...
 
 
-# In the order of asking: the one that takes any log comes last. Loaded when asked for.
-FORMATS = ("picobot", "codex", "openclaw", "claude-code", "plain")
+@cache
+def formats() -> tuple[LineFormat | DocumentFormat, ...]:
+    """Every format there is, in the order in which a file is offered to them. Loaded when asked for."""
+    folder = import_module("picomem.ingest.formats")
+    every = (import_module(f"{folder.__name__}.{module.name}").FORMAT for module in iter_modules(folder.__path__))
+    return tuple(sorted(every, key=lambda form: (form.takes_any_log, form.name)))
 
 
-def format_named(name: str) -> TranscriptFormat | DocumentFormat:
+def format_named(name: str) -> LineFormat | DocumentFormat:
     """The format of that name; raises InvalidInput for an unknown one."""
-    if name not in FORMATS:
-        raise InvalidInput(f"“{name}” is not a transcript format; there are {', '.join(FORMATS)}.")
-    return import_module(f"picomem.ingest.formats.{name.replace('-', '_')}").FORMAT
+    for form in formats():
+        if form.name == name:
+            return form
+    raise InvalidInput(f"“{name}” is not a transcript format; there are {', '.join(form.name for form in formats())}.")
 
 
-def format_of(path: Path, head: bytes) -> TranscriptFormat | DocumentFormat | None:
+def format_of(path: Path, head: bytes) -> LineFormat | DocumentFormat | None:
     """The format of the file that begins with `head` (decompressed; see `reader.head`), or None."""
     head = head.removeprefix(b"\xef\xbb\xbf")
-    for name in FORMATS:
-        if (found := format_named(name)).claims(path, head):
-            return found
-    return None
+    return next((form for form in formats() if form.claims(path, head)), None)
 
 
 _DECODER = json.JSONDecoder(strict=False)  # a raw control character in a string is no reason to lose the line

@@ -22,7 +22,7 @@ from picomem.clock import Micros
 from picomem.errors import Corrupt, InvalidInput, NotFound
 from picomem.ingest import queue, reader
 from picomem.ingest.batch import Batch, Maker, Vectors
-from picomem.ingest.format import TOO_LONG, DocumentFormat, State, TranscriptFormat, format_named
+from picomem.ingest.format import TOO_LONG, DocumentFormat, LineFormat, State, format_named
 from picomem.ingest.pieces import Packer, Piece
 from picomem.ingest.places import Found
 from picomem.ingest.queue import Queue
@@ -158,7 +158,7 @@ class Ingest:
         # A database is a file like any other: it is unchanged when all its sessions are.
         report.unchanged += all(unchanged)
 
-    def _source(self, form: TranscriptFormat, found: Found, source: Source, run: _Run) -> bool:
+    def _source(self, form: LineFormat, found: Found, source: Source, run: _Run) -> bool:
         """Read the records of a source stretch by stretch; whether there was nothing new. The last stretch waits for
         those of other files."""
         look = source.look()  # before the first line: what is appended while we read is met by the next run
@@ -192,7 +192,7 @@ class Ingest:
         run.advance(source.read - since)
         return reading.unchanged
 
-    def _line(self, form: TranscriptFormat, line: reader.Line, reading: Reading, batch: Batch) -> None:
+    def _line(self, form: LineFormat, line: reader.Line, reading: Reading, batch: Batch) -> None:
         info = reading.state.info
         turns = form.feed(reading.state, line)
         if reading.state.info is not info:

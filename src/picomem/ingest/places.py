@@ -16,23 +16,14 @@ from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest import reader
-from picomem.ingest.format import format_of
+from picomem.ingest.format import Place, format_of, formats
 from picomem.ingest.source import MAGIC, check_database, is_database, refuse_part_of_database
 from picomem.paths import is_folder, named_path, status_of
 from picomem.values import dataclass, replace
 
 # OpenClaw keeps what was reset or deleted: `<session>.jsonl.deleted.<time>.zst`.
 _TRANSCRIPT = re.compile(r"\.jsonl(\.(reset|deleted)\.[\w:.+-]{1,80}?)?(\.zst)?$")
-_NAMES = ("sessions.json", "openclaw-agent.sqlite")
 _DEEPEST = 40
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A folder in which a host keeps transcripts; it need not exist."""
-
-    host: str
-    folder: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +38,8 @@ class Found:
 
 
 def default_places(home: Path, env: Mapping[str, str]) -> list[Place]:
-    """Where Claude Code, Codex, OpenClaw and nanobot keep transcripts for this home and environment."""
-    claude = _folder(env.get("CLAUDE_CONFIG_DIR"), home / ".claude")
-    codex = _folder(env.get("CODEX_HOME"), home / ".codex")
-    openclaw = _folder(env.get("OPENCLAW_STATE_DIR"), home / ".openclaw")
-    return [
-        Place("claude-code", claude / "projects"),
-        Place("codex", codex / "sessions"),
-        Place("codex", codex / "archived_sessions"),
-        *(Place("openclaw", folder) for folder in _agents(openclaw / "agents")),
-        Place("nanobot", home / ".nanobot" / "workspace" / "sessions"),
-    ]
+    """Where every host keeps its transcripts for this home and environment."""
+    return [place for form in formats() for place in form.places(home, env)]
 
 
 Recognize = Callable[[Path], str]  # the format of a file that was read before and is unchanged; empty for any other
@@ -87,28 +69,22 @@ def find(places: Iterable[str | Path | Place], recognize: Recognize = lambda _: 
     return _once(found)
 
 
-def _folder(named: str | None, usual: Path) -> Path:
-    return named_path(named) if named else usual
-
-
-def _agents(folder: Path) -> list[Path]:
-    try:
-        return [agent / part for agent in sorted(folder.iterdir()) for part in ("sessions", "agent")]
-    except OSError:
-        return [folder]  # missing or closed: `find` passes over the one and reports the other
+def _listed_names() -> frozenset[str]:
+    return frozenset(name for form in formats() for name in form.file_names)
 
 
 def _in_folder(folder: Path, recognize: Recognize) -> Iterator[Found]:
+    names = _listed_names()
     for path, problem in _walk(folder, _DEEPEST):
         if problem:
             yield Found(path, "", problem)
-        elif _TRANSCRIPT.search(path.name) or path.name in _NAMES:
+        elif _TRANSCRIPT.search(path.name) or path.name in names:
             judged = _judged(path, recognize)
             # In a folder such a file may well be something else: it is counted, and no problem. A `sessions.json`
             # of another format is a host's list of its sessions.
             if judged.problem != _UNCLAIMED:
                 yield judged
-            elif path.name not in _NAMES:
+            elif path.name not in names:
                 yield replace(judged, problem="")
 
 
@@ -117,7 +93,7 @@ _UNCLAIMED = "not a transcript of a known format"
 
 def _judged(path: Path, recognize: Recognize) -> Found:
     try:
-        if path.name not in _NAMES and (known := recognize(path)):
+        if path.name not in _listed_names() and (known := recognize(path)):
             return Found(path, known, unchanged=True)
         sample = _sample(path)
         found = format_of(path, sample.head)
@@ -159,23 +135,27 @@ def _walk(folder: Path, depth: int) -> Iterator[tuple[Path, str]]:
 
 def _once(found: list[Found]) -> list[Found]:
     """Each file once (whatever its paths), and of a rollout and its compressed copy the plain one."""
-    plain = {_stem(each.path) for each in found if each.format and not each.path.name.endswith(".zst")}
+    plain = {_stem(transcript.path) for transcript in found if transcript.format and not _is_packed(transcript.path)}
     seen: set[object] = set()
     kept: list[Found] = []
-    for each in found:
-        identity = _identity(each.path)
-        copy = each.path.name.endswith(".zst") and _stem(each.path) in plain
-        if identity not in seen and not copy:
+    for transcript in found:
+        identity = _identity(transcript.path)
+        is_copy = _is_packed(transcript.path) and _stem(transcript.path) in plain
+        if identity not in seen and not is_copy:
             seen.add(identity)
-            kept.append(each)
+            kept.append(transcript)
     return kept
 
 
+def _is_packed(path: Path) -> bool:
+    return path.name.endswith(".zst")
+
+
 def _stem(path: Path) -> str:
-    """What a transcript and its compressed copy have in common; a rollout's name is unique, wherever it was
-    moved."""
+    """What a transcript and its compressed copy have in common."""
     name = path.name.removesuffix(".zst")
-    return name if name.startswith("rollout-") else str(path.with_name(name))
+    unique = any(form.unique_prefix and name.startswith(form.unique_prefix) for form in formats())
+    return name if unique else str(path.with_name(name))
 
 
 def _identity(path: Path) -> object:

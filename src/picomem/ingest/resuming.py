@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from picomem.errors import Corrupt, InvalidInput
-from picomem.ingest.format import Record, State, TranscriptFormat
+from picomem.ingest.format import LineFormat, Record, State
 from picomem.ingest.noise import visible
 from picomem.ingest.pieces import Packer, apart
 from picomem.ingest.report import Report
@@ -102,7 +102,7 @@ class Resumer:
         self._connector = connector
         self._scope = scope
 
-    def resume(self, form: TranscriptFormat, source: Source, look: Look, report: Report) -> Reading | None:
+    def resume(self, form: LineFormat, source: Source, look: Look, report: Report) -> Reading | None:
         """The reading at the transcript's cursor; from the start for a file that is new, or is no longer what was
         read, or repeats turns of a transcript that is gone. None where there is nothing new."""
         path = source.path
@@ -131,7 +131,7 @@ class Resumer:
             again = replace(known, path=str(path), generation=generation, cursor=0, size=0, state="{}", turns=0)
             return self._start(tx, form, source, again, look)
 
-    def _known(self, tx: Transaction, form: TranscriptFormat, source: Source) -> tuple[Transcript | None, str]:
+    def _known(self, tx: Transaction, form: LineFormat, source: Source) -> tuple[Transcript | None, str]:
         """The record of this source, if there is one, and the session that a new record would be of."""
         path = str(source.path)
         if source.session:  # of a database, which may hold thousands
@@ -147,7 +147,7 @@ class Resumer:
         rewritten = next((each for each in there if session in ("", each.session)), None)
         return rewritten or self._moved(tx, form, source, session), session
 
-    def _moved(self, tx: Transaction, form: TranscriptFormat, source: Source, session: str) -> Transcript | None:
+    def _moved(self, tx: Transaction, form: LineFormat, source: Source, session: str) -> Transcript | None:
         """The record of a file that lay elsewhere and is there no longer: the same bytes, or the same compressed."""
         for known in episodes.transcripts_of_session(tx, self._scope, form.name, session) if session else []:
             old = Path(known.path)
@@ -156,9 +156,7 @@ class Resumer:
                 return known
         return None
 
-    def _start(
-        self, tx: Transaction, form: TranscriptFormat, source: Source, transcript: Transcript, look: Look
-    ) -> Reading:
+    def _start(self, tx: Transaction, form: LineFormat, source: Source, transcript: Transcript, look: Look) -> Reading:
         state = form.start(source.path)
         state.note(session=source.session)
         state.marks |= source.marks()
@@ -169,7 +167,7 @@ class Resumer:
     def _at_cursor(
         self,
         tx: Transaction,
-        form: TranscriptFormat,
+        form: LineFormat,
         source: Source,
         known: Transcript,
         stored: Record,
@@ -207,7 +205,7 @@ def rows_of(tx: Transaction, scope: Scope, name: str, session: str) -> Iterator[
     yield name, None
 
 
-def _session_of(form: TranscriptFormat, source: Source) -> str:
+def _session_of(form: LineFormat, source: Source) -> str:
     """The session that a file's first lines name."""
     reading = form.start(source.path)
     for number, line in enumerate(source.lines(0)):

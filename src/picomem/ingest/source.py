@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest import reader
-from picomem.ingest.format import DatabaseFormat, TranscriptFormat
+from picomem.ingest.format import DatabaseFormat, LineFormat
 from picomem.ingest.reader import Line
 from picomem.paths import refuse_open_database, status_of
 
@@ -90,7 +90,7 @@ class File:
 
 
 @contextmanager
-def sources(form: TranscriptFormat, path: Path) -> Iterator[Sequence[Source]]:
+def sources(form: LineFormat, path: Path) -> Iterator[Sequence[Source]]:
     """The transcripts in a file: itself, or the sessions of a database. Raises InvalidInput."""
     if isinstance(form, DatabaseFormat) and is_database(path):
         with form.database(path) as sessions:
@@ -100,7 +100,7 @@ def sources(form: TranscriptFormat, path: Path) -> Iterator[Sequence[Source]]:
 
 
 @contextmanager
-def source_of(form: TranscriptFormat, path: Path, session: str) -> Iterator[Source]:
+def source_of(form: LineFormat, path: Path, session: str) -> Iterator[Source]:
     """The source of a transcript that was read before. Raises NotFound where the database has no such session."""
     with sources(form, path) as there:
         found = next((each for each in there if each.session in ("", session)), None)

@@ -24,10 +24,22 @@ slow way.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from picomem.ingest.format import Record, State, first_records, inner, moment, record_in, short, texts
+from picomem.ingest.format import (
+    LineFormat,
+    Place,
+    Record,
+    State,
+    first_records,
+    inner,
+    moment,
+    moved,
+    record_in,
+    short,
+    texts,
+)
 from picomem.ingest.reader import Line
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
@@ -70,8 +82,11 @@ _RESULT = re.compile(
 )
 
 
-class ClaudeCode:
+class ClaudeCode(LineFormat):
     name = "claude-code"
+
+    def places(self, home: Path, env: Mapping[str, str], /) -> Iterable[Place]:
+        yield Place(self.name, moved(env, "CLAUDE_CONFIG_DIR", home / ".claude") / "projects")
 
     def claims(self, _path: Path, head: bytes, /) -> bool:
         records = first_records(head)

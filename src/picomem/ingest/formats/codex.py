@@ -12,10 +12,22 @@ Items of role user also carry what the program tells the model: those parts are 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from picomem.ingest.format import Record, State, first_records, inner, moment, record_in, short, texts
+from picomem.ingest.format import (
+    LineFormat,
+    Place,
+    Record,
+    State,
+    first_records,
+    inner,
+    moment,
+    moved,
+    record_in,
+    short,
+    texts,
+)
 from picomem.ingest.reader import Line
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
@@ -71,8 +83,14 @@ _ENVELOPE = re.compile(
 )
 
 
-class Codex:
+class Codex(LineFormat):
     name = "codex"
+    unique_prefix = "rollout-"
+
+    def places(self, home: Path, env: Mapping[str, str], /) -> Iterable[Place]:
+        folder = moved(env, "CODEX_HOME", home / ".codex")
+        yield Place(self.name, folder / "sessions")
+        yield Place(self.name, folder / "archived_sessions")
 
     def claims(self, _path: Path, head: bytes, /) -> bool:
         if (found := _ENVELOPE.match(head)) and found[1] in (b"session_meta", b"response_item", b"event_msg"):

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from picomem.errors import InvalidInput
-from picomem.ingest.format import Record, State, inner, moment
+from picomem.ingest.format import DocumentFormat, Record, State, inner, moment
 from picomem.ingest.reader import Line
 from picomem.paths import read_regular
 from picomem.policy.sight import Sight
@@ -40,8 +40,9 @@ Entry = tuple[int, int, Any]  # where it starts and ends, in characters, and wha
 _DECODER = json.JSONDecoder(strict=False)
 
 
-class PicoBot:
+class PicoBot(DocumentFormat):
     name = "picobot"
+    file_names = ("sessions.json",)
 
     def claims(self, _path: Path, head: bytes, /) -> bool:
         return bool(_START.match(head))

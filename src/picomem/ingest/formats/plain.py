@@ -15,10 +15,21 @@ them is taken for a wish of the user's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from picomem.ingest.format import Record, State, first_records, inner, moment, record_in, short, texts
+from picomem.ingest.format import (
+    LineFormat,
+    Place,
+    Record,
+    State,
+    first_records,
+    inner,
+    moment,
+    record_in,
+    short,
+    texts,
+)
 from picomem.ingest.reader import Line
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
@@ -38,8 +49,12 @@ _PEOPLE = ("user", "human")
 _AGENTS = ("assistant", "ai", "agent", "bot", "model")
 
 
-class Plain:
+class Plain(LineFormat):
     name = "plain"
+    takes_any_log = True
+
+    def places(self, home: Path, _env: Mapping[str, str], /) -> Iterable[Place]:
+        yield Place("nanobot", home / ".nanobot" / "workspace" / "sessions")
 
     def claims(self, _path: Path, head: bytes, /) -> bool:
         records = first_records(head)

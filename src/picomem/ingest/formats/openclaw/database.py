@@ -3,7 +3,7 @@
     transcript_events(session_id, seq, event_json | event_zstd, …)   a record a row, the larger ones compressed
     transcript_rewrite_watermarks(session_id, generation)            another generation: the session was rewritten
     session_windows(session_id, session_key, chat_type, hook_external_content_source, …)
-    session_nodes(session_key, current_session_id, entry_json)       who speaks in it: see openclaw_senders
+    session_nodes(session_key, current_session_id, entry_json)       who speaks in it: see senders.py
 
 No specification exists; other tables and columns are not looked at. The file is another program's, and is only read:
 
@@ -29,13 +29,12 @@ import apsw
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.format import record_of
-from picomem.ingest.formats.openclaw_senders import SPEAKER, of_session
+from picomem.ingest.formats.openclaw.senders import SPEAKER, of_session
 from picomem.ingest.noise import visible
 from picomem.ingest.reader import LONGEST, WINDOW, Line, needs_too_much_memory
 from picomem.ingest.source import Look, look_at
 from picomem.records.kinds import worst
 
-NAME = "openclaw-agent.sqlite"
 _PATIENCE = 500  # milliseconds to wait for a lock
 _TRIES = 5
 _PAGE = 200  # records of one statement, and bytes after which it ends sooner

@@ -6,23 +6,35 @@ custom entries and tool results are the program's own. Branches that were left s
 said, and `branches` tells which they are.
 
 A user message may come from another session or from the program: `provenance` says so. A session may be a group's, a
-hook's or a scheduled job's, and a message may stand in an envelope: see `openclaw_senders`. What the agent says to
+hook's or a scheduled job's, and a message may stand in an envelope: see `senders.py`. What the agent says to
 somebody who is not its owner may be their words again, so it has their origin. The program also
 asks its own agent things ("flush your memory"), and an agent with nothing to say answers with a token;
 neither is a turn.
 
-Since 2026 the same records lie in a database for each agent; `openclaw_database` reads them from there.
+Since 2026 the same records lie in a database for each agent; `database.py` reads them from there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from picomem.ingest.format import Record, State, first_records, inner, moment, record_in, short, texts
-from picomem.ingest.formats.openclaw_senders import SPEAKER, of_file, of_message
+from picomem.ingest.format import (
+    LineFormat,
+    Place,
+    Record,
+    State,
+    first_records,
+    inner,
+    moment,
+    moved,
+    record_in,
+    short,
+    texts,
+)
+from picomem.ingest.formats.openclaw.senders import SPEAKER, of_file, of_message
 from picomem.ingest.reader import Line
 from picomem.ingest.source import MAGIC, Source, is_database
 from picomem.records.kinds import Origin
@@ -56,17 +68,31 @@ _NOT_TRANSCRIPTS = re.compile(r"\.trajectory\.jsonl|\.checkpoint\..*\.jsonl")
 _ARCHIVE = "session-sqlite-import-archive"
 _ANSWERED = "answered"  # the mark of an untrusted origin that the agent answers
 
+DATABASE = "openclaw-agent.sqlite"  # of one agent
 
-class OpenClaw:
+
+class OpenClaw(LineFormat):
     name = "openclaw"
+    file_names = (DATABASE,)
+
+    def places(self, home: Path, env: Mapping[str, str], /) -> Iterable[Place]:
+        folder = moved(env, "OPENCLAW_STATE_DIR", home / ".openclaw") / "agents"
+        try:
+            agents = sorted(folder.iterdir())
+        except OSError:  # missing or closed: ingest passes over the one and reports the other
+            yield Place(self.name, folder)
+            return
+        for agent in agents:
+            yield Place(self.name, agent / "sessions")
+            yield Place(self.name, agent / "agent")
 
     def claims(self, path: Path, head: bytes, /) -> bool:
         if _NOT_TRANSCRIPTS.search(path.name) or _ARCHIVE in path.parts:
             return False
         if head.startswith(MAGIC):
-            from picomem.ingest.formats.openclaw_database import NAME, holds_events
+            from picomem.ingest.formats.openclaw.database import holds_events
 
-            return is_database(path) and (path.name == NAME or holds_events(path))
+            return is_database(path) and (path.name == DATABASE or holds_events(path))
         return any(_is_ours(record) for record in first_records(head, 5))
 
     def start(self, path: Path | None = None) -> State:
@@ -82,7 +108,7 @@ class OpenClaw:
         return state
 
     def database(self, path: Path) -> AbstractContextManager[Sequence[Source]]:
-        from picomem.ingest.formats.openclaw_database import sessions
+        from picomem.ingest.formats.openclaw.database import sessions
 
         return sessions(path)
 
