@@ -8,8 +8,10 @@ relies on:
 - Every other type is the program's own record: progress, snapshots, queue, titles. Only titles are read.
 - Records form a tree by `parentUuid`; branches that the user went back from stay in the file. They were
   said, so they are turns; `branches` tells which they are.
-- What a person typed while the agent worked is an `attachment` of type `queued_command` and stands nowhere
-  else.
+- What a person typed while the agent worked is a `queue-operation`, and comes again, or does not, as an `attachment` of
+  type `queued_command` or as a message.
+- A tool's result that is the person's: `toolUseResult.answers` to what AskUserQuestion asked, and the plan of
+  ExitPlanMode that they approved. Only the result of such a call is read, for a tool can print the same sentences.
 - In a team of agents records carry `teamName`, and `agentName` in a teammate's session: what stands there in a user's
   place may be another agent's, so none of it is taken for the user's.
 - A sub-agent writes a file of its own, with `isSidechain` and `agentId` in each line and the parent's
@@ -24,7 +26,7 @@ slow way.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from picomem.ingest.format import (
@@ -49,7 +51,6 @@ _QUIET = {
     "progress": "progress",
     "system": "system",
     "file-history-snapshot": "snapshot",
-    "queue-operation": "queue",
     "last-prompt": "bookkeeping",
     "mode": "bookkeeping",
     "permission-mode": "bookkeeping",
@@ -73,12 +74,21 @@ _BLOCKS = {
 _HUMAN = ("", "user", "human", "typed", "sdk", "prompt", "queued", "cli")
 _COMPACTED = "This session is being continued from a previous conversation"
 _SELF_SUMMARY = "acompact"
+_QUESTION = "AskUserQuestion"
+_PLAN = "ExitPlanMode"
+_APPROVED = "User has approved"
+_SLASH_COMMAND = re.compile(r"/[\w:-]+(\s|$)")
+_MOST_PENDING = 8  # calls whose result may be the person's
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TYPE = re.compile(rb'\{(?:(?!"type")"[A-Za-z]+":(?:' + _STRING + rb'|true|false|null|-?[0-9]+),)*+"type":"([a-z-]+)"')
 _RESULT = re.compile(
     rb',"message":\{"role":"user","content":\[\{(?:"tool_use_id":"\w+",)?"type":"tool_result",'
-    rb'(?:"tool_use_id":"\w+",)?"content":' + _STRING + rb"(?:,\"\w+\":(?:" + _STRING + rb"|true|false))*+\}\]\}"
+    rb'(?:"tool_use_id":"\w+",)?"content":(?!"User has )'
+    + _STRING
+    + rb"(?:,\"\w+\":(?:"
+    + _STRING
+    + rb"|true|false))*+\}\]\}"
 )
 
 
@@ -115,6 +125,8 @@ class ClaudeCode(LineFormat):
             person = bool(turns) and turns[0].role == "user"
             aside = record.get("isSidechain") is True
             return state.place(turns, record.get("uuid"), record.get("parentUuid", ""), person=person, aside=aside)
+        if kind == "queue-operation":
+            return _queued(state, line, record)
         if isinstance(kind, str) and kind in _TITLES:
             _entitle(state, record, *_TITLES[kind])
         elif isinstance(kind, str) and kind in _QUIET:
@@ -164,6 +176,8 @@ def _describe(state: State, record: Record) -> None:
         else:
             state.note(session=session, agent=record.get("agentName"))
     state.note(cwd=record.get("cwd"))
+    if record.get("agentName") or record.get("teamName"):
+        state.marks["team"] = "1"
     branch = record.get("gitBranch")
     if branch and branch != state.info.branch:
         state.renote(branch=branch)
@@ -187,6 +201,7 @@ def _assistant(state: State, line: Line, record: Record) -> Sequence[Turn]:
         state.skipped.add("summary")
         return ()
     text = _visible(state, message.get("content"))
+    text = "\n\n".join(filter(None, (text, *_asked(state, message.get("content")))))
     if not text:
         return ()
     message_id = short(message.get("id"))
@@ -208,8 +223,13 @@ def _user(state: State, line: Line, record: Record, content: object) -> Sequence
     if record.get("isMeta") is True:
         state.skipped.add("meta")
         return ()
+    if (result := _result(state, content)) is not None:
+        return _decided(state, line, record, result)
     text = _visible(state, content)
     if not text:
+        return ()
+    if state.seen.take(_queue_key(text)):
+        state.skipped.add("repeated")
         return ()
     if text.startswith(_COMPACTED):
         state.skipped.add("summary")
@@ -234,6 +254,95 @@ def _attachment(state: State, line: Line, record: Record) -> Sequence[Turn]:
         state.skipped.add("attachment")
         return ()
     return _user(state, line, {**record, "origin": attached.get("origin")}, attached.get("prompt"))
+
+
+def _queued(state: State, line: Line, record: Record) -> Sequence[Turn]:
+    """What a person typed while the agent worked; it is told from its repeat as a message by its words."""
+    text = record.get("content")
+    if record.get("operation") != "enqueue" or not isinstance(text, str) or _SLASH_COMMAND.match(text):
+        state.skipped.add("queue")
+        return ()
+    if text.lstrip().startswith("<task-notification"):
+        state.skipped.add("notification")
+        return ()
+    at = record.get("timestamp")
+    turns = state.say(
+        line,
+        text,
+        role="user",
+        origin=Origin.AGENT if "team" in state.marks else _origin(record, text),
+        at=moment(at),
+        key=f"{at}\n{text}",
+        ids=("", "", state.info.branch),
+    )
+    if turns:
+        state.seen.add(_queue_key(text))
+    return turns
+
+
+def _queue_key(text: str) -> str:
+    return f"queued\n{text.strip()}"
+
+
+def _asked(state: State, content: object) -> Iterator[str]:
+    """What the agent asks its user in a form; such calls, and plans that wait for approval, are noted."""
+    for block in content if isinstance(content, list) else ():
+        name = block.get("name") if isinstance(block, dict) and block.get("type") == "tool_use" else None
+        if name not in (_QUESTION, _PLAN):
+            continue
+        pending = [*state.marks.get("pending", "").split(), short(block.get("id"))]
+        state.marks["pending"] = " ".join(pending[-_MOST_PENDING:])
+        for question in _objects(inner(block, "input").get("questions")):
+            options = (option.get("label") for option in _objects(question.get("options")))
+            lines = (question.get("question"), *(f"- {label}" for label in options if isinstance(label, str)))
+            yield "\n".join(line for line in lines if isinstance(line, str))
+
+
+def _objects(value: object) -> list[Record]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _result(state: State, content: object) -> Record | None:
+    """The result in a message, where it is that of a call that only the person can answer."""
+    for block in _objects(content):
+        call = block.get("tool_use_id")
+        pending = state.marks.get("pending", "").split()
+        if block.get("type") == "tool_result" and isinstance(call, str) and call in pending:
+            state.marks["pending"] = " ".join(other for other in pending if other != call)
+            return block
+    return None
+
+
+def _decided(state: State, line: Line, record: Record, result: Record) -> Sequence[Turn]:
+    """What the person answered to a question, in their place; or the plan of the agent's that they approved."""
+    state.skipped.add("tool")
+    told = inner(record, "toolUseResult")
+    plan, said, answers = told.get("plan"), result.get("content"), told.get("answers")
+    if isinstance(answers, dict):
+        headers = {
+            str(question.get("question")): question.get("header") for question in _objects(told.get("questions"))
+        }
+        lines = (_answer(headers.get(question), answer) for question, answer in answers.items())
+        text, role, origin = "\n".join(filter(None, lines)), "user", Origin.USER
+    elif isinstance(plan, str) and isinstance(said, str) and said.startswith(_APPROVED):
+        text, role, origin = plan, "assistant", Origin.AGENT
+    else:
+        return ()
+    return state.say(
+        line,
+        text,
+        role=role,
+        origin=_origin(record, text) if origin is Origin.USER else origin,
+        at=moment(record.get("timestamp")),
+        key=_identity(record),
+        ids=(_identity(record), record.get("parentUuid"), record.get("gitBranch")),
+    )
+
+
+def _answer(header: object, answer: object) -> str:
+    if not isinstance(answer, str) or not answer.strip():
+        return ""
+    return f"{header}: {answer}" if isinstance(header, str) and header else answer
 
 
 def _visible(state: State, content: object) -> str:
