@@ -19,6 +19,7 @@ from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Role, Said
 from picomem.store import episodes, tombstones
+from picomem.store.sqlite_maintenance import SqliteMaintenance
 
 from .planted import OTHER, PLACES, SESSION, STAYS, found_in, plant, planted
 
@@ -401,13 +402,13 @@ def test_a_purge_that_ends_does_not_call_another_one_finished(open_engine, tmp_p
         )
         engine.ingest([tmp_path / f"{name}.jsonl"])
 
-    def leave_no_trace(wait_seconds: float) -> None:
+    def leave_no_trace(_maintenance: SqliteMaintenance, wait_seconds: float) -> None:
         with (
             other._context.connector.write() as tx
         ):  # another process erases, and is killed before it removes the traces
             tombstones.begin(tx, other.scope, everything=False)
 
-    monkeypatch.setattr(engine._context.connector, "leave_no_trace", leave_no_trace)
+    monkeypatch.setattr(SqliteMaintenance, "leave_no_trace", leave_no_trace)
     assert engine.purge(session="first").finished
     monkeypatch.undo()
     assert engine.status().purge_unfinished

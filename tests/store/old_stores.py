@@ -9,9 +9,15 @@ from pathlib import Path
 import apsw
 
 from picomem.models.static import StaticEmbedder
-from picomem.store import sqlite
+from picomem.store import sqlite_migrations as migrations
 from picomem.store.row_hash_migration import OLD_HASHES, old_text_hash
-from picomem.store.sqlite import MIGRATIONS
+from picomem.store.sqlite_migrations import STEPS
+
+
+def stop_at(version: int, monkeypatch) -> None:
+    """Let picomem know only the first migrations."""
+    monkeypatch.setattr(migrations, "STEPS", STEPS[:version])
+    monkeypatch.setattr(migrations, "SCHEMA_VERSION", version)
 
 
 def filled(path: Path, folder: Path, open_engine) -> None:
@@ -31,8 +37,7 @@ def filled(path: Path, folder: Path, open_engine) -> None:
 def as_version_1(new: Path, old: Path, open_engine, monkeypatch) -> None:
     """The rows of a store of today, in the tables of the first version."""
     with monkeypatch.context() as then:
-        then.setattr(sqlite, "MIGRATIONS", MIGRATIONS[:1])
-        then.setattr(sqlite, "SCHEMA_VERSION", 1)
+        stop_at(1, then)
         open_engine(old).close()
     with closing(apsw.Connection(str(old))) as connection:
         connection.execute("ATTACH ? AS new", (str(new),))
@@ -71,6 +76,5 @@ def as_version(version: int, new: Path, old: Path, open_engine, monkeypatch) -> 
         return
     as_version_1(new, old, open_engine, monkeypatch)
     with monkeypatch.context() as then:
-        then.setattr(sqlite, "MIGRATIONS", MIGRATIONS[:version])
-        then.setattr(sqlite, "SCHEMA_VERSION", version)
+        stop_at(version, then)
         open_engine(old).close()

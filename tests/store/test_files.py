@@ -20,6 +20,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.store.old_stores import stop_at
 
 from picomem.errors import Locked, NotADatabase, PicomemError, ReadOnly, StoreError
 from picomem.paths import open_databases
@@ -172,8 +173,7 @@ def test_a_read_only_file_in_a_folder_that_can_be_written_is_read_and_not_writte
 
 def test_an_older_store_that_cannot_be_written_is_refused_with_what_to_do(shared, open_engine, monkeypatch):
     with monkeypatch.context() as then:
-        then.setattr(sqlite, "MIGRATIONS", sqlite.MIGRATIONS[:1])
-        then.setattr(sqlite, "SCHEMA_VERSION", 1)
+        stop_at(1, then)
         open_engine(shared / "data" / "memory.db").close()
     (shared / "data" / "memory.db").chmod(0o444)
     (shared / "data").chmod(0o555)

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.store.old_stores import stop_at
 
 from picomem.errors import NewerSchema
-from picomem.store import sqlite
-from picomem.store.sqlite import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION, SqliteConnector
+from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite_migrations import APPLICATION_ID, SCHEMA_VERSION
 
 # A process that opens the store when its line comes, and writes to it.
 OPENER = """
@@ -32,8 +33,7 @@ with connector.read() as tx:
 @pytest.mark.parametrize("version", range(SCHEMA_VERSION))
 def test_processes_that_open_an_old_store_at_once_migrate_it_once(version, db: Path, open_engine, monkeypatch) -> None:
     with monkeypatch.context() as then:
-        then.setattr(sqlite, "MIGRATIONS", MIGRATIONS[:version])
-        then.setattr(sqlite, "SCHEMA_VERSION", version)
+        stop_at(version, then)
         open_engine().close()
     started = [
         subprocess.Popen(

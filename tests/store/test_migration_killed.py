@@ -25,7 +25,8 @@ from tests.programs import start
 from tests.store.old_stores import as_version, filled
 
 import picomem.store.row_hash_migration  # noqa: F401 - loaded once in the nursery, not in each child
-from picomem.store.sqlite import SCHEMA_VERSION, SqliteConnector
+from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite_migrations import SCHEMA_VERSION
 
 KILLS = amount(6, 50)  # of the opening of each version, spread over its statements
 _NEVER = 1 << 62

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.store.old_stores import stop_at
 
 from picomem.errors import NewerSchema, NotADatabase, PicomemError
-from picomem.store import row_hash, sqlite, statements
-from picomem.store.sqlite import MIGRATIONS, SCHEMA_VERSION
+from picomem.store import row_hash, statements
+from picomem.store.sqlite_migrations import SCHEMA_VERSION
 
 STATEMENTS = sorted(statements._load())
 NOT_WHOLE = {"session_end", "message_marks"}  # they look whether anything was written, not at what it says
@@ -160,8 +161,7 @@ def _made(path: Path) -> list[tuple]:
 def test_a_migrated_database_equals_a_fresh_one(version, tmp_path, open_engine, monkeypatch):
     old, fresh = tmp_path / "old.db", tmp_path / "fresh.db"
     with monkeypatch.context() as then:
-        then.setattr(sqlite, "MIGRATIONS", MIGRATIONS[:version])
-        then.setattr(sqlite, "SCHEMA_VERSION", version)
+        stop_at(version, then)
         open_engine(old).close()
     open_engine(old).close()
     open_engine(fresh).close()

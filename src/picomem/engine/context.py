@@ -99,7 +99,7 @@ class Context:
         try:
             return delete()
         except DiskFull:
-            if not self.connector.give_up_ballast():
+            if not self.connector.maintenance.give_up_ballast():
                 raise
             return delete()
 

@@ -76,10 +76,10 @@ def finish(connector: Connector, scope: Scope, make_page: MakePage, now: Micros,
         begun = tombstones.marks(tx, scope)
     everything = tombstones.is_of_everything(begun)
     left = []
-    for folder in {path.parent for path in connector.files()}:
+    for folder in {path.parent for path in connector.maintenance.files()}:
         left += without_purged(connector, folder, scope.user if everything else "")
     left += _exports(connector, scope, make_page, now, forget=everything)
-    connector.leave_no_trace(wait_seconds)
+    connector.maintenance.leave_no_trace(wait_seconds)
     with connector.write() as tx:
         tombstones.end(tx, scope, begun)
     return left
@@ -90,7 +90,7 @@ def files_to_scan(tx: Transaction, connector: Connector, scope: Scope, data_fold
 
     A database elsewhere may stand among files that are none of ours. The index of the log (`-shm`) holds no content.
     """
-    files = dict.fromkeys(connector.files())
+    files = dict.fromkeys(connector.maintenance.files())
     for path in list(files)[:1]:
         beside = path.parent.iterdir()
         if path.parent.resolve() == data_folder.resolve():

@@ -22,7 +22,7 @@ from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode
 from picomem.records.scope import Scope
 from picomem.store import consolidations, episodes, memories, meta, notes, search, sessions, tombstones, vectors
-from picomem.store.connector import Connector, Row, Transaction
+from picomem.store.connector import Connector, RepairTransaction, Row, Transaction
 from picomem.store.legible import decoded, legible
 from picomem.store.mending import mended
 from picomem.store.row_hash import COLUMNS, KEYS, is_whole, row_hash
@@ -98,11 +98,11 @@ def examine(
     """
     result = Diagnosis()
     try:
-        for problem in connector.integrity():
+        for problem in connector.maintenance.integrity():
             result.add("file", problem)
-        with connector.write(rebuilding=True) if repair else connector.read() as tx:
+        with connector.maintenance.repair() if repair else connector.maintenance.examine() as tx:
             _examine_rows(tx, connector, model, redactor, writer, result, repair)
-        left = set(connector.integrity()) if repair and result.findings else set()
+        left = set(connector.maintenance.integrity()) if repair and result.findings else set()
     except (Locked, ReadOnly, DiskFull):
         raise
     except StoreError as error:
@@ -115,7 +115,7 @@ def examine(
 
 
 def _examine_rows(
-    tx: Transaction,
+    tx: RepairTransaction,
     connector: Connector,
     model: str,
     redactor: Callable[[], Redactor],
@@ -162,7 +162,7 @@ def _users(tx: Transaction, result: Diagnosis) -> list[Scope]:
     return users
 
 
-def _mend(tx: Transaction, result: Diagnosis) -> None:
+def _mend(tx: RepairTransaction, result: Diagnosis) -> None:
     """Turn back every bit that flipped alone in its row."""
     for table in COLUMNS:
         damaged = [row for row in tx.undecoded(table) if not is_whole(table, decoded(row))]
@@ -173,7 +173,7 @@ def _mend(tx: Transaction, result: Diagnosis) -> None:
                     result.add("row", f"a bit of {_named(table, whole)} had flipped; it is as it was stored", True)
 
 
-def _keep_as_it_reads(tx: Transaction, row: Row) -> bool:
+def _keep_as_it_reads(tx: RepairTransaction, row: Row) -> bool:
     """Give a damaged memory plain values where it cannot be read, and the hash of what it says then."""
     values = legible("memories", row)[:-1]
     with suppress(StoreError):
@@ -243,7 +243,7 @@ def _terms_version(tx: Transaction) -> str | None:
     return None
 
 
-def _check_memories(tx: Transaction, scope: Scope, writer: Writer, result: Diagnosis, repair: bool) -> None:
+def _check_memories(tx: RepairTransaction, scope: Scope, writer: Writer, result: Diagnosis, repair: bool) -> None:
     for row in tx.all("all_memories", user=scope.user):
         _count(result, "memories")
         memory = memories.unchecked(row)
@@ -411,7 +411,7 @@ def _check_notes(tx: Transaction, connector: Connector, users: list[Scope], resu
     held = int((tx.one("note_words_size") or (0,))[0])
     version = _terms_version(tx)
     damaged += sum(not is_whole("note_files", row) for user in users for row in tx.all("note_files", user=user.user))
-    problem = connector.words_integrity("note") or (
+    problem = connector.maintenance.words_integrity("note") or (
         f"{damaged} sections of notes do not match their hash"
         if damaged
         else f"the index of notes holds {held} sections, the table {len(rows)}"
@@ -426,12 +426,14 @@ def _check_notes(tx: Transaction, connector: Connector, users: list[Scope], resu
         result.add("notes", problem, repair)
 
 
-def _check_words(tx: Transaction, connector: Connector, users: list[Scope], result: Diagnosis, repair: bool) -> None:
+def _check_words(
+    tx: RepairTransaction, connector: Connector, users: list[Scope], result: Diagnosis, repair: bool
+) -> None:
     stale = _terms_version(tx) != VERSION
     for source, table in (("memory", "memories"), ("episode", "episodes")):
         held = int((tx.one(f"{source}_words_size") or (0,))[0])
         rows = result.checked.get(table, 0)
-        problem = connector.words_integrity(source) or (
+        problem = connector.maintenance.words_integrity(source) or (
             f"the index of {table} holds {held} rows, the table {rows}" if held != rows else ""
         )
         if stale and not problem:
@@ -447,7 +449,7 @@ def _check_words(tx: Transaction, connector: Connector, users: list[Scope], resu
         meta.put(tx, "terms_version", VERSION)
 
 
-def _holds_the_words(tx: Transaction, users: list[Scope], source: str) -> bool:
+def _holds_the_words(tx: RepairTransaction, users: list[Scope], source: str) -> bool:
     """Whether full text is what the rows make. SQLite's own check sees no word that became another, and no wrong place.
 
     Each word with its place counts into one sum, so that neither side is kept in memory.

@@ -61,7 +61,7 @@ def status(
         messages=int((tx.one("count_all_messages", user=user) or (0,))[0]),
         vectors={f"{source} {model}": count for source, model, count in tx.all("count_vectors", user=user)},
         decisions=dict(tx.all("count_changes", user=user)),
-        bytes=connector.size(),
+        bytes=connector.maintenance.size(),
         terms_version=VERSION,
         embedder=embedder,
         purge_unfinished=bool(tombstones.marks(tx, scope)),

@@ -37,14 +37,17 @@ class Transaction(Protocol):
         """Run a statement that writes once for each row of values."""
         ...
 
-    def reseal(self, table: str, row: Row) -> None:
-        """Give the row with the key of `row` (all columns, in the order of row_hash.py) the hash of what it says now,
-        whatever hash it had: for a repair."""
+    def next_docs(self, count: int = 1) -> int:
+        """Take `count` consecutive numbers for the search index; the first of them. Never given out twice."""
         ...
+
+
+class RepairTransaction(Transaction, Protocol):
+    """A transaction over everybody's rows that also sees rows and indexes as they stand in the file."""
 
     def undecoded(self, table: str) -> Iterator[Row]:
         """Every row of a table, of whatever user: all columns in the order of row_hash.py, with each text as bytes and
-        the hash at the end. For a repair."""
+        the hash at the end."""
         ...
 
     def restore(self, table: str, was: Row, row: Row) -> int:
@@ -60,33 +63,13 @@ class Transaction(Protocol):
         """Make the indexes of the tables anew from the rows, full text excepted. False where the rows do not let it."""
         ...
 
-    def next_docs(self, count: int = 1) -> int:
-        """Take `count` consecutive numbers for the search index; the first of them. Never given out twice."""
-        ...
 
+class Maintenance(Protocol):
+    """What is done to a database as a whole, for all users at once, by its doctor and after a purge.
 
-class Connector(Protocol):
-    """One database."""
-
-    name: str
-    read_only: bool
-
-    def read(self) -> AbstractContextManager[Transaction]:
-        """A consistent snapshot."""
-        ...
-
-    def write(self, *, rebuilding: bool = False) -> AbstractContextManager[Transaction]:
-        """The one write transaction at a time; nested calls join the outer one. `rebuilding` says that full text is
-        made anew, so that it may be of another version."""
-        ...
-
-    def integrity(self) -> list[str]:
-        """What is wrong with the file itself, a sentence each."""
-        ...
-
-    def words_integrity(self, source: str) -> str:
-        """What is wrong with a full-text index ("memory" or "episode"); empty where nothing is."""
-        ...
+    A server does some of it by itself, and leaves it to its administrators: there `files` is empty, `give_up_ballast`
+    has nothing to give, and `leave_no_trace` is a VACUUM of the tables.
+    """
 
     def size(self) -> int:
         """Bytes on disk."""
@@ -94,6 +77,22 @@ class Connector(Protocol):
 
     def files(self) -> list[Path]:
         """The files that hold the data, where there are such."""
+        ...
+
+    def integrity(self) -> list[str]:
+        """What is wrong with the database itself, a sentence each."""
+        ...
+
+    def words_integrity(self, source: str) -> str:
+        """What is wrong with a full-text index ("memory", "episode" or "note"); empty where nothing is."""
+        ...
+
+    def examine(self) -> AbstractContextManager[RepairTransaction]:
+        """A consistent snapshot for the doctor."""
+        ...
+
+    def repair(self) -> AbstractContextManager[RepairTransaction]:
+        """A write transaction over everybody's rows for the doctor."""
         ...
 
     def give_up_ballast(self) -> bool:
@@ -104,6 +103,26 @@ class Connector(Protocol):
     def leave_no_trace(self, wait_seconds: float) -> None:
         """Write everything anew, so that nothing is left of what was deleted: not in free space, not in full text, not
         in a log. It waits for others who read or write, so long at most. Raises Locked, ReadOnly or DiskFull."""
+        ...
+
+
+class Connector(Protocol):
+    """One database."""
+
+    name: str
+    read_only: bool
+
+    @property
+    def maintenance(self) -> Maintenance:
+        """What is done to the database as a whole."""
+        ...
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """A consistent snapshot."""
+        ...
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """The one write transaction at a time; nested calls join the outer one."""
         ...
 
     def close(self) -> None: ...

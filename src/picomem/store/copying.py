@@ -14,7 +14,8 @@ from pathlib import Path
 import apsw
 
 from picomem.errors import NotADatabase
-from picomem.store.sqlite import BUSY_MILLISECONDS, check_version, refuse_another_programs, translated
+from picomem.store.sqlite_errors import BUSY_MILLISECONDS, translated
+from picomem.store.sqlite_migrations import check_version, refuse_another_programs
 
 
 def copy_store(source: Path, target: Path) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from picomem.store.connector import Connector, Transaction
+from picomem.store.connector import Connector, Maintenance, Transaction
 
 
 class LateConnector:
@@ -25,26 +25,12 @@ class LateConnector:
     def read(self) -> AbstractContextManager[Transaction]:
         return self._opened().read()
 
-    def write(self, *, rebuilding: bool = False) -> AbstractContextManager[Transaction]:
-        return self._opened().write(rebuilding=rebuilding)
+    def write(self) -> AbstractContextManager[Transaction]:
+        return self._opened().write()
 
-    def integrity(self) -> list[str]:
-        return self._opened().integrity()
-
-    def words_integrity(self, source: str) -> str:
-        return self._opened().words_integrity(source)
-
-    def size(self) -> int:
-        return self._opened().size()
-
-    def files(self) -> list[Path]:
-        return self._opened().files()
-
-    def give_up_ballast(self) -> bool:
-        return self._opened().give_up_ballast()
-
-    def leave_no_trace(self, wait_seconds: float) -> None:
-        self._opened().leave_no_trace(wait_seconds)
+    @property
+    def maintenance(self) -> Maintenance:
+        return self._opened().maintenance
 
     def close(self) -> None:
         if self._connector is not None:

@@ -1,0 +1,52 @@
+"""The errors of SQLite, turned into picomem's at this one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from picomem import errors
+
+BUSY_MILLISECONDS = 30_000
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn the library's errors into picomem's."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise translation(error, path) from error
+
+
+def lacks_room_for_log_index(error: apsw.Error) -> bool:
+    """Whether there was no room for the index of the log, which SQLite calls a failure of the disk."""
+    # An error of apsw's own, as that a connection is closed, has no code of SQLite's.
+    return getattr(error, "extendedresult", None) == apsw.SQLITE_IOERR_SHMSIZE
+
+
+def translation(error: apsw.Error, path: Path) -> errors.StoreError:
+    """The error of ours for one of the library's, with a sentence that says what to do."""
+    if isinstance(error, apsw.NotADBError):
+        return errors.NotADatabase(f"{path} is not a database; name another file with --db.")
+    if isinstance(error, apsw.CorruptError):
+        return errors.Corrupt(f"{path} is damaged ({error}); run `picomem doctor` to see what can be read.")
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return errors.Locked(
+            f"{path} has been locked by another process for {BUSY_MILLISECONDS // 1000} seconds; "
+            "nothing was written. Try again when it has finished."
+        )
+    if isinstance(error, apsw.FullError) or lacks_room_for_log_index(error):
+        return errors.DiskFull()
+    if isinstance(error, apsw.NoMemError):
+        return errors.OutOfMemory()
+    if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
+        return errors.ReadOnly(
+            f"{path} cannot be opened for writing ({error}); check the rights of the file and its folder."
+        )
+    if isinstance(error, apsw.SQLError):
+        return errors.Corrupt(f"{path} lacks a part of what it should hold ({error}); run `picomem doctor --repair`.")
+    return errors.StoreError(f"{path} could not be read or written: {error}.")

@@ -1,0 +1,93 @@
+"""What is done to the file of a SQLite store as a whole."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+
+from picomem import errors
+from picomem.store import ballast
+from picomem.store.sqlite_errors import translated
+from picomem.store.sqlite_transaction import SqliteRepair
+
+if TYPE_CHECKING:
+    from picomem.store.sqlite import SqliteConnector
+
+
+class SqliteMaintenance:
+    """The file of a connector: its log counts as part of it."""
+
+    def __init__(self, connector: SqliteConnector) -> None:
+        self._connector = connector
+        self._path = connector.path
+
+    def size(self) -> int:
+        return self._path.stat().st_size + self._connector.log_size()
+
+    def files(self) -> list[Path]:
+        """The database, its log, and a journal, those that are there; the index of the log holds no content."""
+        named = (self._path, *(Path(f"{self._path}{end}") for end in ("-wal", "-journal")))
+        return [path for path in named if path.exists()]
+
+    def integrity(self) -> list[str]:
+        """What SQLite's own check finds in the file, a sentence each."""
+        # A connection of its own: FTS5 checks with what the connection has cached, and a reader's cache may be stale.
+        with translated(self._path), closing(self._connector.open_reader()) as connection:
+            said = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
+            broken = connection.execute("PRAGMA foreign_key_check").fetchall()
+        problems = [f"the file is damaged: {problem}" for problem in said if problem != "ok"]
+        return problems + [f"a row of {row[0]} has lost the row it belongs to" for row in broken]
+
+    def words_integrity(self, source: str) -> str:
+        """What full text's own check finds."""
+        with translated(self._path), closing(self._connector.open_reader()) as connection:
+            rows = connection.execute(f"PRAGMA integrity_check({source}_words)").fetchall()
+        return "" if rows == [("ok",)] else f"the full-text index of the {source} rows is damaged"
+
+    def examine(self) -> AbstractContextManager[SqliteRepair]:
+        return self._connector.examine()
+
+    def repair(self) -> AbstractContextManager[SqliteRepair]:
+        return self._connector.repair()
+
+    def give_up_ballast(self) -> bool:
+        """Free the room that is kept for a full disk; whether there was any."""
+        return ballast.give_up(self._path)
+
+    def leave_no_trace(self, wait_seconds: float) -> None:
+        """Merge full text, write the file anew, and empty the log.
+
+        `secure_delete` overwrites what is deleted, but a page that was balanced may keep a copy in its gap, and full
+        text the beginning of a word that no document has any more as the mark where a page begins. Merged segments and
+        VACUUM hold nothing but what stays; the log holds what was until it is cut, for which nobody may be reading.
+        """
+        self._merge_words()
+        waiting = errors.Locked(
+            f"{self._path} is being read by another process, so its log cannot be emptied yet and still holds what was "
+            "taken out. Run `picomem purge` again when that has finished."
+        )
+        with self._connector.alone(wait_seconds) as connection:
+            try:
+                connection.execute("VACUUM")
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.BusyError as error:
+                raise waiting from error
+            except apsw.FullError as error:
+                raise errors.DiskFull(
+                    f"The disk is too full to write {self._path} anew: what was purged is deleted, and traces of it "
+                    f"may be left in the file. Free {-(-2 * self.size() // 1_000_000)} MB and run `picomem purge` "
+                    "again."
+                ) from error
+
+    def _merge_words(self) -> None:
+        """Write each full-text index anew, as one segment. One that is one segment already SQLite leaves as it is, so
+        a word is put in, and taken out again."""
+        with self._connector.write() as tx:
+            for source, texts in (("memory", ("name", "body")), ("episode", ("body",)), ("note", ("name", "body"))):
+                word = {"doc": tx.next_docs(), **dict.fromkeys(texts, "purged")}
+                tx.run(f"{source}_words_add", **word)
+                tx.run(f"{source}_words_optimize")
+                tx.run(f"{source}_words_remove", **word)

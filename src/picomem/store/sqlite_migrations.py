@@ -1,0 +1,104 @@
+"""The schema of a SQLite store, brought up to date step by step.
+
+A fresh database is made by running every step in one transaction, so it equals a migrated one by construction.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import apsw
+
+from picomem import errors
+from picomem.store.file_bytes import database_head
+from picomem.store.statements import schema, statement
+from picomem.text.terms import VERSION as TERMS_VERSION
+
+APPLICATION_ID = 0x5069636F  # "Pico": how `file` and we know the database
+
+
+class Step(NamedTuple):
+    """What leads from one version of the schema to the next: files of `schema/`, and then perhaps a function for what
+    SQL cannot do. Both run in the transaction of the whole migration."""
+
+    files: tuple[str, ...]
+    function: Callable[[apsw.Connection], None] | None = None
+
+
+def _name_the_store(connection: apsw.Connection) -> None:
+    connection.execute(statement("first_meta"), {"key": os.urandom(32).hex(), "terms": TERMS_VERSION})
+    connection.pragma("application_id", APPLICATION_ID)
+
+
+def _hash_rows(connection: apsw.Connection) -> None:
+    from picomem.store.row_hash_migration import hash_rows
+
+    hash_rows(connection)
+
+
+STEPS = (
+    Step(("0001", "search_sqlite"), _name_the_store),
+    Step(("0002",)),
+    Step(("0003", "search_sqlite_0003")),
+    Step(("0004",)),
+    Step(("0005",)),
+    Step(("0006",), _hash_rows),
+)
+SCHEMA_VERSION = len(STEPS)
+
+
+def migrate(connection: apsw.Connection, path: Path) -> None:
+    """Bring a database to the schema of this version, in one transaction. Raises NewerSchema or NotADatabase."""
+    if connection.pragma("user_version") == SCHEMA_VERSION:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have been faster: the version counts from inside the lock.
+        check_version(connection, path)
+        for step in STEPS[int(connection.pragma("user_version")) :]:  # type: ignore[arg-type]
+            for name in step.files:
+                connection.execute(schema(name))
+            if step.function is not None:
+                step.function(connection)
+        connection.pragma("user_version", SCHEMA_VERSION)
+        connection.execute("COMMIT")
+    except BaseException:
+        if not connection.get_autocommit():  # SQLite rolls back by itself where the disk failed
+            connection.execute("ROLLBACK")
+        raise
+
+
+def refuse_another_programs(path: Path) -> None:
+    """Refuse a database of another program by its header alone, so that not even its log is touched.
+
+    The header (sqlite.org/fileformat.html) holds the schema cookie at 40, user_version at 60 and application_id at
+    68, each 4 bytes, big-endian. All three are 0 in a database whose making has not left the log yet; what the log
+    holds is for `check_version`.
+    """
+    try:
+        head = database_head(path, 72)
+    except apsw.Error:
+        return  # opening says it better
+    cookie, version, application = (int.from_bytes(head[at : at + 4], "big") for at in (40, 60, 68))
+    if head.startswith(b"SQLite format 3\0") and application != APPLICATION_ID and (cookie or version or application):
+        raise errors.NotADatabase(
+            f"{path} is a database of another program; name another file with --db, and nothing of it is touched."
+        )
+
+
+def check_version(connection: apsw.Connection, path: Path) -> None:
+    """Refuse a file that is not ours (unless it is empty) and one that a newer picomem wrote."""
+    ours = connection.pragma("application_id") == APPLICATION_ID
+    version = int(connection.pragma("user_version"))  # type: ignore[arg-type]
+    if not ours and (version or connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()):
+        raise errors.NotADatabase(
+            f"{path} is a database of another program; name another file with --db, and nothing of it is touched."
+        )
+    if version > SCHEMA_VERSION:
+        raise errors.NewerSchema(
+            f"{path} was written by a newer picomem (schema {version}, this one knows {SCHEMA_VERSION}); "
+            "upgrade picomem to open it."
+        )

@@ -1,0 +1,107 @@
+"""Transactions on one SQLite connection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import apsw
+
+from picomem.store import meta
+from picomem.store.connector import Row
+from picomem.store.seals import restore, seal, select, write
+from picomem.store.search import varints
+from picomem.store.sqlite_errors import translation
+from picomem.store.statements import statement
+from picomem.store.tolerant import rows_of, undecoded_rows
+
+
+class SqliteTransaction:
+    """A transaction on one connection."""
+
+    def __init__(self, connection: apsw.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+
+    def all(self, name: str, /, **values: object) -> list[Row]:
+        return self._rows(statement(name), values)
+
+    def one(self, name: str, /, **values: object) -> Row | None:
+        try:
+            return next(iter(self._connection.execute(statement(name), values)), None)  # type: ignore[arg-type]
+        except UnicodeDecodeError:
+            return next(iter(self._rows(statement(name), values)), None)
+        except apsw.Error as error:
+            raise translation(error, self._path) from error
+
+    def run(self, name: str, /, **values: object) -> int:
+        if (found := seal(name)) is not None:
+            return write(found, statement(name), values, self._rows, self._run)
+        return self._run(statement(name), values)
+
+    def run_many(self, name: str, rows: Iterable[Mapping[str, object]], /) -> None:
+        found = seal(name)
+        try:
+            self._connection.executemany(statement(name), rows if found is None else map(found.sealed, rows))  # type: ignore[arg-type]
+        except apsw.Error as error:
+            raise translation(error, self._path) from error
+
+    def next_docs(self, count: int = 1) -> int:
+        last = meta.next_doc(self) + count
+        meta.put(self, meta.NEXT_DOC, str(last))
+        return last - count + 1
+
+    def _rows(self, sql: str, values: Mapping[str, object]) -> list[Row]:
+        try:
+            return rows_of(self._connection, sql, values)
+        except apsw.Error as error:
+            raise translation(error, self._path) from error
+
+    def _run(self, sql: str, values: Mapping[str, object]) -> int:
+        try:
+            self._connection.execute(sql, values)  # type: ignore[arg-type]
+        except apsw.Error as error:
+            raise translation(error, self._path) from error
+        return self._connection.changes()
+
+
+class SqliteRepair(SqliteTransaction):
+    """A transaction that also sees rows and indexes as they stand in the file."""
+
+    def undecoded(self, table: str) -> Iterator[Row]:
+        try:
+            yield from undecoded_rows(self._connection, select(table, "TRUE"))
+        except apsw.Error as error:
+            raise translation(error, self._path) from error
+
+    def restore(self, table: str, was: Row, row: Row) -> int:
+        return restore(table, was, row, self._run)
+
+    def indexed_words(self, source: str) -> Iterator[Row]:
+        connection = self._connection
+        query_only = connection.pragma("query_only")
+        try:
+            connection.pragma("query_only", False)  # of the temporary table alone
+            connection.execute(
+                f"CREATE VIRTUAL TABLE temp.instances USING fts5vocab (main, {source}_words, 'instance')"
+            )
+            try:
+                yield from connection.execute("SELECT term, doc, col, offset FROM temp.instances")
+            finally:
+                connection.execute("DROP TABLE temp.instances")
+            for doc, sizes in connection.execute(f"SELECT id, sz FROM {source}_words_docsize"):
+                for column, size in enumerate(varints(sizes)):
+                    yield doc, column, size
+        except UnicodeDecodeError:
+            yield ("a word that is no UTF-8",)
+        except apsw.Error as error:
+            raise translation(error, self._path) from error
+        finally:
+            connection.pragma("query_only", query_only)
+
+    def rebuild_indexes(self) -> bool:
+        try:
+            self._connection.execute("REINDEX")
+        except (apsw.CorruptError, apsw.ConstraintError):
+            return False
+        return True
