@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from picomem.clock import LATEST, Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime
 from picomem.ingest.branches import Branches
-from picomem.ingest.noise import clean, has_open_block
+from picomem.ingest.noise import clean, framing_tag, has_open_block
 from picomem.ingest.reader import Line
 from picomem.paths import named_path
 from picomem.records.kinds import Origin
@@ -303,7 +303,10 @@ def first_records(head: bytes, most: int = 20) -> list[Record]:
 
 
 def texts(content: object, kinds: tuple[str, ...] = ("text",)) -> tuple[str, list[str]]:
-    """The visible text of a message's content (a string, or blocks), and the types of the other blocks."""
+    """The visible text of a message's content (a string, or blocks), and the types of the other blocks.
+
+    A block that is the host's as a whole is left out here: joined with the others it could not be told from them.
+    """
     if isinstance(content, str):
         return content, []
     if not isinstance(content, list):
@@ -316,7 +319,7 @@ def texts(content: object, kinds: tuple[str, ...] = ("text",)) -> tuple[str, lis
         elif isinstance(block, dict):
             text, kind = block.get("text"), block.get("type")
             if kind in kinds and isinstance(text, str):
-                said.append(text)
+                said += [] if framing_tag(text) else [text]
             else:
                 others.append(kind if isinstance(kind, str) else "")
     return "\n\n".join(said), others

@@ -4,9 +4,13 @@ In order: characters that cannot be seen are removed first, so that nobody hides
 blocks in tags that a host, a hook or a memory wrote; then white space is collapsed.
 
 Blocks are found in one pass over all known tags. Every closing tag is paired with the nearest open tag of
-its name; what lies between is removed, whatever else it holds. An opening tag without a closing one is only
-removed itself, as the words after it may be a person's; but an unclosed `<private>` hides everything to the
-end. `has_open_block` says whether such words may be the host's, so that nobody takes them for the user's statement.
+its name; what lies between is removed, whatever else it holds. A host does not escape what it puts into a block, so
+a command can print the tag that closes the block and go on as if the user spoke. Therefore a closing tag without an
+open one prolongs the block of its name that ended before; the output of commands reaches from the first opening
+tag to the last closing one, and so does a text that begins and ends with the same tag. An opening tag without a
+closing one is only removed itself, as the words after it may be a person's; but an unclosed `<private>` hides
+everything to the end. `has_open_block` says whether such words may be the host's, so that nobody takes them for the
+user's statement.
 """
 
 from __future__ import annotations
@@ -44,6 +48,10 @@ _TAGS = (
     "claude-mem-context",
     "picomem-memory",
     "picomem",
+)
+# What a command printed. No host puts a person's words between two of these blocks.
+_OUTPUT = frozenset(
+    "local-command-stdout local-command-stderr bash-input bash-stdout bash-stderr task-notification".split()
 )
 _PRIVATE = "private"
 _ARGUMENTS = "command-args"
@@ -112,6 +120,16 @@ def has_open_block(text: str) -> bool:
     return any(len(text[waiting[0] :].strip()) >= _MENTIONED for waiting in open_tags.values() if waiting)
 
 
+def framing_tag(text: str) -> str:
+    """The host's tag with which a text begins and ends, so that all of it is the host's; empty where there is none."""
+    opening = _TAG.match(text.lstrip())
+    closing = re.search(r"</([\w-]{1,40})>\s*\Z", text[-100:])
+    if opening is None or opening[1] or closing is None:
+        return ""
+    name = opening[2].lower()
+    return name if closing[1].lower() == name != _ARGUMENTS else ""
+
+
 def visible(text: str) -> str:
     """`text` in NFC, without control, zero-width and direction characters; unpaired surrogates become
     U+FFFD."""
@@ -172,6 +190,8 @@ def _removed(text: str) -> list[tuple[int, int]]:
     """The ranges of `text` to take away, in any order; they may overlap."""
     ranges: list[tuple[int, int]] = []
     open_tags: dict[str, list[tuple[int, int]]] = {}
+    begun: dict[str, int] = {}  # where the block of a name begins that a further closing tag prolongs
+    framing = framing_tag(text)
     for tag in _TAG.finditer(text):
         name = tag[2].lower()
         if not tag[1]:
@@ -182,8 +202,13 @@ def _removed(text: str) -> list[tuple[int, int]]:
         ranges.append(tag.span())
         if waiting := open_tags.get(name):
             opening = waiting.pop()
-            if not (name == _ARGUMENTS and _is_request(text, opening[1], tag.start())):
-                ranges.append((opening[0], tag.end()))
+            if name == _ARGUMENTS and _is_request(text, opening[1], tag.start()):
+                continue
+            ranges.append((opening[0], tag.end()))
+            if not waiting and not (name in begun and (name in _OUTPUT or name == framing)):
+                begun[name] = opening[0]
+        if name in begun:
+            ranges.append((begun[name], tag.end()))
     if unclosed := open_tags.get(_PRIVATE):
         ranges.append((unclosed[0][0], len(text)))
     return ranges
