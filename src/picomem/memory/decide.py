@@ -20,7 +20,8 @@ makes offers; what becomes of them is decided here.
 What a person stated or pinned changes only by the person: by an offer of origin `user`, or by an agent's whose news the
 person stated (`policy/statements.py`). Of another the same words merge and nothing is written, what says more or
 otherwise is a memory of its own, and what is given the key of the person's is refused. Text that nobody trusted wrote
-changes nothing that a person or their agent said.
+changes nothing that a person or their agent said. An agent's version of such text has the origin of the text, because
+the agent may have read it there: only the person can vouch for it, and their agent with what they stated.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from picomem.clock import Micros
 from picomem.memory.likeness import Likeness, Relation, compare
 from picomem.policy.gate import Verdict
 from picomem.policy.statements import Grounds
-from picomem.records.kinds import Decision, Kind, Origin, Source
+from picomem.records.kinds import Decision, Kind, Origin, Source, worst
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.values import dataclass, replace
@@ -99,12 +100,12 @@ def decide(
             return _says_the_same(offer, memory, likeness, now, said)
     for memory, likeness in likenesses:
         if likeness.relation is Relation.EXTENDS and may_change(offer, memory, said):
-            merged = _merged(offer, memory, content=offer.content)
+            merged = _merged(offer, memory, said, content=offer.content)
             return Outcome(Decision.MERGE, f"it says more than “{memory.key}”, which it contains", memory, merged)
     for memory, likeness in likenesses:
         same_kind = likeness.relation is Relation.CONTRADICTS and _same_kind(offer, memory)
         if same_kind and may_change(offer, memory, said):
-            merged = _merged(offer, memory, content=offer.content)
+            merged = _merged(offer, memory, said, content=offer.content)
             return Outcome(Decision.SUPERSEDE, f"it says otherwise than “{memory.key}” about the same", memory, merged)
     near = [memory for memory, likeness in likenesses if likeness.relation is Relation.NEAR]
     if near:
@@ -136,7 +137,7 @@ def _same_key(offer: Offer, memory: Memory, now: Micros, said: Grounds) -> Outco
     if not offer.key_given and likeness.relation is Relation.CONTAINED:
         return _says_the_same(offer, memory, likeness, now, said)
     return Outcome(
-        Decision.SUPERSEDE, f"a new version under the same key “{memory.key}”", memory, _merged(offer, memory)
+        Decision.SUPERSEDE, f"a new version under the same key “{memory.key}”", memory, _merged(offer, memory, said)
     )
 
 
@@ -145,8 +146,8 @@ def _says_the_same(offer: Offer, memory: Memory, likeness: Likeness, now: Micros
     reason = f"already known {how} as “{memory.key}”"
     if likeness.relation is Relation.CONTAINED:
         reason = f"“{memory.key}” already says this and more"
-    vouches = _vouches(offer, memory)
-    merged = _merged(offer, memory, content=offer.content if vouches else memory.content)
+    vouches = _vouches(offer, memory, said)
+    merged = _merged(offer, memory, said, content=offer.content if vouches else memory.content)
     merged = replace(merged, valid_from=_earlier(offer, memory, now))
     news = [] if not vouches and _adds_nothing(merged, memory) else ["its details were added"]
     news += ["it was true earlier than was known"] if merged.valid_from is not None else []
@@ -163,12 +164,14 @@ def _earlier(offer: Offer, memory: Memory, now: Micros) -> Micros | None:
     return since if since is not None and since < memory.valid_from else None
 
 
-def _merged(offer: Offer, memory: Memory, content: str | None = None) -> Offer:
+def _merged(offer: Offer, memory: Memory, said: Grounds, content: str | None = None) -> Offer:
     """The offer under the known memory's key and owner, with what both say besides the content.
 
-    Of what nobody trusted said nothing is taken over by someone trusted: it would pass for their own words.
+    Of what nobody trusted said nothing is taken over by someone who vouches: it would pass for their own words.
     """
-    vouches = _vouches(offer, memory)
+    content = offer.content if content is None else content
+    vouches = _vouches(offer, memory, said)
+    origin = offer.origin if vouches else version_origin(offer.origin, memory, changed=content != memory.content)
     if vouches:
         memory = replace(memory, context="", tags=(), related=(), pinned=False, expires_at=None)
     return replace(
@@ -176,13 +179,13 @@ def _merged(offer: Offer, memory: Memory, content: str | None = None) -> Offer:
         scope=memory.scope,
         key=memory.key,
         kind=offer.kind if offer.kind_given else memory.kind,
-        content=offer.content if content is None else content,
+        content=content,
         context=offer.context or memory.context,
         importance=offer.importance if offer.importance_given else memory.importance,
         pinned=offer.pinned or memory.pinned,
         tags=tuple(dict.fromkeys([*memory.tags, *offer.tags])),
         related=tuple(dict.fromkeys([*memory.related, *offer.related])),
-        origin=offer.origin if vouches or content != memory.content else memory.origin,
+        origin=origin,
         expires_at=offer.expires_at if offer.expires_at is not None else memory.expires_at,
     )
 
@@ -212,9 +215,21 @@ def _concerns(offer: Offer, memory: Memory) -> bool:
     )
 
 
-def _vouches(offer: Offer, memory: Memory) -> bool:
-    """Someone trusted says now what nobody trusted had said."""
-    return offer.origin.trusted and not memory.origin.trusted
+def _vouches(offer: Offer, memory: Memory, said: Grounds) -> bool:
+    """The person says now what nobody trusted had said, themselves or by their agent."""
+    return not memory.origin.trusted and vouched_by_person(offer.content, offer.origin, said)
+
+
+def vouched_by_person(content: str, origin: Origin, said: Grounds) -> bool:
+    """Whether the person stands behind a text: it is theirs, or their agent's and they stated it."""
+    return origin is Origin.USER or (origin is Origin.AGENT and said.hold(content))
+
+
+def version_origin(origin: Origin, memory: Memory, *, changed: bool) -> Origin:
+    """The origin of a memory's next version for which no person vouches."""
+    if not memory.origin.trusted:
+        return worst((origin, memory.origin))
+    return origin if changed else memory.origin
 
 
 def _same_kind(offer: Offer, memory: Memory) -> bool:

@@ -97,6 +97,10 @@ class Writer:
             same_key = None
         known = _known(tx, offer, self.now) if verdict.keep else []
         outcome = decide(offer, verdict, same_key, known, self.now, self.persons)
+        if outcome.offer is not None and offer.origin.trusted and not outcome.offer.origin.trusted:
+            new = outcome.offer
+            verdict = self.judged(new.content, new.kind, new.origin, explicit=new.explicit)
+            outcome = outcome if verdict.keep else decide(offer, verdict, None, [], self.now)
         return self._apply(tx, offer, outcome, parents)
 
     def _stands_apart(self, offer: Offer, memory: Memory) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput, Refused
-from picomem.memory.decide import persons_own
+from picomem.memory.decide import persons_own, version_origin, vouched_by_person
 from picomem.memory.remember import Writer
 from picomem.policy.gate import judge_names
 from picomem.records.kinds import Origin
@@ -29,7 +29,8 @@ def revised(
     A revision of anything but the content says nothing new about the world, so it counts as a correction.
     Raises InvalidInput where nothing would change, and Refused where the gate says no, where text that nobody trusted
     wrote would replace what a person or their agent said, or where an agent would change what a person stated or pinned
-    and the person has not said so.
+    and the person has not said so. An agent's version of what nobody trusted wrote has the origin of what it replaces,
+    unless the person stated it.
     """
     if memory.origin.trusted and not origin.trusted:
         raise Refused(f"“{memory.key}” came from the {memory.origin}; text of origin {origin} cannot replace it.")
@@ -45,6 +46,8 @@ def revised(
     news = {name: value for name, value in fields.items() if getattr(memory, name) != value}
     if not news:
         raise InvalidInput(f"“{memory.key}” is so already; nothing was changed.")
+    if not vouched_by_person(str(fields.get("content", "")), origin, writer.persons):
+        origin = version_origin(origin, memory, changed=True)
     if "content" in news:
         verdict = writer.judged(str(news["content"]), memory.kind, origin, explicit=True)
         if not verdict.keep:
