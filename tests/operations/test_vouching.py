@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from picomem.consolidation.review import Spoken
-from picomem.operations.remembering import Revise
+from picomem.operations.remembering import Forget, Remember, Revise
 from picomem.operations.vouching import vouched
 from picomem.policy.statements import Grounds
 from picomem.records.kinds import Origin
@@ -30,3 +30,19 @@ def test_what_is_new_in_a_revision_needs_the_persons_word(open_engine) -> None:
     request = Revise(name="staging_port", content="The staging database listens on port 7777", origin="agent")
     spoken = Spoken((Grounds(["Staging is on port 6432 now"]),), _PAGE)
     assert vouched(request, spoken, engine)[0].origin == "web"
+
+
+@pytest.mark.parametrize(
+    "names", [{"related_to": ("visitor_counter",)}, {"project": "visitor counter"}, {"tags": ("visitor",)}, {"key": "counter"}]
+)  # fmt: skip
+def test_no_name_that_comes_with_a_statement_has_words_of_a_page(open_engine, names: dict) -> None:
+    spoken = Spoken((Grounds(["Staging is on port 6432 now"]),), _PAGE)
+    request = Remember("Staging is on port 6432", origin="agent", **{"key": "staging_port", **names})
+    assert vouched(request, spoken, open_engine())[0].origin == "web"
+
+
+@pytest.mark.parametrize("verb", [Revise, Forget])
+def test_a_reason_that_the_user_did_not_state_is_left_out(open_engine, verb: type) -> None:
+    spoken = Spoken((Grounds(["Staging is on port 6432 now"]),), _PAGE)
+    told = [vouched(verb(name="x", reason=reason), spoken, open_engine())[0].reason for reason in ("evil", "port 6432")]
+    assert told == ["", "port 6432"]

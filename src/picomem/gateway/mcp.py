@@ -50,7 +50,7 @@ from picomem.errors import Forbidden, InvalidInput, PicomemError
 from picomem.operations import table
 from picomem.operations.advice import for_agents, with_notes_for_agents
 from picomem.operations.operation import Operation, Progressing
-from picomem.operations.remembering import Remember, Revise
+from picomem.operations.remembering import Forget, Remember, Revise
 from picomem.operations.schemas import Parameters, described, result_json, result_schema
 from picomem.operations.vouching import vouched
 from picomem.policy.statements import Grounds
@@ -145,7 +145,7 @@ class HandedOver:
         """The request with the origin that its words have, and what the client is to know of that."""
         with self._lock:
             texts = list(self._texts)
-        if not texts or not isinstance(request, (Remember, Revise)):
+        if not texts or not isinstance(request, (Remember, Revise, Forget)):
             return request, ""
         others = tuple((origin, frozenset(terms(text))) for origin, text in texts)
         return vouched(request, Spoken((Grounds(stated_lately(engine)),), others), engine)

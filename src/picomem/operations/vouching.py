@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from picomem.consolidation.review import Spoken
 from picomem.errors import PicomemError
-from picomem.operations.remembering import Remember, Revise
+from picomem.operations.remembering import Forget, Remember, Revise
 from picomem.records.kinds import Origin
 from picomem.values import replace
 
@@ -23,8 +23,11 @@ def vouched(request: Any, spoken: Spoken | None, engine: Engine) -> tuple[Any, s
     """The request with its origin, and what the agent is to know of that. `spoken` is None where nothing that nobody
     trusted wrote is in its sight.
 
-    Why a thing matters is the agent's own remark: where the user stated the thing and not the remark, the remark goes.
+    Why a thing matters, changes or is to be forgotten is the agent's own remark: where the user has not stated the
+    remark, the remark goes.
     """
+    if spoken is not None and isinstance(request, (Revise, Forget)) and request.reason:
+        request = request if spoken.origin_of(request.reason).trusted else replace(request, reason="")
     if spoken is None or not isinstance(request, (Remember, Revise)) or not Origin(request.origin).trusted:
         return request, ""
     origin = _origin(request, spoken, _known(engine, request))
@@ -44,8 +47,11 @@ def _origin(request: Remember | Revise, spoken: Spoken, known: str) -> Origin:
     origin = spoken.origin_of(content)
     if known and not origin.trusted:
         origin = spoken.origin_of(content, known)
-    named = [request.key.replace("_", " ")] if isinstance(request, Remember) else []
-    return spoken.origin_of_words(" ".join([*named, *(request.tags or ())]), known) if origin.trusted else origin
+    named = [*(request.tags or ()), request.project]
+    if isinstance(request, Remember):
+        named += [request.key, *request.related_to]
+    names = " ".join(named).replace("_", " ")
+    return spoken.origin_of_words(names, known) if origin.trusted else origin
 
 
 def _known(engine: Engine, request: Remember | Revise) -> str:
