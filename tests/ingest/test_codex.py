@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from picomem.records.kinds import Origin
 
 _AT = "2026-05-03T10:00:{:02d}.000Z"
@@ -99,6 +101,13 @@ def test_what_a_sub_agent_is_asked_was_written_by_an_agent(read):
     turns, state = read([_meta(source=spawned, agent_nickname="Ada"), _item("user", "look", second=1)])
     assert turns[0].origin is Origin.AGENT
     assert (state.info.parent_session, state.info.agent) == ("s0", "Ada")
+
+
+@pytest.mark.requirement("X7")
+@pytest.mark.parametrize("told", [{"source": "mcp"}, {"parent_thread_id": "s0"}, {"agent_role": "explorer"}])
+def test_what_another_agent_asks_is_not_the_users(read, told: dict):
+    turns, _ = read([_meta(**told), _item("user", "look", second=1)])
+    assert turns[0].origin is Origin.AGENT
 
 
 def test_a_forks_copied_header_does_not_rename_it(read):

@@ -30,6 +30,7 @@ from picomem.ingest.branches import Branches
 from picomem.ingest.noise import clean, framing_tag, has_open_block
 from picomem.ingest.reader import Line
 from picomem.paths import named_path
+from picomem.policy.pasted import own_words
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Skipped, TranscriptInfo, Turn
 from picomem.values import asdict, dataclass, field, replace
@@ -169,13 +170,15 @@ class State:
         before.
 
         `ids` are the record's id, its parent's id, and the branch. A user's turn in which a host's block was opened and
-        never closed is nobody's in particular.
+        never closed is nobody's in particular, and one in which no word is the user's own is somebody else's.
         """
         if origin is Origin.USER and has_open_block(text):
             origin = Origin.OTHER
         if not (text := clean(text)):
             self.skipped.add("noise")
             return ()
+        if origin is Origin.USER and _says_something(text) and not _says_something(own_words(text)):
+            origin = Origin.OTHER
         if key and not self.seen.add(key):
             self.skipped.add("repeated")
             return ()
@@ -323,6 +326,10 @@ def texts(content: object, kinds: tuple[str, ...] = ("text",)) -> tuple[str, lis
             else:
                 others.append(kind if isinstance(kind, str) else "")
     return "\n\n".join(said), others
+
+
+def _says_something(text: str) -> bool:
+    return any(map(str.isalnum, text))
 
 
 def inner(record: Record, name: str) -> Record:

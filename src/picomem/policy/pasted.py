@@ -6,8 +6,8 @@ stated none of them. Found are:
 - lines quoted with `>`, and the line that introduces them ("On Monday Bob wrote:");
 - forwarded or pasted mail, from its mark or its block of headers to the end of the message, because nothing says where
   the mail ends;
-- what stands in the tags of a host or of another agent (`<system-reminder>`, `<teammate-message>`), to the closing
-  tag, or to the end of the message where there is none;
+- what stands in the tags of a host or of another agent (`<system-reminder>`, `<teammate-message>`), to the last closing
+  tag, because the text itself may hold others, or to the end of the message where there is none;
 - the part of a chat's envelope that repeats what others said ("Chat messages since your last reply");
 - what a host marked as external (`<<<EXTERNAL_UNTRUSTED_CONTENT>>>`), to the last closing mark;
 - what the person introduces as another's text, and what shows to be one by its shape (`introductions`).
@@ -29,8 +29,8 @@ _TAGS = (
 )
 # Ingest writes ‹ for <, since what it stores has no tags.
 _BLOCK = re.compile(
-    rf"[<‹]\s{{0,4}}(?P<tag>{_TAGS})(?![\w-])[^<>‹›]{{0,400}}[>›](?s:.*?)"
-    r"(?:[<‹]\s{0,4}/\s{0,4}(?P=tag)\s{0,4}[>›]|\Z)",
+    rf"[<‹]\s{{0,4}}(?P<tag>{_TAGS})(?![\w-])[^<>‹›]{{0,400}}[>›]"
+    r"(?:(?s:.*)[<‹]\s{0,4}/\s{0,4}(?P=tag)\s{0,4}[>›]|(?s:.*)\Z)",
     re.IGNORECASE,
 )
 _OPENING = re.compile(rf"(?i)[<‹]\s{{0,4}}(?:{_TAGS})(?![\w-])")

@@ -253,7 +253,8 @@ def _attachment(state: State, line: Line, record: Record) -> Sequence[Turn]:
     if attached.get("type") != "queued_command" or attached.get("commandMode") != "prompt":
         state.skipped.add("attachment")
         return ()
-    return _user(state, line, {**record, "origin": attached.get("origin")}, attached.get("prompt"))
+    said_of_it = {name: attached[name] for name in ("origin", "isMeta") if name in attached}
+    return _user(state, line, {**record, **said_of_it}, attached.get("prompt"))
 
 
 def _queued(state: State, line: Line, record: Record) -> Sequence[Turn]:

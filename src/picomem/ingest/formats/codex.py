@@ -169,7 +169,8 @@ def _describe(state: State, meta: Record, at: int | None) -> None:
     state.marks["described"] = "1"
     source = meta.get("source")
     subagent = source.get("subagent", source.get("subAgent")) if isinstance(source, dict) else None
-    if subagent is not None or source == "subagent":
+    spawned_by = meta.get("parent_thread_id") or meta.get("agent_role") or meta.get("agent_nickname")
+    if subagent is not None or source in ("subagent", "mcp") or spawned_by:  # over MCP another agent asks
         spawned = inner(subagent, "thread_spawn") if isinstance(subagent, dict) else {}
         state.marks["subagent"] = "1"
         state.note(parent_session=spawned.get("parent_thread_id") or meta.get("parent_thread_id"))
