@@ -28,12 +28,16 @@ def test_a_half_written_line_is_not_consumed_and_is_met_whole_later(tmp_path):
     assert _all(path, 8) == [(8, 16, b'{"b":2}')]
 
 
-def test_a_final_file_gives_its_last_line_only_if_it_is_whole(tmp_path):
+def test_a_last_line_without_a_newline_is_given_once_it_is_whole(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"a":1}\n{"b":2}')
-    assert [line[2] for line in _all(path, final=True)] == [b'{"a":1}', b'{"b":2}']
-    path.write_bytes(b'{"a":1}\n{"b":')
-    assert [line[2] for line in _all(path, final=True)] == [b'{"a":1}']
+    assert [line[2] for line in _all(path)] == [b'{"a":1}', b'{"b":2}']
+    with path.open("ab") as file:
+        file.write(b'\n{"c":3}\n')
+    assert _all(path, 15) == [(16, 24, b'{"c":3}')]
+    for half in (b'{"b":', b"12", b'"b"', b"[1]"):  # a number, for one, may go on
+        path.write_bytes(b'{"a":1}\n' + half)
+        assert [line[2] for line in _all(path)] == [b'{"a":1}']
 
 
 def test_byte_order_mark_carriage_returns_nul_padding_and_blank_lines_are_taken_off(tmp_path):

@@ -37,7 +37,7 @@ WINDOW = 1 << 27
 
 
 class Line(NamedTuple):
-    """One complete line: its byte range (end exclusive, newline included) and its bytes without the newline.
+    """One complete line: its byte range (end exclusive, with a newline that ends it) and its bytes without the newline.
 
     `data` is None where the line is longer than the reader was told to hold.
     """
@@ -47,15 +47,15 @@ class Line(NamedTuple):
     data: bytes | None
 
 
-def lines(path: Path, offset: int = 0, *, longest: int = LONGEST, final: bool = False) -> Iterator[Line]:
+def lines(path: Path, offset: int = 0, *, longest: int = LONGEST) -> Iterator[Line]:
     """The complete lines of a transcript from byte `offset` on; blank lines are passed over.
 
-    `final` says that nobody writes the file any more: then a last line without a newline is given too, if
-    it is whole JSON. Raises NotFound or InvalidInput (not a regular file, cannot be read, damaged
-    compression); the lines before the damage are given first.
+    A last line without a newline is complete if it is a whole JSON object, which no part of a longer one can be; a
+    program that writes no newline at the end would lose it otherwise. Raises NotFound or InvalidInput (not a regular
+    file, cannot be read, damaged compression); the lines before the damage are given first.
     """
     with _opened(path, offset) as stream:
-        yield from _split(stream, offset, longest, final)
+        yield from _split(stream, offset, longest)
 
 
 class Sample(NamedTuple):
@@ -165,7 +165,7 @@ def _compressed(start: bytes) -> bool:
     return start[:4] == b"\x28\xb5\x2f\xfd" or (start[1:4] == b"\x2a\x4d\x18" and start[0] & 0xF0 == 0x50)
 
 
-def _split(stream: BinaryIO, offset: int, longest: int, final: bool) -> Iterator[Line]:
+def _split(stream: BinaryIO, offset: int, longest: int) -> Iterator[Line]:
     position = offset
     while data := stream.readline(longest + 1):
         start, position = position, position + len(data)
@@ -177,7 +177,7 @@ def _split(stream: BinaryIO, offset: int, longest: int, final: bool) -> Iterator
                 position += rest
                 yield Line(start, position, None)
                 continue
-            if not (final and _is_json(data)):
+            if not _is_object(data):
                 return
         if start == 0:
             data = data.removeprefix(_BOM)
@@ -194,6 +194,10 @@ def _pass_line(stream: BinaryIO, most: int | None = None) -> int | None:
         if piece.endswith(b"\n") or (most is not None and passed >= most):
             return passed
     return None
+
+
+def _is_object(data: bytes) -> bool:
+    return data.removeprefix(_BOM).strip(_PADDING).startswith(b"{") and _is_json(data)
 
 
 def _is_json(data: bytes) -> bool:
