@@ -10,6 +10,7 @@
     ├── Conflict              the thing changed since it was read                   exit 5, HTTP 409
     ├── EmbedderFailed        texts could not be turned into vectors                exit 7, HTTP 502
     ├── GeneratorFailed       a text model gave no answer that can be used          exit 8, HTTP 502
+    ├── OutputFailed          stdout takes no more (a full disk)                    exit 1, HTTP 500
     └── StoreError            the database could not do it                          exit 6, HTTP 503
         ├── NoStore           there is no file, and none is to be made            exit 3, HTTP 404
         ├── NotADatabase      the file is something else, or is damaged
@@ -105,6 +106,12 @@ class GeneratorFailed(PicomemError):
     code = "generator_failed"
     exit_code = 8
     status = 502
+
+
+class OutputFailed(PicomemError):
+    """The result could not be written to stdout."""
+
+    code = "output_failed"
 
 
 class StoreError(PicomemError):

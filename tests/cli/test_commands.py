@@ -357,3 +357,22 @@ def test_the_progress_bar_takes_a_files_name_for_a_name(home: Path) -> None:
     os.close(shown)
     assert (done.returncode, b"Traceback" in said, b"\x1b[2J" in said) == (0, False, False)
     assert b"1 transcript" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("redirected", "code", "told"),
+    [
+        (">&-", 0, ""),
+        ("2>&-", 0, ""),
+        ("<&- >&- 2>&-", 0, ""),
+        ("> /dev/full", 1, "could not be written to stdout: No space left on device"),
+        ("--json > /dev/full", 1, "could not be written to stdout"),
+    ],
+)
+def test_a_stream_that_is_closed_or_full_is_no_traceback(home: Path, redirected: str, code: int, told: str) -> None:
+    command = f"'{sys.executable}' -m picomem --db '{home}/a.db' remember 'The harbour opens at noon' {redirected}"
+    done = subprocess.run(
+        ["bash", "-c", command], env={**os.environ, "HOME": str(home)}, capture_output=True, text=True
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+    assert told in done.stderr

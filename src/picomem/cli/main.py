@@ -17,6 +17,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from picomem.cli.options import add_request, request_of
@@ -86,6 +87,7 @@ def run_command_line(run: Callable[[list[str]], int], argv: Sequence[str]) -> in
     arguments = list(argv)
     # Before numpy loads: a second thread of the linear algebra waits by spinning, and doubles a recall's work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # Text holds whatever people wrote; a terminal that cannot show a character shows a stand-in.
         getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
@@ -104,6 +106,14 @@ def run_command_line(run: Callable[[list[str]], int], argv: Sequence[str]) -> in
         if not _is_for_want_of_memory(error):
             raise
         return _fail(OutOfMemory(), "--json" in arguments)
+
+
+def _open_closed_streams() -> None:
+    """Give a program that was started without a standard stream (`picomem … >&-`) one that leads nowhere, so that no
+    other file takes its descriptor."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - it stays open
 
 
 def _is_for_want_of_memory(error: Exception) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from picomem.app import open_engine
-from picomem.errors import GeneratorFailed, InvalidInput, NotFound, StoreError
+from picomem.errors import GeneratorFailed, InvalidInput, NotFound, OutputFailed, StoreError
 from picomem.operations.operation import Operation, Progressing
 from picomem.paths import private_umask
 from picomem.records.caller import PERMISSIONS
@@ -49,7 +50,7 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
         else:
             from picomem.cli.text.results import text_of
 
-            print(text_of(operation.name, result))
+            write_result(text_of(operation.name, result))
     return _exit_code(operation, result)
 
 
@@ -81,7 +82,18 @@ def print_json(result: Any) -> None:
     """One document of a result."""
     from picomem.operations.views import jsonable
 
-    print(json_document(jsonable(result), indent=2))
+    write_result(json_document(jsonable(result), indent=2))
+
+
+def write_result(text: str) -> None:
+    """Print a result. Raises OutputFailed where stdout takes no more; what was asked for is done by then."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the rest fails again when Python ends
+        raise OutputFailed(f"It is done, but its result could not be written to stdout: {error.strerror}.") from error
 
 
 def json_document(value: Any, indent: int | None = None) -> str:
