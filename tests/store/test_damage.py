@@ -321,6 +321,7 @@ _DERIVED = {
     "episode words": "INSERT INTO episode_words (episode_words) VALUES ('delete-all')",
     "pages of the memory words": "UPDATE memory_words_data SET block = zeroblob(length(block)) WHERE id > 10",
     "pages of the episode words": "DELETE FROM episode_words_data WHERE id > 10",
+    "averages of the memory words": "UPDATE memory_words_data SET block = x'010e' WHERE id = 1",
     "sizes of the memory words": "DELETE FROM memory_words_docsize WHERE id = 1",
     "vectors": "DELETE FROM vectors",
     "some vectors": "DELETE FROM vectors WHERE doc % 2 = 0",
@@ -363,6 +364,15 @@ def test_recall_goes_on_by_vector_while_full_text_is_broken(what, tmp_path, db, 
     assert question in " ".join(hit.text for hit in answer.hits)
     assert answer.legs[f"{source} by words"].startswith("failed")
     assert not answer.legs[f"{source} by vector"].startswith("failed")
+
+
+@pytest.mark.requirement("O12")
+def test_recall_goes_on_while_full_text_counts_fewer_rows_than_hold_a_word(open_engine):
+    engine = open_engine()
+    for number in range(3):
+        engine.remember(f"Ferry {number} opens at noon on quay {number}", key=f"ferry_{number}")
+    _sql(engine, _DERIVED["averages of the memory words"])  # bm25() of such a word is NULL
+    assert engine.recall("noon").legs["memories by words"].startswith("failed: The full text")
 
 
 def test_vectors_of_rows_that_are_gone_are_found_and_removed(tmp_path, db, open_engine, static, disagreements):

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from math import log
 from typing import NamedTuple
 
+from picomem.errors import Corrupt
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 from picomem.text.terms import owner_token
@@ -42,6 +43,8 @@ def postings(
     match = f'"{owner_token(scope.user)}{term}"' + (" *" if prefix else "")
     rows = tx.all(f"{source}_word_scores", match=match)
     total = _table_rows(tx, source)
+    if any(score is None for _, score in rows):
+        raise Corrupt(f"The full text of “{source}” is damaged; run `picomem doctor --repair`.")
     found = len(rows)
     idf = max(log((total - found + 0.5) / (found + 0.5)), _LOWEST_IDF) if total > found else _LOWEST_IDF
     return Posting(term, found, {doc: weight * (score / idf) for doc, score in rows})
