@@ -147,6 +147,18 @@ def _filled(pattern: str) -> Callable[[int], str]:
     return make
 
 
+def _numbered(before: str) -> Callable[[int], str]:
+    """A text before a secret that is different each time."""
+
+    def make(size: int) -> str:
+        letters = random.Random(7).choices(_B62, k=size)
+        count = size // (len(before) + 1) + 1
+        secrets = ("".join(letters[at * 6 : at * 6 + 6]) + f"{at:06x} " for at in range(count))
+        return "".join(before + secret for secret in secrets)[:size]
+
+    return make
+
+
 _B62 = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 # One long line of each kind, by its number of characters.
@@ -205,4 +217,5 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "one password, over and over": _repeated("password=hunter2 "),
     "a thousand passwords, in turn": _filled("password=<B62:12> "),
     "a thousand tokens, in turn": _filled("ghp_<B62:36> "),
+    "passwords, none of them twice": _numbered("password="),
 }

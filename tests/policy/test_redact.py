@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hmac
 import random
 import sysconfig
 import time
@@ -258,6 +259,13 @@ def test_equal_secrets_get_equal_marks_and_other_keys_get_others() -> None:
     here, there = one.redact(f"first {token}"), one.redact(f"API_TOKEN={token}")
     assert here.findings[0].fingerprint == there.findings[0].fingerprint
     assert two.redact(token).findings[0].fingerprint != here.findings[0].fingerprint
+
+
+@pytest.mark.parametrize("key", [KEY, bytes(range(100))], ids=["usual", "longer than a block"])
+def test_a_fingerprint_is_the_beginning_of_the_hmac_of_the_secret(key: bytes) -> None:
+    token = "ghp_" + "".join(random.Random(6).choices(B62, k=36))
+    expected = hmac.digest(key, token.encode(), "sha256").hex()[:8]
+    assert Redactor(key).redact(token).findings[0].fingerprint == expected
 
 
 def test_a_secret_found_once_is_gone_everywhere_in_the_text(redactor: Redactor) -> None:

@@ -21,8 +21,7 @@ import functools
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from picomem.errors import InvalidInput
 from picomem.policy.secret_checks import Span
@@ -36,6 +35,7 @@ _PLACEHOLDER = r"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{8}\]"
 _ECHO_MIN = 8  # a shorter secret may be an ordinary word elsewhere
 _ECHO_MAX = 200  # distinct secrets searched for in the rest of a text: keeps the work linear
 _ECHO_WORK = 100_000_000  # characters searched for them, all in all
+_BLOCK = 64  # bytes that SHA-256 reads at a time
 _SHORT_SEGMENT = 64  # characters: many secrets in a row leave the same few behind between them
 
 
@@ -73,14 +73,14 @@ class Redactor:
 
     def redact(self, text: str) -> Redacted:
         """The text without the secrets that were found in it, and where they were."""
-        found = self._find(text)
-        if not found:
+        secrets = self._find(text)
+        if not secrets:
             return Redacted(text, ())
         pieces: list[str] = []
         findings: list[Finding] = []
         marks: dict[tuple[str, str], tuple[str, str]] = {}
         last = 0
-        for start, end, rule, secret in found:
+        for start, end, rule, secret in secrets:
             marked = marks.get((rule, secret))
             if marked is None:
                 finding = Finding(rule, start, end, self._fingerprint(secret))
@@ -92,9 +92,19 @@ class Redactor:
 
     def _fingerprint(self, secret: str) -> str:
         """The first 32 bits of HMAC-SHA256 (RFC 2104): equal secrets can be linked, and none read back."""
-        import hmac  # loads OpenSSL, which most texts do not need
+        inner, outer = (keyed.copy() for keyed in self._keyed)
+        inner.update(secret.encode("utf-8", "surrogatepass"))
+        outer.update(inner.digest())
+        return outer.hexdigest()[:8]
 
-        return hmac.digest(self._key, secret.encode("utf-8", "surrogatepass"), "sha256").hex()[:8]
+    @functools.cached_property
+    def _keyed(self) -> tuple[Any, Any]:
+        """The two hashes of HMAC after its key: `hmac` would begin both anew for each secret, which takes five times as
+        long as to copy them."""
+        from hashlib import sha256  # loads OpenSSL, which most texts do not need
+
+        block = (sha256(self._key).digest() if len(self._key) > _BLOCK else self._key).ljust(_BLOCK, b"\0")
+        return sha256(bytes(byte ^ 0x36 for byte in block)), sha256(bytes(byte ^ 0x5C for byte in block))
 
     def _find(self, text: str) -> list[tuple[int, int, str, str]]:
         """Non-overlapping (start, end, rule, secret as it reads), in order."""
@@ -111,8 +121,11 @@ class Redactor:
             low, high = placeholder.span()
             if not any(low < place < high for place, _ in cuts):
                 cuts.append((low, high))
-        for start, end, rule in self._secrets(shown, sorted(cuts)):
-            found.append((*reading.span(start, end), rule, shown[start:end]))
+        secrets = self._secrets(shown, sorted(cuts))
+        if shown is text:
+            found += [(start, end, rule, shown[start:end]) for start, end, rule in secrets]
+        else:
+            found += [(*reading.span(start, end), rule, shown[start:end]) for start, end, rule in secrets]
         return sorted(found)
 
     def _secrets(self, text: str, cuts: list[Span]) -> list[tuple[int, int, str]]:
@@ -132,14 +145,16 @@ class Redactor:
                 if not hits:
                     quiet.append((low, high))
                     continue
-                for start, end, rule in hits:
-                    found.append((low + start, low + end, rule))
-                    fresh.setdefault(segment[start:end], rule)
-                waiting += _between([(low + s, low + e) for s, e, _ in hits], low, high)
-            room = most - len(known)
-            new = dict(islice(((s, r) for s, r in fresh.items() if s not in known and _echoes(s)), max(0, room)))
-            known |= new
-            quiet, waiting = _echo(text, quiet, new, found)
+                placed = [(low + start, low + end, rule) for start, end, rule in hits]
+                found += placed
+                for start, end, rule in placed:
+                    if len(known) + len(fresh) >= most:
+                        break
+                    if (secret := text[start:end]) not in known and _echoes(secret):
+                        fresh.setdefault(secret, rule)
+                waiting += _between([(start, end) for start, end, _ in placed], low, high)
+            known |= fresh
+            quiet, waiting = _echo(text, quiet, fresh, found)
         return found
 
 
@@ -160,7 +175,10 @@ def _echo(
     text: str, quiet: list[Span], secrets: dict[str, str], found: list[tuple[int, int, str]]
 ) -> tuple[list[Span], list[Span]]:
     """Marks the other places of known secrets; the segments still quiet, and those that were cut anew."""
-    places = sorted((start, start + len(secret)) for secret in secrets for start in _places(text, secret))
+    taken = {start for start, _, _ in found}
+    places = sorted(
+        (start, start + len(secret)) for secret in secrets for start in _places(text, secret) if start not in taken
+    )
     if not places:
         return quiet, []
     still: list[Span] = []

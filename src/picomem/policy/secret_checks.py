@@ -36,11 +36,16 @@ Span = tuple[int, int]  # start and end, in characters
 
 
 class Groups(Protocol):
-    """The named groups that took part in a match, as spans of characters; the whole match is `""`."""
+    """A match, its places counted in characters: what checks use of `re.Match`."""
 
-    def get(self, name: str, /) -> Span | None: ...
+    @property
+    def lastgroup(self) -> str | None:
+        """The name of the group that ends last."""
+        ...
 
-    def __getitem__(self, name: str, /) -> Span: ...
+    def span(self, group: str | int, /) -> Span:
+        """Where a group stands; (-1, -1) where it took no part. Raises IndexError where the pattern has none such."""
+        ...
 
 
 _KEY_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
@@ -54,9 +59,10 @@ _TEMPLATE = (
     r"|^[{<\[].*[}>\]]$|#\{|^@\w+@$|^__\w+__$"
 )
 _UUID = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_HASH = (
-    r"(?i)(?:sha-?\d+|md5|base64|bcrypt|argon2\w*|pbkdf2|scrypt|utf-?8|aes-?\d*|rsa-?\d*|hs256|rs256)\b"
+_HASH_OR_REFERENCE = (
+    r"(?i:sha-?\d+|md5|base64|bcrypt|argon2\w*|pbkdf2|scrypt|utf-?8|aes-?\d*|rsa-?\d*|hs256|rs256)\b"
     r"|\$(?:2[aby]|argon2\w*|\d)\$"
+    r"|!\w+$|(?:\.{1,2}/|~/)[\w./-]+$|(?:arn|projects|vault|op|ref)[:/+]"
 )
 _IDENTIFIER = r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)*[.?!]?"
 _CJK = "[\u2e80-\uffef]"
@@ -65,7 +71,6 @@ _PEM_LINES = (
     r"[A-Za-z0-9+/=]{16,}(?:(?:[\s\"'+>|,:;→\\.]|\\[nrt]|[0-9]{1,4}[\t→|:])+[A-Za-z0-9+/=]{16,})*"
     r"(?:(?:\s|\\n)+[A-Za-z0-9+/=]{1,15}\s*$)?"
 )
-_REFERENCE = r"!\w+$|(?:\.{1,2}/|~/)[\w./-]+$|(?:arn|projects|vault|op|ref)[:/+]"
 _CAMEL = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
 _VOWEL = r"(?i)[aeiouy]"
 _DECLARED = r"(?:^|[^\w-])(?:const|let|var|await|return|self|this)\b[^\n]{0,40}$"
@@ -97,6 +102,7 @@ _SIGNS_APART = frozenset("-_. ")
 _SIGN = r"[^\w\-./:, ()]"
 _ODD_SIGN = r"[@#$%^&*~+!?]"
 _ANY_DIGIT = r"\d"
+_TWO_DIGITS = r"\d\D*\d"
 _ANY_LETTER = r"[^\W\d_]"
 _SIGILS = frozenset("$%@*|")
 _AFTER_CODE = frozenset(",;)]}.")
@@ -118,19 +124,34 @@ def _value(groups: Groups) -> Span:
 
 def _written(groups: Groups) -> tuple[str, Span]:
     """How the value is written (the group's name), and where."""
-    for name in _VALUE_GROUPS:
-        span = groups.get(name)
-        if span is not None:
-            return name, span
-    raise KeyError("a rule without a group for its value")
+    way = groups.lastgroup
+    if way not in _VALUE_GROUPS:  # a pattern may go on after its value
+        way = next(name for name in _VALUE_GROUPS if _optional(groups, name))
+    return way, groups.span(way)
+
+
+def _optional(groups: Groups, name: str) -> Span | None:
+    """Where a group stands that may have taken no part, or that not every rule with this check has."""
+    try:
+        span = groups.span(name)
+    except IndexError:
+        return None
+    return span if span[0] >= 0 else None
 
 
 def _is_blank(value: str) -> bool:
     """A placeholder, a template or a name: nothing that opens anything."""
-    if len(_SIGNS_APART.union(value.lower())) <= len(_SIGNS_APART) + 2 or _regex(_TEMPLATE).search(value):
+    lowered = value.lower()
+    if len(_SIGNS_APART.union(lowered)) <= len(_SIGNS_APART) + 2:
         return True
+    if value.isalnum():  # most are: of the templates, two have no signs
+        is_template = "xxxxx" in lowered or "REDACTED" in value
+    else:
+        is_template = _regex(_TEMPLATE).search(value) is not None
+    if is_template or _regex(_TWO_DIGITS).search(value):
+        return is_template
     words = _regex(_WORD).findall(value)
-    return bool(words) and all(word.lower() in VOCABULARY for word in words) and _digits(value) <= 1
+    return bool(words) and VOCABULARY.issuperset(map(str.lower, words))
 
 
 def _is_random(value: str) -> bool:
@@ -188,8 +209,8 @@ def _coded(text: str, groups: Groups) -> Span | None:
 
 def _seed(text: str, groups: Groups) -> Span | None:
     """The words of a wallet: twelve or more of three to eight letters, none of which holds sentences together."""
-    start, _ = groups["secret"]
-    words = list(_regex(r"[a-z]+").finditer(text, *groups["secret"]))
+    start, _ = groups.span("secret")
+    words = list(_regex(r"[a-z]+").finditer(text, *groups.span("secret")))
     plain = next((at for at, word in enumerate(words) if word[0] in SENTENCE_WORDS), len(words))
     for length in _SEED_LENGTHS:
         if length <= plain:
@@ -210,7 +231,7 @@ def _mixed(text: str, groups: Groups) -> Span | None:
 
 
 def _pem(text: str, groups: Groups) -> Span | None:
-    start, end = groups["secret"]
+    start, end = groups.span("secret")
     if not _regex(_PEM_END).match(text, end):  # cut off: what follows the last line of the key is not the key
         lines = _regex(_PEM_LINES).match(text, start, end)
         end = lines.end() if lines else end
@@ -226,7 +247,7 @@ def _embedded(text: str, groups: Groups) -> Span | None:
 
 def _basic(text: str, groups: Groups) -> Span | None:
     """RFC 7617: Base64 of `user:password`."""
-    start, end = groups["secret"]
+    start, end = groups.span("secret")
     try:
         plain = binascii.a2b_base64(text[start:end])
     except binascii.Error:
@@ -235,17 +256,17 @@ def _basic(text: str, groups: Groups) -> Span | None:
 
 
 def _cookie(text: str, groups: Groups) -> Span | None:
-    key, value = text[slice(*groups["key"])].lower(), text[slice(*groups["secret"])]
+    key, value = text[slice(*groups.span("key"))].lower(), text[slice(*groups.span("secret"))]
     secretive = any(name in key for name in SESSION_NAMES) and _has_digit(value)
     kept = _is_blank(value) or not (secretive or (len(value) >= 20 and _is_random(value)))
-    return None if kept else groups["secret"]
+    return None if kept else groups.span("secret")
 
 
 def _typed(text: str, groups: Groups) -> Span | None:
     """A password typed after a flag; in prose the word after `--token` is just a word."""
     start, end = _value(groups)
     value = text[start:end]
-    key = text[slice(*(groups.get("key") or (0, 0)))].lower() or "pass"
+    key = text[slice(*(_optional(groups, "key") or (0, 0)))].lower() or "pass"
     if _is_blank(value) or value[0] in "$%{<(|" or "://" in value or len(value) < 3:
         return None
     if _kind(key) != "password":
@@ -257,39 +278,56 @@ def _typed(text: str, groups: Groups) -> Span | None:
 
 
 def _paired(text: str, groups: Groups) -> Span | None:
-    key, span = text[slice(*groups["key"])], groups["value"]
+    key, span = text[slice(*groups.span("key"))], groups.span("value")
     return span if _is_worth(_kind(key), text[slice(*span)], _QUOTED) else None
 
 
 def _assigned(text: str, groups: Groups) -> Span | None:
     """`key = value` in any language: the whole key decides, how the value is written, what follows it."""
     way, (start, end) = _written(groups)
-    key_start, key_end = groups["key"]
-    ahead, key, middle = (
-        text[max(0, key_start - 60) : key_start],
-        text[key_start:key_end],
-        text[key_end:start],
-    )
-    head = ahead[len(ahead.rstrip(_KEY_CHARACTERS)) :]
-    rest = middle[: len(middle) - len(middle.lstrip(_KEY_CHARACTERS))]
-    if not _starts_word(head, key) or _goes_on(key, rest) or _is_neutral(head, rest):
+    key_start, key_end = groups.span("key")
+    key, middle = text[key_start:key_end], text[key_end:start]
+    head = rest = ""
+    if text[key_start - 1 : key_start] in _KEY_CHARACTERS:
+        ahead = text[max(0, key_start - 60) : key_start]
+        head = ahead[len(ahead.rstrip(_KEY_CHARACTERS)) :]
+    if middle[0] in _KEY_CHARACTERS:
+        rest = middle[: len(middle) - len(middle.lstrip(_KEY_CHARACTERS))]
+    if (head or rest) and (not _starts_word(head, key) or _goes_on(key, rest) or _is_neutral(head, rest)):
         return None
+    value = text[start:end]
     quoted = way != "bare"
     if quoted:
         listed, comma, _ = middle.partition(",")
-        if comma and not (any(quote in listed for quote in "\"'`") and _has_digit(text[start:end])):
+        if comma and not (any(quote in listed for quote in "\"'`") and _has_digit(value)):
             return None  # the next item of a list, or an argument after one that is no name
     else:
-        end = start + len(text[start:end].rstrip(".:?*!"))
+        value = value.rstrip(".:?*!")
+        end = start + len(value)
         if "," in middle or text[end : end + 1] in _OPENERS or text[start : start + 1] in _SIGILS:
             return None
+    kind = _kind(key)
+    if kind == "password" and _is_plain_password(value):
+        return start, end
     if quoted:
         place = _QUOTED
     elif (head + key + rest).isupper():
         place = _VARIABLE
     else:
         place = _place(text, key_start - len(head), middle[len(rest) :], end)
-    return (start, end) if _is_worth(_kind(key), text[start:end], place) else None
+    return (start, end) if _is_worth(kind, value, place) else None
+
+
+def _is_plain_password(value: str) -> bool:
+    """Letters with a digit: what `_is_worth` lets pass as a password whatever stands around it."""
+    return (
+        len(value) >= 6
+        and value.isascii()
+        and value.isalnum()
+        and _has_digit(value)
+        and not value.isdigit()
+        and not _is_named(value)
+    )
 
 
 def _place(text: str, key_start: int, operator: str, end: int) -> int:
@@ -307,6 +345,7 @@ def _place(text: str, key_start: int, operator: str, end: int) -> int:
     return _TIGHT if operator == "=" else _LOOSE
 
 
+@functools.lru_cache(256)  # of the keywords that the rules list
 def _kind(key: str) -> str:
     """What the value may look like: a password may be a word, a token may be the UUID of something."""
     if _regex(_PASSWORD).search(key):
@@ -381,7 +420,7 @@ def _is_named(value: str) -> bool:
     """It says what or where the secret is: a template, a path, a hash; or has a rule of its own."""
     if "://" in value or value.startswith("-----BEGIN") or _is_blank(value):
         return True
-    return bool(_regex(_HASH).match(value) or _regex(_REFERENCE).match(value)) or _is_path(value)
+    return bool(_regex(_HASH_OR_REFERENCE).match(value)) or _is_path(value)
 
 
 def _is_path(value: str) -> bool:
@@ -413,17 +452,17 @@ def _digits(value: str) -> int:
 
 def _spoken(text: str, groups: Groups) -> Span | None:
     """“my password is hunter2”: people say what a password is, and far more often what it is like."""
-    start, end = groups["value"]
+    start, end = groups.span("value")
     value = _regex(_CJK).split(text[start:end], maxsplit=1)[0].rstrip(".,;:!?)*'\"]}")
     end = start + len(value)
-    key_start, key_end = groups["key"]
+    key_start, key_end = groups.span("key")
     key, ahead = text[key_start:key_end].lower(), text[max(0, key_start - 14) : key_start]
     if len(value) < 4 or _is_named(value) or value.lower() in NOT_SAID:
         return None
-    operator = text[slice(*(groups.get("op") or groups.get("has") or (0, 0)))].strip()
-    quote = groups.get("quote") or (0, 0)
+    operator = text[slice(*(_optional(groups, "op") or _optional(groups, "has") or (0, 0)))].strip()
+    quote = _optional(groups, "quote") or (0, 0)
     quoted = quote[0] < quote[1]
-    gap = groups.get("gap")
+    gap = _optional(groups, "gap")
     between = text[slice(*gap)].lower() if gap else ""
     if ". " in between or not NEUTRAL_REST.isdisjoint(between.split()):
         return None  # the next sentence, or “the password of that length is 12”
@@ -452,11 +491,14 @@ def _spoken(text: str, groups: Groups) -> Span | None:
 def _labelled(text: str, groups: Groups) -> Span | None:
     """`**Password:** x`, `| token | x |`, “password (staging): x”: decoration between a label and its value."""
     way, (start, end) = _written(groups)
-    key_start, key_end = groups["key"]
-    key, between = text[key_start:key_end], text[key_end:start]
-    operator = text[slice(*groups["op"])]
+    key_start, key_end = groups.span("key")
+    between = text[key_end:start]
+    if not _regex(_DECORATION).search(between):
+        return None
+    key = text[key_start:key_end]
+    operator = text[slice(*groups.span("op"))]
     ahead = text[max(0, key_start - _NEAR_LABEL) : key_start].rpartition("\n")[2]
-    if not _regex(_DECORATION).search(between) or not _starts_word(ahead.rpartition(" ")[2], key):
+    if not _starts_word(ahead.rpartition(" ")[2], key):
         return None
     qualifier = between.partition(operator)[0]
     if _is_neutral(ahead, "") or not NEUTRAL_REST.isdisjoint(_regex(_WORD).findall(qualifier.lower())):
@@ -490,9 +532,9 @@ def _undecorated(value: str, before: str) -> str:
 
 def _worded(text: str, groups: Groups) -> Span | None:
     """A passphrase: words that no sentence is made of, as many as a passphrase has, and nothing behind them."""
-    start, end = groups["value"]
+    start, end = groups.span("value")
     value = text[start:end]
-    key = text[slice(*groups["key"])].lower()
+    key = text[slice(*groups.span("key"))].lower()
     spaced = " " in value or "," in value
     if spaced and (key != "passphrase" or not _regex(_PHRASE_END).match(text, end)):
         return None
@@ -515,7 +557,7 @@ def _is_word_chain(value: str, least: int = 3) -> bool:
 
 def _told(text: str, groups: Groups) -> Span | None:
     """A login told in passing (“bob / Summer2024!”): only what no ordinary word looks like."""
-    start, end = groups["value"]
+    start, end = groups.span("value")
     value = text[start:end].rstrip(".,;:)")
     return (start, start + len(value)) if _is_odd(value) and not _is_named(value) else None
 

@@ -19,7 +19,6 @@ from picomem.policy.secret_checks import CHECKS, Groups, Span
 from picomem.policy.secret_rules import RULES, Rule
 
 _WINDOW_BEFORE, _WINDOW_AFTER = 160, 4096  # characters around a literal that Python's `re` looks at
-_ABSENT: Span = (-1, -1)
 _MANY, _CLOSE = 256, 128  # matches, and the bytes from one to the next below which they stand close together
 _NEAR = 100  # characters: more than a check reads before or behind a short match
 _SHORT = 20_000  # characters: in a longer text RE2 is faster at finding literals, the making of it included
@@ -52,37 +51,44 @@ def secrets_of(rule: Rule, view: View, reader: Callable[[str], View]) -> Iterato
     """The secrets that one rule sees, after its check; `reader` makes a view of a part of the text."""
     check = CHECKS[rule.check]
     if not rule.within:
-        regions = [(0, view)]
-    else:
-        spans = [groups[""] for groups in view.matches(rule.within)]
-        regions = [(low, reader(view.text[low:high])) for low, high in spans]
-    for offset, part in regions:
+        yield from _checked(view.text, view.matches(rule.pattern), check)
+        return
+    for low, high in [groups.span(0) for groups in view.matches(rule.within)]:
+        part = reader(view.text[low:high])
         for start, end in _checked(part.text, part.matches(rule.pattern), check):
-            if start < end:
-                yield offset + start, offset + end
+            yield low + start, low + end
 
 
 def _checked(text: str, matches: Iterator[Groups], check: Callable[[str, Groups], Span | None]) -> Iterator[Span]:
-    """What the check makes of each match. Of many matches it is asked once for those that read alike."""
+    """What the check makes of each match. Of many matches it is asked once for those that read alike, as long as
+    such are frequent: where nearly every match reads differently, to compare them is half of the work."""
     for groups in islice(matches, _MANY):
         if span := check(text, groups):
             yield span
     verdicts: dict[tuple[str, int], Span | None] = {}  # relative to the match; kept for this text alone
+    gain = _MANY
     for groups in matches:
-        low, high = groups[""]
+        low, high = groups.span(0)
         if high - low > _NEAR:
             if span := check(text, groups):
                 yield span
             continue
         first = max(0, low - _NEAR)
         alike = text[first : high + _NEAR], low - first
+        gain += 1
         if alike not in verdicts:
+            gain -= 2
             if len(verdicts) >= _MANY:
                 verdicts.clear()
             span = check(text, groups)
             verdicts[alike] = (span[0] - low, span[1] - low) if span else None
         if verdict := verdicts[alike]:
             yield low + verdict[0], low + verdict[1]
+        if not gain:
+            break
+    for groups in matches:
+        if span := check(text, groups):
+            yield span
 
 
 class LinearScanner:
@@ -98,7 +104,7 @@ class LinearScanner:
             self._set.Add("(?i)" + re2.escape(gate))
             self._ranks.append(ranks)
         self._set.Compile()
-        self._compiled: dict[str, tuple[Any, dict[str, int]]] = {}
+        self._compiled: dict[str, tuple[Any, dict[str | int, int]]] = {}
 
     def scan(self, text: str) -> list[tuple[int, int, int]]:
         view = self.view(text)
@@ -109,12 +115,12 @@ class LinearScanner:
     def view(self, text: str) -> _Utf8View:
         return _Utf8View(text, self)
 
-    def compiled(self, pattern: str) -> tuple[Any, dict[str, int]]:
+    def compiled(self, pattern: str) -> tuple[Any, dict[str | int, int]]:
         """The regex and its groups' names; RE2 works the names out anew whenever it is asked."""
         found = self._compiled.get(pattern)
         if found is None:
             regex = self._compile(pattern)
-            found = self._compiled[pattern] = regex, {"": 0, **regex.groupindex}
+            found = self._compiled[pattern] = regex, {0: 0, **regex.groupindex}
         return found
 
 
@@ -164,21 +170,19 @@ class _Utf8Groups:
 
     __slots__ = ("_match", "_numbers", "_view")
 
-    def __init__(self, match: Any, numbers: dict[str, int], view: _Utf8View) -> None:
+    def __init__(self, match: Any, numbers: dict[str | int, int], view: _Utf8View) -> None:
         self._match, self._numbers, self._view = match, numbers, view
 
-    def get(self, name: str) -> Span | None:
-        number = self._numbers.get(name)
-        span = self._match.span(number) if number is not None else _ABSENT
-        if span[0] < 0:
-            return None
-        return span if self._view.ascii else (self._view.place(span[0]), self._view.place(span[1]))
+    @property
+    def lastgroup(self) -> str | None:
+        return self._match.lastgroup
 
-    def __getitem__(self, name: str) -> Span:
-        span = self.get(name)
-        if span is None:
-            raise KeyError(name)
-        return span
+    def span(self, group: str | int) -> Span:
+        number = self._numbers.get(group)
+        if number is None:
+            raise IndexError(f"The pattern has no group {group}.")
+        start, end = self._match.span(number)
+        return (start, end) if self._view.ascii or start < 0 else (self._view.place(start), self._view.place(end))
 
 
 class WindowScanner:
@@ -207,30 +211,8 @@ class _PlainView:
         return _plain_matches(pattern, self.text, 0)
 
 
-class _PlainGroups:
-    """The groups of a match of Python's `re`."""
-
-    __slots__ = ("_match",)
-
-    def __init__(self, match: re.Match[str]) -> None:
-        self._match = match
-
-    def get(self, name: str) -> Span | None:
-        if not name:
-            return self._match.span()
-        number = self._match.re.groupindex.get(name)
-        span = self._match.span(number) if number is not None else _ABSENT
-        return span if span[0] >= 0 else None
-
-    def __getitem__(self, name: str) -> Span:
-        span = self.get(name)
-        if span is None:
-            raise KeyError(name)
-        return span
-
-
 def _plain_matches(pattern: str, text: str, start: int) -> Iterator[Groups]:
-    return map(_PlainGroups, _compiled(pattern).finditer(text, start))
+    return _compiled(pattern).finditer(text, start)
 
 
 class PatientScanner:
