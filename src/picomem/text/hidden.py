@@ -9,13 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-# Soft hyphen; combining grapheme joiner; Hangul and Khmer fillers; Mongolian and other variation selectors; zero-width
-# and joining characters; direction marks, embeddings and isolates; invisible operators; the byte order mark;
-# annotation marks; musical format characters; tag characters, which spell hidden ASCII.
-_UNSEEN = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
-    "\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
+from picomem.text.invisible import CLOSING, INVISIBLE, JOINERS, MARKS, OPENING, OVERRIDES, SELECTORS
+
+_UNSEEN = INVISIBLE + SELECTORS + JOINERS + OPENING + CLOSING + OVERRIDES + MARKS
 _CONTINUATION = r"\\\r?\n[ \t]*"  # a line that goes on after a backslash
 _TERMINAL = r"\x1b\[[0-9;?]{0,32}[A-Za-z]"  # colours and movements (ECMA-48)
 # Compiled by `re` when first used: most texts that a recall reads are ASCII.

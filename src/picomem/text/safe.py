@@ -13,22 +13,17 @@ from __future__ import annotations
 import re
 from functools import cache
 
-_OPENING, _CLOSING = "\u202a\u202b\u2066\u2067\u2068", "\u202c\u2069"
-_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+from picomem.text.invisible import CLOSING, INVISIBLE, JOINERS, OPENING, OVERRIDES, SELECTORS
+
 # The flags of England, Scotland and the like: a black flag, a few tag characters, and the tag that ends them.
 _FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{2,6}\U000e007f"
-_INVISIBLE = (
-    "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
-)
-_JOINERS = "\u200c\u200d"
-_OBEYED = "\x00-\x08\x0b-\x1f\x7f-\x9f\u202d\u202e\ud800-\udfff"
+_OBEYED = f"\x00-\x08\x0b-\x1f\x7f-\x9f{OVERRIDES}\ud800-\udfff"
 # Hidden characters that Python counts as printable, so that a text without them and otherwise printable is safe.
 _PRINTABLE_HIDDEN = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0"
     + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 )
-_DIRECTIONS = {ord(char): f"\\u{ord(char):04x}" for char in _OPENING + _CLOSING}
+_DIRECTIONS = {ord(char): f"\\u{ord(char):04x}" for char in OPENING + CLOSING}
 _PLAIN_NAME = r"[\w .@+/-]+"
 _MARKUP = r"<(?=[A-Za-z/!?])"
 
@@ -80,16 +75,16 @@ def _unsafe() -> re.Pattern[str]:
     """Compiled when a text needs it: a hook waits for `picomem recall`."""
     return re.compile(
         f"(?P<flag>{_FLAG})"
-        f"|(?P<hidden>[{_INVISIBLE}]+"
-        f'|(?<=[{_SELECTORS}])[{_SELECTORS}]+|(?<=[\x00-"$-)+-/:-\x7f])[{_SELECTORS}]+'  # digits, # and * make keycaps
-        f"|(?<=[\x00-\x7f{_JOINERS}])[{_JOINERS}]+|[{_JOINERS}]+(?=[\x00-\x7f]))"
+        f"|(?P<hidden>[{INVISIBLE}]+"
+        f'|(?<=[{SELECTORS}])[{SELECTORS}]+|(?<=[\x00-"$-)+-/:-\x7f])[{SELECTORS}]+'  # digits, # and * make keycaps
+        f"|(?<=[\x00-\x7f{JOINERS}])[{JOINERS}]+|[{JOINERS}]+(?=[\x00-\x7f]))"
         f"|(?P<obeyed>[{_OBEYED}])"
     )
 
 
 @cache
 def _unsafe_in_json() -> re.Pattern[str]:
-    return re.compile(f"[\x7f-\x9f\u2028\u2029{_OPENING}{_CLOSING}\u202d\u202e{_INVISIBLE}\ud800-\udfff]")
+    return re.compile(f"[\x7f-\x9f\u2028\u2029{OPENING}{CLOSING}{OVERRIDES}{INVISIBLE}\ud800-\udfff]")
 
 
 def _is_safe(text: str) -> bool:
@@ -118,7 +113,7 @@ def _balanced(line: str) -> str:
         return line
     open_ = []
     for change in changes:
-        if change in _OPENING:
+        if change in OPENING:
             open_.append("\u2069" if change >= "\u2066" else "\u202c")
         elif not open_ or open_.pop() != change:
             return line.translate(_DIRECTIONS)
