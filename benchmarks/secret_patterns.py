@@ -1,8 +1,8 @@
 """Made-up secrets and look-alikes, drawn from patterns: no real credential stands in the project.
 
 A pattern is text with fields such as `<B62:36>` (36 letters and digits) or `<HEX:32-64>`. Some fields make more than
-characters: `<JWT>`, `<PEM:12>` (lines), `<SEED:12>` (words), `<BASIC>` (Base64 of a login), `<PASS>` (a password that a
-person chose), `<NAME>`, `<HOST>`.
+characters: `<JWT>`, `<PEM:12>` (lines), `<SEED:12>` (words), `<BASIC>` (Base64 of a login), `<CARD>` (the number of a
+payment card), `<PASS>` (a password that a person chose), `<NAME>`, `<HOST>`.
 """
 
 from __future__ import annotations
@@ -136,6 +136,15 @@ def _base64_of_pem(draw: random.Random, lines: int) -> str:
     return base64.b64encode(key.encode()).decode()
 
 
+def _card(draw: random.Random, _: int) -> str:
+    """The number of a payment card in groups of four, its last digit the check digit of ISO/IEC 7812 (Luhn)."""
+    number = draw.choice(("4", "51", "52", "53", "54", "55")).ljust(15, "x")
+    digits = [draw.randrange(10) if sign == "x" else int(sign) for sign in number]
+    doubled = sum(sum(divmod(2 * digit, 10)) if place % 2 == 0 else digit for place, digit in enumerate(digits))
+    number = "".join(map(str, (*digits, -doubled % 10)))
+    return " ".join(number[at : at + 4] for at in range(0, 16, 4))
+
+
 _MAKERS: dict[str, Callable[[random.Random, int], str]] = {
     "PASS": _password,
     "MIXED": _mixed,
@@ -143,6 +152,7 @@ _MAKERS: dict[str, Callable[[random.Random, int], str]] = {
     "PEM": _pem,
     "PEMESC": _pem_escaped,
     "BASIC": _basic,
+    "CARD": _card,
     "B64PASS": _base64_of_password,
     "B64PEM": _base64_of_pem,
     "UUID": lambda draw, _: str(uuid.UUID(int=draw.getrandbits(128), version=4)),

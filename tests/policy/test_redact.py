@@ -19,6 +19,7 @@ from tests.cost import cost
 from benchmarks.redaction import ENOUGH, HOSTILE, changes, share_caught
 from benchmarks.secret_patterns import Shape
 from benchmarks.secret_shapes import BENIGN, HELD_OUT_BENIGN
+from benchmarks.secret_shapes import FRESH as FRESH_SHAPES
 from benchmarks.secret_shapes import HELD_OUT as HELD_OUT_SHAPES
 from benchmarks.secret_shapes import TUNED as TUNED_SHAPES
 from picomem.errors import InvalidInput
@@ -121,13 +122,13 @@ def test_of_a_known_shape_99_of_100_secrets_are_gone(redactor: Redactor, shape: 
     assert share_caught(redactor, shape, INSTANCES) >= ENOUGH
 
 
-CAUGHT_OF_HELD_OUT = 16
-
-
 @pytest.mark.requirement("O7")
-def test_of_shapes_that_no_rule_was_made_for_most_are_caught(redactor: Redactor) -> None:
-    caught = [shape.name for shape in HELD_OUT_SHAPES if share_caught(redactor, shape, INSTANCES) >= ENOUGH]
-    assert len(caught) >= CAUGHT_OF_HELD_OUT
+@pytest.mark.parametrize(("shapes", "least"), [(HELD_OUT_SHAPES, 19), (FRESH_SHAPES, 11)], ids=["held out", "fresh"])
+def test_of_shapes_that_no_rule_was_made_for_as_many_are_caught_as_ever(
+    redactor: Redactor, shapes: tuple[Shape, ...], least: int
+) -> None:
+    caught = [shape.name for shape in shapes if share_caught(redactor, shape, INSTANCES) >= ENOUGH]
+    assert len(caught) >= least
 
 
 @pytest.mark.requirement("O7")
@@ -144,10 +145,20 @@ def test_no_drawing_of_a_benign_line_is_changed(redactor: Redactor) -> None:
         "g\ufe0fhp_{}\u2060{}",
         "ghp_{}\u202e{}\u202c",
         "ghp_{}\U000e0068\U000e0069{}",
+        "ghp_{}\U0001bca0{}",
         "ghp_{}\\\n    {}",
         "\x1b[01;31mghp_{}\x1b[0m{}",
     ],
-    ids=["zero width", "joiner", "variation selector", "direction", "tags", "continued line", "terminal codes"],
+    ids=[
+        "zero width",
+        "joiner",
+        "variation selector",
+        "direction",
+        "tags",
+        "shorthand",
+        "continued line",
+        "terminal codes",
+    ],
 )
 def test_a_secret_does_not_survive_by_hiding_characters_in_it(redactor: Redactor, text: str) -> None:
     halves = "abcDEF0123456789zz", "98765432ZYXwvu1100"

@@ -95,11 +95,18 @@ _CELL_END = r"[*_`~]{0,3}[ \t]*(?:\||$|\n|</t)"
 _DECORATION = r"[*_`~|(（\[–—<]|\s(?:for|of|on|at|in)\s"
 _LIMIT = r"(?i)(?:min|max|len|length|size|v|utf|char|rs|hs|es)?[\W_]{0,2}\d{1,5}(?:[-–]\d{1,5})?(?:[a-z]{1,5}|\|.*)?"
 _PHRASE_END = r"[\"'”’`*_]{0,4}(?:[ \t]*\||[.,;!]?(?:\s|$))"
-_PASSWORD = r"(?i)pass|pw|psk|kennwort|senha|contrase|密码|密碼|口令|授权码|парол|パスワ|パスフ|비밀번호"
+_PASSWORD = (
+    r"(?i)pass|pw|psk|kennwort|senha|contrase|密码|密碼|口令|授权码|парол|パスワ|パスフ|비밀번호|wachtw|lösen|adgangs|salasana"
+    r"|mật kh|sandi|mdp|κωδ|كلمة|סיסמ|पास|รหัส"
+)
+_FOREIGN_KEYS = ("wachtwoord", "adgangskode", "salasana", "kata sandi", "mdp")
 _CHAIN_SIGNS = r"[ .,_-]"
 _NEAR_LABEL = 90  # characters before a label that tell whether it stands in a table
 _SIGNS_APART = frozenset("-_. ")
 _SIGN = r"[^\w\-./:, ()]"
+_PLACE_SIGN = r"[./:\\<>{}()$=,;\[\]|]"
+_LABELLED = r"[A-Za-z]+[-_][A-Z]?[a-z]*\d{1,3}"  # `client-A17`, a name with a number
+_TWO_WORDS = r"[A-Za-z]{4,}[-_][A-Za-z]{4,}\d{3,}"
 _ODD_SIGN = r"[@#$%^&*~+!?]"
 _ANY_DIGIT = r"\d"
 _TWO_DIGITS = r"\d\D*\d"
@@ -544,20 +551,17 @@ def _worded(text: str, groups: Groups) -> Span | None:
 def _is_word_chain(value: str, least: int = 3) -> bool:
     """Words that were picked at random, a number perhaps behind them: none of them says anything about a secret."""
     words = [word.lower() for word in _regex(_CHAIN_SIGNS).split(value) if not word.isdigit()]
-    return len(words) >= least and not any(
-        word in VOCABULARY
-        or word in NOT_SAID
-        or word in SENTENCE_WORDS
-        or word in NEUTRAL_REST
-        or word in CHAIN_BREAKERS
-        or _regex(_QUALITY).search(word)
-        for word in words
-    )
+    return len(words) >= least and not any(_is_said_of_secrets(word) or _regex(_QUALITY).search(word) for word in words)
+
+
+def _is_said_of_secrets(word: str) -> bool:
+    """Whether a word holds sentences about secrets together."""
+    return any(word in words for words in (VOCABULARY, NOT_SAID, SENTENCE_WORDS, NEUTRAL_REST, CHAIN_BREAKERS))
 
 
 def _told(text: str, groups: Groups) -> Span | None:
     """A login told in passing (“bob / Summer2024!”): only what no ordinary word looks like."""
-    start, end = groups.span("value")
+    start, end = _value(groups)
     value = text[start:end].rstrip(".,;:)")
     return (start, start + len(value)) if _is_odd(value) and not _is_named(value) else None
 
@@ -571,7 +575,7 @@ def _is_odd(value: str) -> bool:
 
 def _is_strong(key: str, value: str) -> bool:
     """Is the value alone, right after its key, enough? A word may follow the key, but nothing drawn at random."""
-    if not key.isascii():
+    if not key.isascii() or key.startswith(_FOREIGN_KEYS):
         return len(value) >= 6 and _is_odd(value)
     if "." in value and _regex(_IDENTIFIER).fullmatch(value):
         return False
@@ -595,6 +599,62 @@ def _is_said(key: str, value: str) -> bool:
     return _has_digit(value) or any(c in "@#$%^&*~+!?" for c in value)
 
 
+def _chosen(text: str, groups: Groups) -> Span | None:
+    """A password as people and generators make them, where little else says that it is one."""
+    start, end = _value(groups)
+    value = text[start:end].rstrip(".,;:)")
+    end = start + len(value)
+    return (start, end) if _is_chosen(value) else None
+
+
+def _is_chosen(value: str) -> bool:
+    """Letters and digits, and capitals among small letters or a sign; no name of a file, a host or an image."""
+    if len(value) < 6 or not _has_digit(value) or not _has_letter(value) or _regex(_PLACE_SIGN).search(value):
+        return False
+    mixed = value.lower() != value != value.upper() and not _regex(_LABELLED).fullmatch(value)
+    odd = mixed or _regex(_ODD_SIGN).search(value) or _regex(_TWO_WORDS).fullmatch(value)
+    return bool(odd) and not _is_named(value)
+
+
+def _argument(text: str, groups: Groups) -> Span | None:
+    start, end = groups.span("secret")
+    value = text[start:end]
+    drawn = len(value) >= 16 and _has_digit(value) and _is_random(value) and not _regex(_UUID).fullmatch(value)
+    return (start, end) if drawn or _is_chosen(value) else None
+
+
+def _unguessable(text: str, groups: Groups) -> Span | None:
+    """The part of an address that nobody may know: random, or the UUID of a hook."""
+    span = groups.span("secret")
+    value = text[slice(*span)]
+    return span if _regex(_UUID).fullmatch(value) or (_has_digit(value) and _is_random(value)) else None
+
+
+def _below(text: str, groups: Groups) -> Span | None:
+    """A key that stands alone in the line below its name."""
+    key_start, _ = groups.span("key")
+    span = groups.span("secret")
+    value = text[slice(*span)]
+    ahead = text[max(0, key_start - 14) : key_start].lower()
+    if _regex(_UUID).fullmatch(value) or not NEUTRAL_BEFORE.isdisjoint(_regex(_WORD).findall(ahead)):
+        return None
+    return span if _has_digit(value) and _is_random(value) and not _is_path(value) else None
+
+
+def _card(text: str, groups: Groups) -> Span | None:
+    """The number of a payment card: its last digit follows from the others (ISO/IEC 7812, Luhn)."""
+    span = groups.span("secret")
+    digits = [int(sign) for sign in text[slice(*span)] if sign.isdigit()]
+    total = sum(digit if place % 2 == 0 else sum(divmod(2 * digit, 10)) for place, digit in enumerate(reversed(digits)))
+    return span if total % 10 == 0 and len(set(digits)) > 2 else None
+
+
+def _chain(text: str, groups: Groups) -> Span | None:
+    """Groups of letters, none of them a word of a sentence."""
+    span = groups.span("secret")
+    return None if any(map(_is_said_of_secrets, text[slice(*span)].split())) else span
+
+
 # By the name that a rule gives: the text in which its pattern matched and the groups, to the secret's place or None.
 CHECKS: dict[str, Callable[[str, Groups], Span | None]] = {
     "": _plain,
@@ -615,4 +675,10 @@ CHECKS: dict[str, Callable[[str, Groups], Span | None]] = {
     "told": _told,
     "labelled": _labelled,
     "worded": _worded,
+    "chosen": _chosen,
+    "argument": _argument,
+    "unguessable": _unguessable,
+    "below": _below,
+    "card": _card,
+    "chain": _chain,
 }

@@ -309,19 +309,26 @@ _TOKENS = (
     _token("twitter-bearer", "aaaaaaaa", r"A{20,24}[A-Za-z0-9%]{70,110}"),
 )
 
+# The word for a password in languages that do not borrow the English one, with the verb of “the password is”.
+_FOREIGN = (
+    r"wachtwoord|lösenord(?:et är|et)?|adgangskoden?|salasana(?: on)?|mật khẩu(?: là)?|kata sandi(?:nya)?|mdp"
+    r"|κωδικός(?: είναι)?|كلمة (?:المرور|السر)(?: هي)?|ה?סיסמה(?: היא)?|पासवर्ड|รหัสผ่าน"
+)
+_FOREIGN_GATES = "wachtwoord senord adgangskode salasana khẩu sandi mdp κωδικ كلمة סיסמה पासवर्ड รหัสผ่าน"
 # Words that make the key of an assignment a secret's name. `secret_checks` splits the whole key and looks again.
 _KEYWORDS = (
     r"passw(?:or)?d|passphrase|passcode|passwort|senha|contraseña|pwd|pass|pw\b|secret|token|credentials?"
     r"|(?:api|access|account|auth|private|encryption|encrypt|signing|signature|session|master|license|app|application"
-    r"|client|consumer|service|storage|subscription|deploy|admin|webhook|hmac|jwt|aes|openai|anthropic|secret|(?:pre[_-]?)?shared|shared[_-]?access|functions?)"
-    r"[_-]?key|_auth|passwort|kennwort|psk|密码|密碼|口令|授权码|密钥|秘钥|私钥|令牌|пароль"
+    r"|validation|decryption|client|consumer|service|storage|subscription|deploy|admin|webhook|hmac|jwt|aes"
+    r"|openai|anthropic|secret|(?:pre[_-]?)?shared|shared[_-]?access|functions?)"
+    r"[_-]?key|_auth|passwort|kennwort|psk|pepper|密码|密碼|口令|授权码|密钥|秘钥|私钥|令牌|пароль|" + _FOREIGN
 )
 _KEY_GATES = _gates(
-    "pwd pass pw secret token credential key _auth senha contrase kennwort psk"
-    " 密码 密碼 口令 授权码 密钥 秘钥 私钥 令牌 пароль"
+    "pwd pass pw secret token credential key _auth senha contrase kennwort psk pepper"
+    " 密码 密碼 口令 授权码 密钥 秘钥 私钥 令牌 пароль " + _FOREIGN_GATES
 )
 _VALUE = (
-    r"""(?:\\{0,3}"(?P<double>[^"\n]+?)\\{0,3}(?:"|$)|'(?P<single>[^'\n]+)'|`(?P<tick>[^`\n]+)`"""
+    r"""(?:[@bBuULN]?\\{0,3}"(?P<double>[^"\n]+?)\\{0,3}(?:"|$)|[@bBuULN]?'(?P<single>[^'\n]+)'|`(?P<tick>[^`\n]+)`"""
     r"""|(?P<bare>[^\s"'`,;&<>(){}\[\]|\\][^\s"'`,;&<>(){}\[\]|\\]*))"""
 )
 # What Markdown and HTML put around a label or a value, and what stands between the two.
@@ -329,7 +336,8 @@ _EMPHASIS = r"(?:[*_`~]|</?(?:b|strong|em|i|code|kbd|t[dhr])>){0,6}"
 _QUALIFIER = r"(?:\s{0,2}[(（\[][^()（）\[\]\n]{1,40}[)）\]]|\s(?:for|of|on|at|in)\s[^\n:：=|(*`]{1,40}?)?"
 _LABEL_KEY = (
     r"passw(?:or)?d|pass[ -]?phrase|passcode|passwort|kennwort|contraseña|senha|mot de passe|pwd|psk|pass|pw|secret"
-    r"|token|(?:api|access|secret|private|license|signing|encryption|master|service|account|auth|storage|deploy|admin|webhook)"
+    r"|token|(?:api|access|secret|private|license|signing|encryption|master|service|account|auth|storage|deploy"
+    r"|admin|webhook)"
     r"[ _-]?key|(?-i:_KEY)|密码|密碼|口令|密钥|秘钥|私钥|令牌|пароль|パスワード|パスフレーズ|비밀번호"
 )
 _WORD_CHAIN = r"[A-Za-z]{3,14}(?:[ .,_-][A-Za-z]{3,14}){1,9}(?:[ ._-]?[0-9]{1,4})?"
@@ -340,7 +348,8 @@ _SHAPES = (
         "private-key",
         ("private key",),
         r"-{4,5} ?BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
-        rf"{_PEM_GLUE}{{0,30}}(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset)[^\n]{{0,120}}?(?:\n|\\n){_PEM_GLUE}{{0,30}}){{0,4}}"
+        rf"{_PEM_GLUE}{{0,30}}(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset)[^\n]{{0,120}}?(?:\n"
+        rf"|\\n){_PEM_GLUE}{{0,30}}){{0,4}}"
         r"(?P<secret>[A-Za-z0-9+/=]{16,}(?:[^-]|-{1,2}[^-])*)",
         "pem",
     ),
@@ -378,12 +387,14 @@ _SHAPES = (
         ("cookie", "curl"),
         r"(?P<key>[\w.-]+)=(?P<secret>[^\s;\"',]{8,})",
         "cookie",
-        within=r"(?i)\b(?:set-)?cookies?[\"']?\s{0,4}(?:[:=,]|\s)\s{0,4}[\"']?[^\n\"']{8,}|\s-b\s{1,4}[\"'][^\n\"']{8,}",
+        within=r"(?i)\b(?:set-)?cookies?[\"']?\s{0,4}(?:[:=,]|\s)\s{0,4}[\"']?[^\n\"']{8,}"
+        r"|\s-b\s{1,4}[\"'][^\n\"']{8,}",
     ),
     Rule(
         "session-id",
         ("sess", "connect.sid"),
-        r"(?i)\b(?:phpsessid|jsessionid|asp\.net_sessionid|connect\.sid|sessionid|session_token|sessid)[\"']?\s{0,4}[=:]\s{0,4}[\"']?"
+        r"(?i)\b(?:phpsessid|jsessionid|asp\.net_sessionid|connect\.sid|sessionid|session_token"
+        r"|sessid)[\"']?\s{0,4}[=:]\s{0,4}[\"']?"
         r"(?P<secret>[\w%.+/~-]{16,})",
         "mixed",
     ),
@@ -457,7 +468,8 @@ _SHAPES = (
     Rule(
         "login-arguments",
         ("credential", "pdo(", "mysqli"),
-        r"(?i)(?:credentials?\(|\bpdo\(|\bmysqli?(?:_connect)?\()\s{0,3}(?:[\"'][^\"'\n]{0,100}[\"']\s{0,2},\s{0,3}){1,2}"
+        r"(?i)(?:credentials?\(|\bpdo\(|\bmysqli?(?:_connect)?\()\s{0,3}"
+        r"(?:[\"'][^\"'\n]{0,100}[\"']\s{0,2},\s{0,3}){1,2}"
         r"[\"'](?P<secret>[^\"'\n]{3,80})[\"']",
         "embedded",
     ),
@@ -479,13 +491,15 @@ _SHAPES = (
     Rule(
         "secure-string",
         ("securestring",),
-        r"(?i)ConvertTo-SecureString\s{1,3}(?:-AsPlainText\s|-Force\s|-String\s){0,3}[\"'](?P<secret>[^\"'\n]{3,})[\"']",
+        r"(?i)ConvertTo-SecureString\s{1,3}(?:-AsPlainText\s|-Force\s|-String\s){0,3}[\"']"
+        r"(?P<secret>[^\"'\n]{3,})[\"']",
         "embedded",
     ),
     Rule(
         "terraform-default",
         ("variable",),
-        r"\bvariable\s{1,3}\"(?P<key>\w{0,40}?(?:password|passwd|passphrase|secret|token|api_?key|access_?key)\w{0,20})\""
+        r"\bvariable\s{1,3}\"(?P<key>\w{0,40}?(?:password|passwd|passphrase|secret|token|api_?key"
+        r"|access_?key)\w{0,20})\""
         r"\s{0,3}\{[^{}]{0,300}?\bdefault\s{0,8}=\s{0,3}\"(?P<value>[^\"\n]{3,})\"",
         "paired",
     ),
@@ -494,7 +508,8 @@ _SHAPES = (
         ("set -", "setx", "env ", "arg ", "configure set", "config set", "secret set", "setenvironmentvariable"),
         r"(?i)(?:\bset\s{1,3}-[a-z]{1,4}\s|\bsetx\s|\benv\s|\barg\s|\bconfigure set\s|\bconfig set\s|\bsecret set\s"
         r"|\bSetEnvironmentVariable\()\s{0,3}[\"']?"
-        r"(?P<key>[\w.:/-]{0,60}?(?:password|passwd|passphrase|secret|token|api_?key|access_?key|_key|pwd|pass)[\w.-]{0,20})"
+        r"(?P<key>[\w.:/-]{0,60}?(?:password|passwd|passphrase|secret|token|api_?key|access_?key|_key|pwd"
+        r"|pass)[\w.-]{0,20})"
         r"[\"']?[,\s]\s{0,3}(?:(?:--body|-b|--value)[\s=]{1,2})?[\"']?(?P<value>[^\s\"'<>]{3,})",
         "paired",
     ),
@@ -502,7 +517,7 @@ _SHAPES = (
         "sql-password",
         ("password",),
         r"(?i)(?:\bwith\s(?:encrypted\s)?|\b(?:user|role|login)\s{1,3}\S{1,60}\s{1,3}(?:with\s{1,3})?|=\s{0,2})"
-        r"password\s{0,2}(?:\(\s{0,2}|=\s{0,2}|\s|as\s){0,3}'(?P<secret>[^'\n]{3,})'",
+        r"password\s{0,2}(?:\(\s{0,2}|=\s{0,2}|\s|as\s){0,3}N?'(?P<secret>[^'\n]{3,})'",
         "embedded",
     ),
     Rule(
@@ -546,7 +561,8 @@ _SHAPES = (
     Rule(
         "sudo-password",
         ("sudo", "passwd", "login", "echo", "printf"),
-        r"(?:(?:echo|printf)\s{1,3}(?:-\w\s)?[\"']?(?:[^\s:\"'|]{1,60}:(?P<value>[^\s\"'|]{3,})[\"']?\s{0,3}\|\s{0,3}(?:sudo\s)?chpasswd"
+        r"(?:(?:echo|printf)\s{1,3}(?:-\w\s)?[\"']?(?:[^\s:\"'|]{1,60}:"
+        r"(?P<value>[^\s\"'|]{3,})[\"']?\s{0,3}\|\s{0,3}(?:sudo\s)?chpasswd"
         r"|(?P<secret>[^\s\"'|]{3,})[\"']?\s{0,3}\|\s{0,3}(?:sudo\s[^\n]{0,40}?-S"
         r"|(?:sudo\s)?passwd\s|(?:docker|podman|helm registry)\slogin))"
         r"|\bsudo\s[^\n]{0,40}?-S[^\n]{0,40}?<<<\s{0,2}[\"']?(?P<bare>[^\s\"']{3,}))",
@@ -569,14 +585,16 @@ _SHAPES = (
     Rule(
         "quoted-after-name",
         _gates("password passwd passphrase"),
-        r"(?i)(?P<key>[\w.-]{0,40}?(?:password|passwd|passphrase))(?:\s{1,3}|\(\s{0,2})[\"'](?P<value>[^\"'\s]{4,80})[\"']",
+        r"(?i)(?P<key>[\w.-]{0,40}?(?:password|passwd|passphrase))(?:\s{1,3}|[({]\s{0,2}|,\s{1,3})@?[\"']"
+        r"(?P<value>[^\"'\s]{4,80})[\"']",
         "told",
     ),
     Rule(
         "recovery-codes",
         ("recovery code", "backup code", "scratch code", "rescue code", "恢复码"),
         r"(?i:(?:recovery|backup|scratch|rescue) codes?|恢复码)(?:\s(?:is|are|was))?\s{0,2}[:：]?\s{0,3}[\"'`]?"
-        r"(?P<secret>[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,3}(?:[\s,]{1,3}[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,3}){0,15})",
+        r"(?P<secret>[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,3}(?:[\s,]{1,3}[A-Za-z0-9]{3,8}"
+        r"(?:-[A-Za-z0-9]{3,8}){1,3}){0,15})",
         "coded",
     ),
     Rule("openssl-pass", ("pass:",), r"-pass(?:in|out)?[ =]\"?pass:(?P<secret>[^\s\"']{3,})", "embedded"),
@@ -595,27 +613,32 @@ _SHAPES = (
     Rule(
         "flag",
         ("--", "-pass", "-token", "-secret", "-key", "pass ", "pass=", "-storepass", "-keypass", "-pwd"),
-        r"(?i)(?:^|[\s\"'])--?(?P<key>[\w-]{0,30}?(?:passw(?:or)?d|passphrase|secret|token|(?:api|access|auth|account)-?key|pwd|pass))"
+        r"(?i)(?:^|[\s\"'])--?(?P<key>[\w-]{0,30}?(?:passw(?:or)?d|passphrase|secret|token|(?:api|access|auth"
+        r"|account)-?key|pwd|pass))"
         r"""(?:=|\s{1,3}|["'],\s{0,3})(?:"(?P<double>[^"\n]+)"|'(?P<single>[^'\n]+)'|(?P<bare>[^\s"'-][^\s"',]*))""",
         "typed",
     ),
     Rule(
         "paired-value",
         ("value",),
-        r"(?i)(?:name|key|variable)[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?P<key>[\w.:-]{0,40}?(?:passw(?:or)?d|passphrase|secret|token|api_?key|access_?key|pwd)"
+        r"(?i)(?:name|key|variable)[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?P<key>[\w.:-]{0,40}?(?:passw(?:or)?d"
+        r"|passphrase|secret|token|api_?key|access_?key|pwd)"
         r"[\w.:-]{0,20})[\"']?\s{0,3},?\s{0,40}[\"']?value[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?P<value>[^\s\"'<>]{3,})",
         "paired",
     ),
     Rule(
         "element",
         ("</",),
-        r"(?i)<(?P<key>[\w:.-]{0,40}?(?:passw(?:or)?d|passphrase|secret|token|api_?key|access_?key|pwd))>(?P<value>[^<\s]{3,200})</",
+        r"(?i)<(?P<key>[\w:.-]{0,40}?(?:passw(?:or)?d|passphrase|secret|token|api_?key|access_?key|pwd|pass))"
+        r"(?:\s[^<>\n]{0,80})?>"
+        r"(?P<value>[^<\s]{3,200})</",
         "paired",
     ),
     Rule(
         "environment",
         _gates("pass passw pwd secret token key"),
-        r"(?m)(?:^|[\s;&])(?P<key>[A-Z0-9_]{0,40}?(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|SECRET|TOKEN|KEY)(?:_[A-Z0-9_]{1,30})?)"
+        r"(?m)(?:^|[\s;&])(?P<key>[A-Z0-9_]{0,40}?(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|SECRET|TOKEN|KEY)"
+        r"(?:_[A-Z0-9_]{1,30})?)"
         r"=(?P<bare>[^\s\"'`$(){}<>\[\]][^\s\"'`]*)",
         "assigned",
     ),
@@ -623,7 +646,7 @@ _SHAPES = (
         "assignment",
         _KEY_GATES,
         rf"(?i)(?P<key>{_KEYWORDS})(?P<rest>[\w-]{{0,40}})"
-        r"(?P<close>[\"'`\]\\]{0,4})\s{0,8}(?P<op>:\s{0,2}[\w.\[\]]{1,30}(?:\s{0,2}\|\s{0,2}None)?\s{1,2}=|:=|=>|={1,3}|!==?|->|[:：=,])\s{0,8}"
+        r"(?P<close>[\"'`\]\\]{0,4})\s{0,8}(?P<op>:\s{0,2}[\w.\[\]&*<>']{1,30}(?:\s{0,2}\|\s{0,2}None)?\s{1,2}=|:=|=>|={1,3}|!==?|->|[:：=,])\s{0,8}"
         + _VALUE,
         "assigned",
     ),
@@ -660,7 +683,8 @@ _SHAPES = (
             ("pwd", "passphrase", "passcode", "passw"),
             r"(?i)(?:\b(?:chang|rotat|updat|reset|set|switch)\w{0,4}\s[^\n:;!?|]{0,40}?"
             r"(?:password|passphrase|passcode|passwd|pwd)[^\n;!?|]{0,40}?"
-            r"|(?:password|passphrase|passcode|passwd|pwd)\s(?:[a-z]{2,8}\s){0,3}(?:changed|rotated|updated|reset|switched))"
+            r"|(?:password|passphrase|passcode|passwd|pwd)\s(?:[a-z]{2,8}\s){0,3}(?:changed|rotated|updated"
+            r"|reset|switched))"
             r"\sfrom\s" + values,
             "told",
         )
@@ -673,17 +697,19 @@ _SHAPES = (
         "spoken",
         _gates(
             "passw passphrase passcode pwd pw pass pin key token secret contrase clave chiave senha kennwort"
-            " 密码 密碼 口令 授权码 密钥 秘钥 私钥 令牌 пароль パスワード パスフレーズ 비밀번호"
+            " 密码 密碼 口令 授权码 密钥 秘钥 私钥 令牌 пароль パスワード パスフレーズ 비밀번호 " + _FOREIGN_GATES
         ),
         r"(?i)(?P<key>\b(?:password|passwd|passphrase|passcode|passwort|kennwort|pwd|pw|pass|pin(?: code)?|wi-?fi key"
         r"|(?:api|access|secret|private|license|signing|encryption|master|service|account) ?key"
         r"|(?:access |api |auth ?)?token|(?:client |aws |webhook )?secret"
         r"|contraseña|clave|chiave|mot de passe|senha|key)"
-        r"|密码|密碼|口令|授权码|密钥|秘钥|私钥|令牌|пароль|パスワード|パスフレーズ|비밀번호)(?P<has>['’]s)?"
-        r"(?:(?P<gap>\s(?:for|to|of|on|at|in|that|which|we|i|you)\s[^\n:;!?=\"']{1,40}?)?"
+        rf"|{_FOREIGN}|密码|密碼|口令|授权码|密钥|秘钥|私钥|令牌|пароль|パスワード|パスフレーズ|비밀번호)"
+        rf"(?P<has>['’]s)?"
+        r"(?:(?P<gap>\s(?:for|to|of|on|at|in|that|which|we|i|you|für|von|zum|du|de|do|до|для|till|voor"
+        r"|van)\s[^\n:;!?=\"']{1,40}?)?"
         r"(?P<op>\s{0,2}(?:\s(?:(?:was |is |has been |been )?(?:changed|set|reset|updated|rotated) to|to|is|was|now"
         r"|being|will be|ist|lautet|est|es|é|è|это)(?:\snow|\sstill|\scurrently)?(?::|\s)|:\s"
-        r"|：|是|为|為|改成|改为|设为|设成|は|が|を|는|은|->|=>|→))|\s)"
+        r"|：|是|为|為|改成|改为|设为|设成|は|が|を|는|은|คือ|->|=>|→))|\s)"
         r"\s{0,3}(?P<quote>[\"'“‘`「*]{0,3})(?P<value>[^\s\"“”‘’`「」，。、；]{3,})",
         "spoken",
     ),
@@ -698,10 +724,12 @@ _SHAPES = (
     ),
     Rule(
         "login",
-        (*_gates("creds credentials login logins user account"), "log in"),
-        r"(?i)\b(?:(?:creds|credentials|log ?ins?)\b:?(?:\s(?:are|is|with|as|for\s\w{1,20}:?))?"
+        (*_gates("creds credentials zugangsdaten identifiants login logins user account"), "log in"),
+        r"(?i)\b(?:(?:creds|credentials|zugangsdaten|identifiants|log ?ins?)\b:?(?:\s(?:are|is|with|as"
+        r"|for\s\w{1,20}:?))?"
         r"\s{1,3}[\w.@+-]{2,60}\s?[/:,]\s?"
-        r"|(?:user(?:name)?|login|account|e-?mail)\b[:=]?\s{0,3}[\w.@+-]{2,60}\s{0,2}[,;/]?\s{0,2}(?:and\s|with\s){0,2}"
+        r"|(?:user(?:name)?|login|account|e-?mail)\b[:=]?\s{0,3}[\w.@+-]{2,60}\s{0,2}[,;/]?\s{0,2}(?:and\s"
+        r"|with\s){0,2}"
         r"(?:password|passwd|passphrase|pass|pw|pwd)\b(?:\sis)?[:=]?\s{0,3})"
         r"(?P<value>[^\s'\"/]{6,80})",
         "told",
@@ -709,10 +737,227 @@ _SHAPES = (
     Rule(
         "spoken-as",
         ("as the pass", "as my pass", "as pass", "as your pass", "as a pass"),
-        r"(?i)\b(?:use|using|set|type|enter|try|with)\s[\"'“‘`]?(?P<value>[^\s\"“”‘’`]{4,80})[\"'”’`]?\sas\s(?:the\s|my\s|your\s|a\s)?(?P<key>pass(?:word|phrase|code))",
+        r"(?i)\b(?:use|using|set|type|enter|try|with)\s[\"'“‘`]?(?P<value>[^\s\"“”‘’`]{4,80})[\"'”’`]?\sas\s"
+        r"(?:the\s|my\s|your\s|a\s)?(?P<key>pass(?:word|phrase|code))",
         "spoken",
     ),
 )
 
+# Where secrets stand that neither their shape nor a key right before them gives away.
+_NAME_OF_SECRET = r"[\w.-]{0,40}?(?:passw(?:or)?d|passphrase|secret|token|api_?key|access_?key|pwd)"
+_CONTEXTS = (
+    Rule(
+        "sealed-key",
+        ("ls0tls1crudjti",),
+        r"(?P<secret>LS0tLS1CRUdJTi(?:BSU0EgUFJJ|BQUklWQVRF|BFQyBQUklW|BPUEVOU1NIIFBS|BEU0EgUFJJ|BFTkNSWVBURUQg"
+        r"|BQR1AgUFJJ)"
+        r"[A-Za-z0-9+/]{20,}={0,2})",
+        "varied",
+    ),
+    _token("paseto", "v1.local. v2.local. v3.local. v4.local.", r"v[1-4]\.local\.[\w-]{60,}(?:\.[\w-]+)?"),
+    _token(
+        "vendor-key",
+        "bbdc- sec-c- hcaik_ hcbik_ os_v2_app_ kgat_",
+        r"(?:BBDC-[\w+/=-]{40,}|sec-c-[\w+/=-]{40,}|hc[ab]ik_[A-Za-z0-9]{40,}|os_v2_app_[A-Za-z0-9]{40,}"
+        r"|KGAT_[A-Za-z0-9]{30,})",
+        "mixed",
+    ),
+    _token(
+        "prefixed-key",
+        "_live_ _sk_ _secret_ _pat_ _rw_ -secret- -live- _oat_ _priv_",
+        r"[a-z][a-z0-9]{1,15}(?:_[a-z0-9]{2,8})?[_-](?:live|sk|secret|pat|rw|oat|priv)[_-][A-Za-z0-9]{24,}",
+        "mixed",
+    ),
+    Rule("conda-token", ("conda.anaconda.org/t/",), r"conda\.anaconda\.org/t/(?P<secret>[\w-]{16,})", "varied"),
+    Rule(
+        "webhook-url",
+        ("hook/", "hooks/", "webhook/"),
+        r"://[^\s\"'<>]{3,120}?/(?:web)?hooks?/(?:[^\s\"'<>]{0,60}?[/=])?(?P<secret>[\w-]{20,})(?:[^\w/.-]|/?$"
+        r"|/[^\w])",
+        "unguessable",
+    ),
+    Rule(
+        "node-url",
+        _gates("infura.io/ alchemy.com/ quiknode.pro/ ankr.com/"),
+        r"(?:infura\.io|alchemy\.com|quiknode\.pro|ankr\.com)/(?:v\d/|[a-z_]{2,20}/)?(?P<secret>[\w-]{30,})",
+        "mixed",
+    ),
+    Rule(
+        "keyed-account",
+        ('"key', '"secret', '"token'),
+        r"(?i)\"(?:user(?:name)?|account|client_?id|id)\"\s{0,3}:\s{0,3}\"[^\"\n]{1,80}\"\s{0,3},\s{0,3}\"(?:key"
+        r"|secret|token)\""
+        r"\s{0,3}:\s{0,3}\"(?P<secret>[\w+/=-]{16,})\"",
+        "mixed",
+    ),
+    Rule(
+        "payment-card",
+        _gates("card visa amex credit cvv cvc 信用卡 银行卡 kredit carte tarjeta"),
+        r"(?i)(?:card|visa|amex|credit|信用卡|银行卡|kredit|carte|tarjeta|pay)[^\n\d]{0,40}?"
+        r"(?P<secret>(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6\d{3})(?:[ -]?\d{4}){3}|3[47]\d\d[ -]?\d{6}[ -]?\d{5})"
+        r"(?:[^\w.-]|$|\.\s|\.$)",
+        "card",
+    ),
+    Rule(
+        "access-code",
+        _gates("code combination puk"),
+        r"(?i)(?:\b(?:door|gate|alarm|safe|lock|unlock|locker|garage|entry|sim)(?:['’]s)?\s(?:pass)?(?:code"
+        r"|combination)|\bPUK)"
+        r"(?:\s(?:is|was)(?:\snow)?\s|\s?[:=]\s?|\s)[\"'`*]{0,3}(?P<secret>\d{4,10}|\d{1,3}(?:-\d{1,3}){2,4})"
+        r"(?:[^\w-]|$)",
+    ),
+    Rule(
+        "app-password",
+        ("app password", "app_password", "app-password"),
+        r"(?i:app[ _-]password)[\"'*`]{0,3}(?:\s(?:is|was)(?:\snow)?\s|\s{0,2}[:=]\s{0,2}|\s)[\"'`*]{0,3}"
+        r"(?P<secret>[a-z]{4}(?: [a-z]{4}){3})\b",
+        "chain",
+    ),
+    Rule(
+        "licence-key",
+        _gates("licen product serial activation registration"),
+        r"(?i:licen[cs]e|product|serial|activation|registration)(?:[ _-](?i:key|code|number|no\.?))?[\"'*`]{0,3}"
+        r"(?:\sis\s|\s{0,2}[:=]\s{0,2}|\s)[\"'`*]{0,3}(?P<secret>[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){3,7})(?:[^\w-]|$)",
+        "coded",
+    ),
+    Rule(
+        "cookie-jar",
+        ("true\t/", "false\t/"),
+        r"\t(?:TRUE|FALSE)\t/[^\t\n]{0,80}\t(?:TRUE|FALSE)\t\d{1,12}\t(?P<key>[^\t\n]{1,60})\t"
+        r"(?P<secret>[^\s;\"',]{8,})",
+        "cookie",
+    ),
+    Rule(
+        "form-part",
+        ('name="',),
+        rf"(?i)name=\"(?P<key>{_NAME_OF_SECRET})\"\r?\n(?:Content-[^\n]{{0,80}}\n)?\r?\n(?P<value>[^\s]{{4,200}})",
+        "paired",
+    ),
+    Rule(
+        "encoded-quotes",
+        ("%22", "&quot;", "&#34;", "u0022"),
+        rf"(?i)(?:%22|&quot;|&#34;|\\u0022)(?P<key>{_NAME_OF_SECRET})(?:%22|&quot;|&#34;|\\u0022)(?:%20"
+        rf"|\s)?(?:%3A|:)(?:%20|\s)?"
+        r"(?:%22|&quot;|&#34;|\\u0022)(?P<value>[\w.~!*+/=@#?-]{4,200})",
+        "paired",
+    ),
+    Rule(
+        "block-scalar",
+        ("|\n", ">\n", "|-", ">-", "|+", ">+", "|\r", ">\r"),
+        rf"(?i)(?P<key>{_NAME_OF_SECRET})[\"']?:[ \t]{{0,3}}[|>][+-]?[ \t]{{0,3}}\r?\n[ \t]{{1,16}}"
+        rf"(?P<value>\S{{4,200}})[ \t]{{0,8}}(?:\r?\n|$)",
+        "paired",
+    ),
+    Rule(
+        "login-flags",
+        (" -p",),
+        r"\s-[uUlL][ =]?[\"']?[\w.@\\-]{1,60}[\"']?\s(?:[^\n|;]{0,60}?\s)?-[pP][ =]?[\"']?(?P<value>[^\s\"']{6,80})",
+        "chosen",
+    ),
+    Rule(
+        "tool-password",
+        ("wpa_passphrase", "htpasswd", "openssl", "lftp", "insecure-password", "stats auth"),
+        r"(?:\bwpa_passphrase\s{1,3}(?:\"[^\"\n]{1,60}\"|\S{1,60})\s{1,3}"
+        r"|\bhtpasswd\s{1,3}-[a-zA-Z]{0,6}n[a-zA-Z]{0,6}\s{1,3}\S{1,80}\s{1,3}"
+        r"|\bhtpasswd\s{1,3}-[a-mo-zA-Z]{1,8}\s{1,3}\S{1,80}\s{1,3}\S{1,80}\s{1,3}"
+        r"|\bopenssl\s{1,3}enc\b[^\n|;]{0,200}?\s-[kK]\s{1,3}"
+        r"|\blftp\b[^\n|;]{0,200}?\s-u\s{0,2}[\"']?[^\s,\"']{1,60},|\binsecure-password\s{1,3}"
+        r"|\bstats auth\s{1,3}[^\s:]{1,60}:)"
+        r"[\"']?(?P<value>[^\s\"']{4,80})",
+        "told",
+    ),
+    Rule(
+        "target-login",
+        ("@",),
+        r"\b[A-Za-z][\w.-]{0,40}/[\w.-]{1,40}:[\"']?(?P<secret>[^\s@:/\"'<>`]{6,80})[\"']?@(?:\d{1,3}\."
+        r"|[A-Za-z][\w-]{0,60}(?:\.|\s|$))",
+        "embedded",
+    ),
+    Rule(
+        "relay-login",
+        (":587", ":465", ":25", ":2525", "smtp"),
+        r"(?m)^\[?[\w.-]{3,80}\]?:(?:587|465|25|2525)[ \t]{1,8}[\w.@+-]{1,80}:(?P<value>\S{6,80})$",
+        "told",
+    ),
+    Rule(
+        "secrets-line",
+        ('psk "', 'eap "', 'xauth "', '" *', "\t*", " *"),
+        r"(?m):\s{0,3}(?:PSK|EAP|XAUTH)\s{1,3}\"(?P<double>[^\"\n]{4,80})\"|^\"?[\w.@-]{1,60}\"?[ \t]{1,8}(?:\*"
+        r"|[\w.-]{1,40})[ \t]{1,8}"
+        r"\"?(?P<secret>[^\s\"]{6,80})\"?[ \t]{1,8}\*[ \t]{0,3}$",
+        "told",
+    ),
+    Rule(
+        "service-login",
+        ("identify ", "auth ", "setuser ", "user "),
+        r"(?i:nickserv)\s:?(?i:identify)\s(?:\S{1,40}\s)?(?P<secret>[^\s\"']{6,80})(?:\s|$)|>\s(?i:auth)\s"
+        r"(?:\S{1,40}\s)?(?P<single>[^\s\"']{6,80})(?:\s|$)"
+        r"|\b(?i:setuser|user)\s\S{1,60}\s(?:on|off|reset|\s){1,4}>(?P<double>[^\s\"']{4,80})",
+        "told",
+    ),
+    Rule(
+        "password-list",
+        ("chpasswd:",),
+        r"(?m)^\s{1,12}(?:- )?[\w-]{1,40}:(?P<secret>[^\s\"'|]{4,80})$",
+        "told",
+        within=r"chpasswd:\s[^;{}]{0,300}",
+    ),
+    Rule(
+        "positional-password",
+        _gates(
+            "connect( connection( auth( authentication( begin( client( hmac( hmac.new( sign( encode( verify( sslauth("
+        ),
+        r",\s{0,3}(?:\w{1,12}\(\s{0,2})?[bNruU@]{0,2}[\"'](?P<secret>[^\"'\s]{8,120})[\"']",
+        "argument",
+        within=r"(?i)(?:connect|connection|auth|authentication|begin|client|hmac|hmac\.new|jwt\.(?:sign|encode"
+        r"|verify))\([^;\n]{2,240}",
+    ),
+    Rule(
+        "key-argument",
+        _gates("hmac.new( fernet( aes.new( secretkeyspec("),
+        r"(?i:hmac\.new|fernet|aes\.new|secretkeyspec)\(\s{0,2}b?[\"'](?P<secret>[^\"'\s]{16,120})[\"']",
+        "argument",
+    ),
+    Rule(
+        "table-column",
+        _gates("passw passphrase pwd passwort kennwort contrase senha 密码 пароль"),
+        r"\|[ \t]{0,8}[`*_]{0,3}(?P<secret>[^\s|`]{5,79}[^\s|`*_])[`*_]{0,3}[ \t]{0,8}",
+        "chosen",
+        within=r"(?i)\|[ \t*_`]{0,6}(?:\w{1,20} )?(?:passw(?:or)?d|passphrase|pwd|passwort|kennwort|contraseña"
+        r"|senha|密码|пароль)[ \t*_`]{0,6}\|[^\n]{0,200}\n"
+        r"[ \t]{0,4}\|[ \t:|-]{3,200}\n(?:[ \t]{0,4}\|[^\n]*\n?){1,60}",
+    ),
+    Rule(
+        "told-before",
+        ("password", "passphrase", "passcode"),
+        r"(?i)(?:^|[\s\"'“‘`(])(?P<secret>[^\s\"'“”‘’`(]{6,80})[\"'”’`]?\s(?:is|was)\s(?:now\s)?(?:the|my|our"
+        r"|your|his|her|their)\s(?:[\w-]{1,20}\s){0,2}?"
+        r"(?:password|passphrase|passcode)\b",
+        "told",
+    ),
+    Rule(
+        "told-aside",
+        ("the password)", "my password)", "your password)"),
+        r"(?i)(?:^|[\s\"'“‘`])(?P<secret>[^\s\"'“”‘’`(]{6,80})[\"'”’`]?\s\((?:this is |that's |it is )?(?:the|my"
+        r"|your)\s(?:[\w-]{1,20}\s)?password\)",
+        "told",
+    ),
+    Rule(
+        "key-below",
+        ("key", "token", "secret"),
+        r"(?i)(?P<key>(?:api[ _-]?key|access[ _-]?key|secret(?: key)?|token"
+        r"|key))[ \t*_]{0,4}[:：]?[ \t*_]{0,4}\r?\n\s{0,8}(?:```[a-z]{0,10}\r?\n[ \t]{0,8})?"
+        r"`?(?P<secret>[\w+/=.-]{20,200})`?[ \t]{0,8}(?:\r?\n|$)",
+        "below",
+    ),
+    Rule(
+        "password-below",
+        _gates("password passphrase passwort 密码"),
+        r"(?i)\b(?:password|passphrase|passwort)[ \t*_`]{0,4}[:：]?[ \t*_`]{0,4}\r?\n\s{0,8}[`*_]{0,3}"
+        r"(?P<secret>[^\s`]{6,80}?)[`*_]{0,3}[ \t]{0,8}(?:\r?\n|$)",
+        "told",
+    ),
+)
+
 # The most telling kind first: where two rules find the same place, its name is used.
-RULES: tuple[Rule, ...] = (*_TOKENS, *_SHAPES)
+RULES: tuple[Rule, ...] = (*_TOKENS, *_SHAPES, *_CONTEXTS)
