@@ -352,7 +352,7 @@ def _place(text: str, key_start: int, operator: str, end: int) -> int:
     return _TIGHT if operator == "=" else _LOOSE
 
 
-@functools.lru_cache(256)  # of the keywords that the rules list
+@functools.lru_cache(256)  # of names, which are no secrets
 def _kind(key: str) -> str:
     """What the value may look like: a password may be a word, a token may be the UUID of something."""
     if _regex(_PASSWORD).search(key):
