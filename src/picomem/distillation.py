@@ -144,11 +144,12 @@ async def _run(
     done.state = await run_sync(store.begun, ready, lease)
     if done.state:
         return
+    heartbeat = store.renewing(lease)
     try:
         await _kept(engine, store, generator, ready, done, dry_run)
     finally:
         with CancelScope(shield=True):
-            await run_sync(store.ended, lease)
+            await run_sync(store.ended, lease, heartbeat)
 
 
 async def _kept(

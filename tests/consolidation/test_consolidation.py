@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from functools import partial
 from itertools import pairwise
 
@@ -25,6 +26,7 @@ from picomem import distillation
 from picomem.clock import DAY, MINUTE
 from picomem.engine.agents import window_of
 from picomem.engine.engine import Engine
+from picomem.memory import lease
 from picomem.models.extractive import Extractive
 from picomem.models.generator import Fact
 from picomem.records.kinds import Kind, Origin, Source
@@ -267,6 +269,24 @@ def test_one_process_at_a_time_asks_a_model(memory: Engine, talk: Session) -> No
     assert done.state == "done"
     assert consolidate(memory, other, second.id).state == "done"  # the lease was given back
     assert contents(memory) == {"staging_db_port": PORT.content}
+
+
+@pytest.mark.requirement("X10")
+def test_a_model_that_takes_longer_than_a_lease_lasts_keeps_its_turn(
+    memory: Engine, talk: Session, monkeypatch
+) -> None:
+    monkeypatch.setattr(lease, "BEAT_SECONDS", 0.001)
+    connection = memory._context.connector.connection()
+
+    def wait_for_a_renewal() -> None:
+        connection.execute("UPDATE leases SET expires_at = 0")
+        deadline = time.monotonic() + 30
+        while connection.execute("SELECT 1 FROM leases WHERE expires_at = 0").fetchall():
+            assert time.monotonic() < deadline, "the lease was not renewed"
+
+    generator = Scripted([proposal(PORT)], meanwhile=wait_for_a_renewal)
+    assert consolidate(memory, generator, talk.id).state == "done"
+    assert connection.execute("SELECT * FROM leases").fetchall() == []
 
 
 def test_a_model_that_is_interrupted_leaves_the_turn_to_the_next(memory: Engine, talk: Session) -> None:

@@ -1,8 +1,9 @@
-"""A lease has one owner at a time, whoever races for it, is killed, or gets a dead owner's process id (R9).
+"""A lease has one owner at a time, whoever races for it or is killed, and it ends when its time is over (R9).
 
     test → nursery: one interpreter, everything loaded, nothing open → the racers, forked for each race
 
-The racers wait for one byte each and then try at once. This file is the nursery's program too.
+The racers wait for one byte each and then try at once. Their clock is a file, so that a test lets time pass. This file
+is the nursery's program too.
 """
 
 from __future__ import annotations
@@ -13,20 +14,24 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from tests.amounts import amount
 from tests.programs import start
 
-from picomem.clock import SECOND, system_clock
-from picomem.memory.lease import Lease
+from picomem.clock import SECOND, Micros
+from picomem.memory import lease as leases
+from picomem.memory.lease import LEASE_SECONDS, Heartbeat, Lease
+from picomem.records.scope import Scope
 from picomem.store.sqlite import SqliteConnector
 
 RACES = amount(20, 200)
 RACERS = 4
-SECONDS = 60
+BEGIN = 1_777_593_600 * SECOND
+PATIENCE_SECONDS = 30
+MIA = Scope("mia")
 
 Race = Callable[[str, Path], list[str]]
 
@@ -37,13 +42,7 @@ def _take(connector: SqliteConnector, lease: Lease) -> bool:
 
 
 def _try_once(connector: SqliteConnector, lease: Lease, working: Path) -> str:
-    """Try, and stay until all have tried: the lease of a process that is gone is free."""
-    became = "owner" if _take(connector, lease) else "busy"
-    with working.open("a") as tried:
-        tried.write(".")
-    while working.stat().st_size < RACERS:
-        time.sleep(0.001)
-    return became
+    return "owner" if _take(connector, lease) else "busy"
 
 
 def _work_in_turn(connector: SqliteConnector, lease: Lease, working: Path) -> str:
@@ -61,11 +60,13 @@ def _work_in_turn(connector: SqliteConnector, lease: Lease, working: Path) -> st
 
 
 def _die_as_owner(connector: SqliteConnector, lease: Lease, working: Path) -> str:
-    """Try for as long as a minute; whoever gets the lease is killed while it holds it."""
-    deadline = time.monotonic() + SECONDS / 2
+    """Try until the lease is free; whoever gets it is killed while it holds it."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while not _take(connector, lease):
         if time.monotonic() > deadline:
             return "kept out"
+        with _refusals(working).open("a") as refusals:
+            refusals.write(".")
         time.sleep(0.001)
     with working.open("a") as owners:
         owners.write("owner\n")
@@ -85,20 +86,47 @@ def _race(kind: str, path: Path) -> list[str]:
         child = os.fork()
         if child == 0:
             connector = SqliteConnector(path)
-            lease = Lease(name="work", seconds=SECONDS, clock=system_clock)
+            lease = Lease(scope=MIA, name="work", clock=lambda: _now(path))
             os.read(gate, 1)
             os.write(answering, f"{_KINDS[kind](connector, lease, path.with_suffix('.working'))}\n".encode())
             os._exit(0)
         children.append(child)
     os.write(opening, b"." * RACERS)
     os.close(answering)
-    for _ in children:
-        os.wait()  # at once: a killed process that nobody waited for still has its process id
+    for ended in range(1, RACERS + 1):
+        os.wait()
+        if kind == "killed" and ended < RACERS:
+            _let_the_lease_of_the_dead_expire(path, RACERS - ended)
     with open(answers, encoding="ascii") as lines:
         became = lines.read().split("\n")[:-1]
     os.close(gate)
     os.close(opening)
     return became
+
+
+def _now(path: Path) -> Micros:
+    return int(path.with_suffix(".clock").read_text())
+
+
+def _refusals(working: Path) -> Path:
+    return working.with_suffix(".refusals")
+
+
+def _let_the_lease_of_the_dead_expire(path: Path, waiting: int) -> None:
+    """Let the clock go on once those that wait have been refused, and nobody else has become the owner."""
+    working = path.with_suffix(".working")
+    owners, refusals = working.read_text(), _refusals(working)
+    before = refusals.stat().st_size if refusals.exists() else 0
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not refusals.exists() or refusals.stat().st_size <= before + waiting:  # each may have tried before the kill
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.001)
+    assert working.read_text() == owners, "the lease of a dead owner was taken before it expired"
+    clock = path.with_suffix(".clock")
+    later = clock.with_suffix(".later")
+    later.write_text(str(_now(path) + LEASE_SECONDS * SECOND))
+    later.replace(clock)
 
 
 def _nursery() -> None:
@@ -116,6 +144,7 @@ def _racing() -> Iterator[Race]:
     assert nursery.stdout is not None
 
     def _run(kind: str, path: Path) -> list[str]:
+        path.with_suffix(".clock").write_text(str(BEGIN))
         print(json.dumps([kind, str(path)]), file=nursery.stdin, flush=True)
         return json.loads(nursery.stdout.readline())
 
@@ -145,48 +174,119 @@ def test_processes_that_wait_for_the_lease_work_one_after_the_other(db: Path) ->
 
 @pytest.mark.requirement("X10")
 @pytest.mark.reliability("R9")
-def test_the_lease_of_a_killed_process_goes_to_one_of_those_that_wait(db: Path) -> None:
-    """Every racer in turn gets the lease of the one that was killed before it, long before that lease runs out."""
-    SqliteConnector(db).close()
+def test_the_lease_of_a_killed_process_goes_to_one_of_those_that_wait_when_it_expires(db: Path) -> None:
+    """Every racer in turn gets the lease of the one that was killed before it, and none while that lease lasts."""
     with _racing() as race:
         for number in range(RACES):
-            assert race("killed", db) == [], f"race {number}"
-            owners = db.with_suffix(".working").read_text()
-            assert owners == "owner\n" * RACERS * (number + 1)
+            path = db.with_name(f"{number}.db")
+            assert race("killed", path) == [], f"race {number}"
+            assert path.with_suffix(".working").read_text() == "owner\n" * RACERS
+
+
+@pytest.fixture
+def now() -> list[Micros]:
+    return [BEGIN]
+
+
+@pytest.fixture
+def connector(db: Path) -> Iterator[SqliteConnector]:
+    with closing(SqliteConnector(db)) as opened:
+        yield opened
 
 
 @pytest.mark.requirement("X10")
 @pytest.mark.reliability("R9")
-@pytest.mark.parametrize("reused_by", ["this process", "another process", "another user's process"])
-def test_a_lease_whose_process_id_belongs_to_another_by_now_runs_out_and_no_later(db: Path, reused_by: str) -> None:
-    pid = {"this process": os.getpid(), "another process": os.getppid(), "another user's process": 1}[reused_by]
-    now = [begun := 1_777_593_600 * SECOND]
-    dead = Lease(name="work", seconds=SECONDS, clock=lambda: now[0], owner=f"{pid}:of-the-dead-one")
-    ours = Lease(name="work", seconds=SECONDS, clock=lambda: now[0])
-    connector = SqliteConnector(db)
-    assert _take(connector, dead)
-    for now[0] in (begun, begun + 1, begun + SECONDS * SECOND - 1):
+@pytest.mark.parametrize("pid", [os.getpid(), os.getppid(), 1, (1 << 22) + 1])
+def test_a_process_id_decides_nothing(pid: int, connector: SqliteConnector, now: list[Micros]) -> None:
+    """In another container the id of a living owner is somebody else's, or nobody's."""
+    theirs = Lease(scope=MIA, name="work", clock=lambda: now[0], owner=f"{pid}:in-another-container")
+    ours = Lease(scope=MIA, name="work", clock=lambda: now[0])
+    assert _take(connector, theirs)
+    for now[0] in (BEGIN, BEGIN + 1, BEGIN + LEASE_SECONDS * SECOND - 1):
         assert not _take(connector, ours)
-    now[0] = begun + SECONDS * SECOND
+    now[0] = BEGIN + LEASE_SECONDS * SECOND
     assert _take(connector, ours)
-    assert not _take(connector, dead)
-    connector.close()
+    assert not _take(connector, theirs)
+
+
+@pytest.mark.requirement("X10", "X11")
+def test_each_user_and_each_work_has_a_lease_of_its_own(connector: SqliteConnector, now: list[Micros]) -> None:
+    for scope in (MIA, Scope("ann")):
+        for name in ("embedding", "consolidating"):
+            assert _take(connector, Lease(scope=scope, name=name, clock=lambda: now[0]))
+            assert not _take(connector, Lease(scope=scope, name=name, clock=lambda: now[0]))
 
 
 @pytest.mark.reliability("R9")
-def test_giving_back_a_lease_that_ran_out_takes_nothing_from_its_next_owner(db: Path) -> None:
-    now = [1_777_593_600 * SECOND]
-    first, second, third = (Lease(name="work", seconds=SECONDS, clock=lambda: now[0]) for _ in range(3))
-    connector = SqliteConnector(db)
+def test_an_end_that_was_written_before_the_clock_was_set_back_is_not_honoured(
+    connector: SqliteConnector, now: list[Micros]
+) -> None:
+    first, second = (Lease(scope=MIA, name="work", clock=lambda: now[0]) for _ in range(2))
     assert _take(connector, first)
-    now[0] += SECONDS * SECOND
+    now[0] -= SECOND  # a correction of the clock, after which the owner is still at work
+    assert not _take(connector, second)
+    now[0] -= 3_600 * SECOND
+    assert _take(connector, second)
+    assert not _take(connector, first)
+
+
+@pytest.mark.reliability("R9")
+def test_giving_back_a_lease_that_ran_out_takes_nothing_from_its_next_owner(
+    connector: SqliteConnector, now: list[Micros]
+) -> None:
+    first, second, third = (Lease(scope=MIA, name="work", clock=lambda: now[0]) for _ in range(3))
+    assert _take(connector, first)
+    now[0] += LEASE_SECONDS * SECOND
     assert _take(connector, second)
     with connector.write() as tx:
         first.give_back(tx)
     assert not _take(connector, third)
     assert not _take(connector, first)
     assert _take(connector, second)
-    connector.close()
+
+
+def _wait_for_renewal(connector: SqliteConnector, now: list[Micros]) -> None:
+    """Wait until a lease lasts for its whole time from now on."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    expected = [(now[0] + LEASE_SECONDS * SECOND,)]
+    while connector.connection().execute("SELECT expires_at FROM leases").fetchall() != expected:
+        assert time.monotonic() < deadline, "the lease was not renewed"
+
+
+@pytest.mark.requirement("X10")
+@pytest.mark.reliability("R9")
+def test_an_owner_that_works_longer_than_a_lease_lasts_keeps_it(
+    connector: SqliteConnector, now: list[Micros], monkeypatch
+) -> None:
+    monkeypatch.setattr(leases, "BEAT_SECONDS", 0.001)
+    working, waiting = (Lease(scope=MIA, name="work", clock=lambda: now[0]) for _ in range(2))
+    assert _take(connector, working)
+    with Heartbeat(connector, working):
+        for _ in range(4):
+            now[0] += LEASE_SECONDS * SECOND // 2
+            _wait_for_renewal(connector, now)
+            assert not _take(connector, waiting)
+    now[0] += LEASE_SECONDS * SECOND
+    assert _take(connector, waiting)
+
+
+def test_a_heartbeat_takes_nothing_from_the_next_owner(
+    connector: SqliteConnector, now: list[Micros], monkeypatch
+) -> None:
+    monkeypatch.setattr(leases, "BEAT_SECONDS", 0.001)
+    late, next_owner = (Lease(scope=MIA, name="work", clock=lambda: now[0]) for _ in range(2))
+    assert _take(connector, late)
+    now[0] += LEASE_SECONDS * SECOND
+    assert _take(connector, next_owner)
+    with Heartbeat(connector, late) as heartbeat:
+        heartbeat._thread.join(PATIENCE_SECONDS)  # it ends by itself
+        assert not heartbeat._thread.is_alive()
+    assert not _take(connector, late)
+
+
+def test_the_heartbeat_comes_often_enough() -> None:
+    """Two renewals may be late or fail before a lease runs out under its owner."""
+    assert leases.BEAT_SECONDS * 3 <= LEASE_SECONDS <= 60
 
 
 if __name__ == "__main__":

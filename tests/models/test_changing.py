@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -21,13 +21,15 @@ from picomem.clock import SECOND
 from picomem.engine.upkeep import missing_vectors
 from picomem.errors import Conflict, EmbedderFailed, InvalidInput
 from picomem.jobs import in_background
-from picomem.memory.embed import LEASE_SECONDS, Embed
-from picomem.memory.lease import Lease
+from picomem.memory import lease as leases
+from picomem.memory.embed import Embed
+from picomem.memory.lease import LEASE_SECONDS, Lease
 from picomem.memory.vectors import Vectors
 from picomem.records.scope import Scope
 from picomem.store.sqlite import SqliteConnector
 
 ROWS = 60
+LOCAL = Scope()
 
 
 def fill(memory, folder: Path, count: int = ROWS) -> None:
@@ -153,52 +155,43 @@ def test_a_text_that_changes_meanwhile_does_not_get_the_vector_of_what_it_said(d
 
 
 @pytest.mark.requirement("X10")
-def test_one_process_at_a_time_works_and_the_lease_of_a_dead_one_runs_out(db, open_engine) -> None:
+def test_an_embedder_that_is_slower_than_a_lease_lasts_keeps_the_work(db, open_engine, monkeypatch) -> None:
+    monkeypatch.setattr(leases, "BEAT_SECONDS", 0.001)
     now = [1_000 * SECOND]
-    one, other = (
-        Lease(name="embedding local", seconds=LEASE_SECONDS, clock=lambda: now[0], owner=owner)
-        for owner in ("one", "other")
-    )
-    open_engine()
+    with open_engine(embedder=None) as memory:
+        memory.remember("The automobile is crimson", key="paint")
     connector = SqliteConnector(db)
+    refused = []
 
-    def take(lease: Lease) -> bool:
-        with connector.write() as tx:
-            return lease.taken(tx)
+    def work_for_two_minutes() -> None:
+        for _ in range(4):
+            now[0] += 30 * SECOND
+            deadline = time.monotonic() + 30
+            while expiry(connector) != now[0] + LEASE_SECONDS * SECOND:
+                assert time.monotonic() < deadline, "the lease was not renewed"
+            with connector.write() as tx:
+                refused.append(not Lease(scope=LOCAL, name="embedding", clock=lambda: now[0]).taken(tx))
 
-    assert take(one) and not take(other)
-    now[0] += (LEASE_SECONDS - 1) * SECOND
-    assert take(one) and not take(other)  # renewed
-    now[0] += LEASE_SECONDS * SECOND
-    assert take(other) and not take(one)  # run out
-    now[0] -= 3_600 * SECOND
-    assert take(one)  # the clock was set back
-    with connector.write() as tx:
-        other.give_back(tx)  # not its own
-    assert not take(other)
-    with connector.write() as tx:
-        one.give_back(tx)
-    assert take(other)
+    slow = Vectors(Words(meanwhile=work_for_two_minutes), LOCAL)
+    assert Embed(connector, LOCAL, slow, lambda: now[0]).run().made == 1
+    assert refused == [True] * 4
+    assert expiry(connector) is None  # given back
     connector.close()
 
 
-@pytest.mark.requirement("X10")
-def test_the_lease_of_a_process_that_is_seen_to_be_gone_is_free_at_once(db, open_engine) -> None:
-    open_engine()
-    connector = SqliteConnector(db)
-    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
-    leases = [
-        Lease(name="work", seconds=60, clock=lambda: SECOND, owner=f"{pid}:an-id")
-        for pid in (os.getpid(), os.getppid(), int(gone.stdout), os.getpid())
-    ]
-    taken = []
-    for lease in leases:
-        with connector.write() as tx:
-            taken.append(lease.taken(tx))
-            if lease is leases[1]:  # as if the one that lives had given it to the one that is gone
-                tx.run("set_meta", name="work", value=f"{leases[2].owner} {30 * SECOND}")
-    assert taken == [True, False, True, True]
-    connector.close()
+def expiry(connector: SqliteConnector) -> int | None:
+    """When the one lease there is ends."""
+    return next((end for (end,) in connector.connection().execute("SELECT expires_at FROM leases")), None)
+
+
+def test_a_run_that_is_stopped_gives_the_lease_back(db, open_engine) -> None:
+    with open_engine(embedder=None) as memory:
+        memory.remember("The automobile is crimson", key="paint")
+        connector = SqliteConnector(db)
+        stop = threading.Event()
+        Embed(connector, LOCAL, Vectors(Words(meanwhile=stop.set), LOCAL), memory.now, stop).run()
+        assert expiry(connector) is None
+        connector.close()
 
 
 def test_a_process_that_was_overtaken_stops(db, open_engine) -> None:
@@ -210,7 +203,7 @@ def test_a_process_that_was_overtaken_stops(db, open_engine) -> None:
     def overtaken() -> None:
         now[0] += 2 * LEASE_SECONDS * SECOND
         with connector.write() as tx:
-            assert Lease(name="embedding local", seconds=LEASE_SECONDS, clock=lambda: now[0]).taken(tx)
+            assert Lease(scope=LOCAL, name="embedding", clock=lambda: now[0]).taken(tx)
 
     slow = Vectors(Words(meanwhile=overtaken), Scope("local"))
     with pytest.raises(Conflict, match="taken over"):

@@ -20,7 +20,7 @@ from picomem.consolidation.raw import entry
 from picomem.consolidation.review import Taken, persons_in, taken
 from picomem.errors import NotFound
 from picomem.memory.clean import Cleaner
-from picomem.memory.lease import Lease
+from picomem.memory.lease import Heartbeat, Lease
 from picomem.memory.remember import Writer
 from picomem.memory.vectors import Vectors
 from picomem.models.generator import KnownMemory, Material, Proposal
@@ -36,7 +36,6 @@ from picomem.text.terms import terms
 from picomem.text.tokens import count_tokens
 from picomem.values import dataclass, replace
 
-_LEASE_SECONDS = 600  # longer than a model mostly takes; should it take longer still, the slower answer is thrown away
 _MOST_KNOWN = 24  # memories that a generator is shown
 _RECALLING = ("recall", "search", "memory_get")  # in the names of tools that hand out what is in memory
 
@@ -141,7 +140,7 @@ class Consolidator:
 
     def lease(self) -> Lease:
         """The right to ask a model about this user's conversations: what two ask at once, both pay for."""
-        return Lease(name=f"consolidating {self._scope.user}", seconds=_LEASE_SECONDS, clock=self._clock)
+        return Lease(scope=self._scope, name="consolidating", clock=self._clock)
 
     def begun(self, ready: Ready, lease: Lease) -> str:
         """Take the lease; why a model is not to be asked: "busy" where another process asks one, "overtaken" where it
@@ -154,8 +153,13 @@ class Consolidator:
                 return "overtaken"
         return ""
 
-    def ended(self, lease: Lease) -> None:
+    def renewing(self, lease: Lease) -> Heartbeat:
+        """Renew the lease for as long as the model takes."""
+        return Heartbeat(self._connector, lease)
+
+    def ended(self, lease: Lease, heartbeat: Heartbeat) -> None:
         """Give the lease back."""
+        heartbeat.stop()
         with self._connector.write() as tx:
             lease.give_back(tx)
 

@@ -188,7 +188,7 @@ def _named(table: str, row: Row) -> str:
 
 
 def _check_meta(tx: Transaction, result: Diagnosis, repair: bool) -> None:
-    """What the file says of itself. The counter and the version of the analyser can be made again, and leases and times
+    """What the file says of itself. The counter and the version of the analyser can be made again, and times
     are taken anew; the key that secrets and tombstones are hashed with cannot."""
     rows = tx.all("all_meta")
     for row in rows:

@@ -8,19 +8,21 @@ by the run that was asked to and finds nothing missing any more: they cost space
 in them. The work in the background never removes them: two programs with two settings would make them for each other
 for ever.
 
-One process at a time does it. It holds a lease (`lease.py`), which it renews in the transaction of each batch. So a run
-can be ended at any instant, and the next one goes on behind it.
+One process at a time does it. It holds a lease (`lease.py`), which is renewed while the embedder works, and again in
+the transaction of each batch. So a run can be ended at any instant, and the next one goes on behind it, after
+`LEASE_SECONDS` at most.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Event
 
 from picomem.clock import Clock
-from picomem.errors import Conflict
-from picomem.memory.lease import Lease
+from picomem.errors import Conflict, StoreError
+from picomem.memory.lease import LEASE_SECONDS, Heartbeat, Lease
 from picomem.memory.vectors import Vectors
 from picomem.records.scope import Scope
 from picomem.store import vectors
@@ -29,7 +31,6 @@ from picomem.values import dataclass
 
 _FIRST, _MOST = 8, 512  # rows a transaction; as many as the model can make in _SECONDS
 _SECONDS = 1.0  # that a kill loses, and that an end waits for
-LEASE_SECONDS = 60
 _LOOK_SECONDS = 0.2  # between two looks at another process's lease
 _REMOVED = 2_000  # vectors that a transaction removes
 
@@ -65,7 +66,7 @@ class Embed:
         self._connector = connector
         self._scope = scope
         self._vectors = made_by
-        self._lease = Lease(name=f"embedding {scope.user}", seconds=LEASE_SECONDS, clock=clock)
+        self._lease = Lease(scope=scope, name="embedding", clock=clock)
         self._stop = stop or Event()
 
     def run(
@@ -73,11 +74,12 @@ class Embed:
     ) -> Embedded:
         """Make what is missing (with `afresh`, all of it), and remove other models' vectors where asked.
 
-        Raises Conflict where another process is at it (after a minute of waiting, where `wait` is set), and
+        Raises Conflict where another process is at it (with `wait`, after waiting for as long as a lease lasts), and
         EmbedderFailed where the embedder fails; what was made until then is kept.
         """
         done = Embedded(self._vectors.model)
         self._begin(wait, progress)
+        heartbeat = Heartbeat(self._connector, self._lease)
         try:
             if afresh:
                 self._remove(lambda tx: vectors.clear(tx, self._scope, self._vectors.model, _REMOVED))
@@ -90,9 +92,9 @@ class Embed:
                     lambda tx: vectors.clear_others(tx, self._scope, self._vectors.model, _REMOVED)
                 )
         finally:
-            if not self._stop.is_set():  # who stops us may have closed the store
-                with self._connector.write() as tx:
-                    self._lease.give_back(tx)
+            heartbeat.stop()
+            with suppress(StoreError), self._connector.write() as tx:  # a store that was closed: the lease expires
+                self._lease.give_back(tx)
         return done
 
     def _begin(self, wait: bool, progress: Embedding | None) -> None:

@@ -1,68 +1,79 @@
-"""The right to do a piece of work alone, among all processes on a store, for some time at a time.
+"""The right to do a piece of a user's work alone, among all processes on a store.
 
-It stands in the store, and is taken, renewed and given back within transactions of whoever works. The lease of a
-process that was killed runs out; where it can be seen that the process is gone, it is free at once.
+A lease has a random owner and lasts `LEASE_SECONDS`. An owner that works longer renews it, which `Heartbeat` does from
+a thread every `BEAT_SECONDS`. So the lease of a process that was killed keeps others out for `LEASE_SECONDS` at most.
+Process ids decide nothing: two containers have the same ones.
+
+The clock is the machine's. Where it leaps forward, or the owner's machine sleeps, a lease runs out under its owner; the
+owner's next renewal fails then, and what it writes must not depend on having been alone.
 """
 
 from __future__ import annotations
 
-import os
-import sys
-from contextlib import suppress
+from threading import Event, Thread
+from types import TracebackType
 
 from picomem.clock import SECOND, Clock
-from picomem.errors import Corrupt
+from picomem.errors import StoreError
 from picomem.records.ids import new_id
-from picomem.store import meta
-from picomem.store.connector import Transaction
+from picomem.records.scope import Scope
+from picomem.store import leases
+from picomem.store.connector import Connector, Transaction
 from picomem.values import dataclass, field
 
-
-def _new_owner() -> str:
-    return f"{os.getpid()}:{new_id()}"
+LEASE_SECONDS = 45
+BEAT_SECONDS = LEASE_SECONDS / 3
+_LONGEST_SECONDS = 60  # an end that is further away was written before the clock was set back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """The lease of that name, for so many seconds. Names of people in it are erased with them (`erasure/purge.py`)."""
+    """The lease on the work of that name for a user. Each value of this class is an owner of its own."""
 
+    scope: Scope
     name: str
-    seconds: int
     clock: Clock
-    owner: str = field(default_factory=_new_owner)
+    owner: str = field(default_factory=new_id)
 
     def taken(self, tx: Transaction) -> bool:
         """Take or renew it; False where another has it."""
         now = self.clock()
-        owner, _, until = self._held(tx).partition(" ")
-        # An end that is further away than any lease reaches was written before the clock was set back.
-        held = owner not in ("", self.owner) and now < int(until) <= now + self.seconds * SECOND
-        if held and not _is_gone(owner):
-            return False
-        meta.put(tx, self.name, f"{self.owner} {now + self.seconds * SECOND}")
-        return True
+        until, latest = now + LEASE_SECONDS * SECOND, now + _LONGEST_SECONDS * SECOND
+        return leases.take(tx, self.scope, self.name, self.owner, now=now, until=until, latest=latest)
 
     def give_back(self, tx: Transaction) -> None:
         """Let the next one have it at once."""
-        if self._held(tx).startswith(f"{self.owner} "):
-            meta.put(tx, self.name, "")
-
-    def _held(self, tx: Transaction) -> str:
-        """Who holds it and until when; empty where nobody does, or that cannot be read any more."""
-        try:
-            return meta.value(tx, self.name) or ""
-        except Corrupt:
-            return ""
+        leases.give_back(tx, self.scope, self.name, self.owner)
 
 
-def _is_gone(owner: str) -> bool:
-    """Whether the process that took a lease does not run any more, as far as can be seen from here."""
-    pid = owner.partition(":")[0]
-    if sys.platform == "win32" or not pid.isdigit():
-        return False
-    with suppress(PermissionError, OverflowError):  # it runs, and is somebody else's
-        try:
-            os.kill(int(pid), 0)
-        except ProcessLookupError:
-            return True
-    return False
+class Heartbeat:
+    """Renews a lease that is held, from a thread, until it is stopped or another owner has the lease."""
+
+    def __init__(self, connector: Connector, lease: Lease) -> None:
+        self._connector = connector
+        self._lease = lease
+        self._is_over = Event()
+        self._thread = Thread(target=self._beat, name=f"lease on {lease.name}", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Renew no more. A renewal that is under way is waited for, so the lease can be given back afterwards."""
+        self._is_over.set()
+        self._thread.join()
+
+    def __enter__(self) -> Heartbeat:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _beat(self) -> None:
+        while not self._is_over.wait(BEAT_SECONDS):
+            try:
+                with self._connector.write() as tx:
+                    if not self._lease.taken(tx):
+                        return
+            except StoreError:
+                continue  # locked, full or closed: the next beat tries again, and the work itself says what is wrong

@@ -46,6 +46,7 @@ STEPS = (
     Step(("0004",)),
     Step(("0005",)),
     Step(("0006",), _hash_rows),
+    Step(("0007",)),
 )
 SCHEMA_VERSION = len(STEPS)
 

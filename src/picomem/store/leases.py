@@ -1,0 +1,25 @@
+"""Leases: who does a piece of work, and until when. Every call takes a scope."""
+
+from __future__ import annotations
+
+from picomem.clock import Micros
+from picomem.records.scope import Scope
+from picomem.store.connector import Transaction
+
+
+def take(tx: Transaction, scope: Scope, name: str, owner: str, *, now: Micros, until: Micros, latest: Micros) -> bool:
+    """Take or renew a lease; False where another owner has it. An end after `latest` is not honoured.
+
+    One statement decides and writes, so two transactions that run at once cannot both take it.
+    """
+    return tx.run("take_lease", user=scope.user, name=name, owner=owner, now=now, until=until, latest=latest) > 0
+
+
+def give_back(tx: Transaction, scope: Scope, name: str, owner: str) -> None:
+    """End a lease, if it is still this owner's."""
+    tx.run("give_back_lease", user=scope.user, name=name, owner=owner)
+
+
+def forget(tx: Transaction, scope: Scope) -> None:
+    """End every lease on a user's work."""
+    tx.run("forget_leases", user=scope.user)
