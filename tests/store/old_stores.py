@@ -42,6 +42,11 @@ def as_version_1(new: Path, old: Path, open_engine, monkeypatch) -> None:
     with closing(apsw.Connection(str(old))) as connection:
         connection.execute("ATTACH ? AS new", (str(new),))
         connection.execute("DELETE FROM main.meta; INSERT INTO main.meta SELECT name, value FROM new.meta")
+        connection.execute(
+            "UPDATE main.meta SET name = 'next_doc', value = (SELECT max(last_doc) FROM new.doc_ranges) "
+            "WHERE name = 'docs_before_ranges'"
+        )
+        connection.execute("INSERT INTO main.meta SELECT name || ' ' || user_id, value FROM new.user_marks")
         for table in ("memories", "changes", "lineage", "transcripts", "episodes"):
             old_columns = [row[1] for row in connection.execute(f"PRAGMA main.table_info({table})")]
             new_columns = {row[1] for row in connection.execute(f"PRAGMA new.table_info({table})")}

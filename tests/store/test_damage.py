@@ -185,6 +185,7 @@ _COLUMNS = [
     ("messages", "tool_calls"),
     ("meta", "value"),
     ("meta", "name"),
+    ("user_marks", "value"),
 ]
 
 
@@ -193,6 +194,7 @@ _COLUMNS = [
 @pytest.mark.parametrize("bit", [1, 7])
 def test_a_flipped_bit_of_any_row_is_found_and_turned_back(table, column, bit, filled, disagreements):
     filled.revise("harbour", "The amber harbour keeps its ledgers in a wet attic")
+    filled.tidy()
     session = filled.sessions().create(title="Tuesday")
     filled.sessions().append(session.id, Said(role=Role.USER, content="Is the quay open?"))
     with closing(apsw.Connection(filled._context.connector.name)) as connection:
@@ -230,9 +232,16 @@ def test_rows_that_contradict_each_other_are_damage_and_no_error_of_the_program(
         raise LookupError
 
 
-@pytest.mark.parametrize("name", ["next_doc", "redaction_key"])
-def test_without_its_counter_or_its_key_a_store_answers_and_takes_in_again_after_a_repair(name, filled, tmp_path):
-    _sql(filled, "DELETE FROM meta WHERE name = ?", name)
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "DELETE FROM meta WHERE name = 'redaction_key'",
+        "DELETE FROM doc_ranges",
+        "UPDATE doc_ranges SET last_doc = 1",
+    ],
+)
+def test_without_its_counter_or_its_key_a_store_answers_and_takes_in_again_after_a_repair(loss, filled, tmp_path):
+    _sql(filled, loss)
     assert filled.recall("amber harbour").hits
     (tmp_path / "more.jsonl").write_text(json.dumps({"role": "user", "content": "The quay is closed"}) + "\n")
     filled.ingest([tmp_path / "more.jsonl"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 from contextlib import closing
+from pathlib import Path
 
 import apsw
 import pytest
@@ -55,3 +57,71 @@ def test_a_row_that_was_damaged_before_its_migration_is_so_afterwards(tmp_path, 
     assert engine.changes(damaged=[]) == []
     problems = [finding.problem for finding in engine.doctor().findings if finding.check == "row"]
     assert len(problems) == 4, problems
+
+
+@pytest.fixture
+def left_by_schema_6(db: Path) -> Path:
+    """A store that the last program with schema 6 made. Mia and Ann each revised a memory, ingested a transcript and
+    began a conversation; Tom's purge of everything was stopped in the middle; two leases were held."""
+    db.write_bytes(gzip.decompress((Path(__file__).parent / "stores/schema_0006.db.gz").read_bytes()))
+    return db
+
+
+def _docs(db: Path) -> list[tuple[int, str]]:
+    with closing(apsw.Connection(str(db))) as connection:
+        rows = connection.execute("SELECT doc, user_id FROM memories UNION ALL SELECT doc, user_id FROM episodes")
+        return sorted((int(str(doc)), str(user)) for doc, user in rows)
+
+
+@pytest.mark.requirement("X1")
+def test_a_store_of_schema_6_opens_with_everything_in_it(left_by_schema_6, open_engine, disagreements) -> None:
+    for user, place in (("mia", "harbour"), ("ann", "orchard")):
+        engine = open_engine(left_by_schema_6, user=user, embedder=StaticEmbedder())
+        assert {memory.key: memory.content for memory in engine.memories()} == {
+            "ledgers": f"The {place} keeps its ledgers in a dry attic",
+            "lute": f"{user.title()} mends the lute on Fridays",
+        }
+        assert any(memory.content.endswith("in a dry cellar") for memory in engine.history("ledgers"))
+        assert engine.recall("who mends the lute").hits[0].text == f"{user.title()} mends the lute on Fridays"
+        hits = engine.recall(f"which violin was tuned beside the {place}").hits
+        assert {hit.text for hit in hits if hit.source == "episode"} >= {
+            f"Violin 3 of {user} was tuned beside the {place}"
+        }
+        assert engine.status().episodes == 6
+        ((session, _),) = engine.sessions().page().sessions
+        assert session.title == f"Tuesday of {user}"
+        assert [message.content for message in engine.sessions().load(session.id).messages] == [f"Is the {place} open?"]
+        assert [change.verb for change, _ in engine.changes()][-1] == "remember"
+        assert {finding.check for finding in engine.doctor().findings} == {"purge"}
+        engine.close()
+    tom = open_engine(left_by_schema_6, user="tom")
+    assert tom.status().purge_unfinished
+    assert tom.memories() == []
+    assert tom.purge().finished
+    assert tom.doctor().findings == []
+    tom.close()
+    assert disagreements(left_by_schema_6) == []
+
+
+@pytest.mark.requirement("X1", "X11")
+def test_what_is_stored_after_a_migration_gets_no_number_a_second_time(left_by_schema_6, open_engine) -> None:
+    before = _docs(left_by_schema_6)
+    for user in ("ann", "tom", "mia", "eve", "ann"):  # in any order, of old users and new ones
+        with open_engine(left_by_schema_6, user=user) as engine:
+            engine.remember(f"{user.title()} keeps the cellar keys, says entry {len(engine.memories())}")
+    stored = _docs(left_by_schema_6)
+    assert set(before) < set(stored)
+    added = set(stored) - set(before)
+    assert len({doc for doc, _ in stored}) == len(stored)
+    assert min(doc for doc, _ in added) > 30  # the last number that the old program had given out
+    ranges = {user: {doc >> 32 for doc, owner in added if owner == user} for _, user in added}
+    assert ranges == {"ann": {0}, "tom": {1}, "mia": {2}, "eve": {3}}
+
+
+@pytest.mark.requirement("X1")
+def test_an_old_lease_does_not_keep_a_new_program_out(left_by_schema_6, open_engine) -> None:
+    with open_engine(left_by_schema_6, user="ann", embedder=StaticEmbedder()) as ann:
+        assert ann.embed().waiting == 0
+    with closing(apsw.Connection(str(left_by_schema_6))) as connection:
+        names = {name for (name,) in connection.execute("SELECT name FROM meta")}
+        assert names == {"redaction_key", "terms_version", "docs_before_ranges"}

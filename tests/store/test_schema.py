@@ -21,7 +21,7 @@ from picomem.store.sqlite_migrations import SCHEMA_VERSION
 STATEMENTS = sorted(statements._load())
 NOT_WHOLE = {"session_end", "message_marks"}  # they look whether anything was written, not at what it says
 WITHOUT_USER = {"meta"}  # tables that belong to the file and not to anybody
-UNBOUND = {"users"}  # statements that are meant to see everybody's rows
+UNBOUND = {"users", "highest_doc_of_all"}  # statements that are meant to see everybody's rows
 
 _USED = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(\w+)(?:\s+AS\s+(\w+))?", re.IGNORECASE)
 

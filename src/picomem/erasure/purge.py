@@ -24,7 +24,7 @@ from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
 from picomem.records.session import Session
 from picomem.sessions.said import title_of
-from picomem.store import audit, consolidations, episodes, leases, memories, notes, sessions, tombstones
+from picomem.store import audit, consolidations, episodes, leases, marks, memories, notes, sessions, tombstones
 from picomem.store.connector import Row, Transaction
 from picomem.store.legible import readable
 from picomem.values import dataclass, field, replace
@@ -42,7 +42,6 @@ _ONE = {
     "versions of memories": "version of a memory",
     "refused texts": "refused text",
 }
-_META = ("tidied",)  # what the file keeps about each user by name
 
 
 @dataclass(slots=True)
@@ -259,8 +258,7 @@ class _Erasing:
         for name in ("purge_changes", "purge_lineage", "purge_holdings", "purge_spending"):
             self.tx.run(name, user=user)
         leases.forget(self.tx, self.scope)
-        for name in _META:
-            self.tx.run("delete_meta", name=f"{name} {user}")
+        marks.remove(self.tx, self.scope, marks.TIDIED)
 
     def _projects_that_stay(self) -> set[str]:
         """The projects of what is left, and none: what belongs to no project is told by nothing."""

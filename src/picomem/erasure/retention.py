@@ -10,7 +10,7 @@ from picomem.errors import Corrupt
 from picomem.memory.remember import Writer
 from picomem.records.scope import Scope
 from picomem.settings import Settings
-from picomem.store import consolidations, episodes, meta, sessions
+from picomem.store import consolidations, episodes, marks, sessions
 from picomem.store.connector import Transaction
 
 NOTHING = {"expired": 0, "timeline_removed": 0, "sessions_removed": 0}
@@ -19,7 +19,7 @@ NOTHING = {"expired": 0, "timeline_removed": 0, "sessions_removed": 0}
 def is_due(tx: Transaction, scope: Scope, settings: Settings, now: Micros) -> bool:
     """Whether the last time is `retention.cleanup_interval_secs` ago, or there was none."""
     try:
-        last = meta.value(tx, _name(scope))
+        last = marks.value(tx, scope, marks.TIDIED)
     except Corrupt:
         return True
     return last is None or now - int(last) >= settings.retention.cleanup_interval_secs * SECOND
@@ -36,9 +36,5 @@ def tidy(tx: Transaction, scope: Scope, settings: Settings, writer: Writer) -> d
     inactive = sessions.inactive_since(tx, scope, writer.now - settings.retention.max_age_days * DAY)
     for session in inactive:
         sessions.delete(tx, scope, session.id)
-    meta.put(tx, _name(scope), str(writer.now))
+    marks.put(tx, scope, marks.TIDIED, str(writer.now))
     return {"expired": len(expired), "timeline_removed": len(old), "sessions_removed": len(inactive)}
-
-
-def _name(scope: Scope) -> str:
-    return f"tidied {scope.user}"

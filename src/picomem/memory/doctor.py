@@ -21,7 +21,19 @@ from picomem.memory.remember import Writer
 from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode
 from picomem.records.scope import Scope
-from picomem.store import consolidations, episodes, memories, meta, notes, search, sessions, tombstones, vectors
+from picomem.store import (
+    consolidations,
+    doc_numbers,
+    episodes,
+    marks,
+    memories,
+    meta,
+    notes,
+    search,
+    sessions,
+    tombstones,
+    vectors,
+)
 from picomem.store.connector import Connector, RepairTransaction, Row, Transaction
 from picomem.store.legible import decoded, legible
 from picomem.store.mending import mended
@@ -32,6 +44,8 @@ from picomem.values import dataclass, field, replace
 _MOST_MENDED = 200  # rows of a table; more of them are no single flipped bits
 _ROW_NAMES = {
     "meta": "the entry",
+    "user_marks": "the entry",
+    "doc_ranges": "the counter of the search index",
     "memories": "memory",
     "changes": "change",
     "lineage": "the record of what was made from what:",
@@ -127,9 +141,11 @@ def _examine_rows(
         if result.findings:  # an index that disagrees with its table is derived, like full text
             tx.rebuild_indexes()
         _mend(tx, result)
-    _check_meta(tx, result, repair)
     users = _users(tx, result)
+    _check_meta(tx, users, result, repair)
+    _check_doc_numbers(tx, users, result, repair)
     for user in users:
+        _check_marks(tx, user, result, repair)
         _check_owned(tx, user, result)
         _check_memories(tx, user, writer, result, repair)
         _check_changes(tx, user, result)
@@ -141,7 +157,7 @@ def _examine_rows(
         _check_pages(tx, user, result, repair)
         if model != "none":
             _check_vectors(tx, user, model, result, repair)
-    for name in tombstones.all_begun(tx):
+    for name in (user.user for user in users if tombstones.is_begun(tx, user)):
         result.add(
             "purge",
             f"a purge of {name} was begun and is not finished; if none runs now, `picomem purge --user {name}` "
@@ -187,9 +203,9 @@ def _named(table: str, row: Row) -> str:
     return f"{_ROW_NAMES.get(table, table)} {' '.join(key)}"
 
 
-def _check_meta(tx: Transaction, result: Diagnosis, repair: bool) -> None:
-    """What the file says of itself. The counter and the version of the analyser can be made again, and times
-    are taken anew; the key that secrets and tombstones are hashed with cannot."""
+def _check_meta(tx: Transaction, users: list[Scope], result: Diagnosis, repair: bool) -> None:
+    """What the file says of itself. The version of the analyser and the first number of the search index can be made
+    again; the key that secrets and tombstones are hashed with cannot."""
     rows = tx.all("all_meta")
     for row in rows:
         if is_whole("meta", row):
@@ -197,33 +213,53 @@ def _check_meta(tx: Transaction, result: Diagnosis, repair: bool) -> None:
         name, text = str(row[0]), str(row[1])
         if repair and name == meta.REDACTION_KEY:
             meta.put(tx, name, text if meta.is_key(text) else os.urandom(32).hex())
-        elif repair and name == meta.NEXT_DOC:
-            meta.put(tx, name, "0")  # raised below
-        elif repair and name.startswith(tombstones.MARK):
-            meta.put(tx, name, "some")
         elif repair:
             tx.run("delete_meta", name=name)
         said = "; what was purged may come back when its transcript is read again" if name == meta.REDACTION_KEY else ""
         result.add("row", f"the entry “{name}” of the store does not match its hash{said}", repair)
-    if not any(row[0] == meta.REDACTION_KEY for row in rows):
+    names = [row[0] for row in rows]
+    if meta.REDACTION_KEY not in names:
         if repair:
             meta.put(tx, meta.REDACTION_KEY, os.urandom(32).hex())
         result.add("row", "the key of the store is gone; what was purged may come back when it is read again", repair)
+    if meta.DOCS_BEFORE_RANGES not in names:
+        result.add("row", "the first number of the search index is gone", repair)
+    if repair and tx.one("meta", name=meta.DOCS_BEFORE_RANGES) is None:
+        taken = (doc_numbers.highest_taken(tx, user) for user in users)
+        meta.put(tx, meta.DOCS_BEFORE_RANGES, str(max(filter(doc_numbers.in_first_range, taken), default=0)))
+
+
+def _check_doc_numbers(tx: Transaction, users: list[Scope], result: Diagnosis, repair: bool) -> None:
+    """The counters of the search index. One that is damaged or gone cannot be made again, because numbers may have been
+    given out to what was deleted since; a repair gives the user a range of numbers that nobody had."""
+    taken = {user: doc_numbers.highest_taken(tx, user) for user in users}
+    counters = {user: doc_numbers.whole_last(tx, user) for user in users}
     try:
-        last = meta.next_doc(tx)
+        before_ranges = meta.docs_before_ranges(tx)
     except Corrupt:
-        last = -1  # reported above, or not there at all
-        if not any(row[0] == meta.NEXT_DOC for row in rows):
-            result.add("row", "the counter of the search index is gone", repair)
-    taken = [tx.one(name, user=user) for (user,) in tx.all("users") for name in _LAST_DOCS]
-    highest = max((row[0] for row in taken if row and isinstance(row[0], int)), default=0)
-    if 0 <= last < highest:
-        result.add("count", f"the counter of the search index stands at {last}, and {highest} is taken", repair)
-    if repair and last < highest:
-        meta.put(tx, meta.NEXT_DOC, str(highest))
+        before_ranges = max(taken.values(), default=0)  # reported above
+    highest = max([*taken.values(), *(last for last in counters.values() if last is not None)], default=0)
+    for user, last in counters.items():
+        if last is None and (doc_numbers.is_there(tx, user) or taken[user] > before_ranges):
+            said = f"the counter of the search index of {user.user} is damaged or gone"
+        elif last is not None and last < taken[user]:
+            said = f"the counter of the search index of {user.user} stands at {last}, and {taken[user]} is taken"
+        else:
+            continue
+        if repair:
+            highest = doc_numbers.next_range(highest)
+            doc_numbers.put(tx, user, highest)
+        result.add("count", said, repair)
 
 
-_LAST_DOCS = ("last_memory_doc", "last_episode_doc", "last_note_doc")
+def _check_marks(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
+    """A purge that is not finished stays so; other entries are taken anew."""
+    for name in marks.damaged(tx, scope):
+        if repair and name == marks.PURGE:
+            marks.put(tx, scope, name, "some")
+        elif repair:
+            marks.remove(tx, scope, name)
+        result.add("row", f"the entry “{name}” of {scope.user} does not match its hash", repair)
 
 
 def _check_owned(tx: Transaction, scope: Scope, result: Diagnosis) -> None:

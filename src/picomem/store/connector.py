@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
+from picomem.records.scope import Scope
+
 Row = tuple[Any, ...]
 
 
@@ -37,8 +39,13 @@ class Transaction(Protocol):
         """Run a statement that writes once for each row of values."""
         ...
 
-    def next_docs(self, count: int = 1) -> int:
-        """Take `count` consecutive numbers for the search index; the first of them. Never given out twice."""
+    def next_docs(self, scope: Scope, count: int = 1) -> int:
+        """Take `count` consecutive numbers for a user's documents in the search index; the first of them. They rise,
+        and none is given out twice, whatever is deleted. Raises Corrupt."""
+        ...
+
+    def last_doc(self, scope: Scope) -> int:
+        """The last number that a user got from `next_docs`; 0 where there was none."""
         ...
 
 

@@ -69,7 +69,7 @@ def insert_all(tx: Transaction, scope: Scope, fresh: Sequence[Episode]) -> list[
     """Store episodes and their full-text entries, in order."""
     if not fresh:
         return []
-    stored = [replace(each, doc=doc) for doc, each in enumerate(fresh, tx.next_docs(len(fresh)))]
+    stored = [replace(each, doc=doc) for doc, each in enumerate(fresh, tx.next_docs(scope, len(fresh)))]
     owner = owner_token(scope.user)
     rows = ({"user": scope.user, "doc": each.doc, **_values(each)} for each in stored)
     tx.run_many("insert_episode", rows)

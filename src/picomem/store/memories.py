@@ -19,8 +19,8 @@ from picomem.values import replace
 
 def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> Memory:
     """Store a version, its full-text entry and its lineage; returned with its number in the index."""
-    doc = tx.next_docs()
     scope = memory.scope
+    doc = tx.next_docs(scope)
     tx.run(
         "insert_memory",
         user=scope.user,

@@ -1,4 +1,4 @@
-"""What the file says of itself: one text by name."""
+"""What the file says of itself: one text by name. Nothing but a repair writes to it after the file was made."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from picomem.errors import Corrupt
 from picomem.store.connector import Transaction
 from picomem.store.row_hash import is_whole
 
-NEXT_DOC = "next_doc"  # the last number that was given out for the search index
+DOCS_BEFORE_RANGES = "docs_before_ranges"  # the last number of a document before each user had a range of numbers
 REDACTION_KEY = "redaction_key"  # what fingerprints and tombstones are hashed with
 
 
@@ -28,9 +28,9 @@ def put(tx: Transaction, name: str, text: str) -> None:
     tx.run("set_meta", name=name, value=text)
 
 
-def next_doc(tx: Transaction) -> int:
-    """The last number that was given out. Raises Corrupt."""
-    return int(_required(tx, NEXT_DOC))
+def docs_before_ranges(tx: Transaction) -> int:
+    """See DOCS_BEFORE_RANGES; 0 in a store that is newer. Raises Corrupt."""
+    return int(_required(tx, DOCS_BEFORE_RANGES))
 
 
 def key(tx: Transaction) -> bytes:

@@ -36,7 +36,7 @@ def put(tx: Transaction, scope: Scope, file: NoteFile, sections: Sequence[tuple[
         modified_at=file.modified_at,
         content_hash=file.content_hash,
     )
-    first = tx.next_docs(len(sections)) if sections else 0
+    first = tx.next_docs(scope, len(sections)) if sections else 0
     for part, (section, tokens) in enumerate(sections):
         doc = first + part
         tx.run(

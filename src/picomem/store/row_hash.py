@@ -24,6 +24,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     table: tuple(names.split())
     for table, names in {
         "meta": "name value",
+        "user_marks": "name value user_id",
+        "doc_ranges": "last_doc user_id",
         "memories": "id version user_id agent project session key kind content context importance pinned tags related "
         "origin source valid_from valid_to known_from known_to expires_at created_at tokens change_id doc closed_by",
         "changes": "id run at actor verb decision reason memory_id before after candidate undoes content_hash user_id",
@@ -48,6 +50,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 }
 KEYS: dict[str, tuple[str, ...]] = {
     "meta": ("name",),
+    "user_marks": ("user_id", "name"),
+    "doc_ranges": ("user_id",),
     "memories": ("user_id", "id", "version"),
     "changes": ("user_id", "id"),
     "lineage": (

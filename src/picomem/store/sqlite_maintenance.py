@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from picomem.store.sqlite import SqliteConnector
 
 
+_NO_DOC = 0  # no document has this number
+
+
 class SqliteMaintenance:
     """The file of a connector: its log counts as part of it."""
 
@@ -87,7 +90,7 @@ class SqliteMaintenance:
         a word is put in, and taken out again."""
         with self._connector.write() as tx:
             for source, texts in (("memory", ("name", "body")), ("episode", ("body",)), ("note", ("name", "body"))):
-                word = {"doc": tx.next_docs(), **dict.fromkeys(texts, "purged")}
+                word = {"doc": _NO_DOC, **dict.fromkeys(texts, "purged")}
                 tx.run(f"{source}_words_add", **word)
                 tx.run(f"{source}_words_optimize")
                 tx.run(f"{source}_words_remove", **word)

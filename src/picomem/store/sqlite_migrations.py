@@ -39,6 +39,12 @@ def _hash_rows(connection: apsw.Connection) -> None:
     hash_rows(connection)
 
 
+def _move_user_rows(connection: apsw.Connection) -> None:
+    from picomem.store.user_rows_migration import move_user_rows
+
+    move_user_rows(connection)
+
+
 STEPS = (
     Step(("0001", "search_sqlite"), _name_the_store),
     Step(("0002",)),
@@ -47,6 +53,7 @@ STEPS = (
     Step(("0005",)),
     Step(("0006",), _hash_rows),
     Step(("0007",)),
+    Step(("0008", "search_sqlite_0008"), _move_user_rows),
 )
 SCHEMA_VERSION = len(STEPS)
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import apsw
 
-from picomem.store import meta
+from picomem.records.scope import Scope
+from picomem.store import doc_numbers
 from picomem.store.connector import Row
 from picomem.store.seals import restore, seal, select, write
 from picomem.store.search import varints
@@ -46,10 +47,11 @@ class SqliteTransaction:
         except apsw.Error as error:
             raise translation(error, self._path) from error
 
-    def next_docs(self, count: int = 1) -> int:
-        last = meta.next_doc(self) + count
-        meta.put(self, meta.NEXT_DOC, str(last))
-        return last - count + 1
+    def next_docs(self, scope: Scope, count: int = 1) -> int:
+        return doc_numbers.take(self, scope, count)
+
+    def last_doc(self, scope: Scope) -> int:
+        return doc_numbers.last(self, scope)
 
     def _rows(self, sql: str, values: Mapping[str, object]) -> list[Row]:
         try:

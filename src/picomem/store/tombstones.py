@@ -13,12 +13,12 @@ from collections.abc import Iterable
 from picomem.digest import blake2b
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
+from picomem.store import marks as user_marks
 from picomem.store import meta
 from picomem.store.connector import Transaction
 from picomem.store.row_hash import is_whole
 
 EVERYTHING = "everything"  # the mark of a purge of all that a user has
-MARK = "purge unfinished "  # what begins the name of a purge that is not finished
 _PERSON = b"picomem.purged"
 
 
@@ -29,12 +29,12 @@ def begin(tx: Transaction, scope: Scope, *, everything: bool) -> None:
     must not call the other one finished.
     """
     mark = f"{EVERYTHING if everything else 'some'}:{new_id()}"
-    meta.put(tx, _name(scope), " ".join([*marks(tx, scope), mark]))
+    user_marks.put(tx, scope, user_marks.PURGE, " ".join([*marks(tx, scope), mark]))
 
 
 def marks(tx: Transaction, scope: Scope) -> list[str]:
     """The marks of the purges of this user that were begun and are not finished. Raises Corrupt."""
-    return (meta.value(tx, _name(scope)) or "").split()
+    return (user_marks.value(tx, scope, user_marks.PURGE) or "").split()
 
 
 def is_of_everything(marks: Iterable[str]) -> bool:
@@ -42,22 +42,18 @@ def is_of_everything(marks: Iterable[str]) -> bool:
     return any(mark.partition(":")[0] == EVERYTHING for mark in marks)
 
 
-def all_begun(tx: Transaction) -> list[str]:
-    """The users of whom a purge was begun and not finished."""
-    return [user for (user,) in tx.all("purges_begun")]
+def is_begun(tx: Transaction, scope: Scope) -> bool:
+    """Whether a purge of a user was begun and not finished; its mark may be damaged."""
+    return user_marks.is_there(tx, scope, user_marks.PURGE)
 
 
 def end(tx: Transaction, scope: Scope, done: Iterable[str]) -> None:
     """All that these purges have to do is done; one that was begun since keeps its mark."""
     left = [mark for mark in marks(tx, scope) if mark not in set(done)]
     if left:
-        meta.put(tx, _name(scope), " ".join(left))
+        user_marks.put(tx, scope, user_marks.PURGE, " ".join(left))
     else:
-        tx.run("delete_meta", name=_name(scope))
-
-
-def _name(scope: Scope) -> str:
-    return f"{MARK}{scope.user}"
+        user_marks.remove(tx, scope, user_marks.PURGE)
 
 
 class Tombstones:

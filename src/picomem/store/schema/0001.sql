@@ -3,6 +3,8 @@
 --   * ids are UUIDv7 made by the program, times are integers (UTC microseconds), booleans are 0 and 1;
 --   * no triggers, no defaults that ask the clock, no SET NULL; a cascade only from an owner to what it owns;
 --   * a row that holds text holds a hash of it (content_hash; since 0006 row_hash, over all columns).
+-- No row belongs to several users. meta is the file's own: what it is called, the key of its redaction fingerprints and of
+-- its tombstones, the version of its analyser. Nothing but a repair writes to it after the file was made (since 0008).
 -- PostgreSQL reads the same file with INTEGER as BIGINT, BLOB as BYTEA and without STRICT.
 
 CREATE TABLE meta (

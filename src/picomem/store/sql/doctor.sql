@@ -3,7 +3,8 @@ SELECT user_id FROM memories UNION SELECT user_id FROM changes UNION SELECT user
 UNION SELECT user_id FROM transcripts UNION SELECT user_id FROM episodes UNION SELECT user_id FROM tombstones
 UNION SELECT user_id FROM sessions UNION SELECT user_id FROM note_files UNION SELECT user_id FROM exports
 UNION SELECT user_id FROM index_pages UNION SELECT user_id FROM holdings UNION SELECT user_id FROM spending
-UNION SELECT user_id FROM vector_spaces ORDER BY 1
+UNION SELECT user_id FROM vector_spaces UNION SELECT user_id FROM user_marks UNION SELECT user_id FROM doc_ranges
+ORDER BY 1
 
 -- name: all_tombstones
 SELECT digest, size, user_id, row_hash FROM tombstones WHERE user_id = :user ORDER BY digest

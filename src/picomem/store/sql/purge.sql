@@ -93,9 +93,6 @@ ON CONFLICT (user_id, digest) DO UPDATE SET size = excluded.size WHERE tombstone
 -- name: tombstones
 SELECT digest, size, user_id, row_hash FROM tombstones WHERE user_id = :user AND digest IN (SELECT value FROM json_each(:digests))
 
--- name: purges_begun
-SELECT substr(name, 18) FROM meta WHERE name >= 'purge unfinished ' AND name < 'purge unfinished!' ORDER BY 1
-
 -- Exported pages.
 
 -- name: put_export

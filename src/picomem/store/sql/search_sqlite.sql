@@ -60,3 +60,13 @@ CROSS JOIN episodes AS n ON n.user_id = :user AND n.transcript_id = e.transcript
 -- name: schema_texts
 -- What the file says of itself, in which words of people may stand by chance.
 SELECT name, sql FROM sqlite_schema
+
+-- name: doc_range
+SELECT last_doc, user_id, row_hash FROM doc_ranges WHERE user_id = :user
+
+-- name: highest_doc_of_all
+SELECT max(last_doc) FROM doc_ranges
+
+-- name: put_doc_range
+INSERT INTO doc_ranges (user_id, last_doc, row_hash) VALUES (:user, :last_doc, :row_hash)
+ON CONFLICT (user_id) DO UPDATE SET last_doc = excluded.last_doc, row_hash = excluded.row_hash

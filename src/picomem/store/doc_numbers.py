@@ -1,0 +1,82 @@
+"""The numbers of documents in full text on SQLite, which must be unique in the file and are never given out twice.
+
+Each user has a range of 2^32 numbers and a row that says which was the last. So handing out numbers writes to that
+user's row alone; only a user's first document looks at the ranges of the others.
+"""
+
+from __future__ import annotations
+
+from picomem.errors import Corrupt
+from picomem.records.scope import Scope
+from picomem.store import meta
+from picomem.store.connector import Transaction
+from picomem.store.row_hash import is_whole
+
+_RANGE_BITS = 32
+_LAST_DOCS = ("last_memory_doc", "last_episode_doc", "last_note_doc")
+
+
+def take(tx: Transaction, scope: Scope, count: int) -> int:
+    """Take consecutive numbers for a user; the first of them. Raises Corrupt."""
+    row = tx.one("doc_range", user=scope.user)
+    if row is None:
+        last = _first_range(tx, scope)
+    elif is_whole("doc_ranges", row):
+        last = int(row[0])
+    else:
+        raise _damaged(scope)
+    put(tx, scope, last + count)
+    return last + 1
+
+
+def put(tx: Transaction, scope: Scope, last: int) -> None:
+    """Store the last number that a user got."""
+    tx.run("put_doc_range", user=scope.user, last_doc=last)
+
+
+def last(tx: Transaction, scope: Scope) -> int:
+    """The last number that a user got since there are ranges; 0 where there was none."""
+    row = tx.one("doc_range", user=scope.user)
+    return int(row[0]) if row else 0
+
+
+def whole_last(tx: Transaction, scope: Scope) -> int | None:
+    """As `last`; None where the user's row is not there or does not match its hash."""
+    row = tx.one("doc_range", user=scope.user)
+    return int(row[0]) if row and is_whole("doc_ranges", row) else None
+
+
+def is_there(tx: Transaction, scope: Scope) -> bool:
+    """Whether a user has a range, damaged or not."""
+    return tx.one("doc_range", user=scope.user) is not None
+
+
+def highest_taken(tx: Transaction, scope: Scope) -> int:
+    """The highest number that a row of a user has."""
+    rows = (tx.one(name, user=scope.user) for name in _LAST_DOCS)
+    return max((row[0] for row in rows if row and isinstance(row[0], int)), default=0)
+
+
+def next_range(highest: int) -> int:
+    """Where the range behind the one of a number begins; numbers begin one above it."""
+    return ((highest >> _RANGE_BITS) + 1) << _RANGE_BITS
+
+
+def in_first_range(doc: int) -> bool:
+    """Whether a number is of range 0."""
+    return doc >> _RANGE_BITS == 0
+
+
+def _first_range(tx: Transaction, scope: Scope) -> int:
+    before_ranges = meta.docs_before_ranges(tx)
+    if highest_taken(tx, scope) > before_ranges:
+        raise _damaged(scope)
+    (highest,) = tx.one("highest_doc_of_all") or (None,)
+    return before_ranges if highest is None else next_range(highest)
+
+
+def _damaged(scope: Scope) -> Corrupt:
+    return Corrupt(
+        f"The counter of the search index of {scope.user} is damaged, so nothing can be stored; run `picomem doctor "
+        "--repair`."
+    )
