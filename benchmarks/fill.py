@@ -23,7 +23,7 @@ from picomem.records.ids import new_id
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.store import episodes, vectors
-from picomem.store.connector import Transaction
+from picomem.store.connector import EVERYONE, Transaction
 from picomem.store.sqlite import SqliteConnector
 from picomem.values import dataclass, replace
 
@@ -89,7 +89,7 @@ def fill(
         directions = _directions(model.dimensions)
         done = 0
         while batch := list(islice(talks, _TALKS)):
-            with connector.write() as tx:
+            with connector.write(EVERYONE) as tx:
                 for talk in batch:
                     _put(tx, talk, model, directions)
             for talk in batch:
@@ -107,7 +107,7 @@ def tell(connector: SqliteConnector, model: Model, text: str) -> None:
     """One more episode of the asker's, in a transcript of its own."""
     path = f"/made-up/{ASKER}/{new_id()}.jsonl"
     talk = _Talk(ASKER, Transcript(id=new_id(), host="plain", path=path, session=path), [text], 0)
-    with connector.write() as tx:
+    with connector.write(Scope(ASKER)) as tx:
         _put(tx, talk, model, _directions(model.dimensions))
 
 

@@ -57,6 +57,34 @@ def _runs(call: ast.Call, function: ast.Attribute) -> bool:
     return function.attr == "run" and bool(call.args) and "engine" in ast.unparse(call.args[0])
 
 
+def test_a_write_says_whose_it_is() -> None:
+    """`EVERYONE` stands where something works on the rows of all users, and nowhere else."""
+    unscoped = [
+        (file, node.lineno)
+        for file, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "write"
+        and "connector" in ast.unparse(node.func.value)
+        and len(node.args) != 1
+    ]
+    assert unscoped == []
+    everyones = {
+        file
+        for file, tree in TREES.items()
+        for name in ast.walk(tree)
+        if isinstance(name, ast.Name) and name.id == "EVERYONE"
+    }
+    assert everyones == {
+        "engine/erasing.py",
+        "erasure/scrub.py",
+        "sessions/snapshot.py",
+        "store/connector.py",
+        "store/sqlite_maintenance.py",
+    }
+
+
 def test_nobody_outside_of_the_engine_looks_into_one() -> None:
     looking = {
         file

@@ -30,9 +30,11 @@ from picomem.clock import DAY, HOUR, SECOND
 from picomem.distillation import consolidate_due
 from picomem.engine.engine import Engine
 from picomem.models.extractive import Extractive
+from picomem.records.scope import Scope
 from picomem.records.session import Role
 from picomem.sessions.pairs import grouped
 from picomem.settings import MemorySettings, RecallSettings, Settings
+from picomem.store.connector import Everyone
 
 START = 1_777_593_600 * SECOND  # 2026-05-01
 TEA = "I am Ann, and I like green tea."
@@ -119,9 +121,9 @@ def opened(folder: Path, day: int, again: int, step: Callable[[], None]) -> Engi
     write = engine._context.connector.write
 
     @contextmanager
-    def writing() -> Iterator[Any]:
+    def writing(scope: Scope | Everyone) -> Iterator[Any]:
         step()
-        with write() as tx:
+        with write(scope) as tx:
             yield tx
             step()
         step()

@@ -74,7 +74,7 @@ def _write_talk(path: Path, session: str, said: str) -> None:
 
 def _plant_episode(engine: Engine, word: dict[str, str]) -> None:
     owner = Scope(engine.scope.user)
-    with engine._context.connector.write() as tx:
+    with engine._context.connector.write(engine.scope) as tx:
         transcript = Transcript(
             id="t-planted", host="plain", path=f"/nowhere/{word['path']}.jsonl", session=SESSION, cwd=f"/{word['cwd']}",
             title=f"About {word['title']}",
@@ -99,7 +99,7 @@ def _plant_memory(engine: Engine, word: dict[str, str]) -> None:
             importance=0.95, origin=Origin.USER, source=Source.SESSION,
         )  # fmt: skip
 
-    with engine._context.connector.write() as tx:
+    with engine._context.connector.write(engine.scope) as tx:
         writer = engine._context.writer("remember", "ingest")
         writer.remember(tx, offer(f"The bollard was made by {word['old_content']}"), parents)
         writer.remember(tx, offer(f"The bollard was made by {word['content']}"), parents)
@@ -125,7 +125,7 @@ def _plant_conversation(engine: Engine, word: dict[str, str]) -> None:
         id=SESSION, scope=owner, channel=Channel.API, channel_id=word["channel"], title=word["talk_title"], created_at=at,
         last_active_at=at,
     )  # fmt: skip
-    with engine._context.connector.write() as tx:
+    with engine._context.connector.write(engine.scope) as tx:
         sessions.put(tx, session)
     call = ToolCall("c1", "search", json.dumps({"query": word["tool_argument"]}))
     engine.sessions().append(
@@ -138,7 +138,7 @@ def _plant_conversation(engine: Engine, word: dict[str, str]) -> None:
         session_id=SESSION, text=f"They sought {word['talk_summary']}", message_count=3, covered_seq=3, created_at=at,
         updated_at=at,
     )  # fmt: skip
-    with engine._context.connector.write() as tx:
+    with engine._context.connector.write(engine.scope) as tx:
         sessions.put_summary(tx, owner, summary)
     other = engine.sessions().create("api", title="Another talk")
     engine.sessions().append(other.id, Said(role=Role.USER, content="When is the crane repainted?"))

@@ -237,7 +237,7 @@ def test_a_transcript_that_goes_on_loses_its_old_episodes_and_the_title_that_the
     owner = Scope("local")
     state = json.dumps({"reader": {"info": {"title": "About the old jetty"}}})
     long = Transcript(id="t", host="plain", path="/nowhere/a", session="s", title="About the old jetty", state=state)
-    with engine._context.connector.write() as tx:
+    with engine._context.connector.write(engine.scope) as tx:
         episodes.put_transcript(tx, owner, long)
         for number, days in enumerate((40, 1)):
             said = Episode(
@@ -403,9 +403,9 @@ def test_a_purge_that_ends_does_not_call_another_one_finished(open_engine, tmp_p
         engine.ingest([tmp_path / f"{name}.jsonl"])
 
     def leave_no_trace(_maintenance: SqliteMaintenance, wait_seconds: float) -> None:
-        with (
-            other._context.connector.write() as tx
-        ):  # another process erases, and is killed before it removes the traces
+        with other._context.connector.write(
+            other.scope
+        ) as tx:  # another process erases, and is killed before it removes the traces
             tombstones.begin(tx, other.scope, everything=False)
 
     monkeypatch.setattr(SqliteMaintenance, "leave_no_trace", leave_no_trace)

@@ -33,7 +33,7 @@ def timeline_entry(engine: Engine, number: int, at: int) -> None:
         origin=Origin.AGENT, preview=f"[2026-05-01 10:00] summary {number}", started_at=at, ended_at=at,
         identity=str(number), category="timeline", key=f"ctx_s_{number}", created_at=at,
     )  # fmt: skip
-    with engine._context.connector.write() as tx:
+    with engine._context.connector.write(engine.scope) as tx:
         if episodes.transcript(tx, LOCAL, "t") is None:
             episodes.put_transcript(tx, LOCAL, Transcript(id="t", host="picobot", path="session", session="s"))
         episodes.insert(tx, LOCAL, entry)

@@ -95,7 +95,7 @@ def test_a_damaged_row_stops_its_own_transcript_only(engine, tmp_path):
     """The copy repeats a turn of a transcript whose record is damaged, which is met in the middle of storing."""
     _talk(tmp_path / "b" / "first.jsonl", "Said in both", "Said in the first")
     engine.ingest([tmp_path])
-    with engine._context.connector.write() as tx:
+    with engine._context.connector.write(engine.scope) as tx:
         tx._connection.execute("UPDATE transcripts SET title = 'edited by hand'")
     _talk(tmp_path / "a" / "1.jsonl", "Before the copy")
     _talk(tmp_path / "b" / "copy.jsonl", "Said in both")

@@ -37,7 +37,7 @@ Race = Callable[[str, Path], list[str]]
 
 
 def _take(connector: SqliteConnector, lease: Lease) -> bool:
-    with connector.write() as tx:
+    with connector.write(lease.scope) as tx:
         return lease.taken(tx)
 
 
@@ -54,7 +54,7 @@ def _work_in_turn(connector: SqliteConnector, lease: Lease, working: Path) -> st
     except FileExistsError:
         return "two owners"
     working.unlink()
-    with connector.write() as tx:
+    with connector.write(MIA) as tx:
         lease.give_back(tx)
     return "owner"
 
@@ -238,7 +238,7 @@ def test_giving_back_a_lease_that_ran_out_takes_nothing_from_its_next_owner(
     assert _take(connector, first)
     now[0] += LEASE_SECONDS * SECOND
     assert _take(connector, second)
-    with connector.write() as tx:
+    with connector.write(MIA) as tx:
         first.give_back(tx)
     assert not _take(connector, third)
     assert not _take(connector, first)

@@ -169,7 +169,7 @@ def test_an_embedder_that_is_slower_than_a_lease_lasts_keeps_the_work(db, open_e
             deadline = time.monotonic() + 30
             while expiry(connector) != now[0] + LEASE_SECONDS * SECOND:
                 assert time.monotonic() < deadline, "the lease was not renewed"
-            with connector.write() as tx:
+            with connector.write(LOCAL) as tx:
                 refused.append(not Lease(scope=LOCAL, name="embedding", clock=lambda: now[0]).taken(tx))
 
     slow = Vectors(Words(meanwhile=work_for_two_minutes), LOCAL)
@@ -202,7 +202,7 @@ def test_a_process_that_was_overtaken_stops(db, open_engine) -> None:
 
     def overtaken() -> None:
         now[0] += 2 * LEASE_SECONDS * SECOND
-        with connector.write() as tx:
+        with connector.write(LOCAL) as tx:
             assert Lease(scope=LOCAL, name="embedding", clock=lambda: now[0]).taken(tx)
 
     slow = Vectors(Words(meanwhile=overtaken), Scope("local"))

@@ -89,7 +89,7 @@ def leg(monkeypatch: pytest.MonkeyPatch) -> MeaningLeg:
 
 def _put(connector: SqliteConnector, leg: MeaningLeg, docs: dict[int, int], scope: Scope = LOCAL) -> None:
     """Store vectors: by document, the number of the row."""
-    with connector.write() as tx:
+    with connector.write(scope) as tx:
         for doc, number in docs.items():
             scale, vector = quantised(leg.embedder.embed([str(number)])[0])
             vectors.put(tx, scope, "episode", "given", doc, scale, vector)
@@ -119,12 +119,12 @@ def test_what_is_held_keeps_up_with_writes_above_below_and_gone(db: Path, leg: M
                 known, fresh = _asked(connector, leg, number), _asked(connector, MeaningLeg(leg.embedder), number)
                 assert known == fresh
                 assert number == 17 or max(known.nearest, key=lambda doc: known.nearest[doc]) in docs
-        with other.write() as tx:
+        with other.write(LOCAL) as tx:
             for doc in (5_600, 4, 5, 2_001):
                 vectors.remove(tx, LOCAL, "episode", doc)
         assert _asked(connector, leg, 5_703).documents == _asked(connector, MeaningLeg(leg.embedder), 17).documents
         assert 4 not in _asked(connector, leg, 5_703).nearest
-        with other.write() as tx:
+        with other.write(LOCAL) as tx:
             for doc in range(2_002, 5_500):
                 vectors.remove(tx, LOCAL, "episode", doc)
         assert _asked(connector, leg, 17) == _asked(connector, MeaningLeg(leg.embedder), 17)

@@ -272,7 +272,7 @@ def test_a_damaged_session_is_counted_in_the_list_and_said_when_it_is_asked_for(
 def test_a_number_that_memory_stands_for_is_not_given_again(log: Sessions, db: Path) -> None:
     session = log.create()
     log.append(session.id, user("one"), assistant("two"))
-    with log._connector.write() as tx:
+    with log._connector.write(log._scope) as tx:
         tx.run("move_pointer", user="local", id=session.id, before=0, seq=2, at=1, failures=0)
     _damage(db, "DELETE FROM messages")
     assert log.append(session.id, user("three"))[0].seq == 3
@@ -281,7 +281,7 @@ def test_a_number_that_memory_stands_for_is_not_given_again(log: Sessions, db: P
 def test_what_was_stored_before_a_rule_existed_is_redacted_when_it_is_shown(engine, log: Sessions) -> None:
     session = log.create()
     old = stored_message(session.id, 1, assistant(f"use {KEY}", call(arguments=json.dumps({"t": KEY}))), 0)
-    with engine._context.connector.write() as tx:
+    with engine._context.connector.write(engine.scope) as tx:
         store.insert_message(tx, engine.scope, old)
     (shown,) = log.shown(session.id).messages
     assert KEY not in shown.content + shown.tool_calls[0].arguments

@@ -61,7 +61,7 @@ def test_the_summary_is_there_when_history_was_cut_unless_it_is_switched_off(eng
     summary = Summary(
         session_id=session.id, text="They counted.", message_count=18, covered_seq=18, created_at=0, updated_at=0
     )
-    with engine._context.connector.write() as tx:
+    with engine._context.connector.write(engine.scope) as tx:
         store.put_summary(tx, engine.scope, summary)
     found = window_of(engine, session.id)
     assert "## Session Summary\nThey counted." in found.system
@@ -99,7 +99,7 @@ def test_a_fork_keeps_the_summary_that_covers_no_more_than_it_has(engine: Engine
     session = log.create()
     for number in range(4):
         log.append(session.id, user(f"question {number}"), assistant(f"answer {number}"))
-    with engine._context.connector.write() as tx:
+    with engine._context.connector.write(engine.scope) as tx:
         summary = Summary(session_id=session.id, text="s", message_count=4, covered_seq=4, created_at=0, updated_at=0)
         store.put_summary(tx, engine.scope, summary)
     kept = log.summary(log.fork(session.id, 6).id)

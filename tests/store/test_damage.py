@@ -217,7 +217,7 @@ def test_a_write_does_not_make_a_damaged_row_look_whole(filled):
     _sql(filled, "UPDATE sessions SET title = 'x'")
     session = filled.sessions().create(title="Tuesday")
     _sql(filled, "UPDATE sessions SET created_at = created_at + 1")
-    with filled._context.connector.write() as tx:
+    with filled._context.connector.write(filled.scope) as tx:
         assert tx.run("count_failure", user="local", id=session.id, before=0)
     with pytest.raises(Corrupt):
         filled.sessions().get(session.id)

@@ -19,10 +19,11 @@ from picomem.store.sqlite_migrations import APPLICATION_ID, SCHEMA_VERSION
 OPENER = """
 import sys
 from pathlib import Path
+from picomem.store.connector import EVERYONE
 from picomem.store.sqlite import SqliteConnector
 sys.stdout.write("ready\\n"), sys.stdout.flush(), sys.stdin.readline()
 connector = SqliteConnector(Path(sys.argv[1]))
-with connector.write() as tx:
+with connector.write(EVERYONE) as tx:
     tx.run("set_meta", name=sys.argv[2], value="was here")
 with connector.read() as tx:
     print(tx.one("meta", name="redaction_key")[0])

@@ -145,7 +145,7 @@ class Consolidator:
     def begun(self, ready: Ready, lease: Lease) -> str:
         """Take the lease; why a model is not to be asked: "busy" where another process asks one, "overtaken" where it
         has, and else an empty string."""
-        with self._connector.write() as tx:
+        with self._connector.write(self._scope) as tx:
             if not lease.taken(tx):
                 return "busy"
             if not self._unchanged(tx, ready):
@@ -160,14 +160,14 @@ class Consolidator:
     def ended(self, lease: Lease, heartbeat: Heartbeat) -> None:
         """Give the lease back."""
         heartbeat.stop()
-        with self._connector.write() as tx:
+        with self._connector.write(self._scope) as tx:
             lease.give_back(tx)
 
     def reserve(self, model: str, most: Spend) -> bool:
         """Put on the books what a call may cost at most; False where the day's limit does not leave that much."""
         limit = self._settings.memory.daily_token_limit
         now = self._clock()
-        with self._connector.write() as tx:
+        with self._connector.write(self._scope) as tx:
             if limit and consolidations.spent_on(tx, self._scope, now).tokens + most.tokens > limit:
                 return False
             consolidations.add_spending(tx, self._scope, now, model, most)
@@ -177,7 +177,7 @@ class Consolidator:
 
     def settle(self, model: str, most: Spend, spend: Spend) -> None:
         """Set what was reserved for a call to what it cost."""
-        with self._connector.write() as tx:
+        with self._connector.write(self._scope) as tx:
             consolidations.add_spending(tx, self._scope, self._clock(), model, spend + -most)
 
     def taken(self, ready: Ready, proposal: Proposal) -> Taken:
@@ -186,7 +186,7 @@ class Consolidator:
 
     def failed(self, ready: Ready) -> int:
         """Count a failure of the generator; how many there were in a row, with this one."""
-        with self._connector.write() as tx:
+        with self._connector.write(self._scope) as tx:
             consolidations.count_failure(tx, ready.part.session)
         return ready.part.session.consolidation_failures + 1
 
@@ -201,7 +201,7 @@ class Consolidator:
         if dry_run:
             writer.store_vector = None
         try:
-            with self._connector.write() as tx:
+            with self._connector.write(self._scope) as tx:
                 if not self._unchanged(tx, ready):
                     return None
                 done = TakingUp(tx, ready.part, taken, writer, generator, ready.part.session.scope, self._cleaner)

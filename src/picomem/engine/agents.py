@@ -41,7 +41,7 @@ def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Rememb
     open_ = [offer_of(each, engine.scope) for each in found if not is_met(each, kept)]
     if not open_:
         return []
-    with engine._context.connector.write() as tx:
+    with engine._context.connector.write(engine.scope) as tx:
         writer = engine._context.writer("remember")
         done = [writer.remember(tx, offer) for offer in open_]
     engine._context.settle()

@@ -380,7 +380,7 @@ class Engine:
             valid_from=self._context.time(since),
         )
         persons = [] if source is Origin.USER else self._context.persons()
-        with self._context.connector.write() as tx:
+        with self._context.connector.write(self.scope) as tx:
             result = self._context.writer("remember", said=persons).remember(tx, offer)
         self._context.settle()
         if result.decision is Decision.REFUSE:
@@ -436,7 +436,7 @@ class Engine:
         source = chosen(Origin, origin, "origin")
         at = self._context.time(since)
         persons = [] if source is Origin.USER else self._context.persons()
-        with self._context.connector.write() as tx:
+        with self._context.connector.write(self.scope) as tx:
             memory = resolve(tx, self._context.owner(scope), name)
             writer = self._context.writer("revise", said=persons)
             made = revised(tx, writer, memory, fields, source, at, correct, clean.text(reason))
@@ -451,7 +451,7 @@ class Engine:
         persons = self._context.persons()
 
         def archive() -> Change:
-            with self._context.connector.write() as tx:
+            with self._context.connector.write(self.scope) as tx:
                 memory = resolve(tx, self._context.owner(scope), name)
                 writer = self._context.writer("forget", said=persons)
                 asked = writer.persons.ask_to_forget(memory.key, memory.content)
@@ -473,7 +473,7 @@ class Engine:
         """
         from picomem.history.undo import undo
 
-        with self._context.connector.write() as tx:
+        with self._context.connector.write(self.scope) as tx:
             said = self._context.cleaner().text(reason)
             done = undo(tx, self._context.writer("undo"), self.scope, name, said, self._context.vectors())
         if not done:
@@ -520,7 +520,7 @@ class Engine:
         run = new_id()
         for path in markdown_files(list(paths)):
             writer = replace(self._context.writer("migrate"), run=run)
-            with self._context.connector.write() as tx:
+            with self._context.connector.write(self.scope) as tx:
                 each = migrate_file(tx, writer, self.scope, self._context.cleaner(), path, self._context.zone)
             self._context.settle()
             done += [(path, entry, result) for entry, result in each]
@@ -532,7 +532,7 @@ class Engine:
         `session` is its id or the beginning of it. Raises NotFound.
         """
         policy = "private" if release else "deny"
-        with self._context.connector.write() as tx:
+        with self._context.connector.write(self.scope) as tx:
             changed = episodes.set_send_policy(tx, self.scope, session, policy)
         if not changed:
             raise NotFound(f"There is no session “{session[:80]}”; `picomem timeline --json` shows their ids.")
@@ -608,7 +608,7 @@ class Engine:
             with self._context.connector.read() as tx:
                 if not retention.is_due(tx, self.scope, self.settings, self._context.clock()):
                     return dict(retention.NOTHING)
-        with self._context.connector.write() as tx:
+        with self._context.connector.write(self.scope) as tx:
             return retention.tidy(tx, self.scope, self.settings, self._context.writer("expire"))
 
     def embed(

@@ -56,8 +56,10 @@ class Eraser:
         from picomem.erasure.plan import Choice, plan
         from picomem.erasure.purge import erase
         from picomem.store import tombstones
+        from picomem.store.connector import EVERYONE
 
-        with self._context.connector.write() as tx:
+        # Of everyone: full text of a damaged row is made anew with that of all users.
+        with self._context.connector.write(EVERYONE) as tx:
             is_begun = bool(tombstones.marks(tx, self._context.scope))
             if is_begun and not session and older_than is None and not everything:
                 return True, None

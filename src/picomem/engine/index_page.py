@@ -19,6 +19,6 @@ def index_page(context: Context, scope: Scope | None, budget: int | None) -> Ind
         page, made_from = pages.page(tx, owner, context.clock(), size, lambda memory: context.cleaner().shown(memory))
     if made_from:
         # A page that cannot be kept is made again next time.
-        with suppress(StoreError), context.connector.write() as tx:
+        with suppress(StoreError), context.connector.write(owner) as tx:
             pages.keep(tx, owner, page, made_from)
     return page

@@ -19,7 +19,7 @@ from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
 from picomem.sessions.arguments import safe_arguments
 from picomem.store import consolidations, episodes, memories, tombstones, vectors
-from picomem.store.connector import Connector, Row, Transaction
+from picomem.store.connector import EVERYONE, Connector, Row, Transaction
 from picomem.store.legible import legible
 from picomem.store.row_hash import is_whole
 from picomem.text.tokens import count_tokens
@@ -44,8 +44,8 @@ def scrub(
     connector: Connector, scope: Scope, redactor: Redactor, *, dry_run: bool, store_vector: Callable | None
 ) -> Scrubbed:
     """Redact every memory version, episode, title of a transcript, change and conversation of a user; in one
-    transaction."""
-    with connector.write() if not dry_run else connector.read() as tx:
+    transaction, of everyone, because full text of a damaged row is made anew with that of all users."""
+    with connector.write(EVERYONE) if not dry_run else connector.read() as tx:
         scrubbing = _Scrubbing(tx, scope, redactor, dry_run, store_vector)
         for name, table, scrub_row in (
             ("all_memories", "memories", scrubbing.memory),

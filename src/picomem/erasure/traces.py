@@ -41,13 +41,13 @@ def export(connector: Connector, scope: Scope, path: Path, page: str, budget: in
     place = str(path.absolute())
     if connector.read_only:
         return write_whole(path, page)
-    with connector.write() as tx:
+    with connector.write(scope) as tx:
         before = tx.one("export", user=scope.user, path=place)
         _note_export(tx, scope, place, budget, now, content_hash(page))
     try:
         write_whole(path, page)
     except InvalidInput:
-        with connector.write() as tx:
+        with connector.write(scope) as tx:
             if before is None:
                 tx.run("forget_export", user=scope.user, path=place)
             else:
@@ -80,7 +80,7 @@ def finish(connector: Connector, scope: Scope, make_page: MakePage, now: Micros,
         left += without_purged(connector, folder, scope.user if everything else "")
     left += _exports(connector, scope, make_page, now, forget=everything)
     connector.maintenance.leave_no_trace(wait_seconds)
-    with connector.write() as tx:
+    with connector.write(scope) as tx:
         tombstones.end(tx, scope, begun)
     return left
 
@@ -124,7 +124,7 @@ def _exports(connector: Connector, scope: Scope, make_page: MakePage, now: Micro
         except (InvalidInput, NotFound, UnicodeError) as error:
             left.append(f"{error} Look whether it holds what was purged.")
             continue
-        with connector.write() as tx:
+        with connector.write(scope) as tx:
             if forget or not there:
                 tx.run("forget_export", user=scope.user, path=name)
             else:

@@ -256,7 +256,7 @@ class Ingest:
             if not stretch.stored:
                 return  # what became of it is known to the queue
             known[session] = reading.transcript
-        with self._connector.write() as tx:
+        with self._connector.write(self._scope) as tx:
             for each in known.values():
                 # A session that is in the document no longer was read as well: it is told by being there no more.
                 state = json.dumps({**json.loads(each.state), "written": look.written})

@@ -125,7 +125,7 @@ class Writing:
         outcomes: Outcomes = []
         done = Report(run=report.run)
         after: list[Transcript] = []
-        with self._connector.write() as tx:
+        with self._connector.write(self._scope) as tx:
             end = time.monotonic() + LOCK_SECONDS
             for stretch in waiting:
                 try:

@@ -93,14 +93,17 @@ class Embed:
                 )
         finally:
             heartbeat.stop()
-            with suppress(StoreError), self._connector.write() as tx:  # a store that was closed: the lease expires
+            with (
+                suppress(StoreError),
+                self._connector.write(self._scope) as tx,
+            ):  # a store that was closed: the lease expires
                 self._lease.give_back(tx)
         return done
 
     def _begin(self, wait: bool, progress: Embedding | None) -> None:
         deadline = time.monotonic() + (LEASE_SECONDS + 1 if wait else 0)
         while True:
-            with self._connector.write() as tx:
+            with self._connector.write(self._scope) as tx:
                 if self._lease.taken(tx):
                     return
             if time.monotonic() >= deadline:
@@ -120,7 +123,7 @@ class Embed:
             prepared = self._vectors.made([text for _, text in rows])
             if self._stop.is_set():
                 return
-            with self._connector.write() as tx:
+            with self._connector.write(self._scope) as tx:
                 self._renew(tx)
                 for (doc, text), vector in zip(rows, prepared, strict=True):
                     # Another text by now, or none, is for the next run, or for none.
@@ -140,7 +143,7 @@ class Embed:
         """Remove vectors in small transactions until there are none."""
         count = 0
         while True:
-            with self._connector.write() as tx:
+            with self._connector.write(self._scope) as tx:
                 self._renew(tx)
                 removed = some(tx)
             count += removed

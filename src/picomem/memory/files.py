@@ -101,7 +101,7 @@ class Files:
         path = self._checked(path)
         clean = self._cleaner().shown_text(plain(text))
         _check(clean)
-        with self._connector.write() as tx:
+        with self._connector.write(self._scope) as tx:
             if operation and (done := self._done(tx, operation)) is not None:
                 return done
             old = self._expected(tx, path, expected)
@@ -117,7 +117,7 @@ class Files:
     def delete(self, path: str, *, expected: str | None, operation: Operation | None = None) -> Written:
         """Archive the file, where it is of that version. Raises Conflict where it is another by now."""
         path = self._checked(path)
-        with self._connector.write() as tx:
+        with self._connector.write(self._scope) as tx:
             if operation and (done := self._done(tx, operation)) is not None:
                 return done
             old = self._expected(tx, path, expected)
@@ -128,7 +128,7 @@ class Files:
 
     def move(self, path: str, to: str) -> None:
         """Give a file another path. Raises NotFound, and Conflict where one is there already."""
-        with self._connector.write() as tx:
+        with self._connector.write(self._scope) as tx:
             old = memories.by_key(tx, self._scope, _key(self._checked(path)))
             if old is None:
                 raise NotFound(f"There is no file {path}.")

@@ -72,7 +72,7 @@ class Heartbeat:
     def _beat(self) -> None:
         while not self._is_over.wait(BEAT_SECONDS):
             try:
-                with self._connector.write() as tx:
+                with self._connector.write(self._lease.scope) as tx:
                     if not self._lease.taken(tx):
                         return
             except StoreError:

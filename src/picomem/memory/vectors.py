@@ -100,7 +100,7 @@ class Vectors:
         if not waiting:
             return
         prepared = self.prepare([each.text for each in waiting])
-        with connector.write() as tx:
+        with connector.write(self._scope) as tx:
             for each, vector in zip(waiting, prepared, strict=True):
                 if vectors.text(tx, each.scope, each.source, each.doc) == each.text:
                     self._store(tx, each.scope, each.source, each.doc, vector)

@@ -118,7 +118,7 @@ class Notes:
             known = {(file.root, file.path): file for file in rows.files(tx, self._scope)}
         gone = [key for key in known if key not in listed]
         if gone:
-            with self._connector.write() as tx:
+            with self._connector.write(self._scope) as tx:
                 for root, path in gone:
                     rows.delete(tx, self._scope, root, path)
         problems: list[str] = []
@@ -200,7 +200,7 @@ class Notes:
                 touched.append(file)
         if not fresh and not touched:
             return
-        with self._connector.write() as tx:
+        with self._connector.write(self._scope) as tx:
             for file, counted in fresh:
                 rows.put(tx, self._scope, file, counted)
             for file in touched:

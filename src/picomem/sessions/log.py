@@ -48,7 +48,7 @@ class Sessions:
     def create(self, channel: Channel | str = Channel.TUI, *, channel_id: str = "", title: str = "") -> Session:
         """Begin a conversation. Raises InvalidInput for an unknown channel."""
         session = self._begun(one_of(Channel, channel, "channel"), self._safe(channel_id), one_line(self._safe(title)))
-        with self._connector.write() as tx:
+        with self._connector.write(self._scope) as tx:
             sessions.put(tx, session)
         return session
 
@@ -60,7 +60,7 @@ class Sessions:
         chosen, name = one_of(Channel, channel, "channel"), self._safe(channel_id)
         if not name.strip():
             raise InvalidInput("The conversation's name is empty; write a few letters.")
-        with self._connector.write() as tx:
+        with self._connector.write(self._scope) as tx:
             found = sessions.of_channel(tx, self._scope, chosen.value, name)
             if found is None:
                 found = self._begun(chosen, name, "")
@@ -73,7 +73,7 @@ class Sessions:
         Raises NotFound, and InvalidInput for what no conversation can hold: a result without its call, among others.
         """
         safe = [safe_said(message, self._safe) for message in said]
-        with self._connector.write() as tx:
+        with self._connector.write(self._scope) as tx:
             session = self._found(tx, session_id)
             first = self._next_seq(tx, session)
             waiting = Waiting()
@@ -97,7 +97,7 @@ class Sessions:
         and the numbers close up. Raises NotFound, and InvalidInput where `at` is no message or would part a call from
         its result.
         """
-        with self._connector.write() as tx:
+        with self._connector.write(self._scope) as tx:
             source = self._found(tx, session_id)
             loaded = sessions.messages_after(tx, self._scope, source.id, 0)
             kept = [message for message in loaded.messages if message.seq <= at]
@@ -225,7 +225,7 @@ class Sessions:
         return found
 
     def _changed(self, session_id: str, **fields: object) -> Session:
-        with self._connector.write() as tx:
+        with self._connector.write(self._scope) as tx:
             session = replace(self._found(tx, session_id), **fields)  # type: ignore[arg-type]
             sessions.put(tx, session)
         return session

@@ -37,7 +37,7 @@ from picomem.sessions.arguments import Redact, safe_arguments
 from picomem.sessions.people import user_of
 from picomem.sessions.said import id_like, safe_said, stored_message, title_of, with_origins
 from picomem.store import sessions
-from picomem.store.connector import Connector, Transaction
+from picomem.store.connector import EVERYONE, Connector, Transaction
 from picomem.store.tombstones import Tombstones
 from picomem.text.plain import plain
 from picomem.values import dataclass, replace
@@ -76,7 +76,7 @@ def take_over(
     skipped: Counter[str] = Counter()
     found = _read(path, lambda text: redactor().redact(plain(text)).text, clock(), skipped)
     new, messages, differing = 0, 0, []
-    with connector.write() as tx:
+    with connector.write(EVERYONE) as tx:  # a snapshot holds the sessions of several users
         for each in found:
             if Tombstones(tx, each.session.scope).touches("picobot", each.session.id, ""):
                 skipped["purged session"] += 1

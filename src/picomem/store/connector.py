@@ -8,12 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from enum import Enum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from picomem.records.scope import Scope
 
 Row = tuple[Any, ...]
+
+
+class Everyone(Enum):
+    """Whose rows a transaction writes that works on all users'."""
+
+    EVERYONE = "everyone"
+
+
+EVERYONE: Final = Everyone.EVERYONE
 
 
 class Transaction(Protocol):
@@ -128,8 +138,17 @@ class Connector(Protocol):
         """A consistent snapshot."""
         ...
 
-    def write(self) -> AbstractContextManager[Transaction]:
-        """The one write transaction at a time; nested calls join the outer one."""
+    def write(self, scope: Scope | Everyone) -> AbstractContextManager[Transaction]:
+        """A write transaction that holds the lock of the user of `scope`; nested calls join the outer one.
+
+        Two of the same user never run at once; nothing may depend on two of different users not doing so. With
+        EVERYONE no other runs at all. A statement, or a nested call, with another user's id is a mistake in the program
+        and raises RuntimeError.
+
+        SQLite has one writer, so there every lock is that of the file. PostgreSQL takes an advisory lock of the
+        transaction: an exclusive one on a hash of the user's id, under a shared one on the store, which EVERYONE takes
+        exclusively.
+        """
         ...
 
     def close(self) -> None: ...

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from picomem.store.connector import Connector, Maintenance, Transaction
+from picomem.records.scope import Scope
+from picomem.store.connector import Connector, Everyone, Maintenance, Transaction
 
 
 class LateConnector:
@@ -25,8 +26,8 @@ class LateConnector:
     def read(self) -> AbstractContextManager[Transaction]:
         return self._opened().read()
 
-    def write(self) -> AbstractContextManager[Transaction]:
-        return self._opened().write()
+    def write(self, scope: Scope | Everyone) -> AbstractContextManager[Transaction]:
+        return self._opened().write(scope)
 
     @property
     def maintenance(self) -> Maintenance:

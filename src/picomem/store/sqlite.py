@@ -27,9 +27,10 @@ import apsw
 
 from picomem import errors
 from picomem.paths import hold_database, release_database
+from picomem.records.scope import Scope
 from picomem.store import ballast, meta
 from picomem.store import sqlite_migrations as migrations
-from picomem.store.connector import Maintenance
+from picomem.store.connector import Everyone, Maintenance
 from picomem.store.lost_files import look_for_lost_files
 from picomem.store.new_file import create_missing_file
 from picomem.store.row_hash import COLUMNS, is_whole
@@ -57,6 +58,7 @@ class SqliteConnector:
         self._readers_lock = threading.Lock()
         self._depth = 0
         self._owner = 0
+        self._user: str | None = None  # whose transaction it is that is under way; None: everyone's
         self._local = threading.local()
         # Weak, so that the reader of a thread that has ended is closed with it.
         self._readers: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
@@ -178,14 +180,15 @@ class SqliteConnector:
                     connection.execute("COMMIT")
 
     @contextmanager
-    def write(self) -> Iterator[SqliteTransaction]:
+    def write(self, scope: Scope | Everyone) -> Iterator[SqliteTransaction]:
         """One transaction: all of it or nothing. Raises ReadOnly, Locked, DiskFull or StoreError.
 
         Raises StoreError as well where full text was made by another version of the analyser: what that version put in
         could not be taken out again.
         """
-        with self._begun() as writer:
-            tx = SqliteTransaction(writer, self.path)
+        user = scope.user if isinstance(scope, Scope) else None
+        with self._begun(user) as writer:
+            tx = SqliteTransaction(writer, self.path, user)
             self._refuse_other_terms(tx)
             yield tx
 
@@ -198,12 +201,12 @@ class SqliteConnector:
     @contextmanager
     def repair(self) -> Iterator[SqliteRepair]:
         """See `Maintenance.repair`. Full text may be of another version, because a repair makes it anew."""
-        with self._begun() as writer:
+        with self._begun(None) as writer:
             yield SqliteRepair(writer, self.path)
 
     @contextmanager
-    def _begun(self) -> Iterator[apsw.Connection]:
-        """The writer in a transaction; nested calls join the outer one."""
+    def _begun(self, user: str | None) -> Iterator[apsw.Connection]:
+        """The writer in a transaction of a user, or of everyone; nested calls join the outer one."""
         self._refuse_closed()
         if self._disk_is_full:
             raise errors.DiskFull()
@@ -214,10 +217,12 @@ class SqliteConnector:
             )
         with self._lock, translated(self.path), self._blaming_damage():
             if self._depth:
+                if self._user not in (None, user):
+                    raise RuntimeError(f"A transaction of {user or 'everyone'} begins within one of {self._user}.")
                 yield writer
                 return
             writer.execute("BEGIN IMMEDIATE")
-            self._depth, self._owner = 1, threading.get_ident()
+            self._depth, self._owner, self._user = 1, threading.get_ident(), user
             try:
                 yield writer
                 writer.execute("COMMIT")

@@ -10,6 +10,7 @@ import apsw
 
 from picomem import errors
 from picomem.store import ballast
+from picomem.store.connector import EVERYONE
 from picomem.store.sqlite_errors import translated
 from picomem.store.sqlite_transaction import SqliteRepair
 
@@ -88,7 +89,7 @@ class SqliteMaintenance:
     def _merge_words(self) -> None:
         """Write each full-text index anew, as one segment. One that is one segment already SQLite leaves as it is, so
         a word is put in, and taken out again."""
-        with self._connector.write() as tx:
+        with self._connector.write(EVERYONE) as tx:
             for source, texts in (("memory", ("name", "body")), ("episode", ("body",)), ("note", ("name", "body"))):
                 word = {"doc": _NO_DOC, **dict.fromkeys(texts, "purged")}
                 tx.run(f"{source}_words_add", **word)

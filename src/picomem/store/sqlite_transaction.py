@@ -20,14 +20,18 @@ from picomem.store.tolerant import rows_of, undecoded_rows
 class SqliteTransaction:
     """A transaction on one connection."""
 
-    def __init__(self, connection: apsw.Connection, path: Path) -> None:
+    def __init__(self, connection: apsw.Connection, path: Path, user: str | None = None) -> None:
+        """`user` is the one whose rows alone may be read and written; None: everyone's."""
         self._connection = connection
         self._path = path
+        self._user = user
 
     def all(self, name: str, /, **values: object) -> list[Row]:
+        self._refuse_others(name, values)
         return self._rows(statement(name), values)
 
     def one(self, name: str, /, **values: object) -> Row | None:
+        self._refuse_others(name, values)
         try:
             return next(iter(self._connection.execute(statement(name), values)), None)  # type: ignore[arg-type]
         except UnicodeDecodeError:
@@ -36,12 +40,15 @@ class SqliteTransaction:
             raise translation(error, self._path) from error
 
     def run(self, name: str, /, **values: object) -> int:
+        self._refuse_others(name, values)
         if (found := seal(name)) is not None:
             return write(found, statement(name), values, self._rows, self._run)
         return self._run(statement(name), values)
 
     def run_many(self, name: str, rows: Iterable[Mapping[str, object]], /) -> None:
         found = seal(name)
+        if self._user is not None:
+            rows = self._own_rows(name, rows)
         try:
             self._connection.executemany(statement(name), rows if found is None else map(found.sealed, rows))  # type: ignore[arg-type]
         except apsw.Error as error:
@@ -52,6 +59,15 @@ class SqliteTransaction:
 
     def last_doc(self, scope: Scope) -> int:
         return doc_numbers.last(self, scope)
+
+    def _own_rows(self, name: str, rows: Iterable[Mapping[str, object]]) -> Iterator[Mapping[str, object]]:
+        for values in rows:
+            self._refuse_others(name, values)
+            yield values
+
+    def _refuse_others(self, name: str, values: Mapping[str, object]) -> None:
+        if self._user is not None and values.get("user", self._user) != self._user:
+            raise RuntimeError(f"The statement {name} is of user {values['user']}, its transaction of {self._user}.")
 
     def _rows(self, sql: str, values: Mapping[str, object]) -> list[Row]:
         try:
