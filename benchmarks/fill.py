@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from benchmarks.prose import Prose
 from picomem.clock import DAY, MINUTE, parse_iso
-from picomem.evaluation.baseline import Fts5
 from picomem.models.embedder import quantised
 from picomem.records.episode import Episode, Transcript
 from picomem.records.ids import new_id
@@ -24,6 +23,7 @@ from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.store import episodes, vectors
 from picomem.store.connector import EVERYONE, Transaction
+from picomem.store.plain_full_text import Fts5
 from picomem.store.sqlite import SqliteConnector
 from picomem.values import dataclass, replace
 

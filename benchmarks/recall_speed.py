@@ -16,9 +16,9 @@ from time import perf_counter, process_time
 from benchmarks.fill import ASKER, Filled, tell
 from picomem.app import open_engine
 from picomem.clock import parse_iso
-from picomem.evaluation.baseline import Fts5
 from picomem.evaluation.metrics import median
 from picomem.settings import RecallSettings, Settings
+from picomem.store.plain_full_text import Fts5
 from picomem.store.sqlite import SqliteConnector
 from picomem.values import dataclass
 

@@ -87,8 +87,8 @@ def test_an_open_database_is_neither_read_nor_replaced(tmp_path: Path) -> None:
     (tmp_path / "memory.db-shm").write_bytes(b"locks")
     (tmp_path / "link").symlink_to(database)
     os.link(database, tmp_path / "other-name")
-    hold_database(database)
-    hold_database(database)
+    hold_database(database, ("", "-shm"))
+    hold_database(database, ("", "-shm"))
     release_database(database)  # held twice, released once
     try:
         for name in ("memory.db", "memory.db-shm", "link", "other-name"):

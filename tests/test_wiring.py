@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import picomem
@@ -55,6 +56,18 @@ def test_nobody_calls_the_function_of_an_operation_around_its_permission() -> No
 def _runs(call: ast.Call, function: ast.Attribute) -> bool:
     """Whether a call looks like `operation.run(engine, …)`."""
     return function.attr == "run" and bool(call.args) and "engine" in ast.unparse(call.args[0])
+
+
+def test_only_the_store_and_the_wiring_know_which_database_it_is() -> None:
+    """Elsewhere only transcripts are databases, those of other programs."""
+    about_sqlite = re.compile(r"sqlite|apsw|-wal\b|-shm\b", re.IGNORECASE)
+    knowing = {file for file in TREES if about_sqlite.search((SOURCES / file).read_text("utf-8"))}
+    assert {file for file in knowing if not file.startswith(("store/", "ingest/"))} == {
+        "__init__.py",  # its docstring is the package's description
+        "app.py",
+    }
+    making = files_that_call("SqliteConnector")
+    assert making == {"app.py"}
 
 
 def test_a_write_says_whose_it_is() -> None:

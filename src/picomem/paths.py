@@ -17,9 +17,9 @@ from pathlib import Path
 from picomem.errors import InvalidInput, NotFound
 
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_DATABASE_FILES = ("", "-wal", "-shm", "-journal")
 
 _open_databases: Counter[Path] = Counter()
+_suffixes: dict[Path, tuple[str, ...]] = {}
 _open_databases_lock = threading.Lock()
 
 
@@ -59,7 +59,7 @@ def make_private_dir(folder: Path) -> None:
 
 
 def private_umask() -> None:
-    """Make every file that this process creates from now on private (SQLite's -wal and -shm among them)."""
+    """Make every file that this process creates from now on private (those beside a database among them)."""
     os.umask(0o077)
 
 
@@ -129,10 +129,14 @@ def read_regular(path: Path, *, most: int) -> bytes:
     return content
 
 
-def hold_database(path: Path) -> None:
-    """Note that this process has a database open. Each call is taken back by one of `release_database`."""
+def hold_database(path: Path, suffixes: tuple[str, ...]) -> None:
+    """Note that this process has a database open, whose files have its name and one of these endings ("" for itself).
+
+    Each call is taken back by one of `release_database`.
+    """
     with _open_databases_lock:
         _open_databases[path.absolute()] += 1
+        _suffixes[path.absolute()] = suffixes
 
 
 def release_database(path: Path) -> None:
@@ -141,6 +145,7 @@ def release_database(path: Path) -> None:
         _open_databases.subtract([path.absolute()])
         if _open_databases[path.absolute()] <= 0:
             del _open_databases[path.absolute()]
+            _suffixes.pop(path.absolute(), None)
 
 
 def open_databases() -> list[Path]:
@@ -149,14 +154,14 @@ def open_databases() -> list[Path]:
 
 
 def open_database_suffix(path: Path) -> str | None:
-    """Which file of a database that this process has open a path leads to: "", "-wal", "-shm" or "-journal".
+    """Which file of a database that this process has open a path leads to: one of the endings given to `hold_database`.
 
     None where it leads to none of them. Raises InvalidInput where that cannot be told.
     """
     status = status_of(path)
     if status is not None:
         for database in open_databases():
-            for suffix in _DATABASE_FILES:
+            for suffix in _suffixes.get(database, ()):
                 held = status_of(Path(f"{database}{suffix}"))
                 if held is not None and os.path.samestat(status, held):
                     return suffix
@@ -166,8 +171,8 @@ def open_database_suffix(path: Path) -> str | None:
 def refuse_open_database(path: Path) -> None:
     """Raise InvalidInput where a path leads to a database file that this process has open.
 
-    POSIX drops all locks of a process on a file when the process closes any descriptor of the file, SQLite's among
-    them; another process could then write in the middle of a transaction.
+    POSIX drops all locks of a process on a file when the process closes any descriptor of the file, a
+    database's among them; another process could then write in the middle of a transaction.
     """
     if open_database_suffix(path) is not None:
         raise InvalidInput(f"{path} is the memory database that is open; name another file.")

@@ -6,10 +6,10 @@ from dataclasses import asdict
 import pytest
 
 from picomem.evaluation import quality
-from picomem.evaluation.baseline import Fts5
 from picomem.evaluation.metrics import auroc
 from picomem.evaluation.sureness import is_found, rendered, sureness
 from picomem.evaluation.trial import Outcome
+from picomem.store.plain_full_text import Fts5
 
 
 def asked(confidence: float, *ranks: int | None, turns: bool = True) -> Outcome:

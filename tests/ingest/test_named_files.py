@@ -13,6 +13,7 @@ from picomem.errors import InvalidInput
 from picomem.ingest import source
 from picomem.ingest.places import find
 from picomem.paths import hold_database, release_database
+from picomem.store.database_files import SUFFIXES
 
 _HELLO = b'{"role":"user","content":"hello"}\n'
 
@@ -73,7 +74,7 @@ def test_an_open_database_is_not_opened_as_a_transcript(tmp_path, talk):
     for database in databases:
         for ending in ("", "-wal", "-shm"):
             Path(f"{database}{ending}").write_bytes(_HELLO)
-        hold_database(database)
+        hold_database(database, SUFFIXES)
     try:
         named = [Path(f"{database}{ending}") for database in databases for ending in ("", "-wal", "-shm")]
         found = find([*named, tmp_path])

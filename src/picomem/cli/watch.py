@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, NoReturn
 from picomem.cli.remark import remark
 from picomem.cli.run import json_document
 from picomem.errors import InvalidInput, PicomemError
-from picomem.ingest.places import default_places
+from picomem.ingest.places import default_places, listed_names
+from picomem.ingest.source import LOG
 from picomem.operations.maintenance import Ingest
 from picomem.operations.operation import Operation
 from picomem.operations.views import jsonable
@@ -33,8 +34,7 @@ if TYPE_CHECKING:
 _QUIET = 400  # milliseconds without a change before changes are read: agents write in bursts
 _LONGEST_BURST = 5_000  # milliseconds after which they are read although more come
 _LOOK = 2_000  # milliseconds between two looks at the folders themselves
-_ENDINGS = (".jsonl", ".jsonl.zst", "sessions.json", "openclaw-agent.sqlite")
-_LOG = "-wal"  # what is written to a database stands in the file beside it at first
+_ENDINGS = (".jsonl", ".jsonl.zst")
 
 
 def watch(engine: Engine, operation: Operation, request: Ingest, *, as_json: bool) -> int:
@@ -116,8 +116,9 @@ def _changes(there: dict[Path, int], files: frozenset[str], *, recursive: bool) 
         ):
             paths = {Path(path) for _, path in changed}
             # A new folder counts as well: what was put into it before it was watched made no sound.
-            named = ((path, path.name.removesuffix(_LOG)) for path in paths)
-            yield {path for path, name in named if name.endswith(_ENDINGS) or name in files or path.is_dir()}
+            endings = (*_ENDINGS, *listed_names())
+            named = ((path, path.name.removesuffix(LOG)) for path in paths)
+            yield {path for path, name in named if name.endswith(endings) or name in files or path.is_dir()}
     except FileNotFoundError:
         return  # a folder went away before it could be watched: the caller looks again
     except OSError as error:

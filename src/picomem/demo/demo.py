@@ -24,6 +24,7 @@ from picomem.ingest.report import Progress, Report
 from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
 from picomem.settings import RecallSettings, Settings
+from picomem.store.database_files import files_of
 from picomem.values import dataclass
 
 SAMPLES = Path(__file__).parent / "sessions"
@@ -78,8 +79,8 @@ def _fresh(folder: Path) -> Path:
     database = folder / DATABASE
     if database.resolve() == paths.database_path().resolve():
         raise InvalidInput(f"{database} is your own store; choose another folder for the demo.")
-    for suffix in ("", "-wal", "-shm"):
-        database.with_name(DATABASE + suffix).unlink(missing_ok=True)
+    for file in files_of(database):
+        file.unlink(missing_ok=True)
     return database
 
 

@@ -1,7 +1,7 @@
 """The proof of a purge: every file is read byte by byte for what was erased.
 
 A piece of a text that also stands in what stays (people say the same thing twice) proves nothing, and is counted apart.
-Of full text the index itself is asked as well, since SQLite stores of a word only what the one before it lacks.
+Of full text the index itself is asked as well, since it may store of a word only what the one before it lacks.
 """
 
 from __future__ import annotations

@@ -18,13 +18,14 @@ from pathlib import Path
 from picomem.clock import Micros
 from picomem.errors import InvalidInput, NotFound
 from picomem.memory.index import HEAD
-from picomem.paths import is_regular, open_database_suffix, read_regular, spares_of, status_of, write_whole
+from picomem.paths import is_regular, read_regular, spares_of, status_of, write_whole
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
 from picomem.sessions.snapshot import NAME as SNAPSHOT
 from picomem.sessions.snapshot import without_purged
 from picomem.store import tombstones
 from picomem.store.connector import Connector, Transaction
+from picomem.store.database_files import holds_content
 from picomem.store.legible import readable
 
 _LARGEST = 16 << 20  # bytes of an exported page, and of what somebody wrote into it
@@ -88,7 +89,7 @@ def finish(connector: Connector, scope: Scope, make_page: MakePage, now: Micros,
 def files_to_scan(tx: Transaction, connector: Connector, scope: Scope, data_folder: Path) -> list[Path]:
     """The database, whatever lies beside it under its name, the exports; and all of the data folder, if it lies there.
 
-    A database elsewhere may stand among files that are none of ours. The index of the log (`-shm`) holds no content.
+    A database elsewhere may stand among files that are none of ours. The index of a log holds no content.
     """
     files = dict.fromkeys(connector.maintenance.files())
     for path in list(files)[:1]:
@@ -104,7 +105,7 @@ def files_to_scan(tx: Transaction, connector: Connector, scope: Scope, data_fold
 
 def _is_to_be_read(path: Path) -> bool:
     try:
-        return is_regular(path) and open_database_suffix(path) != "-shm"
+        return is_regular(path) and holds_content(path)
     except InvalidInput:
         return os.access(path, os.F_OK)  # it is there and cannot be looked at: the scan says so
 

@@ -22,13 +22,13 @@ from picomem.app import check_exists, open_engine, zone_of
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, Corrupt, EmbedderFailed, NotFound, Refused
 from picomem.evaluation import metrics
-from picomem.evaluation.baseline import Fts5
 from picomem.evaluation.own_report import BARE, DEPTH, Answered, Came, OwnReport, made_report
 from picomem.evaluation.questions import OwnQuestion, read_questions
 from picomem.evaluation.variants import Variant
 from picomem.paths import database_path, named_database
 from picomem.records.hit import Hit
 from picomem.store.copying import copy_store
+from picomem.store.plain_full_text import Fts5
 from picomem.values import dataclass
 
 _UNBOUNDED = 1_000_000_000

@@ -23,7 +23,6 @@ from picomem.clock import parse_iso
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.evaluation import metrics
-from picomem.evaluation.baseline import Fts5
 from picomem.evaluation.cases import Case, Question, Session, TurnKey, asked_at
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, format_named
@@ -32,6 +31,7 @@ from picomem.models.embedder import Embedder
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Hit
 from picomem.settings import RecallSettings, Settings, load
+from picomem.store.plain_full_text import Fts5
 from picomem.values import dataclass
 
 SYSTEMS = ("picomem", "fts5")

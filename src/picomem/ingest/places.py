@@ -69,12 +69,13 @@ def find(places: Iterable[str | Path | Place], recognize: Recognize = lambda _: 
     return _once(found)
 
 
-def _listed_names() -> frozenset[str]:
+def listed_names() -> frozenset[str]:
+    """The names of files that are looked at in a folder though they do not end in .jsonl."""
     return frozenset(name for form in formats() for name in form.file_names)
 
 
 def _in_folder(folder: Path, recognize: Recognize) -> Iterator[Found]:
-    names = _listed_names()
+    names = listed_names()
     for path, problem in _walk(folder, _DEEPEST):
         if problem:
             yield Found(path, "", problem)
@@ -93,7 +94,7 @@ _UNCLAIMED = "not a transcript of a known format"
 
 def _judged(path: Path, recognize: Recognize) -> Found:
     try:
-        if path.name not in _listed_names() and (known := recognize(path)):
+        if path.name not in listed_names() and (known := recognize(path)):
             return Found(path, known, unchanged=True)
         sample = _sample(path)
         found = format_of(path, sample.head)

@@ -23,6 +23,7 @@ from picomem.ingest.reader import Line
 from picomem.paths import refuse_open_database, status_of
 
 MAGIC = b"SQLite format 3\0"
+LOG = "-wal"  # what is written to a database stands in the file of this ending at first
 # Nanoseconds after which a file system gives another time to a change; some count in seconds, or by twos.
 _SETTLED = 2_500_000_000
 _PART = re.compile(r"\.(sqlite3?|db)-(wal|shm|journal)$")

@@ -486,7 +486,8 @@ def _check_words(
 
 
 def _holds_the_words(tx: RepairTransaction, users: list[Scope], source: str) -> bool:
-    """Whether full text is what the rows make. SQLite's own check sees no word that became another, and no wrong place.
+    """Whether full text is what the rows make. The database's own check sees neither a word that became another nor a
+    wrong place.
 
     Each word with its place counts into one sum, so that neither side is kept in memory.
     """

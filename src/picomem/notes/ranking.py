@@ -24,7 +24,7 @@ from picomem.values import dataclass
 
 NAME_WEIGHT = 2.0  # of a word in a heading or a file's name, beside one in the text
 SUBSTRING_SCORE = 0.4  # a string that occurs somewhere inside other words says little
-_K1, _B = 1.2, 0.75  # as in SQLite (ext/fts5/fts5_aux.c)
+_K1, _B = 1.2, 0.75  # as in full text (store/search.py)
 
 
 @dataclass(frozen=True, slots=True)

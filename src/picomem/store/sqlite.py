@@ -31,6 +31,7 @@ from picomem.records.scope import Scope
 from picomem.store import ballast, meta
 from picomem.store import sqlite_migrations as migrations
 from picomem.store.connector import Everyone, Maintenance
+from picomem.store.database_files import SUFFIXES
 from picomem.store.lost_files import look_for_lost_files
 from picomem.store.new_file import create_missing_file
 from picomem.store.row_hash import COLUMNS, is_whole
@@ -79,7 +80,7 @@ class SqliteConnector:
 
     def _open(self) -> None:
         new = create_missing_file(self.path)
-        hold_database(self.path)
+        hold_database(self.path, SUFFIXES)
         self._is_held = True
         if not new:
             look_for_lost_files(self.path)

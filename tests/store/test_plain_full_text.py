@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from picomem.evaluation.baseline import Fts5, match_of, paired
+from picomem.store.plain_full_text import Fts5, match_of, paired
 
 
 @pytest.fixture

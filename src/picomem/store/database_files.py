@@ -1,0 +1,21 @@
+"""The files of a SQLite database: itself, and what SQLite keeps beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from picomem.paths import open_database_suffix
+
+LOG, LOG_INDEX, JOURNAL = "-wal", "-shm", "-journal"
+SUFFIXES = ("", LOG, LOG_INDEX, JOURNAL)
+
+
+def files_of(database: Path) -> list[Path]:
+    """The files that a database may consist of, whether they are there or not."""
+    return [Path(f"{database}{suffix}") for suffix in SUFFIXES]
+
+
+def holds_content(path: Path) -> bool:
+    """Whether a file may hold what was stored, and can be read without harm. The index of the log of an open database
+    holds page numbers and locks alone (see file_bytes.py). Raises InvalidInput where that cannot be told."""
+    return open_database_suffix(path) != LOG_INDEX
