@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 
 import picomem
-from picomem.operations.table import operations
+from picomem.operations.operation import options
+from picomem.operations.table import NAMES, operations
 
 SOURCES = Path(picomem.__file__).parent
 TREES = {
@@ -106,3 +107,37 @@ def test_nobody_outside_of_the_engine_looks_into_one() -> None:
         if isinstance(node, ast.Attribute) and node.attr == "_context" and "engine" in ast.unparse(node.value)
     }
     assert {file for file in looking if not file.startswith("engine/")} == set()
+
+
+# Strings of a surface that equal the name of an operation and mean something else, or are the surface's own.
+OTHER_MEANINGS = {
+    ("agent/capability.py", "index"): "the name of a part of an agent's instructions",
+}
+# Rendered from descriptions and chat commands in a later change.
+UNRENDERED = ("cli/text/", "cli/slash.py")
+
+
+def test_no_surface_knows_an_operation_by_its_name() -> None:
+    known = {*NAMES, *(each.tool for each in operations() if each.tool)}
+    mentions = {
+        (file, node.value)
+        for file, tree in TREES.items()
+        if file.startswith(("cli/", "gateway/", "agent/")) and not file.startswith(UNRENDERED)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in known
+    }
+    assert mentions - OTHER_MEANINGS.keys() == set()
+    assert OTHER_MEANINGS.keys() <= mentions, "an exception that is not needed any more"
+
+
+def test_the_fields_of_an_operation_agree_with_its_request_and_result() -> None:
+    for each in operations():
+        has_cursor = {"cursor"} <= {name for name, _, _ in options(each.request)} and "cursor" in dir(each.result)
+        assert each.pages == has_cursor, each.name
+        needs_path = any(about["path"] and about["positional"] for _, _, about in options(each.request))
+        assert each.reads_local_files == needs_path, each.name
+        assert each.stores_request <= (not each.read_only), each.name
+        assert bool(each.memory_action or each.default_tool) <= (not each.reads_local_files), each.name
+    with_confirmation = [each for each in operations() if each.confirmation]
+    assert all(each.destructive and not each.tool for each in with_confirmation)
+    assert [each.resource for each in operations() if each.resource] == ["index"]

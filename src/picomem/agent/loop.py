@@ -47,7 +47,7 @@ from picomem.agent.failures import failure
 from picomem.agent.fence import Fence
 from picomem.agent.history import to_model, to_said
 from picomem.agent.text_tool_calls import Held, PlainCalls
-from picomem.agent.tools import TOOLS
+from picomem.agent.tools import SAVING, TOOLS
 from picomem.clock import system_clock, to_datetime
 from picomem.compaction import flush
 from picomem.consolidation.due import Trigger, Triggers, due
@@ -164,7 +164,7 @@ class PicoBot:
         assert self._engine is not None
         window = await to_thread.run_sync(window_of, self._engine, self.talk.session)
         said = "\n\n".join(message.content for message in window.messages if message.role is Role.USER)
-        memory = Memory(self._engine, tools=["remember"], actor=ACTOR).showing(window, said=said)
+        memory = Memory(self._engine, tools=[SAVING], actor=ACTOR).showing(window, said=said)
         memory.hides_trouble = False
         try:
             history = to_model(window.messages)

@@ -1,10 +1,10 @@
 """Memory as tools of an agent on pydantic-ai, rendered from the table of operations.
 
-`TOOLS` are the operations that an agent is offered: the three of the memory plan (`memory_store`, `memory_recall`,
-`memory_forget`), the two that look at the store (`memory_index_status`, `memory_audit`), and show and why. Each costs
-tokens of every request, so `memory_revise` is left out: to store under a known key makes a new version too. Reading a
-person's files (`memory_ingest`) is for the person to start. `memory` is one tool more, that saves, lists and deletes
-what the user asks to be remembered; it calls the same operations.
+`TOOLS` are the operations that an agent is offered (`default_tool`): the three of the memory plan (`memory_store`,
+`memory_recall`, `memory_forget`), the two that look at the store (`memory_index_status`, `memory_audit`), and show and
+why. Each costs tokens of every request, so `memory_revise` is left out: to store under a known key makes a new version
+too. Reading a person's files (`memory_ingest`) is for the person to start. `memory` is one tool more, that saves, lists
+and deletes what the user asks to be remembered; it calls the same operations.
 
 While texts of other tools are in the model's sight (`voices`), what it stores is trusted only where the person stated
 it, and it archives nothing that the person has not spoken of: a page that gives orders gives them to nobody here. What
@@ -34,13 +34,16 @@ from picomem.operations.advice import for_agents, with_notes_for_agents
 from picomem.operations.operation import Operation
 from picomem.operations.remembering import Forget, Remember, Revise
 from picomem.operations.schemas import Parameters, described
-from picomem.operations.table import operation
+from picomem.operations.table import operation, operations
 from picomem.operations.vouching import vouched
 from picomem.values import replace
 
-TOOLS = ("remember", "recall", "forget", "show", "why", "index-status", "audit")
+TOOLS = tuple(each.name for each in operations() if each.default_tool)
 MEMORY = "memory"  # the name of the tool of three actions
-_ACTIONS = {"save": "remember", "list": "memories", "delete": "forget"}
+SAVE = "save"
+_NEEDED = {SAVE: ("key", "content"), "list": (), "delete": ("key",)}  # parameters of each action of `memory`
+_ACTIONS = {each.memory_action: each.name for each in operations() if each.memory_action}
+SAVING = _ACTIONS[SAVE]  # the operation that stores
 _CALLS_AT_ONCE = 4  # a reading thread holds a database connection of its own
 _MOST_TRIES = 3  # of arguments that are no JSON object: small models write such
 _ANY_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
@@ -48,7 +51,7 @@ _ANY_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), 
 _MEMORY_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "action": {"type": "string", "enum": list(_ACTIONS), "description": "what to do"},
+        "action": {"type": "string", "enum": list(_NEEDED), "description": "what to do"},
         "key": {
             "type": "string",
             "description": "save and delete: the memory's name: lower-case letters, digits, underscores",
@@ -114,7 +117,9 @@ class MemoryTools(AbstractToolset[Any]):
             request = _weighed_once(request)
             if isinstance(request, Forget) and self.voices is not None:
                 self._check_mentioned(request, self.voices)
-            request, note = vouched(request, self.voices.spoken if self.voices else None, self.engine)
+            note = ""
+            if found.stores_request:
+                request, note = vouched(request, self.voices.spoken if self.voices else None, self.engine)
             result = found.call(self.engine, request)
         except PicomemError as error:
             if isinstance(error, StoreError) and not self.hides_trouble:
@@ -142,7 +147,7 @@ class MemoryTools(AbstractToolset[Any]):
             )
             for found, parameters in self._operations.values()
         ]
-        if all(name in self._tools for name in ("remember", "forget")):
+        if all(_ACTIONS[action] in self._tools for action, needed in _NEEDED.items() if needed):
             made.append(
                 ToolDefinition(
                     name=MEMORY, description=_MEMORY_DOC, parameters_json_schema=_MEMORY_SCHEMA, sequential=True
@@ -170,13 +175,13 @@ def _operation(name: str) -> Operation:
 def _of_three(arguments: Mapping[str, Any]) -> tuple[Operation, Any]:
     """What the tool of three actions asks for: the same requests as the operations' own tools make."""
     action = arguments.get("action")
-    if action not in _ACTIONS:
-        raise InvalidInput(f"action is {action!r}; it is one of {', '.join(_ACTIONS)}.")
+    if action not in _NEEDED:
+        raise InvalidInput(f"action is {action!r}; it is one of {', '.join(_NEEDED)}.")
     given = {name: value for name, value in arguments.items() if name != "action" and value is not None}
     unknown = sorted(given.keys() - {"key", "content"})
     if unknown:
         raise InvalidInput(f"{MEMORY} has no parameter “{unknown[0][:40]}”; there are action, key, content.")
-    needed = {"save": ("key", "content"), "delete": ("key",), "list": ()}[str(action)]
+    needed = _NEEDED[str(action)]
     for name in needed:
         if not given.get(name):
             raise InvalidInput(f"{MEMORY} needs “{name}” to {action}.")

@@ -199,8 +199,8 @@ def _add_operation(commands: Any, name: str, late: Parser, complete: bool) -> No
     )
     if complete:
         add_request(added, found.request)
-    if complete and name == "ingest":
-        added.add_argument("--watch", action="store_true", help="keep following the files until stopped")
+    if complete and found.follow:
+        added.add_argument("--watch", action="store_true", help=found.follow)
 
 
 def _add_other(commands: Any, name: str, late: Parser, complete: bool) -> None:

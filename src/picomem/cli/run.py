@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from picomem.app import open_engine
-from picomem.errors import GeneratorFailed, InvalidInput, NotFound, OutputFailed, StoreError
+from picomem.errors import OutputFailed
 from picomem.operations.operation import Operation, Progressing
 from picomem.paths import private_umask
 from picomem.records.caller import PERMISSIONS
@@ -37,13 +37,13 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
 
             with in_background(engine):
                 return watch(engine, operation, request, as_json=chosen.json)
-        if operation.name == "purge":
-            from picomem.cli.purge import confirmed
+        if operation.confirmation and operation.confirmation.is_needed(request):
+            from picomem.cli.confirm import confirmed
 
             request = confirmed(engine, operation, request, as_json=chosen.json)
             if request is None:
                 return 0
-        with progress_bar(operation.long and not chosen.json, rows=operation.name != "ingest") as progress:
+        with progress_bar(operation.long and not chosen.json, rows=operation.progress_unit == "rows") as progress:
             result = operation.call(engine, request, progress)
         if chosen.json:
             print_json(result)
@@ -51,31 +51,7 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
             from picomem.cli.text.results import text_of
 
             write_result(text_of(operation.name, result))
-    return _exit_code(operation, result)
-
-
-def _exit_code(operation: Operation, result: Any) -> int:
-    """Of a result that says itself that something is wrong."""
-    if operation.name == "ingest" and result.unread:
-        return 1
-    if operation.name == "migrate" and result.left_out:
-        return 1
-    if operation.name == "doctor" and not result.healthy:
-        return 1
-    if operation.name == "purge":
-        return StoreError.exit_code if result.unfinished else 1 if not _proved(result.scan) else 0
-    if operation.name == "scrub" and result.unfinished:
-        return StoreError.exit_code
-    if operation.name == "consolidate" and any(each.state == "failed" for each in result.sessions):
-        return GeneratorFailed.exit_code
-    if operation.name == "read-note":
-        return {"not_found": NotFound.exit_code, "error": InvalidInput.exit_code}.get(result.status, 0)
-    return 0
-
-
-def _proved(scan: Any) -> bool:
-    """Whether a scan found nothing, or none was asked for."""
-    return scan is None or not (scan.found or scan.postings or scan.unread)
+    return operation.exit_code(result)
 
 
 def print_json(result: Any) -> None:

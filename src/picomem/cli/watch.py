@@ -71,7 +71,7 @@ def _follow(engine: Engine, operation: Operation, request: Ingest, *, as_json: b
     if not _there(folders):
         names = ", ".join(str(folder) for folder in folders)
         raise InvalidInput(f"There is nothing to watch: {names} do not exist. Name a folder that does.")
-    _report(operation.call(engine, request), as_json)
+    _report(operation, operation.call(engine, request), as_json)
     remark(f"watching {', '.join(map(str, _there(folders)))}; Ctrl-C stops.")
     problem = ""
     while True:
@@ -140,11 +140,11 @@ def _read(engine: Engine, operation: Operation, request: Ingest, problem: str, a
             remark(str(error))
         return str(error)
     if result.episodes or result.updated or result.problems:
-        _report(result, as_json)
+        _report(operation, result, as_json)
     return ""
 
 
-def _report(result: object, as_json: bool) -> None:
+def _report(operation: Operation, result: object, as_json: bool) -> None:
     from picomem.cli.text.results import text_of
 
-    print(json_document(jsonable(result)) if as_json else text_of("ingest", result), flush=True)
+    print(json_document(jsonable(result)) if as_json else text_of(operation.name, result), flush=True)

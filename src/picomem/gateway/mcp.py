@@ -50,7 +50,6 @@ from picomem.errors import Forbidden, InvalidInput, PicomemError
 from picomem.operations import table
 from picomem.operations.advice import for_agents, with_notes_for_agents
 from picomem.operations.operation import Operation, Progressing
-from picomem.operations.remembering import Forget, Remember, Revise
 from picomem.operations.schemas import Parameters, described, result_json, result_schema
 from picomem.operations.vouching import vouched
 from picomem.policy.statements import Grounds
@@ -59,7 +58,8 @@ from picomem.records.kinds import Origin
 from picomem.text.terms import terms
 from picomem.version import __version__
 
-INDEX_URI = "picomem://index"
+INDEX = next(operation for operation in table.operations() if operation.resource)
+INDEX_URI = f"picomem://{INDEX.resource}"
 INSTRUCTIONS = (
     "Call memory_recall before you answer what may depend on earlier sessions, on the user's preferences or on what "
     "was decided; memory_show opens the messages behind an episode that it finds, and memory_why says where a memory "
@@ -112,7 +112,9 @@ class Tool:
         """Do it: the result as JSON and in words, or the sentence of the error."""
         try:
             self._operation.check_permission(engine)  # before `vouched` reads what the user said
-            request, note = handed.vouched(engine, self._parameters.request(arguments))
+            request, note = self._parameters.request(arguments), ""
+            if self._operation.stores_request:
+                request, note = handed.vouched(engine, request)
             result = self._operation.call(engine, request, progress)
         except PicomemError as error:
             said = for_agents(str(error), self._tools)
@@ -120,7 +122,7 @@ class Tool:
         result = with_notes_for_agents(result, self._tools)
         told, reply = result_json(result), self._operation.reply(result)
         # What the client stores and gets back is not handed to it; a question with the words of a page is no such text.
-        handed.note([reply, told], _texts_in(arguments) if isinstance(request, (Remember, Revise)) else ())
+        handed.note([reply, told], _texts_in(arguments) if self._operation.stores_request else ())
         return types.CallToolResult(content=[types.TextContent(text=reply + note)], structured_content=told)
 
 
@@ -145,7 +147,7 @@ class HandedOver:
         """The request with the origin that its words have, and what the client is to know of that."""
         with self._lock:
             texts = list(self._texts)
-        if not texts or not isinstance(request, (Remember, Revise, Forget)):
+        if not texts:
             return request, ""
         others = tuple((origin, frozenset(terms(text))) for origin, text in texts)
         return vouched(request, Spoken((Grounds(stated_lately(engine)),), others), engine)
@@ -283,7 +285,7 @@ def _no_tool(name: str, known: list[str]) -> str:
 def _index_resource() -> types.Resource:
     return types.Resource(
         uri=INDEX_URI,
-        name="index",
+        name=INDEX.resource,
         title="Memory index",
         description="What an agent should know before anything is asked.",
         mime_type=_MARKDOWN,
@@ -305,8 +307,7 @@ def _read_index(engine: Engine, uri: str, tools: Mapping[str, str]) -> types.Rea
     if project is None:
         raise MCPError(types.INVALID_PARAMS, f"There is no resource “{uri[:64]}”; there is {INDEX_URI}.", {"uri": uri})
     try:
-        index = table.operation("index")
-        page = index.call(engine, index.request(project=project)).page
+        page = INDEX.call(engine, INDEX.request(project=project)).page
     except PicomemError as error:
         code = types.INVALID_PARAMS if isinstance(error, InvalidInput | Forbidden) else types.INTERNAL_ERROR
         raise MCPError(code, for_agents(str(error), tools), {"uri": uri}) from error

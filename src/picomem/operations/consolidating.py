@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.distillation import Consolidated
+from picomem.errors import GeneratorFailed
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.values import asdict, dataclass
 
@@ -139,6 +140,10 @@ def _reply(result: ConsolidateResult) -> str:
     return f"{len(result.sessions)} sessions, {runs} runs, {facts} facts."
 
 
+def _exit_code(result: ConsolidateResult) -> int:
+    return GeneratorFailed.exit_code if any(each.state == "failed" for each in result.sessions) else 0
+
+
 OPERATIONS = (
     Operation(
         name="consolidate",
@@ -150,5 +155,6 @@ OPERATIONS = (
         example="picomem consolidate --dry-run",
         asynchronous=True,
         long=True,
+        exit_code=_exit_code,
     ),
 )

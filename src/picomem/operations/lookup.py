@@ -259,6 +259,7 @@ OPERATIONS = (
         example="picomem memories --kind preference",
         read_only=True,
         idempotent=True,
+        memory_action="list",
     ),
     Operation(
         name="show",
@@ -273,6 +274,7 @@ OPERATIONS = (
         tool="memory_show",
         read_only=True,
         idempotent=True,
+        default_tool=True,
     ),
     Operation(
         name="why",
@@ -288,6 +290,7 @@ OPERATIONS = (
         tool="memory_why",
         read_only=True,
         idempotent=True,
+        default_tool=True,
     ),
     Operation(
         name="history",
@@ -327,5 +330,6 @@ OPERATIONS = (
         example="picomem index --budget 1200",
         read_only=True,
         idempotent=True,
+        resource="index",
     ),
 )

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from picomem.errors import InvalidInput, NotFound
+from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.memory.status import Status as StoreStatus
 from picomem.operations.memory_views import ChangeView, change_view, damage_notes
 from picomem.operations.operation import MOST_ROWS, Operation, Progressing, option
@@ -301,6 +301,10 @@ OPERATIONS = (
         idempotent=True,
         long=True,
         creates=True,
+        exit_code=lambda result: 1 if result.unread else 0,
+        reads_local_files=True,
+        follow="keep following the files until stopped",
+        progress_unit="bytes",
     ),
     Operation(
         name="withhold",
@@ -322,6 +326,8 @@ OPERATIONS = (
         example="picomem migrate ~/.openclaw/workspace/MEMORY.md",
         idempotent=True,
         creates=True,
+        exit_code=lambda result: 1 if result.left_out else 0,
+        reads_local_files=True,
     ),
     Operation(
         name="scrub",
@@ -333,6 +339,7 @@ OPERATIONS = (
         example="picomem scrub --dry-run",
         destructive=True,
         idempotent=True,
+        exit_code=lambda result: StoreError.exit_code if result.unfinished else 0,
     ),
     Operation(
         name="embed",
@@ -367,6 +374,7 @@ OPERATIONS = (
         permission="memory:write:global",
         example="picomem doctor --repair",
         idempotent=True,
+        exit_code=lambda result: 0 if result.healthy else 1,
     ),
     Operation(
         name="audit",
@@ -381,6 +389,7 @@ OPERATIONS = (
         tool="memory_audit",
         read_only=True,
         idempotent=True,
+        default_tool=True,
     ),
     Operation(
         name="index-status",
@@ -395,5 +404,6 @@ OPERATIONS = (
         tool="memory_index_status",
         read_only=True,
         idempotent=True,
+        default_tool=True,
     ),
 )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from picomem.records.hit import Hit
 
 _MOST_RESULTS = 50
+_EXIT_CODES = {"not_found": NotFound.exit_code, "error": InvalidInput.exit_code}  # by status
 _NO_WIKI = "There is no wiki here; the corpora are memory (the notes) and sessions."
 
 
@@ -208,5 +209,6 @@ OPERATIONS = (
         tool="memory_get",
         read_only=True,
         idempotent=True,
+        exit_code=lambda result: _EXIT_CODES.get(result.status, 0),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from picomem.errors import InvalidInput
@@ -16,6 +16,44 @@ _LARGEST = 2**53  # what JSON, and every database, holds exactly
 Progressing = Callable[[int, int, str], None]  # done, total, what is being worked on
 
 
+def _always_zero(_result: Any) -> int:
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """How a surface asks a person before it runs an operation that cannot be undone.
+
+    `is_needed(request)` says whether to ask. `preview(request)` makes the request that shows what would happen, and
+    `is_empty(result)` says that its result leaves nothing to ask about. After a yes, `granted(request)` is run; after a
+    no, the surface says `declined`.
+    """
+
+    is_needed: Callable[[Any], bool]
+    preview: Callable[[Any], Any]
+    is_empty: Callable[[Any], bool]
+    granted: Callable[[Any], Any]
+    question: str
+    declined: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolWording:
+    """Where the parameter of a tool differs from the field of the request that it fills.
+
+    `help` and `default` replace the field's own where they are not empty; `aliases` maps further values to choices;
+    `refused` maps choices that are not offered to the sentence that says why.
+    """
+
+    help: str = ""
+    default: str | None = None
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
+AS_DECLARED = ToolWording()
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One verb.
@@ -26,6 +64,20 @@ class Operation:
     as an MCP tool; an operation without one is not offered to models. `creates` says that it makes a store where there
     is none: what only reads or changes what is stored must not leave an empty one where a path was mistyped.
     `permission` is what a caller must hold (records/caller.py); `call` checks it.
+
+    What surfaces need to know, so that none of them has to know an operation by its name:
+
+    - `confirmation`: how to ask before it runs; None where it needs no asking
+    - `exit_code(result)`: the exit code for a result that says itself that something is wrong
+    - `reads_local_files`: it reads files that the request names on this machine, so it is not for remote callers
+    - `follow`: what it does when it is followed, in words; empty where it cannot be. A followed operation runs again
+      whenever the files that it reads change
+    - `pages`: the request and the result have a `cursor`; the result's is empty on the last page
+    - `progress_unit`: what a long operation counts, bytes or rows
+    - `stores_request`: the texts of the request become memory, so their origin is weighed (vouching.py)
+    - `default_tool`: an agent is offered its tool without asking for it; each tool costs tokens of every request
+    - `memory_action`: its action in an agent's tool `memory`
+    - `resource`: the name of the MCP resource that holds its page
     """
 
     name: str
@@ -42,6 +94,16 @@ class Operation:
     long: bool = False
     creates: bool = False
     asynchronous: bool = False
+    confirmation: Confirmation | None = None
+    exit_code: Callable[[Any], int] = _always_zero
+    reads_local_files: bool = False
+    follow: str = ""
+    pages: bool = False
+    progress_unit: str = "rows"
+    stores_request: bool = False
+    default_tool: bool = False
+    memory_action: str = ""
+    resource: str = ""
 
     @property
     def doc(self) -> str:
@@ -84,12 +146,14 @@ def option(
     least: float | None = None,
     most: float | None = None,
     path: bool = False,
+    tool_wording: ToolWording = AS_DECLARED,
 ) -> Any:
     """A field of a request.
 
     `text` explains it; `positional` and `short` are for the command line; `tool` is its name as a tool's parameter
     where the designs call it otherwise, and None keeps it from tools; `many` says that it can be given repeatedly.
-    `least` and `most` bound a number; `path` says that it names a file, whose name may be no UTF-8.
+    `least` and `most` bound a number; `path` says that it names a file, whose name may be no UTF-8. `tool_wording` says
+    where a tool's parameter differs from the field.
     """
     metadata = {
         "help": text,
@@ -101,6 +165,7 @@ def option(
         "least": least,
         "most": most,
         "path": path,
+        "tool_wording": tool_wording,
     }
     if many:
         return field(default_factory=tuple, metadata=metadata)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.erasure.purge import in_words
-from picomem.errors import InvalidInput
-from picomem.operations.operation import Operation, option
-from picomem.values import dataclass
+from picomem.errors import InvalidInput, StoreError
+from picomem.operations.operation import Confirmation, Operation, option
+from picomem.values import dataclass, replace
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -88,7 +88,7 @@ def purge(engine: Engine, request: Purge) -> PurgeResult:
         return _planned(
             engine.purge_plan(session=request.session, older_than=request.older_than, everything=request.everything)
         )
-    if not request.yes:
+    if _chosen(request) and not request.yes:
         raise InvalidInput("Nothing was purged: this erases for good, so say --yes, or look at --dry-run first.")
     return _purged(
         engine.purge(
@@ -98,6 +98,11 @@ def purge(engine: Engine, request: Purge) -> PurgeResult:
             wait_seconds=request.wait,
         )
     )
+
+
+def _chosen(request: Purge) -> bool:
+    """Whether the request says what to erase; one that does not finishes what was begun, which needs no second yes."""
+    return bool(request.session) or request.older_than is not None or request.everything
 
 
 def _planned(planned: Planned) -> PurgeResult:
@@ -137,6 +142,13 @@ def _purged(purged: Purged) -> PurgeResult:
     )
 
 
+def _exit_code(result: PurgeResult) -> int:
+    if result.unfinished:
+        return StoreError.exit_code
+    scan = result.scan
+    return 1 if scan and (scan.found or scan.postings or scan.unread) else 0
+
+
 OPERATIONS = (
     Operation(
         name="purge",
@@ -148,5 +160,14 @@ OPERATIONS = (
         example="picomem purge --session 8463c716 --dry-run",
         destructive=True,
         idempotent=True,
+        confirmation=Confirmation(
+            is_needed=lambda request: _chosen(request) and not (request.yes or request.dry_run),
+            preview=lambda request: replace(request, dry_run=True),
+            is_empty=lambda planned: not planned.counts,
+            granted=lambda request: replace(request, yes=True),
+            question="Confirm purge? (y/n) ",
+            declined="Nothing was purged",
+        ),
+        exit_code=_exit_code,
     ),
 )

@@ -115,5 +115,6 @@ OPERATIONS = (
         tool="memory_recall",
         read_only=True,
         idempotent=True,
+        default_tool=True,
     ),
 )

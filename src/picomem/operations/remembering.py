@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, StoreError
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
-from picomem.operations.operation import Operation, option
+from picomem.operations.operation import Operation, ToolWording, option
 from picomem.operations.times import moment
 from picomem.records.kinds import Kind, Origin, Priority
 from picomem.values import dataclass
@@ -17,6 +17,21 @@ if TYPE_CHECKING:
 
 _KINDS = tuple(Kind)
 _PRIORITIES = tuple(Priority)
+_CATEGORY = ToolWording(
+    aliases={"knowledge": Kind.FACT.value},
+    refused={
+        "timeline": "The timeline is made from transcripts and is not stored by a tool; "
+        f"choose one of {', '.join(Kind)}."
+    },
+)
+_ORIGIN = ToolWording(
+    help="who wrote the text: you (agent), or where you read it (tool, web, other)",
+    default=Origin.AGENT.value,
+    refused={
+        "user": "A tool cannot vouch for the user's own words; "
+        "leave origin out, or say tool, web or other for a text that you read there."
+    },
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +40,7 @@ class Remember:
     key: str = option(
         "its name: lower-case letters, digits, underscores; made from the text if left out", "", short="-k"
     )
-    kind: str = option("what it is", "fact", choices=_KINDS, short="-t", tool="category")
+    kind: str = option("what it is", "fact", choices=_KINDS, short="-t", tool="category", tool_wording=_CATEGORY)
     context: str = option("why it matters", "")
     importance: float | None = option("0 to 1 (default 0.5)", None)
     priority: str | None = option("the importance in a word", None, choices=_PRIORITIES)
@@ -35,7 +50,7 @@ class Remember:
     expires_at: str | None = option("when it stops to matter, as 2026-05-03", None)
     since: str | None = option("since when it is true, as 2026-05-03 or “last week” (default now)", None)
     project: str = option("the project that it belongs to (default: all of the user's)", "")
-    origin: str = option("where the text came from", "user", choices=tuple(Origin))
+    origin: str = option("where the text came from", "user", choices=tuple(Origin), tool_wording=_ORIGIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +106,7 @@ class Revise:
     since: str | None = option("since when it is so, as 2026-05-03 or “last week” (default now)", None)
     correct: bool = option("it was always so: the old text was wrong", False)
     reason: str = option("why", "", short="-m")
-    kind: str | None = option("what it is", None, choices=_KINDS, short="-t", tool="category")
+    kind: str | None = option("what it is", None, choices=_KINDS, short="-t", tool="category", tool_wording=_CATEGORY)
     context: str | None = option("why it matters", None)
     importance: float | None = option("0 to 1", None)
     priority: str | None = option("the importance in a word", None, choices=_PRIORITIES)
@@ -100,7 +115,7 @@ class Revise:
     unpin: bool = option("do not keep it in the index page", False)
     expires_at: str | None = option("when it stops to matter, as 2026-05-03; “never” takes an expiry away", None)
     project: str = option("the project whose memory it is, where several have the key", "")
-    origin: str = option("where the new text came from", "user", choices=tuple(Origin))
+    origin: str = option("where the new text came from", "user", choices=tuple(Origin), tool_wording=_ORIGIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +187,9 @@ OPERATIONS = (
         example='picomem remember "The staging database listens on port 5433" --key staging_db_port',
         tool="memory_store",
         creates=True,
+        stores_request=True,
+        default_tool=True,
+        memory_action="save",
     ),
     Operation(
         name="revise",
@@ -182,6 +200,7 @@ OPERATIONS = (
         permission="memory:write:user",
         example='picomem revise staging_db_port "The staging database listens on port 6432" --since 2026-05-01',
         tool="memory_revise",
+        stores_request=True,
     ),
     Operation(
         name="forget",
@@ -194,5 +213,7 @@ OPERATIONS = (
         tool="memory_forget",
         destructive=True,
         idempotent=True,
+        default_tool=True,
+        memory_action="delete",
     ),
 )

@@ -2,7 +2,7 @@
 
 One pydantic model a tool is both the schema that a client is told and the check of what it sends, so the two cannot
 differ. Where the designs' tools say something else than the operation's own fields (`knowledge` for a fact; an agent
-cannot speak as its user), `_WORDINGS` says so: one place, by operation and field.
+cannot speak as its user), the field's `tool_wording` says so.
 
 Two liberties are taken with what models send, because they send it: a null means "not given", and a list of one may
 come without its brackets. A number in quotes is a number, as pydantic has it. Everything else that does not fit is
@@ -22,10 +22,10 @@ from pydantic_core import ErrorDetails
 
 from picomem.errors import InvalidInput
 from picomem.operations.fence import fenced
-from picomem.operations.operation import Operation, options
+from picomem.operations.operation import Operation, ToolWording, options
 from picomem.operations.views import jsonable
-from picomem.records.kinds import Kind, Origin
-from picomem.values import MISSING, dataclass, field
+from picomem.records.kinds import Origin
+from picomem.values import MISSING, dataclass
 
 _NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 # Of a view with an origin: the fields that picomem writes. The author of the row wrote or chose all other texts.
@@ -39,44 +39,6 @@ _SHOWN = 40  # characters of a wrong value that an error quotes
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
-    """Where a parameter differs from the field that it fills.
-
-    `help` and `default` stand in for the field's own where they are given; `aliases` are values that stand for another
-    of the choices; `refused` are values that are not offered, each with the sentence that says why.
-    """
-
-    help: str = ""
-    default: str | None = None
-    aliases: Mapping[str, str] = field(default_factory=dict)
-    refused: Mapping[str, str] = field(default_factory=dict)
-
-
-_CATEGORY = Wording(
-    aliases={"knowledge": Kind.FACT.value},
-    refused={
-        "timeline": "The timeline is made from transcripts and is not stored by a tool; "
-        f"choose one of {', '.join(Kind)}."
-    },
-)
-_ORIGIN = Wording(
-    help="who wrote the text: you (agent), or where you read it (tool, web, other)",
-    default=Origin.AGENT.value,
-    refused={
-        "user": "A tool cannot vouch for the user's own words; "
-        "leave origin out, or say tool, web or other for a text that you read there."
-    },
-)
-_WORDINGS = {
-    ("remember", "kind"): _CATEGORY,
-    ("revise", "kind"): _CATEGORY,
-    ("remember", "origin"): _ORIGIN,
-    ("revise", "origin"): _ORIGIN,
-}
-_AS_DECLARED = Wording()
-
-
-@dataclass(frozen=True, slots=True)
 class Parameter:
     """One parameter of a tool; `field` is the request's field that it fills, `default` MISSING where it is required."""
 
@@ -87,7 +49,7 @@ class Parameter:
     choices: tuple[str, ...]
     many: bool
     default: Any
-    wording: Wording
+    wording: ToolWording
 
     @property
     def annotation(self) -> Any:
@@ -211,7 +173,7 @@ def _parameters(operation: Operation) -> list[Parameter]:
     for name, default, about in options(operation.request):
         if about["tool"] is None:
             continue
-        wording = _WORDINGS.get((operation.name, name), _AS_DECLARED)
+        wording: ToolWording = about["tool_wording"]
         offered = [str(choice) for choice in about["choices"] if choice not in wording.refused]
         kinds = get_args(hints[name])[:1] if about["many"] else get_args(hints[name]) or (hints[name],)
         parameter = Parameter(

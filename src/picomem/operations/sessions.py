@@ -186,6 +186,7 @@ OPERATIONS = (
         example="picomem sessions --channel whatsapp",
         read_only=True,
         idempotent=True,
+        pages=True,
     ),
     Operation(
         name="messages",
@@ -208,5 +209,6 @@ OPERATIONS = (
         example="picomem import-sessions ~/picobot/data/sessions.json",
         creates=True,
         idempotent=True,
+        reads_local_files=True,
     ),
 )
