@@ -8,6 +8,7 @@ from pathlib import Path
 
 import picomem
 from picomem.operations.operation import options
+from picomem.operations.schemas import result_schema
 from picomem.operations.table import NAMES, operations
 
 SOURCES = Path(picomem.__file__).parent
@@ -128,6 +129,11 @@ def test_no_surface_knows_an_operation_by_its_name() -> None:
     }
     assert mentions - OTHER_MEANINGS.keys() == set()
     assert OTHER_MEANINGS.keys() <= mentions, "an exception that is not needed any more"
+
+
+def test_a_note_in_a_result_is_a_markdown_file_and_no_remark() -> None:
+    schemas = {each.name: str(result_schema(each)) for each in operations()}
+    assert [name for name, schema in schemas.items() if "'note'" in schema or "'notes'" in schema] == []
 
 
 def test_the_fields_of_an_operation_agree_with_its_request_and_result() -> None:

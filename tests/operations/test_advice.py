@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from picomem.operations.advice import for_agents, with_notes_for_agents
+from picomem.operations.advice import for_agents, result_for_agents
 from picomem.values import dataclass
 
 TOOLS = {"recall": "memory_recall", "show": "memory_show"}
@@ -11,7 +11,7 @@ TOOLS = {"recall": "memory_recall", "show": "memory_show"}
 @dataclass(frozen=True, slots=True)
 class Found:
     text: str
-    note: str = ""
+    explanation: str = ""
 
 
 def test_a_command_with_a_tool_is_named_as_the_tool() -> None:
@@ -30,6 +30,6 @@ def test_a_sentence_without_a_command_stays_as_it_is() -> None:
     assert for_agents("The importance is 7; it lies between 0 and 1.", TOOLS).endswith("between 0 and 1.")
 
 
-def test_notes_are_changed_and_what_was_stored_is_not() -> None:
+def test_an_explanation_is_changed_and_what_was_stored_is_not() -> None:
     told = "run `picomem recall`"
-    assert with_notes_for_agents(Found(told, told), TOOLS) == Found(told, "run `memory_recall`")
+    assert result_for_agents(Found(told, told), TOOLS) == Found(told, "run `memory_recall`")

@@ -14,7 +14,7 @@ from tests.inert import assert_inert
 from picomem.cli.text.results import text_of
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
-from picomem.operations.advice import for_agents, with_notes_for_agents
+from picomem.operations.advice import for_agents, result_for_agents
 from picomem.operations.operation import Operation
 from picomem.operations.schemas import result_json
 from picomem.operations.table import operations
@@ -68,7 +68,7 @@ def _results(operation: Operation, several: bool) -> Iterator[Any]:
 def test_what_a_person_or_a_model_is_shown_is_inert(operation: Operation) -> None:
     for result in _results(operation, several=True):
         assert_inert(text_of(operation.name, result))
-        safe = with_notes_for_agents(result, {})
+        safe = result_for_agents(result, {})
         assert_inert(operation.reply(safe))
         for text in _texts(result_json(safe)):
             assert_inert(text)
@@ -78,7 +78,7 @@ def test_what_a_person_or_a_model_is_shown_is_inert(operation: Operation) -> Non
 @pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
 def test_no_name_begins_a_line(operation: Operation) -> None:
     for result in _results(operation, several=False):
-        for shown in (text_of(operation.name, result), operation.reply(with_notes_for_agents(result, {}))):
+        for shown in (text_of(operation.name, result), operation.reply(result_for_agents(result, {}))):
             for line in shown.split("\n"):
                 assert not line.lstrip("› ").startswith(FORGED), shown
 

@@ -298,7 +298,7 @@ def test_a_damaged_episode_is_left_out_told_and_read_again(filled, disagreements
     assert [hit.text for hit in filled.timeline(damaged=damaged)] == [TURNS[1]]
     assert len(damaged) == 1
     timeline = operation("timeline")
-    assert timeline.call(filled, timeline.request()).notes == [
+    assert timeline.call(filled, timeline.request()).warnings == [
         "1 row is damaged and was left out; run `picomem doctor`."
     ]
     assert any("does not match its hash" in problem for problem in _problems(filled))

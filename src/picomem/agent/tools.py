@@ -30,7 +30,7 @@ from typing_extensions import override
 from picomem.agent.attribution import Voices
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound, PicomemError, Refused, StoreError
-from picomem.operations.advice import for_agents, with_notes_for_agents
+from picomem.operations.advice import for_agents, result_for_agents
 from picomem.operations.operation import Operation
 from picomem.operations.remembering import Forget, Remember, Revise
 from picomem.operations.schemas import Parameters, described
@@ -125,7 +125,7 @@ class MemoryTools(AbstractToolset[Any]):
             if isinstance(error, StoreError) and not self.hides_trouble:
                 raise
             raise ToolFailed(for_agents(str(error), self._tools)) from error
-        return found.reply(with_notes_for_agents(result, self._tools)) + note
+        return found.reply(result_for_agents(result, self._tools)) + note
 
     def _check_mentioned(self, request: Forget, voices: Voices) -> None:
         with suppress(NotFound):

@@ -48,7 +48,7 @@ from picomem.engine.agents import stated_lately
 from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput, PicomemError
 from picomem.operations import table
-from picomem.operations.advice import for_agents, with_notes_for_agents
+from picomem.operations.advice import for_agents, result_for_agents
 from picomem.operations.operation import Operation, Progressing
 from picomem.operations.schemas import Parameters, described, result_json, result_schema
 from picomem.operations.vouching import vouched
@@ -119,7 +119,7 @@ class Tool:
         except PicomemError as error:
             said = for_agents(str(error), self._tools)
             return types.CallToolResult(content=[types.TextContent(text=said)], is_error=True)
-        result = with_notes_for_agents(result, self._tools)
+        result = result_for_agents(result, self._tools)
         told, reply = result_json(result), self._operation.reply(result)
         # What the client stores and gets back is not handed to it; a question with the words of a page is no such text.
         handed.note([reply, told], _texts_in(arguments) if self._operation.stores_request else ())

@@ -1,4 +1,4 @@
-"""Advice as an agent can follow it: errors and notes name commands of a terminal, which it may not have. Pure."""
+"""Advice as an agent can follow it: errors and warnings name commands of a terminal, which it may not have. Pure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from picomem.operations.inert import inert
 from picomem.text.safe import one_line
 from picomem.values import fields, replace
 
-LONGEST_SENTENCE = 2_000  # characters of an error or a note, which may quote a long text
+LONGEST_SENTENCE = 2_000  # characters of an error or a warning, which may quote a long text
 _COMMAND = re.compile(r"`picomem ([a-z-]+)([^`]{0,200})`")
+_ADVICE = ("warnings", "explanation")  # the fields of results that may name commands
 _ASK = "(`picomem` is a command for the person's terminal: tell them.)"
 
 
@@ -29,13 +30,13 @@ def _tool(found: re.Match[str], tools: Mapping[str, str]) -> str:
     return f"`{tools[name]}{rest}`" if name in tools and "--" not in rest else found.group()
 
 
-def with_notes_for_agents(result: Any, tools: Mapping[str, str]) -> Any:
-    """A result as an agent reads it: made inert, with notes that it can follow. What was stored or said says what it
+def result_for_agents(result: Any, tools: Mapping[str, str]) -> Any:
+    """A result as an agent reads it: made inert, with warnings that it can follow. What was stored or said says what it
     said."""
     result = inert(result)
-    noted = {each.name: getattr(result, each.name) for each in fields(result) if each.name in ("note", "notes")}
+    advice = {each.name: getattr(result, each.name) for each in fields(result) if each.name in _ADVICE}
     changes = {
         name: for_agents(value, tools) if isinstance(value, str) else [for_agents(each, tools) for each in value]
-        for name, value in noted.items()
+        for name, value in advice.items()
     }
     return replace(result, **changes) if changes else result

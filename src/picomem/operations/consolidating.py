@@ -54,12 +54,12 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class ConsolidatedView:
-    """A session: `state` is done, not due, failed, overtaken or busy; `notes` say what went otherwise than usual."""
+    """A session: `state` is done, not due, failed, overtaken or busy; `warnings` say what went otherwise than usual."""
 
     session: str
     state: str
     failures: int
-    notes: list[str]
+    warnings: list[str]
     runs: list[RunView]
     calls: int
     input_tokens: int
@@ -102,7 +102,7 @@ def _view(done: Consolidated) -> ConsolidatedView:
         session=done.session,
         state=done.state,
         failures=done.failures,
-        notes=done.notes,
+        warnings=done.notes,
         runs=[
             RunView(
                 run=run.run,

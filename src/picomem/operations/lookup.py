@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from picomem.clock import iso
 from picomem.operations.fence import fenced
-from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_notes, memory_view
+from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.times import moment
 from picomem.operations.views import HitView, hit_view
@@ -29,11 +29,11 @@ class Memories:
 
 @dataclass(frozen=True, slots=True)
 class MemoriesResult:
-    """The most important first; `left_out` is how many more there are, `notes` says what is damaged."""
+    """The most important first; `left_out` is how many more there are, `warnings` says what is damaged."""
 
     memories: list[MemoryView]
     left_out: int
-    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 def memories(engine: Engine, request: Memories) -> MemoriesResult:
@@ -55,7 +55,7 @@ def memories(engine: Engine, request: Memories) -> MemoriesResult:
     ]
     matching.sort(key=lambda memory: (not memory.pinned, -memory.importance, -memory.known_from, memory.key))
     views = [memory_view(shown(engine, memory), now) for memory in matching[: request.limit]]
-    return MemoriesResult(views, len(matching) - len(views), damage_notes(damaged))
+    return MemoriesResult(views, len(matching) - len(views), damage_warnings(damaged))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +74,12 @@ class TurnView:
 
 @dataclass(frozen=True, slots=True)
 class ShowResult:
-    """`state` is "open" with the very messages in `turns`; or "gone", "changed" or "unreadable" with a `note`."""
+    """`state` is "open" with the very messages in `turns`; or "gone", "changed" or "unreadable", and `explanation` says
+    why."""
 
     episode: HitView
     state: str
-    note: str
+    explanation: str
     turns: list[TurnView]
 
 
@@ -119,18 +120,20 @@ class WhyResult:
     memory: MemoryView | None
     changes: list[ChangeView]
     sources: list[SourceView]
-    note: str
+    explanation: str
 
 
 def why(engine: Engine, request: Why) -> WhyResult:
     """Say why something was stored, merged or refused: what was decided, when, by whom, and from what."""
     found = engine.why(request.id, scope=engine.scope.narrowed(project=request.project))
-    note = ""
+    explanation = ""
     if found.episode is not None:
         place = found.transcript.path if found.transcript else "a transcript that is gone"
-        note = f"an episode of {place}, read there because it was said; `picomem show {found.id}` opens it"
+        explanation = f"an episode of {place}, read there because it was said; `picomem show {found.id}` opens it"
         if found.episode.category == "timeline":
-            note = f"a timeline entry, made when a conversation was consolidated; `picomem show {found.id}` opens it"
+            explanation = (
+                f"a timeline entry, made when a conversation was consolidated; `picomem show {found.id}` opens it"
+            )
     return WhyResult(
         id=found.id,
         what=found.what,
@@ -148,7 +151,7 @@ def why(engine: Engine, request: Why) -> WhyResult:
             )
             for each in found.sources
         ],
-        note=note,
+        explanation=explanation,
     )
 
 
@@ -194,10 +197,10 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class TimelineResult:
-    """Latest first. `notes` says what was left out."""
+    """Latest first. `warnings` says what was left out."""
 
     episodes: list[HitView]
-    notes: list[str]
+    warnings: list[str]
 
 
 def timeline(engine: Engine, request: Timeline) -> TimelineResult:
@@ -212,7 +215,7 @@ def timeline(engine: Engine, request: Timeline) -> TimelineResult:
         scope=engine.scope.narrowed(project=request.project, session=request.session),
     )
     views = [hit_view(hit, engine.settings.memory.citations) for hit in found]
-    return TimelineResult(views, damage_notes(damaged))
+    return TimelineResult(views, damage_warnings(damaged))
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,9 +246,9 @@ def index(engine: Engine, request: Index) -> IndexResult:
 
 def _listed(result: MemoriesResult) -> str:
     if not result.memories:
-        return "\n".join(result.notes) or "Nothing is remembered yet."
+        return "\n".join(result.warnings) or "Nothing is remembered yet."
     lines = [f"- {fenced(each.key, each.origin)}: {fenced(each.content, each.origin)}" for each in result.memories]
-    return "\n".join([*lines, *([f"({result.left_out} more)"] if result.left_out else []), *result.notes])
+    return "\n".join([*lines, *([f"({result.left_out} more)"] if result.left_out else []), *result.warnings])
 
 
 OPERATIONS = (
@@ -267,7 +270,7 @@ OPERATIONS = (
         result=ShowResult,
         run=show,
         reply=lambda result: (
-            result.note or "\n\n".join(f"{turn.role}: {fenced(turn.text, turn.origin)}" for turn in result.turns)
+            result.explanation or "\n\n".join(f"{turn.role}: {fenced(turn.text, turn.origin)}" for turn in result.turns)
         ),
         permission="memory:read:session",
         example="picomem show 01a20090-6145",
@@ -282,7 +285,7 @@ OPERATIONS = (
         result=WhyResult,
         run=why,
         reply=lambda result: (
-            result.note
+            result.explanation
             or "\n".join(f"{each.at} {each.decision} by {each.actor}: {each.reason}" for each in result.changes)
         ),
         permission="memory:read:user",
@@ -313,7 +316,7 @@ OPERATIONS = (
         result=TimelineResult,
         run=timeline,
         reply=lambda result: "\n".join(
-            [*result.notes, *(f"{each.at} {each.citation}: {each.text}" for each in result.episodes)]
+            [*result.warnings, *(f"{each.at} {each.citation}: {each.text}" for each in result.episodes)]
         ),
         permission="memory:read:session",
         example="picomem timeline --project harbor --since 30d",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.memory.status import Status as StoreStatus
-from picomem.operations.memory_views import ChangeView, change_view, damage_notes
+from picomem.operations.memory_views import ChangeView, change_view, damage_warnings
 from picomem.operations.operation import MOST_ROWS, Operation, Progressing, option
 from picomem.paths import named_path, status_of
 from picomem.values import asdict, dataclass, field
@@ -243,11 +243,11 @@ class Audit:
 @dataclass(frozen=True, slots=True)
 class AuditResult:
     """How many of each decision there were, and the latest; of a refusal `candidate` is the text that was refused.
-    `notes` says what is damaged."""
+    `warnings` says what is damaged."""
 
     changes: list[ChangeView]
     decisions: dict[str, int]
-    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 def audit(engine: Engine, request: Audit) -> AuditResult:
@@ -257,7 +257,7 @@ def audit(engine: Engine, request: Audit) -> AuditResult:
     """
     damaged: list[str] = []
     changes = [change_view(change, key) for change, key in engine.changes(request.limit, damaged=damaged)]
-    return AuditResult(changes, engine.status().decisions, damage_notes(damaged))
+    return AuditResult(changes, engine.status().decisions, damage_warnings(damaged))
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def change_view(change: Change, key: str = "") -> ChangeView:
     return ChangeView(**{**asdict(change), "at": iso(change.at), "key": key})
 
 
-def damage_notes(damaged: Iterable[str]) -> list[str]:
+def damage_warnings(damaged: Iterable[str]) -> list[str]:
     """What to say of rows that were left out because they are damaged, given their ids."""
     lost = len(set(damaged))
     said = "1 row is damaged and was" if lost == 1 else f"{lost} rows are damaged and were"

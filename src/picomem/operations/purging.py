@@ -76,7 +76,7 @@ class PurgeResult:
     left: list[str]
     unfinished: str
     finished: bool
-    note: str
+    explanation: str
 
 
 def purge(engine: Engine, request: Purge) -> PurgeResult:
@@ -118,7 +118,7 @@ def _planned(planned: Planned) -> PurgeResult:
         left=[],
         unfinished="",
         finished=False,
-        note=NOTES,
+        explanation=NOTES,
     )
 
 
@@ -138,7 +138,7 @@ def _purged(purged: Purged) -> PurgeResult:
         left=list(purged.left),
         unfinished=purged.unfinished,
         finished=purged.finished,
-        note=NOTES,
+        explanation=NOTES,
     )
 
 

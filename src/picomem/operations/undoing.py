@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
-from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_notes, memory_view
+from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.values import dataclass, field
 
@@ -37,7 +37,7 @@ class UndoResult:
 
     run: str
     undone: list[UndoneView]
-    notes: list[str]
+    warnings: list[str]
 
 
 def undo(engine: Engine, request: Undo) -> UndoResult:
@@ -58,11 +58,11 @@ def undo(engine: Engine, request: Undo) -> UndoResult:
         for each in done
     ]
     expired = [each.key for each in done if each.memory and each.memory.expired(now)]
-    notes = [
+    warnings = [
         f"“{key}” is believed again, and its expiry date is past; `picomem revise {key} --expires-at never` keeps it."
         for key in expired
     ]
-    return UndoResult(done[0].change.run, views, notes)
+    return UndoResult(done[0].change.run, views, warnings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +82,10 @@ class ListedChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangesResult:
-    """Latest first; `notes` says what is damaged."""
+    """Latest first; `warnings` says what is damaged."""
 
     changes: list[ListedChange]
-    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 def changes(engine: Engine, request: Changes) -> ChangesResult:
@@ -101,7 +101,7 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
     damaged: list[str] = []
     found = engine.changes(request.limit, about=request.name, run=request.run, damaged=damaged)
     listed = [ListedChange(change_view(each, key), undone.get(each.id, "")) for each, key in found]
-    return ChangesResult(listed, damage_notes(damaged))
+    return ChangesResult(listed, damage_warnings(damaged))
 
 
 def _said(result: UndoResult) -> str:
@@ -110,7 +110,7 @@ def _said(result: UndoResult) -> str:
         for each in result.undone
         if each.key
     ]
-    return "\n".join([*lines, *result.notes])
+    return "\n".join([*lines, *result.warnings])
 
 
 OPERATIONS = (

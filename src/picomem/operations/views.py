@@ -64,7 +64,7 @@ class AnswerView:
     since: str | None
     until: str | None
     time_phrase: str
-    notes: list[str]
+    warnings: list[str]
 
 
 def answer_view(answer: Answer, citations: str = "auto") -> AnswerView:
@@ -79,7 +79,7 @@ def answer_view(answer: Answer, citations: str = "auto") -> AnswerView:
         since=iso_or_none(answer.since),
         until=iso_or_none(answer.until),
         time_phrase=answer.time_phrase,
-        notes=list(answer.notes),
+        warnings=list(answer.notes),
     )
 
 

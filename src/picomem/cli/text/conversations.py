@@ -73,7 +73,7 @@ def consolidate(result: Any) -> str:
                 lines.append(wrapped(f"summary up to message {run.covered}: {run.summary}"))
         if each.state != "done":
             lines.append(f"{each.session}  {_NOT_DONE.get(each.state, each.state)}")
-        lines += [line for note in each.notes if (line := f"! {note}") not in lines]
+        lines += [line for warning in each.warnings if (line := f"! {warning}") not in lines]
     calls = sum(each.calls for each in result.sessions)
     if calls:
         tokens = sum(each.input_tokens + each.output_tokens for each in result.sessions)

@@ -28,7 +28,7 @@ def recall(answer: Any) -> str:
         lines.append("")
     if not answer.hits and not answer.left_out:
         lines += ["Nothing was found.", ""]
-    lines += [wrapped(note, "") for note in answer.notes]
+    lines += [wrapped(warning, "") for warning in answer.warnings]
     if answer.time_phrase:
         lines.append(f"Looked at “{answer.time_phrase}”: {day(answer.since)} to {day(answer.until)} UTC.")
     legs = ", ".join(f"{leg} {found}" for leg, found in answer.legs.items())
@@ -62,7 +62,7 @@ def show(result: Any) -> str:
     lines = [result.episode.citation + (f"  [{result.episode.project}]" if result.episode.project else "")]
     lines.append(result.episode.transcript)
     if result.state != "open":
-        return "\n".join([*lines, "", result.note, "", wrapped(result.episode.text, "   ", 40)])
+        return "\n".join([*lines, "", result.explanation, "", wrapped(result.episode.text, "   ", 40)])
     for turn in result.turns:
         lines += ["", f"{turn.number}. {turn.role}, {day(turn.at)}", textwrap.indent(turn.text, "   ")]
     return "\n".join(lines)
@@ -74,11 +74,11 @@ def memories(result: Any) -> str:
         lines.append(f"{memory.key}  ({memory.kind}, {day(memory.updated_at)[:10]})")
         said = memory.content if memory.origin in ("user", "agent") else f"(from {memory.origin}) {memory.content}"
         lines.append(wrapped(said, "   ", 3))
-    if not result.memories and not result.notes:
+    if not result.memories and not result.warnings:
         lines.append("Nothing is remembered yet; `picomem remember TEXT` stores a statement.")
     if result.left_out:
         lines.append(f"There are {result.left_out:,} more; -n shows more.")
-    return "\n".join([*lines, *result.notes])
+    return "\n".join([*lines, *result.warnings])
 
 
 def why(result: Any) -> str:
@@ -95,8 +95,8 @@ def why(result: Any) -> str:
     for source in result.sources:
         if source.kind in ("episode", "message"):
             lines += [f"from {source.citation}  ({source.id})", wrapped(f"“{source.text}”")]
-    if result.note:
-        lines.append(wrapped(result.note, ""))
+    if result.explanation:
+        lines.append(wrapped(result.explanation, ""))
     return "\n".join(lines)
 
 
@@ -120,7 +120,7 @@ def history(result: Any) -> str:
 
 def timeline(result: Any) -> str:
     if not result.episodes:
-        return "\n".join(result.notes) or "Nothing was said then; `picomem ingest` reads past sessions."
+        return "\n".join(result.warnings) or "Nothing was said then; `picomem ingest` reads past sessions."
     lines: list[str] = []
     session = None
     for hit in result.episodes:
@@ -129,7 +129,7 @@ def timeline(result: Any) -> str:
             lines += ["", f"── {hit.citation.split(' turn')[0]}" + (f"  [{hit.project}]" if hit.project else "")]
         lines.append(f"{day(hit.at)}  {hit.role}  ({hit.id})")
         lines.append(wrapped(hit.text, "   ", 2))
-    return "\n".join([*lines[1:], *(["", *result.notes] if result.notes else [])])
+    return "\n".join([*lines[1:], *(["", *result.warnings] if result.warnings else [])])
 
 
 def index(result: Any) -> str:

@@ -43,7 +43,7 @@ def undo(result: Any) -> str:
             lines.append(f"   It is archived; `picomem history {each.key}` still shows it.")
         else:
             lines.append(wrapped(each.memory.content))
-    lines += [wrapped(note, "") for note in result.notes]
+    lines += [wrapped(warning, "") for warning in result.warnings]
     again = result.run if len(result.undone) > 1 else result.undone[0].change.id
     does = "takes it back again" if result.undone[0].undone.verb == "undo" else "does it again"
     return "\n".join([*lines, f"`picomem undo {again}` {does}."])
@@ -59,7 +59,7 @@ def changes(result: Any) -> str:
         about += [f"undoes {change.undoes}"] if change.undoes else []
         about += [f"undone by {listed.undone_by}"] if listed.undone_by else []
         lines.append(f"   {' · '.join(about)}")
-    return "\n".join([*lines, *result.notes]) or "Nothing has been decided yet."
+    return "\n".join([*lines, *result.warnings]) or "Nothing has been decided yet."
 
 
 def audit(result: Any) -> str:
@@ -69,7 +69,7 @@ def audit(result: Any) -> str:
         lines.append(f"{day(change.at)}  {step(change)}  by {change.actor}" + (f"  {change.key}" if change.key else ""))
         lines.append(wrapped(change.reason, "   ", 2))
         lines += [wrapped(f"refused: {change.candidate}", "   ", 2)] if change.candidate else []
-    return "\n".join([*lines, *result.notes]) or "Nothing has been decided yet."
+    return "\n".join([*lines, *result.warnings]) or "Nothing has been decided yet."
 
 
 def purge(result: Any) -> str:
@@ -111,4 +111,4 @@ def _purge_plan(result: Any) -> str:
         lines.append(f"{each.key}" + ("  (other versions of it stay)" if each.partly else ""))
         lines.append(wrapped(each.content, "   ", 2))
     lines += [f"and {len(result.memories) - 40:,} more memories"] * (len(result.memories) > 40)
-    return "\n".join([*lines, result.note])
+    return "\n".join([*lines, result.explanation])
