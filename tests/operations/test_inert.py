@@ -58,7 +58,7 @@ def _made(hint: Any, name: str, chosen: dict[str, Any], several: bool) -> Any:
     return hint(**{field: _made(kind, field, chosen, several) for field, kind in get_type_hints(hint).items()})
 
 
-def _results(operation: Operation, several: bool) -> Iterator[Any]:
+def results_of(operation: Operation, several: bool) -> Iterator[Any]:
     for values in product(*MEANT.values()):
         yield _made(operation.result, "", dict(zip(MEANT, values)), several)
 
@@ -66,7 +66,7 @@ def _results(operation: Operation, several: bool) -> Iterator[Any]:
 @pytest.mark.requirement("X7")
 @pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
 def test_what_a_person_or_a_model_is_shown_is_inert(operation: Operation) -> None:
-    for result in _results(operation, several=True):
+    for result in results_of(operation, several=True):
         assert_inert(text_of(operation.name, result))
         safe = result_for_agents(result, {})
         assert_inert(operation.reply(safe))
@@ -77,7 +77,7 @@ def test_what_a_person_or_a_model_is_shown_is_inert(operation: Operation) -> Non
 @pytest.mark.requirement("X7")
 @pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
 def test_no_name_begins_a_line(operation: Operation) -> None:
-    for result in _results(operation, several=False):
+    for result in results_of(operation, several=False):
         for shown in (text_of(operation.name, result), operation.reply(result_for_agents(result, {}))):
             for line in shown.split("\n"):
                 assert not line.lstrip("› ").startswith(FORGED), shown

@@ -1,8 +1,10 @@
-"""What a tool takes and what it gives, rendered from an operation's request and result.
+"""The JSON Schema of what an operation takes and gives, and the check of what a client sends.
 
-One pydantic model a tool is both the schema that a client is told and the check of what it sends, so the two cannot
-differ. Where the designs' tools say something else than the operation's own fields (`knowledge` for a fact; an agent
-cannot speak as its user), the field's `tool_wording` says so.
+Each operation has a plain schema: every field of its request by its own name, with all choices and bounds
+(`PlainParameters`). The view of a tool is derived from it (`Parameters`): fields that are not for models are left out,
+others have the designs' names. One pydantic model is both the schema that a client is told and the check of what it
+sends, so the two cannot differ. Where the designs' tools say something else than the operation's own fields
+(`knowledge` for a fact; an agent cannot speak as its user), the field's `tool_wording` says so.
 
 Two liberties are taken with what models send, because they send it: a null means "not given", and a list of one may
 come without its brackets. A number in quotes is a number, as pydantic has it. Everything else that does not fit is
@@ -22,11 +24,13 @@ from pydantic_core import ErrorDetails
 
 from picomem.errors import InvalidInput
 from picomem.operations.fence import fenced
-from picomem.operations.operation import Operation, ToolWording, options
+from picomem.operations.operation import AS_DECLARED, Operation, ToolWording, options
 from picomem.operations.views import jsonable
 from picomem.records.kinds import Origin
-from picomem.values import MISSING, dataclass
+from picomem.values import MISSING, dataclass, replace
+from picomem.values import field as value_field
 
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 # Of a view with an origin: the fields that picomem writes. The author of the row wrote or chose all other texts.
 _PROGRAMS = frozenset(
@@ -40,7 +44,10 @@ _SHOWN = 40  # characters of a wrong value that an error quotes
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a tool; `field` is the request's field that it fills, `default` MISSING where it is required."""
+    """One parameter; `field` is the request's field that it fills, `default` MISSING where it is required.
+
+    `extra` is what its schema says besides the type.
+    """
 
     name: str
     field: str
@@ -49,13 +56,16 @@ class Parameter:
     choices: tuple[str, ...]
     many: bool
     default: Any
-    wording: ToolWording
+    wording: ToolWording = AS_DECLARED
+    nullable: bool = False
+    extra: Mapping[str, Any] = value_field(default_factory=dict)
 
     @property
     def annotation(self) -> Any:
-        """The type for pydantic; None never belongs to it, for a null is left out before the check."""
+        """The type for pydantic. A null is left out before the check; the plain schema says where one is expected."""
         one = Literal[self.choices] if self.choices else Union[self.kinds]  # noqa: UP007 - made at run time
-        return list[one] | one if self.many else one
+        several = list[one] | one if self.many else one
+        return Union[several, NoneType] if self.nullable else several  # noqa: UP007
 
     @property
     def takes(self) -> str:
@@ -78,11 +88,18 @@ class Parameters:
 
     def __init__(self, operation: Operation) -> None:
         self._operation = operation
-        self._known = {each.name: each for each in _parameters(operation)}
+        self._known = {each.name: each for each in self._listed(operation)}
         fields: dict[str, Any] = {each.name: (each.annotation, _field(each)) for each in self._known.values()}
         self._model: type[BaseModel] = create_model(
             operation.request.__name__, __config__=ConfigDict(extra="forbid"), **fields
         )
+
+    @property
+    def _name(self) -> str:
+        return self._operation.tool
+
+    def _listed(self, operation: Operation) -> list[Parameter]:
+        return _tool_view(operation)
 
     def schema(self) -> dict[str, Any]:
         """The JSON Schema (2020-12) of the arguments: one closed object."""
@@ -104,7 +121,7 @@ class Parameters:
         """Refuse an unknown parameter, and a value for which there is a better sentence than "one of"."""
         parameter = self._known.get(name)
         if parameter is None:
-            raise InvalidInput(f"{self._operation.tool} has no parameter “{_short(name)}”; {self._instead(name)}")
+            raise InvalidInput(f"{self._name} has no parameter “{_short(name)}”; {self._instead(name)}")
         for each in value if isinstance(value, list) else [value]:
             if isinstance(each, str) and each in parameter.wording.refused:
                 raise InvalidInput(parameter.wording.refused[each])
@@ -123,8 +140,24 @@ class Parameters:
         deepest = max((each for each in errors if each["loc"][0] == first), key=lambda each: len(each["loc"]))
         parameter = self._known[first]
         if deepest["type"] == "missing":
-            return f"{self._operation.tool} needs “{first}”: {parameter.help}."
+            return f"{self._name} needs “{first}”: {parameter.help}."
         return f"{first} is {_quoted(deepest['input'])}; it is {parameter.takes}."
+
+
+class PlainParameters(Parameters):
+    """The fields of an operation's request by their own names, for a wire that is no tool of a model's."""
+
+    @property
+    def _name(self) -> str:
+        return self._operation.name
+
+    def _listed(self, operation: Operation) -> list[Parameter]:
+        return _plain_view(operation)
+
+
+def request_schema(operation: Operation) -> dict[str, Any]:
+    """The plain JSON Schema (2020-12) of an operation's request."""
+    return {"$schema": DIALECT, **PlainParameters(operation).schema()}
 
 
 def described(operation: Operation) -> str:
@@ -167,33 +200,58 @@ def _quoted_by(origin: str, value: Any) -> Any:
     return fenced(value, origin) if isinstance(value, str) else value
 
 
-def _parameters(operation: Operation) -> list[Parameter]:
+def _plain_view(operation: Operation) -> list[Parameter]:
+    """Every field of the request."""
     hints = get_type_hints(operation.request)
-    found = []
+    parameters = []
     for name, default, about in options(operation.request):
-        if about["tool"] is None:
-            continue
-        wording: ToolWording = about["tool_wording"]
-        offered = [str(choice) for choice in about["choices"] if choice not in wording.refused]
         kinds = get_args(hints[name])[:1] if about["many"] else get_args(hints[name]) or (hints[name],)
-        parameter = Parameter(
-            name=about["tool"] or name,
-            field=name,
-            help=wording.help or about["help"],
-            kinds=tuple(kind for kind in kinds if kind is not NoneType),
-            choices=(*offered, *wording.aliases) if offered else (),
-            many=about["many"],
-            default=default if wording.default is None else wording.default,
-            wording=wording,
+        bounds = {"minimum": about["least"], "maximum": about["most"]}
+        parameters.append(
+            Parameter(
+                name=name,
+                field=name,
+                help=about["help"],
+                kinds=tuple(kind for kind in kinds if kind is not NoneType),
+                choices=tuple(str(choice) for choice in about["choices"]),
+                many=about["many"],
+                default=default,
+                nullable=default is None,
+                extra={bound: value for bound, value in bounds.items() if value is not None},
+            )
         )
-        found.append(parameter)
-    return found
+    return parameters
+
+
+def _tool_view(operation: Operation) -> list[Parameter]:
+    """The fields that a model may fill, with the names and words of the designs' tools."""
+    abouts = {name: about for name, _, about in options(operation.request)}
+    return [
+        _worded(parameter, about["tool"] or parameter.name, about["tool_wording"])
+        for parameter in _plain_view(operation)
+        if (about := abouts[parameter.field])["tool"] is not None
+    ]
+
+
+def _worded(parameter: Parameter, name: str, wording: ToolWording) -> Parameter:
+    offered = [choice for choice in parameter.choices if choice not in wording.refused]
+    return replace(
+        parameter,
+        name=name,
+        help=wording.help or parameter.help,
+        choices=(*offered, *wording.aliases) if offered else (),
+        default=parameter.default if wording.default is None else wording.default,
+        wording=wording,
+        nullable=False,
+        extra={},  # `checked` says it in a better sentence, and each word of a tool costs tokens of every request
+    )
 
 
 def _field(parameter: Parameter) -> Any:
+    extra = dict(parameter.extra) or None
     if parameter.default is MISSING:
-        return Field(description=parameter.help)
-    return Field(default=parameter.default, description=parameter.help)
+        return Field(description=parameter.help, json_schema_extra=extra)
+    return Field(default=parameter.default, description=parameter.help, json_schema_extra=extra)
 
 
 def _trimmed(schema: Any) -> Any:

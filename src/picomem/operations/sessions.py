@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
-    channel: str = option("only from this channel", "", choices=tuple(Channel))
+    channel: str | None = option("only from this channel", None, choices=tuple(Channel))
     archived: bool = option("the archived ones instead", False)
     limit: int = option("sessions at most", 20, short="-n", least=1, most=MOST_ROWS)
     cursor: str = option("go on from here: the cursor that the last page gave", "")
@@ -61,7 +61,7 @@ class SessionsResult:
 def sessions(engine: Engine, request: Sessions) -> SessionsResult:
     """List conversations with PicoBot, the one that was active last first."""
     page = engine.sessions().page(
-        channel=request.channel, archived=request.archived, limit=request.limit, cursor=request.cursor
+        channel=request.channel or "", archived=request.archived, limit=request.limit, cursor=request.cursor
     )
     listed = [ListedSession(_session_view(session), count) for session, count in page.sessions]
     return SessionsResult(listed, page.cursor, list(page.damaged))
