@@ -114,8 +114,8 @@ def test_nobody_outside_of_the_engine_looks_into_one() -> None:
 OTHER_MEANINGS = {
     ("agent/capability.py", "index"): "the name of a part of an agent's instructions",
 }
-# Rendered from descriptions and chat commands in a later change.
-UNRENDERED = ("cli/text/", "cli/slash.py")
+# Rendered from descriptions in a later change.
+UNRENDERED = "cli/text/"
 
 
 def test_no_surface_knows_an_operation_by_its_name() -> None:

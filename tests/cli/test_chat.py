@@ -149,3 +149,19 @@ def test_help_shows_how_it_is_used(picomem: Picomem) -> None:
     assert done.code == 0
     for word in ("--session", "--model", "--json", "QUESTION"):
         assert word in done.out
+
+
+def test_the_conversation_at_hand_is_renamed_forked_and_archived(picomem: Picomem, server: ModelServer) -> None:
+    server.steps = ["Hello.", "Again.", "Bye."]
+    lines = "/rename x;The Swift is moored;/rename Boats;/fork 2;hi;/sessions;/archive;/sessions;/fork x;/quit"
+    done = picomem("chat", stdin="/help\n" + lines.replace(";", "\n"), env=server.env)
+    assert done.code == 0
+    assert "Nothing of this conversation is stored yet." in done.err
+    assert "Say the number of a message, as in /fork 12." in done.err
+    assert "forked from" in done.out and "4 messages" in done.out
+    listed = picomem("sessions", "--json").json["sessions"]
+    (kept,) = listed
+    assert (kept["session"]["title"], kept["messages"]) == ("Boats", 2)
+    (archived,) = picomem("sessions", "--archived", "--json").json["sessions"]
+    assert archived["session"]["forked_from"] == kept["session"]["id"]
+    assert "/rename TITLE" in done.out and "/memory WORDS" in done.out

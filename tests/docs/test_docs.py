@@ -55,14 +55,13 @@ def test_the_python_of_the_page_on_agents_runs(tmp_path: Path, monkeypatch: pyte
 
 def test_the_page_on_agents_names_what_there_is() -> None:
     from picomem.agent.tools import MEMORY, TOOLS
-    from picomem.cli.slash import HELP
+    from picomem.cli.slash import command_names
     from picomem.models.provider import PROVIDERS
 
     page = (ROOT / "docs" / "agent.md").read_text("utf-8")
     named = [MEMORY, *(each.tool for each in operations() if each.name in TOOLS), *PROVIDERS]
     assert [name for name in named if name not in page] == []
-    commands = re.findall(r"^(/[a-z_]+)", HELP, re.MULTILINE)
-    assert [name for name in commands if name not in page and name != "/quit"] == []
+    assert [name for name in command_names() if f"/{name}" not in page and name != "quit"] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

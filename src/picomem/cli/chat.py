@@ -133,6 +133,10 @@ class Chat:
         """Go on with a conversation, or begin one. Raises NotFound."""
         self.bot = self._begun(session)
 
+    def title(self) -> str:
+        """What the conversation is called, in one line."""
+        return one_line(self.engine.sessions().get(self.bot.talk.session).title) if self.engine else ""
+
     def prompt(self) -> None:
         """Talk until the person ends it."""
         with suppress(ImportError):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from picomem.clock import iso
 from picomem.operations.fence import fenced
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
-from picomem.operations.operation import MOST_ROWS, Operation, option
+from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.times import moment
 from picomem.operations.views import HitView, hit_view
 from picomem.paths import named_path
@@ -263,6 +263,7 @@ OPERATIONS = (
         read_only=True,
         idempotent=True,
         memory_action="list",
+        chat_commands=(ChatCommand("memory", "what is remembered"),),
     ),
     Operation(
         name="show",
@@ -294,6 +295,16 @@ OPERATIONS = (
         read_only=True,
         idempotent=True,
         default_tool=True,
+        chat_commands=(
+            ChatCommand(
+                "why",
+                "why something is remembered: what was decided, when, from what",
+                argument="id",
+                placeholder="NAME",
+                example="staging_db_port",
+                not_found="Nothing is remembered as “{}”; /memory shows the names.",
+            ),
+        ),
     ),
     Operation(
         name="history",

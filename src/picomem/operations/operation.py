@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from picomem.errors import InvalidInput
 from picomem.values import MISSING, dataclass, field, fields, replace
@@ -35,6 +35,29 @@ class Confirmation:
     granted: Callable[[Any], Any]
     question: str
     declined: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatCommand:
+    """An operation as a command in a conversation with PicoBot: a line `/name`, or `/name WORDS` with an argument.
+
+    `help` explains it. `argument` is the field of the request that the words fill, `placeholder` what the help calls
+    them, and `example` what they may be; `missing` begins the sentence where they are missing. `session` is the field
+    that gets the id of the conversation itself; `values` fills further fields. `continues_in` says which conversation
+    goes on afterwards: the same one, a new one, or the one in the result. `not_found` is the sentence where there is
+    nothing of that name (`{}`).
+    """
+
+    name: str
+    help: str
+    argument: str = ""
+    placeholder: str = ""
+    example: str = ""
+    missing: str = "Say which"
+    session: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    continues_in: Literal["same", "new", "result"] = "same"
+    not_found: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +101,7 @@ class Operation:
     - `default_tool`: an agent is offered its tool without asking for it; each tool costs tokens of every request
     - `memory_action`: its action in an agent's tool `memory`
     - `resource`: the name of the MCP resource that holds its page
+    - `chat_commands`: what it is called in a conversation with PicoBot
     """
 
     name: str
@@ -104,6 +128,7 @@ class Operation:
     default_tool: bool = False
     memory_action: str = ""
     resource: str = ""
+    chat_commands: tuple[ChatCommand, ...] = ()
 
     @property
     def doc(self) -> str:

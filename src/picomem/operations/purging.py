@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from picomem.erasure.purge import in_words
 from picomem.errors import InvalidInput, StoreError
-from picomem.operations.operation import Confirmation, Operation, option
+from picomem.operations.operation import ChatCommand, Confirmation, Operation, option
 from picomem.values import dataclass, replace
 
 if TYPE_CHECKING:
@@ -169,5 +169,22 @@ OPERATIONS = (
             declined="Nothing was purged",
         ),
         exit_code=_exit_code,
+        chat_commands=(
+            ChatCommand(
+                "purge_session",
+                "erase this conversation and what came of it",
+                session="session",
+                continues_in="new",
+            ),
+            ChatCommand("purge_user", "erase everything of this user", values={"everything": True}, continues_in="new"),
+            ChatCommand(
+                "purge_older",
+                "erase conversations that ended more than so many days ago, and what came of them",
+                argument="older_than",
+                placeholder="DAYS",
+                example="90",
+                missing="Say how many days",
+            ),
+        ),
     ),
 )

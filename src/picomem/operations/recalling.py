@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
 from picomem.operations.fence import fenced
-from picomem.operations.operation import MOST_ROWS, Operation, option
+from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.times import instant, moment, window
 from picomem.operations.views import AnswerView, answer_view
 from picomem.records.kinds import Kind, Priority
@@ -116,5 +116,8 @@ OPERATIONS = (
         read_only=True,
         idempotent=True,
         default_tool=True,
+        chat_commands=(
+            ChatCommand("memory", "what memory finds for them", argument="query", placeholder="WORDS", example="tea"),
+        ),
     ),
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, StoreError
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
-from picomem.operations.operation import Operation, ToolWording, option
+from picomem.operations.operation import ChatCommand, Operation, ToolWording, option
 from picomem.operations.times import moment
 from picomem.records.kinds import Kind, Origin, Priority
 from picomem.values import dataclass
@@ -215,5 +215,8 @@ OPERATIONS = (
         idempotent=True,
         default_tool=True,
         memory_action="delete",
+        chat_commands=(
+            ChatCommand("forget", "archive a memory", argument="name", placeholder="NAME", example="staging_db_port"),
+        ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Operations on conversations with PicoBot: sessions, messages, import-sessions."""
+"""Operations on conversations with PicoBot: list, read, begin, rename, archive, fork, import."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from picomem.clock import iso
 from picomem.operations.fence import fenced
-from picomem.operations.operation import MOST_ROWS, Operation, option
+from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.views import iso_or_none
 from picomem.paths import named_path
 from picomem.records.session import Channel, Message, Session
@@ -113,6 +113,66 @@ def messages(engine: Engine, request: Messages) -> MessagesResult:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionResult:
+    """The conversation as it is now."""
+
+    session: SessionView
+
+
+@dataclass(frozen=True, slots=True)
+class BeginSession:
+    title: str = option("its title (default: the beginning of the first message)", "")
+    channel: str = option("where it takes place", Channel.TUI.value, choices=tuple(Channel))
+    channel_id: str = option("what the channel calls it; one that is known by that name goes on", "")
+
+
+def begin_session(engine: Engine, request: BeginSession) -> SessionResult:
+    """Begin a conversation with PicoBot, or find the one that a channel calls so.
+
+    A conversation also begins by itself, with the first message of a chat.
+    """
+    log = engine.sessions()
+    if request.channel_id:
+        session = log.named(request.channel, request.channel_id)
+        session = log.rename(session.id, request.title) if request.title and not session.title else session
+    else:
+        session = log.create(request.channel, title=request.title)
+    return SessionResult(_session_view(session))
+
+
+@dataclass(frozen=True, slots=True)
+class RenameSession:
+    session: str = option("the session's id, or the beginning of it", positional=True)
+    title: str = option("its new title", positional=True)
+
+
+def rename_session(engine: Engine, request: RenameSession) -> SessionResult:
+    """Give a conversation with PicoBot another title."""
+    return SessionResult(_session_view(engine.sessions().rename(request.session, request.title)))
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveSession:
+    session: str = option("the session's id, or the beginning of it", positional=True)
+
+
+def archive_session(engine: Engine, request: ArchiveSession) -> SessionResult:
+    """Take a conversation with PicoBot out of the list; nothing of it is lost, and a new message brings it back."""
+    return SessionResult(_session_view(engine.sessions().archive(request.session)))
+
+
+@dataclass(frozen=True, slots=True)
+class ForkSession:
+    session: str = option("the session's id, or the beginning of it", positional=True)
+    at: int = option("the number of the last message that the new conversation has", positional=True, least=1)
+
+
+def fork_session(engine: Engine, request: ForkSession) -> SessionResult:
+    """Begin a new conversation with the messages of another one up to a number; the other one stays as it is."""
+    return SessionResult(_session_view(engine.sessions().fork(request.session, request.at)))
+
+
+@dataclass(frozen=True, slots=True)
 class ImportSessions:
     path: str = option("the sessions.json file", positional=True, path=True)
 
@@ -187,6 +247,7 @@ OPERATIONS = (
         read_only=True,
         idempotent=True,
         pages=True,
+        chat_commands=(ChatCommand("sessions", "the conversations so far"),),
     ),
     Operation(
         name="messages",
@@ -198,6 +259,75 @@ OPERATIONS = (
         example="picomem messages 01a20090-6145 -n 10",
         read_only=True,
         idempotent=True,
+    ),
+    Operation(
+        name="begin-session",
+        request=BeginSession,
+        result=SessionResult,
+        run=begin_session,
+        reply=lambda result: f"Session {result.session.id}.",
+        permission="memory:write:session",
+        example='picomem begin-session --title "Moving house"',
+        creates=True,
+    ),
+    Operation(
+        name="rename-session",
+        request=RenameSession,
+        result=SessionResult,
+        run=rename_session,
+        reply=lambda result: f"Session {result.session.id} is called “{result.session.title}”.",
+        permission="memory:write:session",
+        example='picomem rename-session 01a20090-6145 "Moving house"',
+        idempotent=True,
+        chat_commands=(
+            ChatCommand(
+                "rename",
+                "give this conversation another title",
+                argument="title",
+                placeholder="TITLE",
+                example="Moving house",
+                session="session",
+            ),
+        ),
+    ),
+    Operation(
+        name="archive-session",
+        request=ArchiveSession,
+        result=SessionResult,
+        run=archive_session,
+        reply=lambda result: f"Session {result.session.id} is archived.",
+        permission="memory:write:session",
+        example="picomem archive-session 01a20090-6145",
+        idempotent=True,
+        chat_commands=(
+            ChatCommand(
+                "archive",
+                "take this conversation out of the list and begin another",
+                session="session",
+                continues_in="new",
+            ),
+        ),
+    ),
+    Operation(
+        name="fork-session",
+        request=ForkSession,
+        result=SessionResult,
+        run=fork_session,
+        reply=lambda result: f"Session {result.session.id} is a fork of {result.session.forked_from}.",
+        permission="memory:write:session",
+        example="picomem fork-session 01a20090-6145 12",
+        chat_commands=(
+            ChatCommand(
+                "fork",
+                "go on from the message of this number, in a new conversation",
+                argument="at",
+                placeholder="NUMBER",
+                example="12",
+                missing="Say the number of a message",
+                session="session",
+                continues_in="result",
+            ),
+        ),
     ),
     Operation(
         name="import-sessions",

@@ -20,7 +20,15 @@ _PLACES = {
     "recalling": ("recall",),
     "notes": ("search-notes", "read-note"),
     "lookup": ("memories", "show", "why", "history", "timeline", "index"),
-    "sessions": ("sessions", "messages", "import-sessions"),
+    "sessions": (
+        "sessions",
+        "messages",
+        "begin-session",
+        "rename-session",
+        "archive-session",
+        "fork-session",
+        "import-sessions",
+    ),
     "consolidating": ("consolidate",),
 }
 NAMES = tuple(name for names in _PLACES.values() for name in names)

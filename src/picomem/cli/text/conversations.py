@@ -39,6 +39,17 @@ def messages(result: Any) -> str:
     return "\n".join(lines)
 
 
+def begin_session(result: Any) -> str:
+    session = result.session
+    about = [session.channel, f"begun {day(session.created_at)}", session.id]
+    about += [f"forked from {session.forked_from}"] if session.forked_from else []
+    about += ["archived"] if session.archived_at else []
+    return f"{session.title or '(nothing was said yet)'}\n   {' · '.join(about)}"
+
+
+rename_session = archive_session = fork_session = begin_session
+
+
 def import_sessions(result: Any) -> str:
     lines = [f"{plural(result.sessions, 'new session')}, {plural(result.messages, 'new message')}."]
     if result.users:

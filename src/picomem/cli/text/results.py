@@ -13,7 +13,8 @@ _MODULES = {
     "lookup": "recall search-notes read-note memories show why history timeline index",
     "remembering": "remember revise forget undo changes audit purge",
     "maintenance": "ingest withhold migrate scrub embed status doctor index-status",
-    "conversations": "sessions messages import-sessions consolidate",
+    "conversations": "sessions messages begin-session rename-session archive-session fork-session import-sessions "
+    "consolidate",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
