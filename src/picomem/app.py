@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from picomem.models.generator import Generator
     from picomem.models.lexicon import Lexicon
+    from picomem.operations.operation import Operation
 
 
 def open_engine(
@@ -190,6 +191,14 @@ def _lexicon() -> Lexicon:
     from picomem.models.lexicon import Lexicon
 
     return Lexicon()
+
+
+def operations() -> tuple[Operation, ...]:
+    """Every operation: those of the table, and the turns of PicoBot. What a gateway, a page or a TUI offers."""
+    from picomem.agent import turns
+    from picomem.operations import table
+
+    return (*table.operations(), *turns.OPERATIONS)
 
 
 def open_generator(settings: Settings) -> Generator:

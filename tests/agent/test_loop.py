@@ -11,8 +11,8 @@ from pydantic_ai.messages import ModelRequest
 from tests.agent.conftest import Script, contents
 
 from picomem.agent import PicoBot
-from picomem.agent.events import Answers, Calls, Event, Notice, Words
-from picomem.agent.loop import PERSONA, Turn
+from picomem.agent.events import Event, Notice, TextDelta, ToolCallEvent, ToolResultEvent, Turn
+from picomem.agent.loop import PERSONA
 from picomem.clock import DAY
 from picomem.engine.agents import window_of
 from picomem.engine.engine import Engine
@@ -45,11 +45,11 @@ def test_a_conversation_is_streamed_stored_and_gone_on_with(engine: Engine, open
     script = Script([("memory_store", {"content": "Ann drinks green tea", "key": "tea"})], "I will remember it.")
     (turn,), told = say(PicoBot(script.model, engine), "I drink green tea.")
     assert turn.answer == "I will remember it."
-    assert "".join(each.text for each in told if isinstance(each, Words)) == turn.answer
-    assert [each for each in told if not isinstance(each, Words)] == [
-        Calls("memory_store", '{"content":"Ann drinks green tea","key":"tea"}'),
-        Answers("memory_store", "Memory stored: tea", failed=False),
-    ]
+    assert "".join(each.text for each in told if isinstance(each, TextDelta)) == turn.answer
+    call, result = [each for each in told if not isinstance(each, TextDelta)]
+    assert isinstance(call, ToolCallEvent)
+    assert (call.name, call.arguments) == ("memory_store", '{"content":"Ann drinks green tea","key":"tea"}')
+    assert result == ToolResultEvent(call.id, "memory_store", "Memory stored: tea", failed=False)
     assert [role for role, _ in stored(engine, turn.session)] == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.ASSISTANT]
     ((change, _),) = engine.changes(1)
     assert change.actor == "agent:picobot"
@@ -203,7 +203,7 @@ def test_an_answer_that_ends_in_its_middle_is_kept_as_far_as_it_came(engine: Eng
         with anyio.CancelScope() as scope:
 
             async def tell(event: Event) -> None:
-                if isinstance(event, Words) and "well" in event.text and how == "stopped":
+                if isinstance(event, TextDelta) and "well" in event.text and how == "stopped":
                     scope.cancel()
 
             await bot.turn("Tell me.", tell)

@@ -12,7 +12,7 @@ from tests.agent.conftest import Script
 from tests.agent.test_loop import say
 
 from picomem.agent import PicoBot
-from picomem.agent.events import Answers, Calls, Words
+from picomem.agent.events import TextDelta, ToolCallEvent, ToolResultEvent
 from picomem.agent.text_tool_calls import call_in, may_be_call
 from picomem.engine.engine import Engine
 from picomem.records.kinds import Origin
@@ -31,11 +31,11 @@ def test_an_answer_that_is_one_call_is_made_and_not_shown(engine: Engine, text: 
     script = Script(text, "I will remember it.", "Tea.")
     bot = PicoBot(script.model, engine)
     turns, told = say(bot, "I am Ann and I drink green tea.", "What do I drink?")
-    assert "".join(each.text for each in told if isinstance(each, Words)) == "I will remember it.Tea."
-    assert [each for each in told if not isinstance(each, Words)] == [
-        Calls("memory_store", '{"content":"Ann drinks green tea","key":"tea"}'),
-        Answers("memory_store", "Memory stored: tea", failed=False),
-    ]
+    assert "".join(each.text for each in told if isinstance(each, TextDelta)) == "I will remember it.Tea."
+    call, result = [each for each in told if not isinstance(each, TextDelta)]
+    assert isinstance(call, ToolCallEvent)
+    assert (call.name, call.arguments) == ("memory_store", '{"content":"Ann drinks green tea","key":"tea"}')
+    assert result == ToolResultEvent(call.id, "memory_store", "Memory stored: tea", failed=False)
     assert [each.answer for each in turns] == ["I will remember it.", "Tea."]
     assert [(each.key, each.origin) for each in engine.memories()] == [("tea", Origin.AGENT)]
     said = engine.sessions().load(bot.talk.session).messages
@@ -65,7 +65,7 @@ def test_an_answer_that_is_one_call_is_made_and_not_shown(engine: Engine, text: 
 def test_any_other_answer_is_shown_as_it_is(engine: Engine, text: str) -> None:
     script = Script(text)
     (turn,), told = say(PicoBot(script.model, engine), "How would you store it?")
-    assert turn.answer == text and "".join(each.text for each in told if isinstance(each, Words)) == text
+    assert turn.answer == text and "".join(each.text for each in told if isinstance(each, TextDelta)) == text
     assert engine.memories() == [] and len(script.given) == 1
 
 

@@ -1,36 +1,43 @@
-"""What happens in a turn of PicoBot, for whoever shows it: a terminal, a web socket."""
+"""The events of a turn of PicoBot, and their form in JSON, for a terminal, a web socket or a page.
+
+In JSON an event is one object: its `type`, and its fields by their names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
-from picomem.values import dataclass
+from picomem.errors import InvalidInput
+from picomem.values import asdict, dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class TextDelta:
     """The next piece of the answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Thinks:
-    """The model thinks before it answers; what it thinks is not kept."""
+class Thinking:
+    """The model thinks before it answers; its thoughts are not kept."""
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
-    """The model calls a tool; `arguments` is JSON."""
+class ToolCallEvent:
+    """The model calls a tool; `arguments` is JSON. The result has the same `id`."""
 
+    id: str
     name: str
     arguments: str
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class ToolResultEvent:
     """A tool has answered."""
 
+    id: str
     name: str
     text: str
     failed: bool
@@ -38,10 +45,43 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that the person should know: that memory is off, or does not work."""
+    """Something that the user should know: that memory is off, or does not work."""
 
     text: str
 
 
-Event = Words | Thinks | Calls | Answers | Notice
+Event = TextDelta | Thinking | ToolCallEvent | ToolResultEvent | Notice
 Tell = Callable[[Event], Awaitable[None]]
+EVENTS: Mapping[str, type] = {
+    "text_delta": TextDelta,
+    "thinking": Thinking,
+    "tool_call": ToolCallEvent,
+    "tool_result": ToolResultEvent,
+    "notice": Notice,
+}  # by their type in JSON
+_TYPES = {kind: name for name, kind in EVENTS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """An answer. `session` is empty where there is no store; the tokens are the provider's count."""
+
+    answer: str
+    session: str
+    input_tokens: int
+    output_tokens: int
+
+
+def event_json(event: Event) -> dict[str, Any]:
+    """An event as JSON."""
+    return {"type": _TYPES[type(event)], **asdict(event)}
+
+
+def event_of(document: Mapping[str, Any]) -> Event:
+    """The event that a JSON document is. Raises InvalidInput."""
+    values = dict(document)
+    kind = EVENTS.get(values.pop("type", None) or "")
+    try:
+        return kind(**values)  # type: ignore[misc]
+    except TypeError:
+        raise InvalidInput(f"That is no event of a turn; its type is one of {', '.join(EVENTS)}.") from None

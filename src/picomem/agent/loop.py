@@ -42,7 +42,7 @@ from pydantic_ai.usage import UsageLimits
 from picomem.agent.capability import Memory
 from picomem.agent.context_trimming import Room
 from picomem.agent.conversation import Talk
-from picomem.agent.events import Answers, Calls, Event, Notice, Tell, Thinks, Words
+from picomem.agent.events import Event, Notice, Tell, TextDelta, Thinking, ToolCallEvent, ToolResultEvent, Turn
 from picomem.agent.failures import failure
 from picomem.agent.fence import Fence
 from picomem.agent.history import to_model, to_said
@@ -60,7 +60,6 @@ from picomem.paths import named_path
 from picomem.records.session import Role, Said
 from picomem.sessions.window import Budgets, Window
 from picomem.settings import Settings
-from picomem.values import dataclass
 
 ACTOR = "agent:picobot"
 PERSONA = "You are PicoBot, a helpful assistant. Answer briefly and to the point, in the user's language."
@@ -69,16 +68,6 @@ OFF = (
     "`memory.enabled = true` in the settings turns it on."
 )
 _MOST_REQUESTS = 20  # of the model in one turn: one that goes round in circles is stopped
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """An answer. `session` is empty where there is no store; the tokens are the provider's count."""
-
-    answer: str
-    session: str
-    input_tokens: int
-    output_tokens: int
 
 
 class PicoBot:
@@ -195,7 +184,7 @@ class PicoBot:
             ) as begun:
                 async for event in begun:
                     if words := held.of(event):
-                        await tell(Words(words))
+                        await tell(TextDelta(words))
                     if isinstance(event, AgentRunResultEvent):
                         result = event.result
                     elif (told := _told(event)) is not None:
@@ -246,10 +235,10 @@ def _told(event: object) -> Event | None:
     """What is shown of an event besides words."""
     match event:
         case PartStartEvent(part=ThinkingPart()):
-            return Thinks()
+            return Thinking()
         case FunctionToolCallEvent(part=call):
-            return Calls(call.tool_name, call.args_as_json_str())
+            return ToolCallEvent(call.tool_call_id, call.tool_name, call.args_as_json_str())
         case FunctionToolResultEvent(part=ToolReturnPart() as part):
-            failed = part.outcome != "success"
-            return Answers(part.tool_name, part.model_response_str(wrap_if_error=False), failed)
+            text = part.model_response_str(wrap_if_error=False)
+            return ToolResultEvent(part.tool_call_id, part.tool_name, text, part.outcome != "success")
     return None

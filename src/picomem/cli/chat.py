@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
     from pydantic_ai.models import Model
 
-    from picomem.agent.loop import PicoBot, Turn
+    from picomem.agent.events import Turn
+    from picomem.agent.loop import PicoBot
     from picomem.engine.engine import Engine
 
 NO_MODEL = (
@@ -273,7 +274,7 @@ class Screen:
         self._spinner: Any = None
         self._midline = False
         self._notices: list[str] = []
-        self._calls: list[dict[str, Any]] = []
+        self._calls: dict[str, dict[str, Any]] = {}  # by id
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -292,9 +293,9 @@ class Screen:
 
     async def tell(self, event: Any) -> None:
         """An event of the turn; see agent/events.py."""
-        from picomem.agent.events import Answers, Calls, Notice, Words
+        from picomem.agent.events import Notice, TextDelta, ToolCallEvent, ToolResultEvent
 
-        if isinstance(event, Words) and not self.quiet:
+        if isinstance(event, TextDelta) and not self.quiet:
             if self._spinner:
                 self._spinner.stop()
             print(streamed_for_terminal(event.text), end="", flush=True)
@@ -302,18 +303,17 @@ class Screen:
         elif isinstance(event, Notice):
             self._notices.append(event.text)
             self._aside(f"picomem: {event.text}", always=True)
-        elif isinstance(event, Calls):
-            self._calls.append({"tool": event.name, "arguments": event.arguments})
+        elif isinstance(event, ToolCallEvent):
+            self._calls[event.id] = {"tool": event.name, "arguments": event.arguments}
             self._aside(f"  → {event.name} {event.arguments[:200]}")
             if self._spinner:
                 from rich.text import Text
 
                 self._spinner.update(Text(f"{one_line(event.name)} …"))
                 self._spinner.start()
-        elif isinstance(event, Answers):
-            asked = next((each for each in self._calls if each["tool"] == event.name and "result" not in each), None)
-            if asked is not None:
-                asked |= {"result": event.text, "failed": event.failed}
+        elif isinstance(event, ToolResultEvent):
+            if event.id in self._calls:
+                self._calls[event.id] |= {"result": event.text, "failed": event.failed}
             if event.failed:
                 self._aside(f"    {event.text[:300]}")
 
@@ -328,7 +328,7 @@ class Screen:
         return {
             "session": turn.session,
             "answer": turn.answer,
-            "calls": self._calls,
+            "calls": list(self._calls.values()),
             "notices": self._notices,
             "input_tokens": turn.input_tokens,
             "output_tokens": turn.output_tokens,
@@ -360,11 +360,11 @@ def _opened(chosen: argparse.Namespace, settings: Settings) -> Iterator[tuple[En
 
 @contextmanager
 def _portal() -> Iterator[BlockingPortal]:
-    try:
-        import pydantic_ai  # noqa: F401
-    except ModuleNotFoundError:
-        raise InvalidInput("PicoBot needs the extra `agent`: install picomem[agent], such as with pip.") from None
     from anyio.from_thread import start_blocking_portal
+
+    from picomem.agent.turns import check_installed
+
+    check_installed()
 
     with start_blocking_portal() as portal:
         yield portal

@@ -8,7 +8,7 @@ from picomem.text.safe import for_prompt, one_line
 from picomem.values import fields, replace
 
 # The fields that hold text of several lines. All others are names, times, reasons and remarks: one line each.
-_TEXTS = frozenset({"text", "content", "context", "page", "snippet", "summary", "candidate"})
+_TEXTS = frozenset({"text", "content", "context", "page", "snippet", "summary", "candidate", "answer"})
 
 
 def inert(value: Any, name: str = "") -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from picomem.errors import InvalidInput
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 1_000_000  # that one call lists
 _LARGEST = 2**53  # what JSON, and every database, holds exactly
 Progressing = Callable[[int, int, str], None]  # done, total, what is being worked on
+Telling = Callable[[Any], Awaitable[None]]  # takes an event of an operation that runs
 
 
 def _always_zero(_result: Any) -> int:
@@ -83,10 +84,11 @@ class Operation:
 
     `request` is a frozen dataclass whose fields were made by `option`; `result` a dataclass of JSON-able values.
     `run(engine, request)` does it, or `run(engine, request, progress)` where `long` says so; `asynchronous` says that
-    it waits on a network and is a coroutine. `reply` says the result in words, for a model or a log. `tool` is its name
-    as an MCP tool; an operation without one is not offered to models. `creates` says that it makes a store where there
-    is none: what only reads or changes what is stored must not leave an empty one where a path was mistyped.
-    `permission` is what a caller must hold (records/caller.py); `call` checks it.
+    it waits on a network and is a coroutine. With `events` (their classes, by their types in JSON) it is `run(engine,
+    request, tell)`, and awaits `tell(event)` for each event while it runs. `reply` says the result in words, for a
+    model or a log. `tool` is its name as an MCP tool; an operation without one is not offered to models. `creates` says
+    that it makes a store where there is none: what only reads or changes what is stored must not leave an empty one
+    where a path was mistyped. `permission` is what a caller must hold (records/caller.py); `call` checks it.
 
     What surfaces need to know, so that none of them has to know an operation by its name:
 
@@ -118,6 +120,7 @@ class Operation:
     long: bool = False
     creates: bool = False
     asynchronous: bool = False
+    events: Mapping[str, type] = field(default_factory=dict)
     confirmation: Confirmation | None = None
     exit_code: Callable[[Any], int] = _always_zero
     reads_local_files: bool = False
@@ -155,8 +158,27 @@ class Operation:
         if self.asynchronous:
             import anyio
 
-            return anyio.run(self.run, engine, request, *([progress] if self.long else []))
+            return anyio.run(self._awaited, engine, request, progress, None)
         return self.run(engine, request, progress) if self.long else self.run(engine, request)
+
+    async def stream(
+        self, engine: Engine, request: Any, tell: Telling | None = None, progress: Progressing | None = None
+    ) -> Any:
+        """What `call` does, for an asynchronous operation in an event loop that runs already; `tell` gets its events.
+
+        Raises what `call` raises. To stop it, cancel the task; what was stored until then is kept.
+        """
+        assert self.asynchronous
+        self.check_permission(engine)
+        return await self._awaited(engine, checked(request), progress, tell)
+
+    async def _awaited(self, engine: Engine, request: Any, progress: Progressing | None, tell: Telling | None) -> Any:
+        further: list[Any] = [tell or _unheard] if self.events else [progress] if self.long else []
+        return await self.run(engine, request, *further)
+
+
+async def _unheard(_event: Any) -> None:
+    """Where nobody listens to events."""
 
 
 def option(

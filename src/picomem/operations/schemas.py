@@ -160,6 +160,16 @@ def request_schema(operation: Operation) -> dict[str, Any]:
     return {"$schema": DIALECT, **PlainParameters(operation).schema()}
 
 
+def event_schema(operation: Operation) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of one event of the operation. Each event is an object with its `type`."""
+    kinds = []
+    for name, kind in operation.events.items():
+        schema = _trimmed(TypeAdapter(kind).json_schema(mode="serialization"))
+        properties = {"type": {"const": name}, **schema["properties"]}
+        kinds.append({**schema, "properties": properties, "required": list(properties), "additionalProperties": False})
+    return {"$schema": DIALECT, "oneOf": kinds}
+
+
 def described(operation: Operation) -> str:
     """A tool's description: the operation's line, and the further paragraphs of its function's docstring."""
     _, *further = (operation.run.__doc__ or "").strip().split("\n\n")

@@ -1,0 +1,105 @@
+"""The chat turn as an operation, and its events as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import anyio
+import pytest
+from jsonschema import Draft202012Validator as Validator
+from tests.cli.model_server import ModelServer, serving
+
+from picomem.agent.events import (
+    EVENTS,
+    Event,
+    Notice,
+    TextDelta,
+    Thinking,
+    ToolCallEvent,
+    ToolResultEvent,
+    event_json,
+    event_of,
+)
+from picomem.agent.turns import OPERATIONS
+from picomem.app import operations
+from picomem.engine.engine import Engine
+from picomem.errors import Forbidden, InvalidInput
+from picomem.operations.schemas import PlainParameters, event_schema, request_schema
+from picomem.records.caller import Caller
+from picomem.records.session import Role
+from picomem.runtime import Runtime
+from picomem.settings import MemorySettings, ModelSettings, Settings
+from picomem.values import replace
+
+(CHAT,) = OPERATIONS
+SAMPLES: list[Event] = [
+    TextDelta("Grüß Gott\n"),
+    Thinking(),
+    ToolCallEvent("c1", "memory_store", '{"key": "tea"}'),
+    ToolResultEvent("c1", "memory_store", "Memory stored: tea", failed=False),
+    Notice("Memory is off."),
+]
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving(ModelServer()) as running:
+        yield running
+
+
+@pytest.mark.parametrize("event", SAMPLES, ids=lambda event: type(event).__name__)
+def test_an_event_survives_its_json_form_and_fits_its_schema(event: Event) -> None:
+    document = event_json(event)
+    assert event_of(document) == event
+    Validator.check_schema(event_schema(CHAT))
+    Validator(event_schema(CHAT)).validate(document)
+
+
+def test_every_kind_of_event_has_a_type_and_a_sample() -> None:
+    assert [event_json(event)["type"] for event in SAMPLES] == list(EVENTS)
+    assert event_json(TextDelta("Hello")) == {"type": "text_delta", "text": "Hello"}
+
+
+@pytest.mark.parametrize("document", [{}, {"type": "no"}, {"type": "notice"}, {"type": "thinking", "text": "x"}])
+def test_what_is_no_event_is_refused(document: dict) -> None:
+    with pytest.raises(InvalidInput, match="text_delta, thinking, tool_call"):
+        event_of(document)
+    assert not Validator(event_schema(CHAT)).is_valid(document)
+
+
+def test_a_turn_is_an_operation_that_streams_its_events_and_goes_on(engine: Engine, server: ModelServer) -> None:
+    model = ModelSettings(provider="openai-compatible", model="script", base_url=f"http://127.0.0.1:{server.port}/v1")
+    memory = MemorySettings(enabled=True)
+    engine._context.settings = replace(engine.settings, model=model, memory=memory)
+    server.steps = [[("memory_store", {"content": "Ann drinks green tea", "key": "tea"})], "Noted.", "Green tea."]
+    documents = []
+
+    async def tell(event: Event) -> None:
+        documents.append(event_json(event))
+
+    request = PlainParameters(CHAT).request({"message": "I am Ann and I drink green tea."})
+    turn = anyio.run(CHAT.stream, engine, request, tell)
+    assert (turn.answer, "".join(each.get("text", "") for each in documents if each["type"] == "text_delta")) == (
+        "Noted.",
+        "Noted.",
+    )
+    assert [each["type"] for each in documents if each["type"] != "text_delta"] == ["tool_call", "tool_result"]
+    again = CHAT.call(engine, CHAT.request(message="What do I drink?", session=turn.session[:18]))
+    assert (again.answer, again.session) == ("Green tea.", turn.session)
+    roles = [each.role for each in engine.sessions().load(turn.session).messages]
+    assert roles == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.ASSISTANT, Role.USER, Role.ASSISTANT]
+
+
+def test_a_turn_needs_a_model_and_the_permission(engine: Engine) -> None:
+    with pytest.raises(InvalidInput, match="No model is set"):
+        CHAT.call(engine, CHAT.request(message="Hello"))
+    reader = Caller(permissions=frozenset({"memory:read:user"}))
+    guest = Runtime(engine._context.connector, Settings()).engine(reader)
+    with pytest.raises(Forbidden, match="“chat” needs the permission memory:write:session"):
+        anyio.run(CHAT.stream, guest, CHAT.request(message="Hello"))
+
+
+def test_the_table_of_all_operations_has_the_turn_and_its_plain_schema() -> None:
+    assert operations()[-1] is CHAT
+    assert len({each.name for each in operations()}) == len(operations())
+    assert request_schema(CHAT)["required"] == ["message"]
