@@ -26,6 +26,7 @@ import picomem
 from picomem.engine.engine import Engine
 from picomem.gateway.mcp import build_server, due, project_of
 from picomem.operations.operation import Operation, Progressing, option
+from picomem.operations.presentation import Presentation
 from picomem.operations.schemas import described
 from picomem.operations.table import operations
 from picomem.records.scope import Scope
@@ -554,6 +555,7 @@ class Counter:
             permission="memory:read:user",
             example="",
             tool="count",
+            present=lambda _result: Presentation(),
             long=True,
         )
 

@@ -67,7 +67,7 @@ def results_of(operation: Operation, several: bool) -> Iterator[Any]:
 @pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
 def test_what_a_person_or_a_model_is_shown_is_inert(operation: Operation) -> None:
     for result in results_of(operation, several=True):
-        assert_inert(text_of(operation.name, result))
+        assert_inert(text_of(operation, result))
         safe = result_for_agents(result, {})
         assert_inert(operation.reply(safe))
         for text in _texts(result_json(safe)):
@@ -78,7 +78,7 @@ def test_what_a_person_or_a_model_is_shown_is_inert(operation: Operation) -> Non
 @pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
 def test_no_name_begins_a_line(operation: Operation) -> None:
     for result in results_of(operation, several=False):
-        for shown in (text_of(operation.name, result), operation.reply(result_for_agents(result, {}))):
+        for shown in (text_of(operation, result), operation.reply(result_for_agents(result, {}))):
             for line in shown.split("\n"):
                 assert not line.lstrip("› ").startswith(FORGED), shown
 

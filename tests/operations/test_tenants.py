@@ -198,9 +198,7 @@ def _run(tenant: _Tenant, values: _Values, rng: random.Random) -> tuple[str, str
         if isinstance(chosen, str):
             return chosen, _shown(verbs[chosen]())
         result = chosen.call(tenant.memory, values.request(chosen), *([lambda *_: None] if chosen.long else []))
-        return chosen.name, "\n".join(
-            (json_document(jsonable(result)), chosen.reply(result), text_of(chosen.name, result))
-        )
+        return chosen.name, "\n".join((json_document(jsonable(result)), chosen.reply(result), text_of(chosen, result)))
     except PicomemError as error:
         return str(getattr(chosen, "name", chosen)), f"{error} {error.data}"
 

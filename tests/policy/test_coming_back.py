@@ -48,7 +48,7 @@ def run(told: Engine) -> Callable[..., tuple[str, str]]:
     def _run(verb: str, **request: Any) -> tuple[str, str]:
         done = operation(verb)
         result = done.call(told, done.request(**request))
-        return done.reply(result), text_of(verb, result)
+        return done.reply(result), text_of(done, result)
 
     return _run
 

@@ -13,6 +13,7 @@ from anyio import to_thread
 from picomem.agent.events import EVENTS, Notice, Tell, Turn
 from picomem.errors import InvalidInput, StoreError
 from picomem.operations.operation import Operation, option
+from picomem.operations.presentation import Presentation, Verbatim
 from picomem.values import dataclass
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ OPERATIONS = (
         request=ChatTurn,
         result=Turn,
         run=chat_turn,
+        present=lambda turn: Presentation(blocks=(Verbatim(turn.answer),)),
         reply=lambda turn: turn.answer,
         permission="memory:write:session",
         example='picomem chat "What do you know about the staging database?"',

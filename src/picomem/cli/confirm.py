@@ -20,7 +20,7 @@ def confirmed(engine: Engine, operation: Operation, request: Any, *, as_json: bo
             f"{confirmation.declined}: there is no terminal to ask at. Look with --dry-run, then say --yes."
         )
     preview = operation.call(engine, confirmation.preview(request))
-    print(text_of(operation.name, preview), file=sys.stderr)
+    print(text_of(operation, preview), file=sys.stderr)
     if confirmation.is_empty(preview):
         return None
     print(confirmation.question, end="", file=sys.stderr, flush=True)

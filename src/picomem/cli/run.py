@@ -50,7 +50,7 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
         else:
             from picomem.cli.text.results import text_of
 
-            write_result(text_of(operation.name, result))
+            write_result(text_of(operation, result))
     return operation.exit_code(result)
 
 

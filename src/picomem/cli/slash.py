@@ -78,7 +78,7 @@ def _run(chat: Chat, command: ChatCommand, operation: Operation, words: str) -> 
     confirmation = operation.confirmation
     if confirmation and confirmation.is_needed(request):
         preview = operation.call(chat.engine, confirmation.preview(request))
-        print(text_of(operation.name, preview), file=sys.stderr)
+        print(text_of(operation, preview), file=sys.stderr)
         if confirmation.is_empty(preview):
             return
         if (chat.ask(confirmation.question) or "").lower() not in ("y", "yes"):
@@ -91,7 +91,7 @@ def _run(chat: Chat, command: ChatCommand, operation: Operation, words: str) -> 
         if not command.not_found:
             raise
         raise NotFound(command.not_found.format(words[:80])) from None
-    print(text_of(operation.name, result))
+    print(text_of(operation, result))
     if command.continues_in != "same":
         chat.begin(result.session.id if command.continues_in == "result" else "")
 

@@ -147,4 +147,4 @@ def _read(engine: Engine, operation: Operation, request: Ingest, problem: str, a
 def _report(operation: Operation, result: object, as_json: bool) -> None:
     from picomem.cli.text.results import text_of
 
-    print(json_document(jsonable(result)) if as_json else text_of(operation.name, result), flush=True)
+    print(json_document(jsonable(result)) if as_json else text_of(operation, result), flush=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from picomem.distillation import Consolidated
 from picomem.errors import GeneratorFailed
 from picomem.operations.operation import Operation, Progressing, option
+from picomem.operations.presentations import sessions as sessions_presentations
 from picomem.values import asdict, dataclass
 
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ OPERATIONS = (
         request=Consolidate,
         result=ConsolidateResult,
         run=consolidate,
+        present=sessions_presentations.consolidated,
         reply=_reply,
         permission="memory:write:user",
         example="picomem consolidate --dry-run",

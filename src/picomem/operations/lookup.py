@@ -8,6 +8,7 @@ from picomem.clock import iso
 from picomem.operations.fence import fenced
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
+from picomem.operations.presentations import lookup as lookup_presentations
 from picomem.operations.times import moment
 from picomem.operations.views import HitView, hit_view
 from picomem.paths import named_path
@@ -257,6 +258,7 @@ OPERATIONS = (
         request=Memories,
         result=MemoriesResult,
         run=memories,
+        present=lookup_presentations.memories,
         reply=_listed,
         permission="memory:read:user",
         example="picomem memories --kind preference",
@@ -270,6 +272,7 @@ OPERATIONS = (
         request=Show,
         result=ShowResult,
         run=show,
+        present=lookup_presentations.episode,
         reply=lambda result: (
             result.explanation or "\n\n".join(f"{turn.role}: {fenced(turn.text, turn.origin)}" for turn in result.turns)
         ),
@@ -285,6 +288,7 @@ OPERATIONS = (
         request=Why,
         result=WhyResult,
         run=why,
+        present=lookup_presentations.reasons,
         reply=lambda result: (
             result.explanation
             or "\n".join(f"{each.at} {each.decision} by {each.actor}: {each.reason}" for each in result.changes)
@@ -311,6 +315,7 @@ OPERATIONS = (
         request=History,
         result=HistoryResult,
         run=history,
+        present=lookup_presentations.versions,
         reply=lambda result: "\n".join(
             f"{each.version}. {each.content} (true {each.valid_from} – {each.valid_to or 'now'}, "
             f"believed {each.known_from} – {each.known_to or 'now'})"
@@ -326,6 +331,7 @@ OPERATIONS = (
         request=Timeline,
         result=TimelineResult,
         run=timeline,
+        present=lookup_presentations.timeline,
         reply=lambda result: "\n".join(
             [*result.warnings, *(f"{each.at} {each.citation}: {each.text}" for each in result.episodes)]
         ),
@@ -339,6 +345,7 @@ OPERATIONS = (
         request=Index,
         result=IndexResult,
         run=index,
+        present=lookup_presentations.index_page,
         reply=lambda result: result.page,
         permission="memory:read:user",
         example="picomem index --budget 1200",

@@ -11,6 +11,8 @@ from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.memory.status import Status as StoreStatus
 from picomem.operations.memory_views import ChangeView, change_view, damage_warnings
 from picomem.operations.operation import MOST_ROWS, Operation, Progressing, option
+from picomem.operations.presentations import maintenance as maintenance_presentations
+from picomem.operations.presentations import remembering as remembering_presentations
 from picomem.paths import named_path, status_of
 from picomem.values import asdict, dataclass, field
 
@@ -294,6 +296,7 @@ OPERATIONS = (
         request=Ingest,
         result=IngestResult,
         run=ingest,
+        present=maintenance_presentations.ingested,
         reply=_ingested,
         permission="memory:write:user",
         example="picomem ingest ~/.claude/projects",
@@ -311,6 +314,7 @@ OPERATIONS = (
         request=Withhold,
         result=WithholdResult,
         run=withhold,
+        present=maintenance_presentations.withheld,
         reply=lambda result: f"{result.transcripts} transcripts {'released' if result.released else 'withheld'}.",
         permission="memory:write:session",
         example="picomem withhold 8463c716",
@@ -321,6 +325,7 @@ OPERATIONS = (
         request=Migrate,
         result=MigrateResult,
         run=migrate,
+        present=maintenance_presentations.migrated,
         reply=lambda result: ", ".join(f"{count} {decision}" for decision, count in result.decisions.items()),
         permission="memory:write:user",
         example="picomem migrate ~/.openclaw/workspace/MEMORY.md",
@@ -334,6 +339,7 @@ OPERATIONS = (
         request=Scrub,
         result=ScrubResult,
         run=scrub,
+        present=maintenance_presentations.scrubbed,
         reply=lambda result: f"{result.changed} of {result.rows} rows held secrets.",
         permission="memory:write:user",
         example="picomem scrub --dry-run",
@@ -346,6 +352,7 @@ OPERATIONS = (
         request=Embed,
         result=EmbedResult,
         run=embed,
+        present=maintenance_presentations.embedded,
         reply=lambda result: f"{result.made} vectors made with {result.model}, {result.waiting} rows have none yet.",
         permission="memory:write:user",
         example="picomem embed",
@@ -357,6 +364,7 @@ OPERATIONS = (
         request=Status,
         result=StoreStatus,
         run=status,
+        present=maintenance_presentations.status,
         reply=lambda result: f"{sum(result.memories.values())} memories, {result.episodes} episodes.",
         permission="memory:read:user",
         example="picomem status",
@@ -368,6 +376,7 @@ OPERATIONS = (
         request=Doctor,
         result=DoctorResult,
         run=doctor,
+        present=maintenance_presentations.checked,
         reply=lambda result: (
             "The store is healthy." if result.healthy else "\n".join(finding.problem for finding in result.findings)
         ),
@@ -381,6 +390,7 @@ OPERATIONS = (
         request=Audit,
         result=AuditResult,
         run=audit,
+        present=remembering_presentations.audit,
         reply=lambda result: "\n".join(
             f"{each.at} {each.verb} {each.decision}: {each.reason}" for each in result.changes
         ),
@@ -396,6 +406,7 @@ OPERATIONS = (
         request=IndexStatus,
         result=IndexStatusResult,
         run=index_status,
+        present=maintenance_presentations.index_status,
         reply=lambda result: (
             f"The index page has {result.tokens} of {result.budget} tokens, {result.left_out} entries left out."
         ),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.operations.fence import fenced
 from picomem.operations.operation import Operation, option
+from picomem.operations.presentations import notes as notes_presentations
 from picomem.records.kinds import Origin
 from picomem.values import dataclass
 
@@ -191,6 +192,7 @@ OPERATIONS = (
         request=SearchNotes,
         result=SearchNotesResult,
         run=search_notes,
+        present=notes_presentations.found_notes,
         reply=_searched,
         permission="memory:read:user",
         example='picomem search-notes "which port does staging use?"',
@@ -203,6 +205,7 @@ OPERATIONS = (
         request=ReadNote,
         result=ReadNoteResult,
         run=read_note,
+        present=notes_presentations.note_lines,
         reply=_read,
         permission="memory:read:user",
         example="picomem read-note memory/2026-05-03.md --first-line 10 --lines 20",

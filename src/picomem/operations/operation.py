@@ -10,6 +10,7 @@ from picomem.values import MISSING, dataclass, field, fields, replace
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
+    from picomem.operations.presentation import Presentation
 
 MOST_ROWS = 1_000_000  # that one call lists
 _LARGEST = 2**53  # what JSON, and every database, holds exactly
@@ -85,10 +86,11 @@ class Operation:
     `request` is a frozen dataclass whose fields were made by `option`; `result` a dataclass of JSON-able values.
     `run(engine, request)` does it, or `run(engine, request, progress)` where `long` says so; `asynchronous` says that
     it waits on a network and is a coroutine. With `events` (their classes, by their types in JSON) it is `run(engine,
-    request, tell)`, and awaits `tell(event)` for each event while it runs. `reply` says the result in words, for a
-    model or a log. `tool` is its name as an MCP tool; an operation without one is not offered to models. `creates` says
-    that it makes a store where there is none: what only reads or changes what is stored must not leave an empty one
-    where a path was mistyped. `permission` is what a caller must hold (records/caller.py); `call` checks it.
+    request, tell)`, and awaits `tell(event)` for each event while it runs. `present(result)` describes how people see
+    the result; surfaces call `presentation`, which makes the result inert first. `reply` says the result in words, for
+    a model or a log. `tool` is its name as an MCP tool; an operation without one is not offered to models. `creates`
+    says that it makes a store where there is none: what only reads or changes what is stored must not leave an empty
+    one where a path was mistyped. `permission` is what a caller must hold (records/caller.py); `call` checks it.
 
     What surfaces need to know, so that none of them has to know an operation by its name:
 
@@ -110,6 +112,7 @@ class Operation:
     request: type
     result: type
     run: Callable[..., Any]
+    present: Callable[[Any], Presentation]
     reply: Callable[[Any], str]
     permission: str
     example: str
@@ -132,6 +135,12 @@ class Operation:
     memory_action: str = ""
     resource: str = ""
     chat_commands: tuple[ChatCommand, ...] = ()
+
+    def presentation(self, result: Any) -> Presentation:
+        """How people see the result, on whatever surface. Its texts are made inert first."""
+        from picomem.operations.inert import inert
+
+        return self.present(inert(result))
 
     @property
     def doc(self) -> str:

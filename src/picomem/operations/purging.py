@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from picomem.erasure.purge import in_words
 from picomem.errors import InvalidInput, StoreError
 from picomem.operations.operation import ChatCommand, Confirmation, Operation, option
+from picomem.operations.presentations import purging as purging_presentations
 from picomem.values import dataclass, replace
 
 if TYPE_CHECKING:
@@ -155,6 +156,7 @@ OPERATIONS = (
         request=Purge,
         result=PurgeResult,
         run=purge,
+        present=purging_presentations.purge,
         reply=lambda result: result.said or "nothing",
         permission="memory:purge:user",
         example="picomem purge --session 8463c716 --dry-run",

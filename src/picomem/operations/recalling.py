@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from picomem.errors import InvalidInput
 from picomem.operations.fence import fenced
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
+from picomem.operations.presentations import recalling as recalling_presentations
 from picomem.operations.times import instant, moment, window
 from picomem.operations.views import AnswerView, answer_view
 from picomem.records.kinds import Kind, Priority
@@ -109,6 +110,7 @@ OPERATIONS = (
         request=Recall,
         result=AnswerView,
         run=recall,
+        present=recalling_presentations.answer,
         reply=_recalled,
         permission="memory:read:user",
         example='picomem recall "which port does staging use?" --project harbor',

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from picomem.errors import InvalidInput, StoreError
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import ChatCommand, Operation, ToolWording, option
+from picomem.operations.presentations import remembering as remembering_presentations
 from picomem.operations.times import moment
 from picomem.records.kinds import Kind, Origin, Priority
 from picomem.values import dataclass
@@ -182,6 +183,7 @@ OPERATIONS = (
         request=Remember,
         result=RememberResult,
         run=remember,
+        present=remembering_presentations.remembered,
         reply=_remembered,
         permission="memory:write:user",
         example='picomem remember "The staging database listens on port 5433" --key staging_db_port',
@@ -196,6 +198,7 @@ OPERATIONS = (
         request=Revise,
         result=ReviseResult,
         run=revise,
+        present=remembering_presentations.revised,
         reply=lambda result: f"Memory revised: {result.memory.key} (version {result.memory.version})",
         permission="memory:write:user",
         example='picomem revise staging_db_port "The staging database listens on port 6432" --since 2026-05-01',
@@ -207,6 +210,7 @@ OPERATIONS = (
         request=Forget,
         result=ForgetResult,
         run=forget,
+        present=remembering_presentations.forgotten,
         reply=lambda result: f"Memory deleted: {result.key}",
         permission="memory:write:user",
         example='picomem forget staging_db_port -m "the database is gone"',

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from picomem.clock import iso
 from picomem.operations.fence import fenced
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
+from picomem.operations.presentations import sessions as sessions_presentations
 from picomem.operations.views import iso_or_none
 from picomem.paths import named_path
 from picomem.records.session import Channel, Message, Session
@@ -238,6 +239,7 @@ OPERATIONS = (
         request=Sessions,
         result=SessionsResult,
         run=sessions,
+        present=sessions_presentations.sessions,
         reply=lambda result: "\n".join(
             f"{each.session.last_active_at} {each.session.title} ({each.messages} messages, {each.session.id})"
             for each in result.sessions
@@ -254,6 +256,7 @@ OPERATIONS = (
         request=Messages,
         result=MessagesResult,
         run=messages,
+        present=sessions_presentations.messages,
         reply=lambda result: "\n\n".join(f"{each.role}: {fenced(each.text, each.origin)}" for each in result.messages),
         permission="memory:read:session",
         example="picomem messages 01a20090-6145 -n 10",
@@ -265,6 +268,7 @@ OPERATIONS = (
         request=BeginSession,
         result=SessionResult,
         run=begin_session,
+        present=sessions_presentations.session,
         reply=lambda result: f"Session {result.session.id}.",
         permission="memory:write:session",
         example='picomem begin-session --title "Moving house"',
@@ -275,6 +279,7 @@ OPERATIONS = (
         request=RenameSession,
         result=SessionResult,
         run=rename_session,
+        present=sessions_presentations.session,
         reply=lambda result: f"Session {result.session.id} is called “{result.session.title}”.",
         permission="memory:write:session",
         example='picomem rename-session 01a20090-6145 "Moving house"',
@@ -295,6 +300,7 @@ OPERATIONS = (
         request=ArchiveSession,
         result=SessionResult,
         run=archive_session,
+        present=sessions_presentations.session,
         reply=lambda result: f"Session {result.session.id} is archived.",
         permission="memory:write:session",
         example="picomem archive-session 01a20090-6145",
@@ -313,6 +319,7 @@ OPERATIONS = (
         request=ForkSession,
         result=SessionResult,
         run=fork_session,
+        present=sessions_presentations.session,
         reply=lambda result: f"Session {result.session.id} is a fork of {result.session.forked_from}.",
         permission="memory:write:session",
         example="picomem fork-session 01a20090-6145 12",
@@ -334,6 +341,7 @@ OPERATIONS = (
         request=ImportSessions,
         result=ImportSessionsResult,
         run=import_sessions,
+        present=sessions_presentations.imported,
         reply=lambda result: f"{result.sessions} new sessions, {result.messages} new messages.",
         permission="memory:write:global",
         example="picomem import-sessions ~/picobot/data/sessions.json",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from picomem.errors import InvalidInput
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, Operation, option
+from picomem.operations.presentations import remembering as remembering_presentations
 from picomem.values import dataclass, field
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ OPERATIONS = (
         request=Undo,
         result=UndoResult,
         run=undo,
+        present=remembering_presentations.undone,
         reply=_said,
         permission="memory:write:user",
         example="picomem undo 01a20090-6145-7001",
@@ -128,6 +130,7 @@ OPERATIONS = (
         request=Changes,
         result=ChangesResult,
         run=changes,
+        present=remembering_presentations.changes,
         reply=lambda result: "\n".join(
             f"{each.change.at} {each.change.id} {each.change.verb} {each.change.decision} {each.change.key}"
             for each in result.changes

@@ -1,8 +1,7 @@
-"""How text is laid out for a terminal, and the small things that every result says alike."""
+"""How text is laid out for a terminal."""
 
 from __future__ import annotations
 
-from typing import Any
 from unicodedata import east_asian_width
 
 from picomem.cli.width import width
@@ -49,27 +48,3 @@ def _fitting(text: str, columns: int) -> int:
 
 def _columns(text: str) -> int:
     return len(text) if text.isascii() else sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
-
-
-def day(at: str | None) -> str:
-    return at[:16].replace("T", " ") if at else "no date"
-
-
-def step(change: Any) -> str:
-    """What was done and what came of it: `remember → merge`, `revise`."""
-    return change.verb if change.verb == change.decision else f"{change.verb} → {change.decision}"
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def details(memory: Any) -> list[str]:
-    """What a memory has besides its text, where it has it."""
-    about = [f"#{tag}" for tag in memory.tags]
-    about += [memory.priority] if memory.priority != "medium" else []
-    about += ["pinned"] if memory.pinned else []
-    about += [f"expires {day(memory.expires_at)}"] if memory.expires_at else []
-    about += [f"related to {', '.join(memory.related_to)}"] if memory.related_to else []
-    lines = [wrapped(f"why it matters: {memory.context}")] if memory.context else []
-    return [*lines, wrapped(" · ".join(about))] if about else lines

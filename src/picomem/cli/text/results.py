@@ -1,25 +1,75 @@
-"""Results as text for a person at a terminal: each operation's by the function of its name, in the module that stands
-here. Only that one is loaded, for a hook waits for `picomem recall`."""
+"""Results as text for a person at a terminal: their presentation (operations/presentation.py), laid out in lines."""
 
 from __future__ import annotations
 
-from importlib import import_module
+import textwrap
 from typing import Any
 
-from picomem.operations.inert import inert
+from picomem.cli.text.lines import wrapped
+from picomem.operations.operation import Operation
+from picomem.operations.presentation import (
+    Block,
+    Entry,
+    Fields,
+    Heading,
+    Presentation,
+    Sentence,
+    Table,
+    Text,
+    Verbatim,
+)
 from picomem.text.safe import for_terminal
 
-_MODULES = {
-    "lookup": "recall search-notes read-note memories show why history timeline index",
-    "remembering": "remember revise forget undo changes audit purge",
-    "maintenance": "ingest withhold migrate scrub embed status doctor index-status",
-    "conversations": "sessions messages begin-session rename-session archive-session fork-session import-sessions "
-    "consolidate",
-}
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+_INDENT = "   "
+_MOST_LINES = 20  # of one warning
 
 
-def text_of(name: str, result: Any) -> str:
-    """The result of the operation of that name, as a terminal may show it."""
-    module = import_module(f"picomem.cli.text.{_MODULE_OF[name]}")
-    return for_terminal(getattr(module, name.replace("-", "_"))(inert(result)))
+def text_of(operation: Operation, result: Any) -> str:
+    """The result of an operation, as a terminal may show it."""
+    return for_terminal(render(operation.presentation(result)))
+
+
+def render(presentation: Presentation) -> str:
+    """A presentation in lines. Pure."""
+    lines = [presentation.title] if presentation.title else []
+    before: Block | None = None
+    for block in presentation.blocks:
+        lines += ["", *_lines(block)] if before is not None and _is_apart(before, block) else _lines(block)
+        before = block
+    lines += [wrapped(f"! {warning}", "", _MOST_LINES) for warning in presentation.warnings]
+    return "\n".join([*lines, *presentation.next_steps])
+
+
+def _is_apart(before: Block, block: Block) -> bool:
+    """Whether an empty line stands between two blocks: numbered entries have room around them."""
+    if isinstance(before, Heading):
+        return False
+    return isinstance(block, Heading) or _is_numbered(block) or _is_numbered(before)
+
+
+def _is_numbered(block: Block) -> bool:
+    return isinstance(block, Entry) and block.number > 0
+
+
+def _lines(block: Block) -> list[str]:
+    match block:
+        case Sentence(text) | Heading(text) | Verbatim(text):
+            return [text]
+        case Entry(heading, body, number):
+            return [f"{number}. {heading}" if number else heading, *map(_body, body)]
+        case Fields(pairs):
+            width = max((len(name) for name, _ in pairs), default=0)
+            return [f"{name:<{width}}  {value}" for name, value in pairs]
+        case Table(_, rows):
+            return _rows(rows)
+
+
+def _body(part: Text | Verbatim) -> str:
+    if isinstance(part, Verbatim):
+        return textwrap.indent(part.text, _INDENT)
+    return wrapped(part.text, _INDENT, part.most_lines)
+
+
+def _rows(rows: tuple[tuple[str, ...], ...]) -> list[str]:
+    widths = [max(map(len, cells)) for cells in zip(*rows)]
+    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in rows]

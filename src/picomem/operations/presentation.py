@@ -1,0 +1,76 @@
+"""How a result is presented: a description that the terminal, a page and a TUI render. Pure values.
+
+Each operation describes its results once (`Operation.presentation`). The description says what is a heading, a field or
+a warning; how wide, in which colour and with which marks is for those who render it. Its texts are inert already
+(inert.py); whoever renders it escapes what their medium obeys.
+"""
+
+from __future__ import annotations
+
+from picomem.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Text that may be wrapped; `most_lines` is how much of it is worth a list's space."""
+
+    text: str
+    most_lines: int = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """Text whose lines are its own: a message, a note, a page."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence about the whole result."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What the blocks behind it have in common."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One of the things that the result holds: a heading, and what is said of it. `number` counts from 1; 0: none."""
+
+    heading: str
+    body: tuple[Text | Verbatim, ...] = ()
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """Named values. A name may come again."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells, as many as there are columns."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+Block = Sentence | Heading | Entry | Fields | Table | Verbatim
+
+
+@dataclass(frozen=True, slots=True)
+class Presentation:
+    """A result as people see it: what it is about, its parts in their order, what is wrong, and what to do next."""
+
+    title: str = ""
+    blocks: tuple[Block, ...] = ()
+    warnings: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()

@@ -1,0 +1,101 @@
+"""How what is stored is presented: memories, versions, reasons, what was said, the index page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from picomem.operations.presentation import Block, Entry, Heading, Presentation, Sentence, Text, Verbatim
+from picomem.operations.presentations.wording import attributed, day, details, step
+
+if TYPE_CHECKING:
+    from picomem.operations.lookup import (
+        HistoryResult,
+        IndexResult,
+        MemoriesResult,
+        ShowResult,
+        TimelineResult,
+        WhyResult,
+    )
+
+
+def memories(result: MemoriesResult) -> Presentation:
+    blocks: tuple[Block, ...] = tuple(
+        Entry(
+            f"{memory.key}  ({memory.kind}, {day(memory.updated_at)[:10]})",
+            (Text(attributed(memory.content, memory.origin), 3),),
+        )
+        for memory in result.memories
+    )
+    if not blocks and not result.warnings:
+        blocks = (Sentence("Nothing is remembered yet; `picomem remember TEXT` stores a statement."),)
+    more = f"There are {result.left_out:,} more; -n shows more."
+    return Presentation(blocks=blocks, warnings=tuple(result.warnings), next_steps=(more,) if result.left_out else ())
+
+
+def episode(result: ShowResult) -> Presentation:
+    shown = result.episode
+    title = shown.citation + (f"  [{shown.project}]" if shown.project else "")
+    if result.state != "open":
+        body = Entry(result.explanation, (Text(shown.text, 40),))
+        return Presentation(title, (Sentence(shown.transcript), body))
+    turns = tuple(Entry(f"{turn.role}, {day(turn.at)}", (Verbatim(turn.text),), turn.number) for turn in result.turns)
+    return Presentation(title, (Sentence(shown.transcript), *turns))
+
+
+def reasons(result: WhyResult) -> Presentation:
+    blocks: list[Block] = []
+    if result.memory:
+        state = "archived" if result.memory.archived else result.memory.kind
+        body = (Text(result.memory.content), *details(result.memory))
+        blocks.append(Entry(f"{result.memory.key}  ({state})", body))
+    for change in result.changes:
+        version = f" version {change.after}" if change.after else ""
+        body = [Text(f"because {change.reason}")]
+        body += [Text(f"offered: {change.candidate}")] if change.candidate else []
+        blocks.append(Entry(f"{day(change.at)}  {step(change)}{version}  by {change.actor}", tuple(body)))
+    for source in result.sources:
+        if source.kind in ("episode", "message"):
+            blocks.append(Entry(f"from {source.citation}  ({source.id})", (Text(f"“{source.text}”"),)))
+    blocks += [Sentence(result.explanation)] if result.explanation else []
+    return Presentation(blocks=tuple(blocks))
+
+
+def versions(result: HistoryResult) -> Presentation:
+    if not result.versions:
+        return Presentation(blocks=(Sentence("Nothing was believed of it then."),))
+    blocks: list[Block] = []
+    life = ""
+    for version in result.versions:
+        if version.id != life:  # a key that was forgotten and used again had another memory under it
+            life = version.id
+            blocks.append(Heading(f"{version.key}  {life}"))
+        until = f" – {day(version.valid_to)}" if version.valid_to else " on"
+        current = "  (current)" if version.current else ""
+        known_to = day(version.known_to) if version.known_to else "now"
+        believed = Text(f"believed {day(version.known_from)} – {known_to}")
+        blocks.append(
+            Entry(
+                f"true from {day(version.valid_from)}{until}{current}",
+                (believed, Text(version.content), *details(version)),
+                version.version,
+            )
+        )
+    return Presentation(blocks=tuple(blocks))
+
+
+def timeline(result: TimelineResult) -> Presentation:
+    blocks: list[Block] = []
+    session = None
+    for hit in result.episodes:
+        if hit.session != session:
+            session = hit.session
+            project = f"  [{hit.project}]" if hit.project else ""
+            blocks.append(Heading(f"── {hit.citation.split(' turn')[0]}{project}"))
+        blocks.append(Entry(f"{day(hit.at)}  {hit.role}  ({hit.id})", (Text(hit.text, 2),)))
+    if not blocks and not result.warnings:
+        blocks.append(Sentence("Nothing was said then; `picomem ingest` reads past sessions."))
+    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings))
+
+
+def index_page(result: IndexResult) -> Presentation:
+    return Presentation(blocks=(Verbatim(result.page), Sentence(f"({result.tokens:,} of {result.budget:,} tokens)")))

@@ -1,0 +1,163 @@
+"""How the care of a store is presented."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from picomem.operations.presentation import Block, Entry, Fields, Presentation, Sentence, Table, Text
+from picomem.operations.presentations.wording import counts, plural
+
+if TYPE_CHECKING:
+    from picomem.memory.status import Status
+    from picomem.operations.maintenance import (
+        DoctorResult,
+        EmbedResult,
+        IndexStatusResult,
+        IngestResult,
+        MigrateResult,
+        ScrubResult,
+        WithholdResult,
+    )
+
+_MOST_PROBLEMS = 20
+_NOT_REPAIRED = ("file", "purge", "reference")  # checks whose findings no repair mends
+
+
+def ingested(result: IngestResult) -> Presentation:
+    blocks: list[Block] = []
+    next_steps: list[str] = []
+    if not result.files:
+        blocks.append(Entry("No transcripts were found in:", tuple(map(Text, result.places))))
+        next_steps.append("Name files or folders: picomem ingest PATH…")
+    else:
+        blocks += map(Sentence, _read(result))
+        if set(result.decisions) - {"refuse"} and result.requests:
+            next_steps.append(
+                f"`picomem changes --run {result.run}` shows them, `picomem undo {result.run}` takes them back."
+            )
+    if result.skipped:
+        reasons = sorted(result.skipped.items(), key=lambda reason_and_count: -reason_and_count[1])
+        blocks.append(Sentence(f"Passed over: {counts(reasons, number_first=False)}."))
+    warnings = result.problems[:_MOST_PROBLEMS]
+    if len(result.problems) > _MOST_PROBLEMS:
+        warnings.append(f"and {len(result.problems) - _MOST_PROBLEMS:,} more; --json lists them all.")
+    return Presentation(blocks=tuple(blocks), warnings=tuple(warnings), next_steps=tuple(next_steps))
+
+
+def _read(result: IngestResult) -> list[str]:
+    hosts = ", ".join(f"{count:,} of {host}" for host, count in result.hosts.items())
+    sentences = [
+        f"{plural(result.files, 'transcript')} ({hosts}), {result.unchanged:,} unchanged.",
+        f"Read {result.bytes / 1e6:,.1f} MB: {plural(result.turns, 'turn')}, "
+        f"{plural(result.episodes, 'new episode')}, {result.updated:,} grown or moved, "
+        f"{result.repeated:,} known already.",
+    ]
+    if result.requests:
+        became = counts(sorted(result.decisions.items()))
+        sentences.append(f"{plural(result.requests, 'request')} to remember went through the gate: {became}.")
+    if result.redacted:
+        sentences.append(f"{plural(result.redacted, 'secret was', 'secrets were')} redacted.")
+    if result.rewritten:
+        sentences.append(f"{plural(result.rewritten, 'transcript')} had been rewritten and was read anew.")
+    return sentences
+
+
+def withheld(result: WithholdResult) -> Presentation:
+    verb = "released" if result.released else "withheld"
+    return Presentation(blocks=(Sentence(f"{plural(result.transcripts, 'transcript')} {verb}."),))
+
+
+def migrated(result: MigrateResult) -> Presentation:
+    rows = tuple(
+        ("left", f"line {entry.line}: {entry.reason}") if entry.decision == "refuse" else (entry.decision, entry.key)
+        for entry in result.entries
+    )
+    blocks: list[Block] = [Table(("decision", "entry"), rows)] if rows else []
+    blocks.append(Sentence(f"{plural(result.files, 'file')}: {counts(result.decisions) or 'no entries'}."))
+    return Presentation(blocks=tuple(blocks), warnings=tuple(result.left_out))
+
+
+def scrubbed(result: ScrubResult) -> Presentation:
+    secrets = counts(sorted(result.findings.items()), number_first=False) or "none"
+    verb = "would be" if result.dry_run else "were"
+    said = f"{plural(result.rows, 'row')} looked at; {result.changed:,} {verb} redacted. Secrets: {secrets}."
+    damaged = f"{plural(result.damaged, 'row is', 'rows are')} damaged; run `picomem doctor`."
+    warnings = [*([damaged] if result.damaged else []), *result.left]
+    warnings += [f"Not finished: {result.unfinished}"] if result.unfinished else []
+    return Presentation(blocks=(Sentence(said),), warnings=tuple(warnings))
+
+
+def embedded(result: EmbedResult) -> Presentation:
+    sentences = [f"{plural(result.made, 'vector')} made with {result.model}."]
+    if result.waiting:
+        sentences.append(f"{plural(result.waiting, 'row')} came in meanwhile; run it again.")
+    if result.removed:
+        sentences.append(f"{plural(result.removed, 'vector')} of other models removed.")
+    return Presentation(blocks=tuple(map(Sentence, sentences)))
+
+
+def status(result: Status) -> Presentation:
+    kinds = counts(result.memories, number_first=False) or "none yet"
+    pairs = [
+        ("user", result.user),
+        ("memories", f"{sum(result.memories.values()):,}  ({kinds}); {result.archived:,} archived"),
+        ("episodes", f"{result.episodes:,}"),
+    ]
+    pairs += [
+        (
+            "transcripts",
+            f"{host}: {held['files']:,} files, {held['turns']:,} turns, {held['bytes'] / 1e6:,.1f} MB",
+        )
+        for host, held in result.transcripts.items()
+    ]
+    if result.sessions:
+        pairs.append(("sessions", f"{result.sessions:,}, with {plural(result.messages, 'message')}"))
+    pairs += [("vectors", f"{name}: {count:,}") for name, count in result.vectors.items()]
+    pairs += [
+        ("decisions", counts(result.decisions, number_first=False) or "none yet"),
+        ("embedder", result.embedder),
+        *_spending(result),
+        ("size", f"{result.bytes / 1e6:,.2f} MB"),
+    ]
+    warnings = [result.embedder_trouble] if result.embedder_trouble else []
+    if result.purge_unfinished:
+        warnings.append("A purge was begun and is not finished; `picomem purge` finishes it.")
+    title = result.database + ("  (read-only)" if result.read_only else "")
+    return Presentation(title, (Fields(tuple(pairs)),), tuple(warnings))
+
+
+def _spending(result: Status) -> list[tuple[str, str]]:
+    pairs = [
+        (
+            "model",
+            f"{name}: {plural(spend['calls'], 'call')}, {spend['input_tokens']:,} tokens in, "
+            f"{spend['output_tokens']:,} out",
+        )
+        for name, spend in result.models.items()
+    ]
+    limit = f"of {result.daily_token_limit:,} tokens" if result.daily_token_limit else "tokens, without a limit"
+    return [*pairs, ("today", f"{result.spent_today:,} {limit}")] if pairs else []
+
+
+def checked(result: DoctorResult) -> Presentation:
+    named = {"memories": "versions of memories"}
+    rows = ", ".join(f"{count:,} {named.get(table, table)}" for table, count in result.checked.items()) or "no rows"
+    if not result.findings:
+        return Presentation(blocks=(Sentence(f"Healthy: the file, {rows}, full text and vectors."),))
+    findings = tuple(
+        ("repaired" if finding.repaired else "problem", f"{finding.check}: {finding.problem}")
+        for finding in result.findings
+    )
+    repair = not result.repair and any(finding.check not in _NOT_REPAIRED for finding in result.findings)
+    return Presentation(
+        blocks=(Sentence(f"Checked the file and {rows}."), Table(("state", "finding"), findings)),
+        next_steps=("`picomem doctor --repair` rebuilds what is derived.",) if repair else (),
+    )
+
+
+def index_status(result: IndexStatusResult) -> Presentation:
+    said = (
+        f"{result.tokens:,} of {result.budget:,} tokens; {plural(result.entries, 'entry', 'entries')} shown, "
+        f"{result.left_out:,} left out; {result.episodes:,} episodes behind it"
+    )
+    return Presentation(blocks=(Sentence(said),))

@@ -1,0 +1,67 @@
+"""How a purge, or what it would erase, is presented."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from picomem.operations.presentation import Block, Entry, Presentation, Sentence, Text
+from picomem.operations.presentations.wording import plural
+
+if TYPE_CHECKING:
+    from picomem.operations.purging import PurgeResult, ScanView
+
+_NOTHING = Presentation(blocks=(Sentence("There is nothing to erase."),))
+_MOST_SESSIONS, _MOST_MEMORIES = 20, 40
+
+
+def purge(result: PurgeResult) -> Presentation:
+    if result.dry_run:
+        return _plan(result)
+    if not (result.change_id or result.finished):
+        return _NOTHING
+    blocks: list[Block] = []
+    warnings: list[str] = []
+    if result.change_id:
+        blocks.append(Sentence(f"Erased for good: {result.said or 'nothing was there'}."))
+    if result.scan:
+        blocks += _scan(result.scan)
+        warnings += _found(result.scan)
+    warnings += result.left
+    if result.unfinished:
+        warnings.append(f"Not finished: {result.unfinished}")
+    elif not result.change_id:
+        blocks.append(
+            Sentence("The purge that was interrupted is finished. What it erased is not known any more, so no scan.")
+        )
+    return Presentation(blocks=tuple(blocks), warnings=tuple(warnings))
+
+
+def _scan(scan: ScanView) -> list[Block]:
+    said = (
+        f"Scanned {plural(scan.files, 'file')}, {scan.bytes / 1e6:,.1f} MB: "
+        f"{sum(scan.found.values()):,} of {scan.needles - scan.shared:,} strings found."
+    )
+    shared = f"{scan.shared:,} more stand in what stays as well, so they prove nothing."
+    return [Sentence(said), *([Sentence(shared)] if scan.shared else [])]
+
+
+def _found(scan: ScanView) -> list[str]:
+    warnings = [f"{path}: {plural(count, 'string')}" for path, count in scan.found.items()]
+    if scan.postings:
+        warnings.append(f"{scan.postings:,} words are left in full text; run `picomem doctor --repair`.")
+    return [*warnings, *(f"not read: {path}" for path in scan.unread)]
+
+
+def _plan(result: PurgeResult) -> Presentation:
+    if not result.counts:
+        return _NOTHING
+    sessions = [f"{each.session}  {each.title or each.path}".rstrip() for each in result.sessions[:_MOST_SESSIONS]]
+    if len(result.sessions) > _MOST_SESSIONS:
+        sessions.append(f"and {len(result.sessions) - _MOST_SESSIONS:,} more")
+    blocks: list[Block] = [Entry(f"This would go for good: {result.said}.", tuple(map(Text, sessions)))]
+    for memory in result.memories[:_MOST_MEMORIES]:
+        heading = memory.key + ("  (other versions of it stay)" if memory.partly else "")
+        blocks.append(Entry(heading, (Text(memory.content, 2),)))
+    if len(result.memories) > _MOST_MEMORIES:
+        blocks.append(Sentence(f"and {len(result.memories) - _MOST_MEMORIES:,} more memories"))
+    return Presentation(blocks=(*blocks, Sentence(result.explanation)))

@@ -1,0 +1,88 @@
+"""How a change of memory, and the record of changes, is presented."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from picomem.operations.presentation import Block, Entry, Presentation, Sentence, Text
+from picomem.operations.presentations.wording import counts, day, details, step
+
+if TYPE_CHECKING:
+    from picomem.operations.maintenance import AuditResult
+    from picomem.operations.remembering import ForgetResult, RememberResult, ReviseResult
+    from picomem.operations.undoing import ChangesResult, UndoneView, UndoResult
+
+_NOTHING_DECIDED = Sentence("Nothing has been decided yet.")
+
+
+def remembered(result: RememberResult) -> Presentation:
+    memory = result.memory
+    owner = f" for {memory.project}" if memory.project else ""
+    account = f"{result.decision}: {result.reason} · {result.token_estimate} tokens · change {result.change_id}"
+    entry = Entry(
+        f"{memory.key}  ({memory.kind}{owner}, version {memory.version})",
+        (Text(memory.content), *details(memory), Text(account)),
+    )
+    return Presentation(blocks=(entry,))
+
+
+def revised(result: ReviseResult) -> Presentation:
+    memory = result.memory
+    heading = f"{memory.key}  (version {memory.version}, true from {day(memory.valid_from)})"
+    return Presentation(
+        blocks=(Entry(heading, (Text(memory.content), *details(memory))),),
+        next_steps=(f"`picomem history {memory.key}` shows what was believed before.",),
+    )
+
+
+def forgotten(result: ForgetResult) -> Presentation:
+    return Presentation(blocks=(Sentence(f"{result.key} is archived; `picomem history {result.key}` still shows it."),))
+
+
+def undone(result: UndoResult) -> Presentation:
+    again = result.run if len(result.undone) > 1 else result.undone[0].change.id
+    does = "takes it back again" if result.undone[0].undone.verb == "undo" else "does it again"
+    return Presentation(
+        blocks=tuple(_undone(each) for each in result.undone),
+        warnings=tuple(result.warnings),
+        next_steps=(f"`picomem undo {again}` {does}.",),
+    )
+
+
+def _undone(view: UndoneView) -> Block:
+    at = day(view.undone.at)
+    if not view.key:
+        return Sentence(
+            f"The conversation that was due again since {at} is consolidated as it was before."
+            if view.change.decision == "consolidate"
+            else f"The consolidation of {at} is undone; the conversation is due again."
+        )
+    now = view.memory.content if view.memory else f"It is archived; `picomem history {view.key}` still shows it."
+    return Entry(f"{view.key}: {step(view.undone)} of {at} is undone.", (Text(now),))
+
+
+def changes(result: ChangesResult) -> Presentation:
+    blocks: list[Block] = []
+    for listed in result.changes:
+        change = listed.change
+        about = [f"by {change.actor}", f"run {change.run}"]
+        about += [f"undoes {change.undoes}"] if change.undoes else []
+        about += [f"undone by {listed.undone_by}"] if listed.undone_by else []
+        heading = f"{change.id}  {day(change.at)}  {step(change)}" + (f"  {change.key}" if change.key else "")
+        blocks.append(Entry(heading, (Text(change.reason, 2), Text(" · ".join(about)))))
+    if not blocks and not result.warnings:
+        blocks.append(_NOTHING_DECIDED)
+    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings))
+
+
+def audit(result: AuditResult) -> Presentation:
+    blocks: list[Block] = []
+    if result.decisions:
+        blocks.append(Sentence(f"Decisions in all: {counts(sorted(result.decisions.items()))}."))
+    for change in result.changes:
+        refused = (Text(f"refused: {change.candidate}", 2),) if change.candidate else ()
+        heading = f"{day(change.at)}  {step(change)}  by {change.actor}" + (f"  {change.key}" if change.key else "")
+        blocks.append(Entry(heading, (Text(change.reason, 2), *refused)))
+    if not blocks and not result.warnings:
+        blocks.append(_NOTHING_DECIDED)
+    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings))

@@ -1,0 +1,46 @@
+"""The small things that every result says alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from picomem.operations.presentation import Text
+
+if TYPE_CHECKING:
+    from picomem.operations.memory_views import ChangeView, MemoryView
+
+
+def day(at: str | None) -> str:
+    return at[:16].replace("T", " ") if at else "no date"
+
+
+def step(change: ChangeView) -> str:
+    """What was done and what came of it: `remember → merge`, `revise`."""
+    return change.verb if change.verb == change.decision else f"{change.verb} → {change.decision}"
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def counts(values: Mapping[str, int] | Iterable[tuple[str, int]], *, number_first: bool = True) -> str:
+    """Named numbers in a row: `3 add, 1 refuse`, or `add 3, refuse 1`."""
+    pairs = values.items() if isinstance(values, Mapping) else values
+    return ", ".join(f"{count:,} {name}" if number_first else f"{name} {count:,}" for name, count in pairs)
+
+
+def attributed(text: str, origin: str) -> str:
+    """A text, with where it came from if that is not the user or an agent."""
+    return text if origin in ("user", "agent") else f"(from {origin}) {text}"
+
+
+def details(memory: MemoryView) -> tuple[Text, ...]:
+    """What a memory has besides its text, where it has it."""
+    about = [f"#{tag}" for tag in memory.tags]
+    about += [memory.priority] if memory.priority != "medium" else []
+    about += ["pinned"] if memory.pinned else []
+    about += [f"expires {day(memory.expires_at)}"] if memory.expires_at else []
+    about += [f"related to {', '.join(memory.related_to)}"] if memory.related_to else []
+    context = (Text(f"why it matters: {memory.context}"),) if memory.context else ()
+    return (*context, Text(" · ".join(about))) if about else context
