@@ -8,10 +8,11 @@ import pytest
 from jsonschema import Draft202012Validator as Validator
 from tests.operations.test_inert import results_of
 
+from picomem.app import operations
 from picomem.errors import InvalidInput
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameters, PlainParameters, request_schema, result_schema
-from picomem.operations.table import operation, operations
+from picomem.operations.table import operation
 from picomem.operations.views import jsonable
 from picomem.values import MISSING
 

@@ -63,7 +63,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
-Block = Sentence | Heading | Entry | Fields | Table | Verbatim
+Block = Sentence | Heading | Entry | Fields | Table | Text | Verbatim
 
 
 @dataclass(frozen=True, slots=True)

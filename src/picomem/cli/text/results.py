@@ -55,6 +55,8 @@ def _lines(block: Block) -> list[str]:
     match block:
         case Sentence(text) | Heading(text) | Verbatim(text):
             return [text]
+        case Text(text, most_lines):
+            return [wrapped(text, "", most_lines)]
         case Entry(heading, body, number):
             return [f"{number}. {heading}" if number else heading, *map(_body, body)]
         case Fields(pairs):

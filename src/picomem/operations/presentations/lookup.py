@@ -56,7 +56,7 @@ def reasons(result: WhyResult) -> Presentation:
     for source in result.sources:
         if source.kind in ("episode", "message"):
             blocks.append(Entry(f"from {source.citation}  ({source.id})", (Text(f"“{source.text}”"),)))
-    blocks += [Sentence(result.explanation)] if result.explanation else []
+    blocks += [Text(result.explanation)] if result.explanation else []
     return Presentation(blocks=tuple(blocks))
 
 

@@ -37,7 +37,7 @@ def ingested(result: IngestResult) -> Presentation:
             )
     if result.skipped:
         reasons = sorted(result.skipped.items(), key=lambda reason_and_count: -reason_and_count[1])
-        blocks.append(Sentence(f"Passed over: {counts(reasons, number_first=False)}."))
+        blocks.append(Text(f"Passed over: {counts(reasons, number_first=False)}."))
     warnings = result.problems[:_MOST_PROBLEMS]
     if len(result.problems) > _MOST_PROBLEMS:
         warnings.append(f"and {len(result.problems) - _MOST_PROBLEMS:,} more; --json lists them all.")

@@ -19,7 +19,7 @@ def answer(result: AnswerView) -> Presentation:
         blocks.append(Sentence(f"Looked at “{result.time_phrase}”: {day(result.since)} to {day(result.until)} UTC."))
     budget = f" of {result.token_budget:,}" if result.token_budget else ""
     legs = ", ".join(f"{leg} {state}" for leg, state in result.legs.items())
-    blocks.append(Sentence(f"confidence {result.confidence:.2f} · {result.tokens:,}{budget} tokens · {legs}"))
+    blocks.append(Text(f"confidence {result.confidence:.2f} · {result.tokens:,}{budget} tokens · {legs}"))
     left_out = f"{plural(result.left_out, 'more hit')} did not fit the budget; --token-budget raises it."
     return Presentation(
         blocks=tuple(blocks),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.operations.presentation import Block, Entry, Presentation, Sentence, Text
+from picomem.operations.presentation import Block, Entry, Presentation, Sentence, Text, Verbatim
 from picomem.operations.presentations.wording import counts, day, details, step
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def remembered(result: RememberResult) -> Presentation:
     account = f"{result.decision}: {result.reason} · {result.token_estimate} tokens · change {result.change_id}"
     entry = Entry(
         f"{memory.key}  ({memory.kind}{owner}, version {memory.version})",
-        (Text(memory.content), *details(memory), Text(account)),
+        (Text(memory.content), *details(memory), Verbatim(account)),
     )
     return Presentation(blocks=(entry,))
 
