@@ -214,6 +214,7 @@ OPERATIONS = (
         reply=lambda result: f"Memory deleted: {result.key}",
         permission="memory:write:user",
         example='picomem forget staging_db_port -m "the database is gone"',
+        stores_request=True,
         tool="memory_forget",
         destructive=True,
         idempotent=True,
