@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from picomem.erasure.plan import Choice, Held, Plan, plan
 from picomem.erasure.remains import Remains, texts_of
 from picomem.errors import Corrupt
-from picomem.memory.doctor import rebuild_words
 from picomem.memory.remember import Writer
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
@@ -26,6 +25,7 @@ from picomem.records.session import Session
 from picomem.sessions.said import title_of
 from picomem.store import audit, consolidations, episodes, memories, notes, sessions, tombstones
 from picomem.store.connector import Row, Transaction
+from picomem.store.full_text import rebuild as rebuild_words
 from picomem.store.legible import readable
 from picomem.values import dataclass, field, replace
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from picomem.memory.doctor import rebuild_words
 from picomem.policy.redact import Redactor
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
 from picomem.sessions.arguments import safe_arguments
 from picomem.store import consolidations, episodes, memories, tombstones, vectors
 from picomem.store.connector import Connector, Row, Transaction
+from picomem.store.full_text import rebuild as rebuild_words
 from picomem.store.legible import legible
 from picomem.store.row_hash import is_whole
 from picomem.text.tokens import count_tokens

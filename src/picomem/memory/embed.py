@@ -23,7 +23,7 @@ from picomem.errors import Conflict
 from picomem.memory.lease import Lease
 from picomem.memory.vectors import Vectors
 from picomem.records.scope import Scope
-from picomem.store import vectors
+from picomem.store import meta, vectors
 from picomem.store.connector import Connector, Transaction
 from picomem.values import dataclass
 
@@ -53,7 +53,7 @@ def missing(tx: Transaction, scope: Scope, model: str) -> int:
 
 def reach(tx: Transaction, scope: Scope, model: str) -> object:
     """A value that stays the same as long as nothing can be missing that was not before; cheaper than to count."""
-    return tx.one("meta", name="next_doc"), *(vectors.space(tx, scope, each, model) for each in vectors.SOURCES)
+    return meta.mark(tx, meta.NEXT_DOC), *(vectors.space(tx, scope, source, model) for source in vectors.SOURCES)
 
 
 class Embed:
@@ -115,7 +115,7 @@ class Embed:
                 rows = vectors.missing(tx, self._scope, source, self._vectors.model, after, count)
             if not rows:
                 return
-            prepared = self._vectors.made([text for _, text in rows])
+            prepared = self._vectors.made([row.text for row in rows])
             if self._stop.is_set():
                 return
             with self._connector.write() as tx:
@@ -125,7 +125,7 @@ class Embed:
                     if vectors.text(tx, self._scope, source, doc) == text:
                         self._vectors.put(tx, self._scope, source, doc, vector)
                         done.made += 1
-            after = rows[-1][0]
+            after = rows[-1].doc
             count = min(_MOST, count * 2) if time.monotonic() - began < _SECONDS / 2 else max(1, count // 2)
             if progress:
                 progress(done.made, max(total, done.made), f"{source} vectors")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from picomem.errors import Corrupt, NotFound
 from picomem.records.ids import content_hash
 from picomem.records.memory import Change
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
-from picomem.store.legible import readable
 from picomem.store.memories import id_range, unique_id
 from picomem.store.row_hash import is_whole
+from picomem.store.stored import Stored, stored
 from picomem.values import asdict
 
 PURGED = "purged"  # the reason of a change whose own was erased
@@ -44,8 +46,17 @@ def change(tx: Transaction, scope: Scope, change_id: str) -> Change | None:
 
 def every(tx: Transaction, scope: Scope) -> list[Change]:
     """Every change, oldest first, the damaged ones as far as they can be read: for a purge, which takes them all."""
-    rows = tx.all("whole_changes", user=scope.user)
-    return [_change(readable("changes", row)) for row in rows]
+    return [found.record for found in stored_changes(tx, scope)]
+
+
+def stored_changes(tx: Transaction, scope: Scope) -> Iterator[Stored[Change]]:
+    """Every change, oldest first."""
+    return stored("changes", _change, tx.all("whole_changes", user=scope.user))
+
+
+def count_by_decision(tx: Transaction, scope: Scope) -> dict[str, int]:
+    """How many changes there are of each decision."""
+    return dict(tx.all("count_changes", user=scope.user))
 
 
 def of_run(tx: Transaction, scope: Scope, run: str) -> list[Change]:
@@ -92,6 +103,23 @@ def blank(tx: Transaction, scope: Scope, change: Change) -> None:
         after=change.after,
         content_hash=content_hash(PURGED, ""),
     )
+
+
+def rewrite_text(tx: Transaction, scope: Scope, change: Change) -> None:
+    """Store another reason and another candidate for a change."""
+    tx.run(
+        "rewrite_change_text",
+        user=scope.user,
+        id=change.id,
+        reason=change.reason,
+        candidate=change.candidate,
+        content_hash=content_hash(change.reason, change.candidate),
+    )
+
+
+def purge(tx: Transaction, scope: Scope) -> None:
+    """Delete every change of the user."""
+    tx.run("purge_changes", user=scope.user)
 
 
 def was_refused(tx: Transaction, scope: Scope, reason: str, candidate: str) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from picomem.clock import DAY, Micros
 from picomem.errors import Corrupt
@@ -14,6 +15,7 @@ from picomem.records.session import Session, Summary
 from picomem.records.spend import Spend
 from picomem.store import row_hash, sessions
 from picomem.store.connector import Row, Transaction
+from picomem.store.stored import Stored, stored
 from picomem.values import asdict, dataclass
 
 
@@ -40,6 +42,21 @@ class Record:
     episodes: tuple[str, ...] = ()
     entries: tuple[Episode, ...] = ()
     at: Micros
+
+
+class RunText(NamedTuple):
+    """The texts that are kept of a run, as they are stored (JSON): the summary before it, and its timeline entries,
+    which hold text only where the run removed one."""
+
+    run: str
+    session: str
+    summary: str
+    episodes: str
+
+    @property
+    def texts(self) -> list[str]:
+        """Those that say something."""
+        return [self.summary, self.episodes] if _holds_text(self.episodes) else [self.summary]
 
 
 def waiting(tx: Transaction, scope: Scope) -> list[Session]:
@@ -71,7 +88,7 @@ def count_failure(tx: Transaction, session: Session) -> None:
 def record(tx: Transaction, scope: Scope, made: Record) -> None:
     """Keep what a run did, and what was there before it."""
     summary = "" if made.summary is None else json.dumps(asdict(made.summary), ensure_ascii=False)
-    stored = json.dumps([*made.episodes, *map(asdict, made.entries)], ensure_ascii=False)
+    entries = json.dumps([*made.episodes, *map(asdict, made.entries)], ensure_ascii=False)
     tx.run(
         "insert_consolidation",
         user=scope.user,
@@ -86,7 +103,7 @@ def record(tx: Transaction, scope: Scope, made: Record) -> None:
         before_failures=made.before_failures,
         before_summary=summary,
         summarised=int(made.summarised),
-        episodes=stored,
+        episodes=entries,
         at=made.at,
     )
 
@@ -96,9 +113,9 @@ def of_run(tx: Transaction, scope: Scope, run: str) -> Record | None:
     row = tx.one("consolidation", user=scope.user, run=run)
     if row is None:
         return None
-    if not is_whole(row):
+    if not row_hash.is_whole("consolidations", row):
         raise Corrupt(f"The record of consolidation {run} does not match its own hash; run `picomem doctor`.", id=run)
-    stored = json.loads(row[9])
+    entries = json.loads(row[9])
     return Record(
         run=row[0],
         session=row[1],
@@ -109,9 +126,9 @@ def of_run(tx: Transaction, scope: Scope, run: str) -> Record | None:
         before_failures=row[6],
         summary=_summary(row[7]),
         summarised=bool(row[8]),
-        episodes=tuple(each for each in stored if isinstance(each, str)),
+        episodes=tuple(entry for entry in entries if isinstance(entry, str)),
         entries=tuple(
-            Episode(**{**each, "origin": Origin(each["origin"])}) for each in stored if isinstance(each, dict)
+            Episode(**{**entry, "origin": Origin(entry["origin"])}) for entry in entries if isinstance(entry, dict)
         ),
         change_id=row[10],
         generator=row[11],
@@ -146,30 +163,49 @@ def forget(tx: Transaction, scope: Scope, run: str) -> None:
 
 def forget_entries(tx: Transaction, scope: Scope, before: Micros) -> None:
     """Forget the runs that keep a timeline entry which was made before a time."""
-    for row in tx.all("all_consolidations", user=scope.user):
-        if is_whole(row) and _holds_text(row[9]) and any(each["created_at"] < before for each in json.loads(row[9])):
-            forget(tx, scope, row[0])
+    for text, whole, _ in stored_runs(tx, scope):
+        if whole and _holds_text(text.episodes) and _is_any_older(text.episodes, before):
+            forget(tx, scope, text.run)
 
 
-def is_whole(row: Row) -> bool:
-    """Whether a record of a run matches its hash."""
-    return row_hash.is_whole("consolidations", row)
+def stored_runs(tx: Transaction, scope: Scope) -> Iterator[Stored[RunText]]:
+    """The texts that are kept of every run of the user, by run."""
+    return stored("consolidations", _run_text, tx.all("all_consolidations", user=scope.user))
+
+
+def _run_text(row: Row) -> RunText:
+    return RunText(run=row[0], session=row[1], summary=row[7], episodes=row[9])
+
+
+def rewrite_text(tx: Transaction, scope: Scope, text: RunText) -> None:
+    """Store other texts for a run; a damaged row stays one."""
+    tx.run(
+        "rewrite_consolidation_text",
+        user=scope.user,
+        run=text.run,
+        before_summary=text.summary,
+        episodes=text.episodes,
+    )
 
 
 def texts_of(row: Row) -> list[str]:
     """The texts in a record of a run, as they are stored: the summary before, and a timeline entry that was removed."""
-    return [row[7], row[9]] if _holds_text(row[9]) else [row[7]]
+    return _run_text(row).texts
 
 
 def rewrite(tx: Transaction, scope: Scope, row: Row, summary: str, stored: str) -> None:
     """Store other texts for the summary before a run and the entry that it removed; a damaged row stays one."""
-    tx.run(
-        "rewrite_consolidation_text",
-        user=scope.user,
-        run=row[0],
-        before_summary=summary,
-        episodes=stored,
-    )
+    rewrite_text(tx, scope, _run_text(row)._replace(summary=summary, episodes=stored))
+
+
+def delete_of_session(tx: Transaction, scope: Scope, session_id: str) -> None:
+    """Delete what is on record of every run of a session."""
+    tx.run("purge_consolidations", user=scope.user, session_id=session_id)
+
+
+def delete_spending(tx: Transaction, scope: Scope) -> None:
+    """Delete what models have cost the user."""
+    tx.run("purge_spending", user=scope.user)
 
 
 def _summary(stored: str) -> Summary | None:
@@ -177,6 +213,10 @@ def _summary(stored: str) -> Summary | None:
         return None
     given = json.loads(stored)
     return Summary(**{**given, "origin": Origin(given["origin"])})
+
+
+def _is_any_older(entries: str, before: Micros) -> bool:
+    return any(entry["created_at"] < before for entry in json.loads(entries))
 
 
 def _holds_text(stored: str) -> bool:
@@ -195,7 +235,7 @@ def spent_on(tx: Transaction, scope: Scope, at: Micros) -> Spend:
     return Spend(int(calls), int(given), int(taken))
 
 
-def spent_in_all(tx: Transaction, scope: Scope) -> Sequence[tuple[str, Spend]]:
+def spent_in_all(tx: Transaction, scope: Scope) -> dict[str, Spend]:
     """What each model has cost since the beginning."""
     rows = tx.all("spent_in_all", user=scope.user)
-    return [(model, Spend(int(calls), int(given), int(taken))) for model, calls, given, taken in rows]
+    return {model: Spend(int(calls), int(given), int(taken)) for model, calls, given, taken in rows}

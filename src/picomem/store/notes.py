@@ -6,22 +6,45 @@ All of it is derived from the files, so whatever is doubtful is deleted and read
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from picomem.errors import Corrupt
 from picomem.records.note import NoteFile, PlacedSection, Section
 from picomem.records.scope import Scope
 from picomem.store import row_hash
 from picomem.store.connector import Row, Transaction
+from picomem.store.stored import Stored, stored
 from picomem.text.terms import indexed, owner_token
+
+
+class SectionPath(NamedTuple):
+    """The number of a section, and the path of its file."""
+
+    doc: int
+    path: str
 
 
 def files(tx: Transaction, scope: Scope) -> list[NoteFile]:
     """Every file that was read."""
     return [
         NoteFile(root=root, path=path, stamp=stamp, modified_at=modified, content_hash=digest)
-        for root, path, stamp, modified, digest, *_ in tx.all("note_files", user=scope.user)
+        for root, path, stamp, modified, digest, *_ in _files(tx, scope)
     ]
+
+
+def count_damaged_files(tx: Transaction, scope: Scope) -> int:
+    """How many records of files do not match their hash."""
+    return sum(not row_hash.is_whole("note_files", row) for row in _files(tx, scope))
+
+
+def stored_sections(tx: Transaction, scope: Scope) -> Iterator[Stored[PlacedSection]]:
+    """Every section of the user, by number."""
+    return stored("note_sections", unchecked, tx.all("all_note_sections", user=scope.user))
+
+
+def _files(tx: Transaction, scope: Scope) -> list[Row]:
+    return tx.all("note_files", user=scope.user)
 
 
 def put(tx: Transaction, scope: Scope, file: NoteFile, sections: Sequence[tuple[Section, int]]) -> None:
@@ -90,14 +113,14 @@ def count(tx: Transaction, scope: Scope) -> int:
 def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int]) -> dict[int, PlacedSection]:
     """Sections by their number. Raises Corrupt where one does not match its hash."""
     rows = tx.all("note_sections_by_doc", user=scope.user, docs=json.dumps(list(docs)))
-    if any(not is_whole(row) for row in rows):
+    if any(not row_hash.is_whole("note_sections", row) for row in rows):
         raise Corrupt("The index of notes is damaged; run `picomem doctor --repair`.")
     return {placed.doc: placed for placed in map(unchecked, rows)}
 
 
-def paths(tx: Transaction, scope: Scope) -> list[tuple[int, str]]:
+def paths(tx: Transaction, scope: Scope) -> list[SectionPath]:
     """Every section's number, with its file's path."""
-    return [(doc, path) for doc, path in tx.all("note_paths", user=scope.user)]
+    return list(map(SectionPath._make, tx.all("note_paths", user=scope.user)))
 
 
 def containing(tx: Transaction, scope: Scope, text: str, limit: int) -> list[int]:
@@ -117,10 +140,7 @@ def named(path: str, section: Section) -> str:
     return f"{path.removesuffix('.md')} {section.heading}"
 
 
-def is_whole(row: Row) -> bool:
-    return row_hash.is_whole("note_sections", row)
-
-
 def unchecked(row: Row) -> PlacedSection:
+    """A row as a record, whatever its hash says."""
     doc, root, path, heading, first, last, text, tokens = row[:8]
     return PlacedSection(root=root, path=path, section=Section(heading, first, last, text), tokens=tokens, doc=doc)

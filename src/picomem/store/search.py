@@ -103,14 +103,29 @@ def in_window(tx: Transaction, scope: Scope, since: int, until: int, limit: int)
 def of_transcripts(tx: Transaction, scope: Scope, transcripts: Sequence[str], limit: int) -> list[Place]:
     """The episodes of those transcripts, latest first."""
     rows = tx.all("episodes_of_transcripts", user=scope.user, transcripts=json.dumps(transcripts), limit=limit)
-    return [Place(*row) for row in rows]
+    return list(map(Place._make, rows))
+
+
+def is_part_of_any(tx: Transaction, source: str, text: str) -> bool:
+    """Whether full text of a source ("memory", "episode" or "note") holds a term of any user with that text in it."""
+    return tx.one(f"{source}_words_with", part=text) is not None
+
+
+def size(tx: Transaction, source: str) -> int:
+    """How many documents of all users full text of a source ("memory", "episode" or "note") holds."""
+    row = tx.one(f"{source}_words_size")
+    return int(row[0]) if row else 0
 
 
 def _table_rows(tx: Transaction, source: str) -> int:
     """How many rows the full-text table holds: the first number of its averages record (fts5_index.c), which SQLite
     reads for bm25() too. Counting the rows would read a page for every hundred of them."""
+    return next(varints(_averages(tx, source)), 0)
+
+
+def _averages(tx: Transaction, source: str) -> bytes:
     row = tx.one(f"{source}_words_averages")
-    return next(varints(row[0] if row else b""), 0)
+    return row[0] if row else b""
 
 
 def varints(data: bytes) -> Iterator[int]:
@@ -126,5 +141,4 @@ def varints(data: bytes) -> Iterator[int]:
 
 def totals(tx: Transaction, source: str) -> list[int]:
     """How many rows the full-text table holds, and how many words in each of its columns."""
-    row = tx.one(f"{source}_words_averages")
-    return list(varints(row[0])) if row else []
+    return list(varints(_averages(tx, source)))

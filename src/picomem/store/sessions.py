@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt
@@ -11,8 +12,50 @@ from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Loaded, Message, Page, Role, Session, Summary, ToolCall
 from picomem.store.connector import Row, Transaction
-from picomem.store.memories import id_range, unique_id
+from picomem.store.memories import id_range, purge_parents, unique_id
 from picomem.store.row_hash import is_whole
+from picomem.store.stored import Stored, stored
+
+
+class SessionText(NamedTuple):
+    """What a session is called, where, and in which project."""
+
+    id: str
+    project: str
+    channel_id: str
+    title: str
+
+
+class MessageText(NamedTuple):
+    """What a message says, and the tools that it calls as they are stored (JSON)."""
+
+    session_id: str
+    seq: int
+    id: str
+    content: str
+    tool_calls: str
+    tokens: int
+
+
+class SummaryText(NamedTuple):
+    """What a session's summary says."""
+
+    session_id: str
+    text: str
+
+
+class ToolIds(NamedTuple):
+    """The ids of the calls that a message makes, and of the call that it answers; empty where it answers none."""
+
+    calls: tuple[str, ...]
+    answers: str
+
+
+class MessageMark(NamedTuple):
+    """The number of a message, and a hash that differs once the message is rewritten."""
+
+    seq: int
+    row_hash: str
 
 
 def put(tx: Transaction, session: Session) -> None:
@@ -96,8 +139,76 @@ def inactive_since(tx: Transaction, scope: Scope, before: Micros) -> list[Sessio
 
 def delete(tx: Transaction, scope: Scope, session_id: str) -> None:
     """Delete a session with its messages, its summary and the records of its consolidations."""
-    tx.run("purge_lineage_of", user=scope.user, kind="summary", id=session_id, version=0)
+    purge_parents(tx, scope, "summary", session_id)
     tx.run("purge_session", user=scope.user, id=session_id)
+
+
+def delete_messages(tx: Transaction, scope: Scope, session_id: str, seqs: Sequence[int]) -> None:
+    """Delete the messages of those numbers."""
+    tx.run("purge_messages", user=scope.user, session_id=session_id, seqs=json.dumps(seqs))
+
+
+def delete_summary(tx: Transaction, scope: Scope, session_id: str) -> None:
+    """Delete a session's summary."""
+    tx.run("purge_summary", user=scope.user, session_id=session_id)
+
+
+def ids(tx: Transaction, scope: Scope) -> list[str]:
+    """The ids of the user's sessions, in order."""
+    return [str(session_id) for (session_id,) in tx.all("session_ids", user=scope.user)]
+
+
+def count(tx: Transaction, scope: Scope) -> int:
+    """How many sessions the user has."""
+    row = tx.one("count_sessions", user=scope.user)
+    return int(row[0]) if row else 0
+
+
+def count_all_messages(tx: Transaction, scope: Scope) -> int:
+    """How many messages the user's sessions have in all."""
+    row = tx.one("count_all_messages", user=scope.user)
+    return int(row[0]) if row else 0
+
+
+def stored_sessions(tx: Transaction, scope: Scope) -> Iterator[Stored[SessionText]]:
+    """What every session of the user is called, by id."""
+    rows = tx.all("all_sessions", user=scope.user)
+    return stored("sessions", lambda row: SessionText(row[0], row[2], row[4], row[5]), rows)
+
+
+def stored_messages(tx: Transaction, scope: Scope) -> Iterator[Stored[MessageText]]:
+    """What every message of the user says, in the order of the sessions."""
+    rows = tx.all("all_messages", user=scope.user)
+    return stored("messages", lambda row: MessageText(row[0], row[1], row[2], row[4], row[5], row[8]), rows)
+
+
+def stored_summaries(tx: Transaction, scope: Scope) -> Iterator[Stored[SummaryText]]:
+    """What every summary of the user says, by session."""
+    rows = tx.all("all_summaries", user=scope.user)
+    return stored("session_summaries", lambda row: SummaryText(row[0], row[1]), rows)
+
+
+def rewrite_text(tx: Transaction, scope: Scope, text: SessionText) -> None:
+    """Store another title for a session, and another id of its channel."""
+    tx.run("rewrite_session_text", user=scope.user, id=text.id, title=text.title, channel_id=text.channel_id)
+
+
+def rewrite_message(tx: Transaction, scope: Scope, text: MessageText) -> None:
+    """Store another text for a message, with other calls and tokens."""
+    tx.run(
+        "rewrite_message_text",
+        user=scope.user,
+        session_id=text.session_id,
+        seq=text.seq,
+        content=text.content,
+        tool_calls=text.tool_calls,
+        tokens=text.tokens,
+    )
+
+
+def rewrite_summary(tx: Transaction, scope: Scope, text: SummaryText) -> None:
+    """Store another text for a summary."""
+    tx.run("rewrite_summary_text", user=scope.user, session_id=text.session_id, summary=text.text)
 
 
 def insert_message(tx: Transaction, scope: Scope, message: Message) -> None:
@@ -148,9 +259,10 @@ def message_by_id(tx: Transaction, scope: Scope, message_id: str) -> Message | N
     return None if row is None else _message(row)
 
 
-def marks(tx: Transaction, scope: Scope, session_id: str, after: int, last: int) -> tuple[Row, ...]:
+def marks(tx: Transaction, scope: Scope, session_id: str, after: int, last: int) -> tuple[MessageMark, ...]:
     """What differs once a message behind `after` and up to `last` was added, rewritten or deleted."""
-    return tuple(tx.all("message_marks", user=scope.user, session_id=session_id, after=after, last=last))
+    rows = tx.all("message_marks", user=scope.user, session_id=session_id, after=after, last=last)
+    return tuple(map(MessageMark._make, rows))
 
 
 def last_messages(tx: Transaction, scope: Scope, session_id: str, limit: int) -> Loaded:
@@ -165,10 +277,10 @@ def end_mark(tx: Transaction, scope: Scope, session_id: str, limit: int) -> obje
     return count_messages(tx, scope, session_id), tuple(rows)
 
 
-def tool_messages(tx: Transaction, scope: Scope, session_id: str, after: int) -> list[tuple[tuple[str, ...], str]]:
-    """Of each message behind a number that calls tools or answers a call: the ids it calls, and the id it answers."""
+def tool_messages(tx: Transaction, scope: Scope, session_id: str, after: int) -> list[ToolIds]:
+    """What each message behind a number that calls tools or answers a call has to do with tools."""
     rows = tx.all("tool_messages", user=scope.user, session_id=session_id, after=after)
-    return [(tuple(call.id for call in _calls(calls) or ()), str(answers)) for _, calls, answers in rows]
+    return [ToolIds(tuple(call.id for call in _calls(calls) or ()), str(answers)) for _, calls, answers in rows]
 
 
 def summary(tx: Transaction, scope: Scope, session_id: str) -> Summary | None:
@@ -185,6 +297,11 @@ def summary(tx: Transaction, scope: Scope, session_id: str) -> Summary | None:
         created_at=row[4],
         updated_at=row[5],
     )
+
+
+def covered(tx: Transaction, scope: Scope) -> dict[str, int]:
+    """Up to which message the summary of each session goes, by the id of the session."""
+    return dict(tx.all("summaries_covered", user=scope.user))
 
 
 def put_summary(tx: Transaction, scope: Scope, summary: Summary) -> None:
@@ -215,7 +332,7 @@ def _loaded(tx: Transaction, scope: Scope, session_id: str, rows: Sequence[Row])
 
 def _message(row: Row) -> Message | None:
     """A row as a record, or None where it does not match its hash."""
-    calls = _calls(row[5]) if is_whole_message(row) else None
+    calls = _calls(row[5]) if is_whole("messages", row) else None
     if calls is None:
         return None
     return Message(
@@ -264,8 +381,3 @@ def _calls(stored: str) -> tuple[ToolCall, ...] | None:
         return tuple(ToolCall(*map(str, call)) for call in json.loads(stored))
     except (ValueError, TypeError):
         return None
-
-
-def is_whole_message(row: Row) -> bool:
-    """Whether a message's row matches its hash."""
-    return is_whole("messages", row)

@@ -53,7 +53,7 @@ def end(tx: Transaction, scope: Scope, done: Iterable[str]) -> None:
     if left:
         meta.put(tx, _name(scope), " ".join(left))
     else:
-        tx.run("delete_meta", name=_name(scope))
+        meta.delete(tx, _name(scope))
 
 
 def _name(scope: Scope) -> str:

@@ -16,7 +16,23 @@ from picomem.store.connector import Row, Transaction
 SOURCES = ("memory", "episode")
 REWRITES_KEPT = 1_000  # who has missed more of them reads everything again
 
+
 VectorRow = tuple[int, float, bytes]  # document, scale, one byte a dimension
+
+
+class TextToEmbed(NamedTuple):
+    """A document without a vector, and the text to make one from."""
+
+    doc: int
+    text: str
+
+
+class ModelCount(NamedTuple):
+    """How many vectors of a source a model made."""
+
+    source: str
+    model: str
+    vectors: int
 
 
 class Space(NamedTuple):
@@ -80,14 +96,32 @@ def length(tx: Transaction, scope: Scope, model: str) -> int:
     return int(row[0]) if row else 0
 
 
-def missing(tx: Transaction, scope: Scope, source: str, model: str, after: int, limit: int) -> list[tuple[int, str]]:
-    """Rows behind document `after` that have no vector of a model, in their order: the document and its text."""
-    return tx.all(f"{source}_without_vector", user=scope.user, model=model, after=after, limit=limit)  # type: ignore[return-value]
+def missing(tx: Transaction, scope: Scope, source: str, model: str, after: int, limit: int) -> list[TextToEmbed]:
+    """Rows behind document `after` that have no vector of a model, in their order."""
+    rows = tx.all(f"{source}_without_vector", user=scope.user, model=model, after=after, limit=limit)
+    return list(map(TextToEmbed._make, rows))
 
 
 def count_missing(tx: Transaction, scope: Scope, source: str, model: str) -> int:
     """How many rows have no vector of a model."""
-    return int((tx.one(f"count_{source}_without_vector", user=scope.user, model=model) or (0,))[0])
+    row = tx.one(f"count_{source}_without_vector", user=scope.user, model=model)
+    return int(row[0]) if row else 0
+
+
+def count_by_model(tx: Transaction, scope: Scope) -> list[ModelCount]:
+    """How many vectors there are of each source and model."""
+    return list(map(ModelCount._make, tx.all("count_vectors", user=scope.user)))
+
+
+def count_orphans(tx: Transaction, scope: Scope, source: str) -> int:
+    """How many vectors of a source belong to no row."""
+    row = tx.one(f"count_{source}_orphans", user=scope.user)
+    return int(row[0]) if row else 0
+
+
+def delete_orphans(tx: Transaction, scope: Scope, source: str) -> None:
+    """Take out the vectors of a source that belong to no row."""
+    tx.run(f"delete_{source}_orphans", user=scope.user)
 
 
 def text(tx: Transaction, scope: Scope, source: str, doc: int) -> str | None:
