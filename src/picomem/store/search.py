@@ -53,11 +53,11 @@ def count(tx: Transaction, scope: Scope, source: str, term: str) -> int:
     return int(row[0]) if row else 0
 
 
-def terms_near(tx: Transaction, scope: Scope, source: str, head: str, limit: int) -> list[tuple[str, int]]:
-    """The user's terms that begin with `head`, with the number of documents that hold each."""
+def terms_near(tx: Transaction, scope: Scope, source: str, head: str, limit: int) -> dict[str, int]:
+    """The user's terms that begin with `head`, in order, with the number of documents that hold each."""
     owner = owner_token(scope.user)
     rows = tx.all(f"{source}_words_near", **{"from": owner + head, "to": owner + head + "\U0010ffff", "limit": limit})
-    return [(term[len(owner) :], documents) for term, documents in rows]
+    return {term[len(owner) :]: documents for term, documents in rows}
 
 
 def containing(tx: Transaction, scope: Scope, source: str, text: str, limit: int) -> list[int]:

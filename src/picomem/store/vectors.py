@@ -17,7 +17,13 @@ SOURCES = ("memory", "episode")
 REWRITES_KEPT = 1_000  # who has missed more of them reads everything again
 
 
-VectorRow = tuple[int, float, bytes]  # document, scale, one byte a dimension
+class Columns(NamedTuple):
+    """Vectors by column: the documents, a scale each, and one byte a dimension each. No value is made for each row, of
+    which there are thousands."""
+
+    docs: tuple[int, ...]
+    scales: tuple[float, ...]
+    vectors: tuple[bytes, ...]
 
 
 class TextToEmbed(NamedTuple):
@@ -130,19 +136,23 @@ def text(tx: Transaction, scope: Scope, source: str, doc: int) -> str | None:
     return None if row is None else row[0]
 
 
-def after(tx: Transaction, scope: Scope, number: int, doc: int, limit: int) -> list[VectorRow]:
+def after(tx: Transaction, scope: Scope, number: int, doc: int, limit: int) -> Columns:
     """The first `limit` vectors of the documents above `doc`, in order."""
-    return tx.all("vectors_after", user=scope.user, space=number, doc=doc, limit=limit)  # type: ignore[return-value]
+    return _columns(tx.all("vectors_after", user=scope.user, space=number, doc=doc, limit=limit))
 
 
-def of(tx: Transaction, scope: Scope, number: int, docs: Sequence[int]) -> list[VectorRow]:
+def of(tx: Transaction, scope: Scope, number: int, docs: Sequence[int]) -> Columns:
     """The vectors of those documents that have one."""
-    return tx.all("vectors_of", user=scope.user, space=number, docs=json.dumps(docs))  # type: ignore[return-value]
+    return _columns(tx.all("vectors_of", user=scope.user, space=number, docs=json.dumps(docs)))
 
 
 def rewritten(tx: Transaction, scope: Scope, number: int, since: int) -> list[int]:
     """The documents of the rewrites after the first `since`, as far as they are kept."""
     return [doc for (doc,) in tx.all("rewritten_vectors", user=scope.user, space=number, since=since)]
+
+
+def _columns(rows: list[Row]) -> Columns:
+    return Columns(*zip(*rows, strict=True)) if rows else Columns((), (), ())
 
 
 def _log(tx: Transaction, scope: Scope, number: int, doc: int) -> None:
