@@ -188,16 +188,6 @@ def rewrite_text(tx: Transaction, scope: Scope, text: RunText) -> None:
     )
 
 
-def texts_of(row: Row) -> list[str]:
-    """The texts in a record of a run, as they are stored: the summary before, and a timeline entry that was removed."""
-    return _run_text(row).texts
-
-
-def rewrite(tx: Transaction, scope: Scope, row: Row, summary: str, stored: str) -> None:
-    """Store other texts for the summary before a run and the entry that it removed; a damaged row stays one."""
-    rewrite_text(tx, scope, _run_text(row)._replace(summary=summary, episodes=stored))
-
-
 def delete_of_session(tx: Transaction, scope: Scope, session_id: str) -> None:
     """Delete what is on record of every run of a session."""
     tx.run("purge_consolidations", user=scope.user, session_id=session_id)

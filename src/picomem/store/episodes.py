@@ -337,16 +337,6 @@ def _id_of(transcript: Transcript) -> str:
     return transcript.id
 
 
-def unchecked_transcript(row: Row) -> Transcript:
-    """A row as a record, whatever its hash says; what cannot be read in it gets a plain value."""
-    return _transcript_record(readable("transcripts", row))
-
-
-def is_whole_transcript(row: Row) -> bool:
-    """Whether a transcript's row matches its hash."""
-    return row_hash.is_whole("transcripts", row)
-
-
 def _transcript_record(row: Row) -> Transcript:
     return Transcript(
         id=row[0],

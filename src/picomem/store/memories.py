@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt, NotFound
@@ -279,8 +279,10 @@ def remove_words(tx: Transaction, memory: Memory) -> None:
     tx.run("memory_words_remove", doc=memory.doc, **words(memory))
 
 
-def rewrite_text(tx: Transaction, new: Memory) -> None:
-    """Store other words, tags or related entries for a version, without touching full text."""
+def rewrite_text(tx: Transaction, version: Stored[Memory], new: Memory) -> None:
+    """Store other words, tags or related entries for a version, without touching full text. Tags and related entries
+    that are the same stay as they were stored: damaged ones may be no list of names."""
+    old, row = version.record, readable("memories", cast(Row, version.row))
     tx.run(
         "rewrite_memory_text",
         user=new.scope.user,
@@ -288,8 +290,8 @@ def rewrite_text(tx: Transaction, new: Memory) -> None:
         version=new.version,
         content=new.content,
         context=new.context,
-        tags=json.dumps(new.tags, ensure_ascii=False),
-        related=json.dumps(new.related, ensure_ascii=False),
+        tags=row[12] if new.tags == old.tags else json.dumps(new.tags, ensure_ascii=False),
+        related=row[13] if new.related == old.related else json.dumps(new.related, ensure_ascii=False),
         tokens=new.tokens,
     )
 
