@@ -9,6 +9,7 @@ from picomem.clock import Micros
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 from picomem.store.legible import readable
+from picomem.store.sql_access import sql
 
 Node = tuple[str, str, int]  # kind, id, and of a memory the version
 
@@ -62,25 +63,25 @@ class MessageAge(NamedTuple):
 
 def transcripts(tx: Transaction, scope: Scope) -> list[TranscriptAge]:
     """Every transcript, by id."""
-    return list(map(TranscriptAge._make, tx.all("transcript_ages", user=scope.user)))
+    return list(map(TranscriptAge._make, sql(tx).all("transcript_ages", user=scope.user)))
 
 
 def episodes(tx: Transaction, scope: Scope) -> list[EpisodeAge]:
     """Every episode, by id."""
-    return list(map(EpisodeAge._make, tx.all("episode_ages", user=scope.user)))
+    return list(map(EpisodeAge._make, sql(tx).all("episode_ages", user=scope.user)))
 
 
 def sessions(tx: Transaction, scope: Scope) -> list[SessionAge]:
     """Every conversation, by id."""
-    return list(map(SessionAge._make, tx.all("session_ages", user=scope.user)))
+    return list(map(SessionAge._make, sql(tx).all("session_ages", user=scope.user)))
 
 
 def messages(tx: Transaction, scope: Scope) -> list[MessageAge]:
     """Every message, in the order of the conversations."""
-    return list(map(MessageAge._make, tx.all("message_ages", user=scope.user)))
+    return list(map(MessageAge._make, sql(tx).all("message_ages", user=scope.user)))
 
 
 def links(tx: Transaction, scope: Scope) -> list[Link]:
     """All lineage, the damaged rows as far as they can be read."""
-    rows = (readable("lineage", row) for row in tx.all("all_lineage", user=scope.user))
+    rows = (readable("lineage", row) for row in sql(tx).all("all_lineage", user=scope.user))
     return [Link((row[0], row[1], row[2]), (row[3], row[4], row[5]), row[6]) for row in rows]

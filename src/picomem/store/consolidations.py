@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from picomem.clock import DAY, Micros
 from picomem.errors import Corrupt
@@ -15,6 +15,7 @@ from picomem.records.session import Session, Summary
 from picomem.records.spend import Spend
 from picomem.store import row_hash, sessions
 from picomem.store.connector import Row, Transaction
+from picomem.store.sql_access import sql
 from picomem.store.stored import Stored, stored
 from picomem.values import asdict, dataclass
 
@@ -61,14 +62,14 @@ class RunText(NamedTuple):
 
 def waiting(tx: Transaction, scope: Scope) -> list[Session]:
     """The sessions of a scope with messages that no consolidation has read, the one that waits longest first."""
-    rows = tx.all("sessions_to_consolidate", user=scope.user, agent=scope.agent, project=scope.project)
+    rows = sql(tx).all("sessions_to_consolidate", user=scope.user, agent=scope.agent, project=scope.project)
     return [found for row in rows if (found := sessions.from_row(scope, row)) is not None]
 
 
 def move_pointer(tx: Transaction, session: Session, seq: int, at: Micros) -> bool:
     """Move the pointer from where `session` says that it is, and begin to count failures anew; whether it was there."""
     return bool(
-        tx.run(
+        sql(tx).run(
             "move_pointer",
             user=session.scope.user,
             id=session.id,
@@ -82,14 +83,14 @@ def move_pointer(tx: Transaction, session: Session, seq: int, at: Micros) -> boo
 
 def count_failure(tx: Transaction, session: Session) -> None:
     """One more failure in a row, if the pointer is still where `session` says."""
-    tx.run("count_failure", user=session.scope.user, id=session.id, before=session.last_consolidated_seq)
+    sql(tx).run("count_failure", user=session.scope.user, id=session.id, before=session.last_consolidated_seq)
 
 
 def record(tx: Transaction, scope: Scope, made: Record) -> None:
     """Keep what a run did, and what was there before it."""
     summary = "" if made.summary is None else json.dumps(asdict(made.summary), ensure_ascii=False)
     entries = json.dumps([*made.episodes, *map(asdict, made.entries)], ensure_ascii=False)
-    tx.run(
+    sql(tx).run(
         "insert_consolidation",
         user=scope.user,
         run=made.run,
@@ -110,12 +111,12 @@ def record(tx: Transaction, scope: Scope, made: Record) -> None:
 
 def of_run(tx: Transaction, scope: Scope, run: str) -> Record | None:
     """What is on record of a run; None where nothing is. Raises Corrupt for a damaged row."""
-    row = tx.one("consolidation", user=scope.user, run=run)
+    row = sql(tx).one("consolidation", user=scope.user, run=run)
     if row is None:
         return None
     if not row_hash.is_whole("consolidations", row):
         raise Corrupt(f"The record of consolidation {run} does not match its own hash; run `picomem doctor`.", id=run)
-    entries = json.loads(row[9])
+    entries: list[str | dict[str, Any]] = json.loads(row[9])
     return Record(
         run=row[0],
         session=row[1],
@@ -127,9 +128,7 @@ def of_run(tx: Transaction, scope: Scope, run: str) -> Record | None:
         summary=_summary(row[7]),
         summarised=bool(row[8]),
         episodes=tuple(entry for entry in entries if isinstance(entry, str)),
-        entries=tuple(
-            Episode(**{**entry, "origin": Origin(entry["origin"])}) for entry in entries if isinstance(entry, dict)
-        ),
+        entries=tuple(_entry(entry) for entry in entries if not isinstance(entry, str)),
         change_id=row[10],
         generator=row[11],
         at=row[12],
@@ -138,13 +137,13 @@ def of_run(tx: Transaction, scope: Scope, run: str) -> Record | None:
 
 def latest(tx: Transaction, scope: Scope, session_id: str) -> str:
     """The latest run of a session; empty where there is none."""
-    row = tx.one("latest_consolidation", user=scope.user, session_id=session_id)
+    row = sql(tx).one("latest_consolidation", user=scope.user, session_id=session_id)
     return str(row[0]) if row else ""
 
 
 def move_back(tx: Transaction, scope: Scope, made: Record) -> None:
     """Put the pointer back to where it was before a run, and forget the run."""
-    tx.run(
+    sql(tx).run(
         "move_pointer_back",
         user=scope.user,
         id=made.session,
@@ -158,7 +157,7 @@ def move_back(tx: Transaction, scope: Scope, made: Record) -> None:
 
 def forget(tx: Transaction, scope: Scope, run: str) -> None:
     """Delete what is on record of a run: it cannot be taken back any more."""
-    tx.run("delete_consolidation", user=scope.user, run=run)
+    sql(tx).run("delete_consolidation", user=scope.user, run=run)
 
 
 def forget_entries(tx: Transaction, scope: Scope, before: Micros) -> None:
@@ -170,7 +169,7 @@ def forget_entries(tx: Transaction, scope: Scope, before: Micros) -> None:
 
 def stored_runs(tx: Transaction, scope: Scope) -> Iterator[Stored[RunText]]:
     """The texts that are kept of every run of the user, by run."""
-    return stored("consolidations", _run_text, tx.all("all_consolidations", user=scope.user))
+    return stored("consolidations", _run_text, sql(tx).all("all_consolidations", user=scope.user))
 
 
 def _run_text(row: Row) -> RunText:
@@ -179,7 +178,7 @@ def _run_text(row: Row) -> RunText:
 
 def rewrite_text(tx: Transaction, scope: Scope, text: RunText) -> None:
     """Store other texts for a run; a damaged row stays one."""
-    tx.run(
+    sql(tx).run(
         "rewrite_consolidation_text",
         user=scope.user,
         run=text.run,
@@ -190,19 +189,25 @@ def rewrite_text(tx: Transaction, scope: Scope, text: RunText) -> None:
 
 def delete_of_session(tx: Transaction, scope: Scope, session_id: str) -> None:
     """Delete what is on record of every run of a session."""
-    tx.run("purge_consolidations", user=scope.user, session_id=session_id)
+    sql(tx).run("purge_consolidations", user=scope.user, session_id=session_id)
 
 
 def delete_spending(tx: Transaction, scope: Scope) -> None:
     """Delete what models have cost the user."""
-    tx.run("purge_spending", user=scope.user)
+    sql(tx).run("purge_spending", user=scope.user)
 
 
 def _summary(stored: str) -> Summary | None:
     if not stored:
         return None
-    given = json.loads(stored)
-    return Summary(**{**given, "origin": Origin(given["origin"])})
+    fields: dict[str, Any] = json.loads(stored)
+    fields["origin"] = Origin(fields["origin"])
+    return Summary(**fields)
+
+
+def _entry(stored: dict[str, Any]) -> Episode:
+    fields: dict[str, Any] = {**stored, "origin": Origin(stored["origin"])}
+    return Episode(**fields)
 
 
 def _is_any_older(entries: str, before: Micros) -> bool:
@@ -216,16 +221,16 @@ def _holds_text(stored: str) -> bool:
 
 def add_spending(tx: Transaction, scope: Scope, at: Micros, model: str, spend: Spend) -> None:
     """Put what a model costs on the books of a day; a negative amount takes back what was put there too much."""
-    tx.run("add_spending", user=scope.user, day=at // DAY, model=model, **asdict(spend))
+    sql(tx).run("add_spending", user=scope.user, day=at // DAY, model=model, **asdict(spend))
 
 
 def spent_on(tx: Transaction, scope: Scope, at: Micros) -> Spend:
     """What all models have cost on the day of a time."""
-    calls, given, taken = tx.one("spent_on", user=scope.user, day=at // DAY) or (0, 0, 0)
+    calls, given, taken = sql(tx).one("spent_on", user=scope.user, day=at // DAY) or (0, 0, 0)
     return Spend(int(calls), int(given), int(taken))
 
 
 def spent_in_all(tx: Transaction, scope: Scope) -> dict[str, Spend]:
     """What each model has cost since the beginning."""
-    rows = tx.all("spent_in_all", user=scope.user)
+    rows = sql(tx).all("spent_in_all", user=scope.user)
     return {model: Spend(int(calls), int(given), int(taken)) for model, calls, given, taken in rows}

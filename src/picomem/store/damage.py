@@ -14,6 +14,7 @@ from picomem.store.connector import Row, Transaction
 from picomem.store.legible import decoded, legible
 from picomem.store.mending import mended
 from picomem.store.row_hash import COLUMNS, KEYS, is_whole, row_hash
+from picomem.store.sql_access import sql
 from picomem.store.stored import Stored
 
 _MOST_MENDED = 200  # rows of a table; more of them are no single flipped bits
@@ -39,13 +40,13 @@ _ROW_NAMES = {
 
 def rebuild_indexes(tx: Transaction) -> None:
     """Make the indexes of the tables anew from the rows, full text excepted, where the rows let it."""
-    tx.rebuild_indexes()
+    sql(tx).rebuild_indexes()
 
 
 def mend(tx: Transaction) -> Iterator[str]:
     """Turn back every bit that flipped alone in its row; the names of the rows that were mended."""
     for table in COLUMNS:
-        damaged = [row for row in tx.undecoded(table) if not is_whole(table, decoded(row))]
+        damaged = [row for row in sql(tx).undecoded(table) if not is_whole(table, decoded(row))]
         for row in damaged[:_MOST_MENDED]:
             whole = mended(table, row)
             if whole is not None and _is_restored(tx, table, row, whole):
@@ -62,7 +63,7 @@ def keep_as_it_reads(tx: Transaction, damaged: Stored[Memory]) -> bool:
 
 def _is_restored(tx: Transaction, table: str, was: Row, row: Row) -> bool:
     with suppress(StoreError):  # the key that it had was given to another row since
-        return tx.restore(table, was, row) > 0
+        return sql(tx).restore(table, was, row) > 0
     return False
 
 
@@ -71,10 +72,10 @@ def damaged_rows(tx: Transaction, scope: Scope) -> list[str]:
     return [
         _named(table, row)
         for table, rows in (
-            ("lineage", tx.all("all_lineage", user=scope.user)),
-            ("tombstones", tx.all("all_tombstones", user=scope.user)),
-            ("exports", tx.all("exports", user=scope.user)),
-            ("spending", tx.all("all_spending", user=scope.user)),
+            ("lineage", sql(tx).all("all_lineage", user=scope.user)),
+            ("tombstones", sql(tx).all("all_tombstones", user=scope.user)),
+            ("exports", sql(tx).all("exports", user=scope.user)),
+            ("spending", sql(tx).all("all_spending", user=scope.user)),
         )
         for row in rows
         if not is_whole(table, row)
@@ -84,7 +85,7 @@ def damaged_rows(tx: Transaction, scope: Scope) -> list[str]:
 def highest_doc(tx: Transaction) -> int:
     """The highest number in the search index that a row of any user has; 0 where there is none."""
     taken = [
-        tx.one(name, user=user)
+        sql(tx).one(name, user=user)
         for user in users.ids(tx)
         for name in ("last_memory_doc", "last_episode_doc", "last_note_doc")
     ]

@@ -8,6 +8,7 @@ from picomem.clock import Micros
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
 from picomem.store.legible import readable
+from picomem.store.sql_access import sql
 
 
 class Export(NamedTuple):
@@ -22,18 +23,18 @@ class Export(NamedTuple):
 
 def every(tx: Transaction, scope: Scope) -> list[Export]:
     """Every export of the user, by path, the damaged ones as far as they can be read."""
-    return [_export(scope, row) for row in tx.all("exports", user=scope.user)]
+    return [_export(scope, row) for row in sql(tx).all("exports", user=scope.user)]
 
 
 def at(tx: Transaction, scope: Scope, path: str) -> Export | None:
     """The export to a file, damaged or not; None where there is none."""
-    row = tx.one("export", user=scope.user, path=path)
+    row = sql(tx).one("export", user=scope.user, path=path)
     return None if row is None else _export(scope, row)
 
 
 def put(tx: Transaction, export: Export) -> None:
     """Store an export in place of the one before to the same file."""
-    tx.run(
+    sql(tx).run(
         "put_export",
         user=export.scope.user,
         path=export.path,
@@ -47,7 +48,7 @@ def put(tx: Transaction, export: Export) -> None:
 
 def forget(tx: Transaction, scope: Scope, path: str) -> None:
     """Delete the record of an export."""
-    tx.run("forget_export", user=scope.user, path=path)
+    sql(tx).run("forget_export", user=scope.user, path=path)
 
 
 def _export(scope: Scope, row: Row) -> Export:

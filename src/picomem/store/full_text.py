@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from picomem.records.scope import Scope
 from picomem.store import episodes, memories, search
 from picomem.store.connector import Transaction
+from picomem.store.sql_access import sql
 from picomem.text.terms import indexed, owner_token
 
 
@@ -25,16 +26,16 @@ def holds_the_words(tx: Transaction, users: Iterable[Scope], source: str) -> boo
                 sizes[column] += len(words)
                 expected += hash((doc, column, len(words)))
                 expected += sum(hash((word, doc, name, place)) for place, word in enumerate(words))
-    held = sum(map(hash, tx.indexed_words(source)))
+    held = sum(map(hash, sql(tx).indexed_words(source)))
     return held == expected and (not rows or search.totals(tx, source) == [rows, *sizes])
 
 
 def rebuild(tx: Transaction, users: Iterable[Scope], source: str) -> None:
     """Make a full-text index again from the rows of all users."""
-    tx.run(f"{source}_words_clear")
+    sql(tx).run(f"{source}_words_clear")
     for scope in users:
         for doc, texts in _worded(tx, scope, source):
-            tx.run(f"{source}_words_add", doc=doc, **texts)
+            sql(tx).run(f"{source}_words_add", doc=doc, **texts)
 
 
 def _worded(tx: Transaction, scope: Scope, source: str) -> Iterator[tuple[int, dict[str, str]]]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 from picomem.store.row_hash import is_whole
+from picomem.store.sql_access import sql
 
 
 class KeptPage(NamedTuple):
@@ -23,13 +24,13 @@ class KeptPage(NamedTuple):
 
 def kept(tx: Transaction, scope: Scope, budget: int) -> KeptPage | None:
     """The page of that budget (tokens); None where there is none, or it does not match its hash."""
-    row = tx.one("index_page", user=scope.user, agent=scope.agent, project=scope.project, budget=budget)
+    row = sql(tx).one("index_page", user=scope.user, agent=scope.agent, project=scope.project, budget=budget)
     return KeptPage._make(row[:4]) if row and is_whole("index_pages", row) else None
 
 
 def keep(tx: Transaction, scope: Scope, budget: int, page: KeptPage) -> None:
     """Keep a page in place of the one before."""
-    tx.run(
+    sql(tx).run(
         "store_index_page",
         user=scope.user,
         agent=scope.agent,
@@ -44,9 +45,9 @@ def keep(tx: Transaction, scope: Scope, budget: int, page: KeptPage) -> None:
 
 def forget(tx: Transaction, scope: Scope) -> None:
     """Delete every page of the user."""
-    tx.run("forget_index_pages", user=scope.user)
+    sql(tx).run("forget_index_pages", user=scope.user)
 
 
 def count_damaged(tx: Transaction, scope: Scope) -> int:
     """How many of the user's pages do not match their hash."""
-    return sum(not is_whole("index_pages", row) for row in tx.all("all_index_pages", user=scope.user))
+    return sum(not is_whole("index_pages", row) for row in sql(tx).all("all_index_pages", user=scope.user))

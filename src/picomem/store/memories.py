@@ -14,6 +14,7 @@ from picomem.records.scope import Scope
 from picomem.store import holdings, row_hash, vectors
 from picomem.store.connector import Row, Transaction
 from picomem.store.legible import readable
+from picomem.store.sql_access import sql
 from picomem.store.stored import Stored, stored
 from picomem.text.terms import indexed, owner_token
 from picomem.values import replace
@@ -36,9 +37,9 @@ class HeldVersions(NamedTuple):
 
 def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> Memory:
     """Store a version, its full-text entry and its lineage; returned with its number in the index."""
-    doc = tx.next_docs()
+    doc = sql(tx).next_docs()
     scope = memory.scope
-    tx.run(
+    sql(tx).run(
         "insert_memory",
         user=scope.user,
         id=memory.id,
@@ -79,7 +80,7 @@ def add_lineage(
 ) -> None:
     """Record what a memory version (or a change that holds a refused text) was made from."""
     for parent in parents:
-        tx.run(
+        sql(tx).run(
             "insert_lineage",
             user=scope.user,
             child_kind=kind,
@@ -105,7 +106,7 @@ def words(memory: Memory) -> dict[str, str]:
 def close(tx: Transaction, memory: Memory, at: Micros, change_id: str) -> None:
     """End our belief in a version, by a change. Nothing else of it changes."""
     end = max(at, memory.known_from)  # a clock that was set back gives no negative span
-    if tx.run(
+    if sql(tx).run(
         "close_version", user=memory.scope.user, id=memory.id, version=memory.version, known_to=end, closed_by=change_id
     ):
         holdings.add_memories(tx, memory.scope, 0, -1)
@@ -113,7 +114,7 @@ def close(tx: Transaction, memory: Memory, at: Micros, change_id: str) -> None:
 
 def by_key(tx: Transaction, scope: Scope, key: str) -> Memory | None:
     """The memory that this very owner believes now under that key."""
-    row = tx.one(
+    row = sql(tx).one(
         "memory_by_key",
         user=scope.user,
         agent=scope.agent,
@@ -135,7 +136,7 @@ def unchecked_versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Me
 
 def of_key(tx: Transaction, scope: Scope, key: str) -> list[Memory]:
     """Every version under a key, of whatever owner below this user."""
-    return _read(tx.all("memories_of_key", user=scope.user, key=key))
+    return _read(sql(tx).all("memories_of_key", user=scope.user, key=key))
 
 
 def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[str]) -> list[Memory]:
@@ -154,7 +155,7 @@ def has_docs(tx: Transaction, scope: Scope, docs: Iterable[int]) -> bool:
 
 def current(tx: Transaction, scope: Scope, now: Micros, damaged: list[str] | None = None) -> list[Memory]:
     """What is believed and true now, within the scope. Damaged rows are left out and put on `damaged`."""
-    rows = tx.all("current_memories", user=scope.user, now=now)
+    rows = sql(tx).all("current_memories", user=scope.user, now=now)
     return _within(tx, scope, rows, damaged)
 
 
@@ -162,7 +163,7 @@ def at(
     tx: Transaction, scope: Scope, known_at: Micros, valid_at: Micros, damaged: list[str] | None = None
 ) -> list[Memory]:
     """What was believed at `known_at` to be true at `valid_at`; damaged rows as in `current`."""
-    rows = tx.all("memories_at", user=scope.user, known_at=known_at, valid_at=valid_at)
+    rows = sql(tx).all("memories_at", user=scope.user, known_at=known_at, valid_at=valid_at)
     return _within(tx, scope, rows, damaged)
 
 
@@ -178,12 +179,12 @@ def expired(tx: Transaction, scope: Scope, now: Micros) -> list[Memory]:
 
 def stored_versions(tx: Transaction, scope: Scope) -> Iterator[Stored[Memory]]:
     """Every version that the user has, by id and number."""
-    return stored("memories", _record, tx.all("all_memories", user=scope.user))
+    return stored("memories", _record, sql(tx).all("all_memories", user=scope.user))
 
 
 def count_by_kind(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
     """How many memories of each kind the user believes now."""
-    return dict(tx.all("count_memories", user=scope.user, now=now))
+    return dict(sql(tx).all("count_memories", user=scope.user, now=now))
 
 
 def count_no_longer_believed(tx: Transaction, scope: Scope, now: Micros) -> int:
@@ -193,7 +194,7 @@ def count_no_longer_believed(tx: Transaction, scope: Scope, now: Micros) -> int:
 
 def count_docs(tx: Transaction, scope: Scope) -> int:
     """How many versions the user has in the search index."""
-    row = tx.one("count_memory_docs", user=scope.user)
+    row = sql(tx).one("count_memory_docs", user=scope.user)
     return int(row[0]) if row else 0
 
 
@@ -216,13 +217,13 @@ def missing(what: str, asked: Iterable[int], rows: Iterable[int]) -> list[str]:
 
 def key_of(tx: Transaction, scope: Scope, memory_id: str) -> str:
     """The key of a memory's newest version; empty where there is no such memory."""
-    row = tx.one("memory_key", user=scope.user, id=memory_id) if memory_id else None
+    row = sql(tx).one("memory_key", user=scope.user, id=memory_id) if memory_id else None
     return str(row[0]) if row else ""
 
 
 def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
     """The one memory id that begins so. Raises NotFound for none, and for several."""
-    return unique_id(tx.all("memory_ids_like", user=scope.user, **id_range(prefix)), prefix, "memory")
+    return unique_id(sql(tx).all("memory_ids_like", user=scope.user, **id_range(prefix)), prefix, "memory")
 
 
 def id_range(prefix: str) -> dict[str, str]:
@@ -253,7 +254,7 @@ def visible(owner: Scope, reader: Scope) -> bool:
 
 def closers(tx: Transaction, scope: Scope, memory_id: str) -> dict[int, str]:
     """By which change each closed version of a memory was closed."""
-    return dict(tx.all("closing_changes", user=scope.user, id=memory_id))
+    return dict(sql(tx).all("closing_changes", user=scope.user, id=memory_id))
 
 
 def rekey(tx: Transaction, old: Memory, key: str) -> None:
@@ -264,26 +265,26 @@ def rekey(tx: Transaction, old: Memory, key: str) -> None:
 def move(tx: Transaction, old: Memory, project: str, key: str) -> None:
     """Let a version stand in another project, under that key, in its row and in full text."""
     new = replace(old, key=key)
-    tx.run("move_version", user=old.scope.user, id=old.id, version=old.version, project=project, key=key)
+    sql(tx).run("move_version", user=old.scope.user, id=old.id, version=old.version, project=project, key=key)
     remove_words(tx, old)
     add_words(tx, new)
 
 
 def add_words(tx: Transaction, memory: Memory) -> None:
     """Put a version into full text."""
-    tx.run("memory_words_add", doc=memory.doc, **words(memory))
+    sql(tx).run("memory_words_add", doc=memory.doc, **words(memory))
 
 
 def remove_words(tx: Transaction, memory: Memory) -> None:
     """Take a version out of full text; `memory` must say what it said when it was put in."""
-    tx.run("memory_words_remove", doc=memory.doc, **words(memory))
+    sql(tx).run("memory_words_remove", doc=memory.doc, **words(memory))
 
 
 def rewrite_text(tx: Transaction, version: Stored[Memory], new: Memory) -> None:
     """Store other words, tags or related entries for a version, without touching full text. Tags and related entries
     that are the same stay as they were stored: damaged ones may be no list of names."""
     old, row = version.record, readable("memories", cast(Row, version.row))
-    tx.run(
+    sql(tx).run(
         "rewrite_memory_text",
         user=new.scope.user,
         id=new.id,
@@ -301,7 +302,7 @@ def purge_version(tx: Transaction, memory: Memory) -> None:
     scope = memory.scope
     remove_words(tx, memory)
     vectors.remove(tx, scope, "memory", memory.doc)
-    if tx.run("purge_version", user=scope.user, id=memory.id, version=memory.version):
+    if sql(tx).run("purge_version", user=scope.user, id=memory.id, version=memory.version):
         _count(tx, scope, -1, memory.known_to is None)
     purge_lineage(tx, scope, "memory", memory.id, memory.version)
 
@@ -309,22 +310,22 @@ def purge_version(tx: Transaction, memory: Memory) -> None:
 def purge_lineage(tx: Transaction, scope: Scope, kind: str, id_: str, version: int = 0) -> None:
     """Delete what is known of what a thing was made from, and of what was made from it."""
     purge_parents(tx, scope, kind, id_, version)
-    tx.run("purge_lineage_from", user=scope.user, kind=kind, id=id_, version=version)
+    sql(tx).run("purge_lineage_from", user=scope.user, kind=kind, id=id_, version=version)
 
 
 def purge_parents(tx: Transaction, scope: Scope, kind: str, id_: str, version: int = 0) -> None:
     """Delete what is known of what a thing was made from."""
-    tx.run("purge_lineage_of", user=scope.user, kind=kind, id=id_, version=version)
+    sql(tx).run("purge_lineage_of", user=scope.user, kind=kind, id=id_, version=version)
 
 
 def purge_all_lineage(tx: Transaction, scope: Scope) -> None:
     """Delete all lineage of the user."""
-    tx.run("purge_lineage", user=scope.user)
+    sql(tx).run("purge_lineage", user=scope.user)
 
 
 def parents_of(tx: Transaction, scope: Scope, memory_id: str) -> list[VersionParent]:
     """What each version was made from."""
-    rows = tx.all("parents", user=scope.user, child_kind="memory", child_id=memory_id)
+    rows = sql(tx).all("parents", user=scope.user, child_kind="memory", child_id=memory_id)
     return [
         VersionParent(Parent(kind=row[3], id=row[4], role=row[6], version=row[5]), row[2])
         for row in rows
@@ -333,19 +334,19 @@ def parents_of(tx: Transaction, scope: Scope, memory_id: str) -> list[VersionPar
 
 
 def _versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Row]:
-    return tx.all("memory_versions", user=scope.user, id=memory_id)
+    return sql(tx).all("memory_versions", user=scope.user, id=memory_id)
 
 
 def _by_docs(tx: Transaction, scope: Scope, docs: list[int]) -> list[Row]:
-    return tx.all("memories_by_doc", user=scope.user, docs=json.dumps(docs))
+    return sql(tx).all("memories_by_doc", user=scope.user, docs=json.dumps(docs))
 
 
 def _archived(tx: Transaction, scope: Scope) -> list[Row]:
-    return tx.all("archived_memories", user=scope.user)
+    return sql(tx).all("archived_memories", user=scope.user)
 
 
 def _expired(tx: Transaction, scope: Scope, now: Micros) -> list[Row]:
-    return tx.all("expired_memories", user=scope.user, now=now)
+    return sql(tx).all("expired_memories", user=scope.user, now=now)
 
 
 def from_row(row: Row) -> Memory:
@@ -402,7 +403,7 @@ def _names(stored: str) -> tuple[str, ...]:
         names = json.loads(stored)
     except ValueError:
         names = None
-    return tuple(map(str, names)) if isinstance(names, list) else ("(damaged)",)
+    return tuple(map(str, cast(list[object], names))) if isinstance(names, list) else ("(damaged)",)
 
 
 def _read(rows: list[Row]) -> list[Memory]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from picomem.errors import Corrupt
 from picomem.store.connector import Row, Transaction
 from picomem.store.row_hash import is_whole
+from picomem.store.sql_access import sql
 
 NEXT_DOC = "next_doc"  # the last number that was given out for the search index
 REDACTION_KEY = "redaction_key"  # what fingerprints and tombstones are hashed with
@@ -31,12 +32,12 @@ def mark(tx: Transaction, name: str) -> object:
 
 
 def _row(tx: Transaction, name: str) -> Row | None:
-    return tx.one("meta", name=name)
+    return sql(tx).one("meta", name=name)
 
 
 def put(tx: Transaction, name: str, text: str) -> None:
     """Store a text under a name, in place of the one before."""
-    tx.run("set_meta", name=name, value=text)
+    sql(tx).run("set_meta", name=name, value=text)
 
 
 class MetaEntry(NamedTuple):
@@ -49,12 +50,12 @@ class MetaEntry(NamedTuple):
 
 def entries(tx: Transaction) -> list[MetaEntry]:
     """Every text, damaged or not, by name."""
-    return [MetaEntry(str(row[0]), str(row[1]), is_whole("meta", row)) for row in tx.all("all_meta")]
+    return [MetaEntry(str(row[0]), str(row[1]), is_whole("meta", row)) for row in sql(tx).all("all_meta")]
 
 
 def delete(tx: Transaction, name: str) -> None:
     """Delete the text of that name."""
-    tx.run("delete_meta", name=name)
+    sql(tx).run("delete_meta", name=name)
 
 
 def next_doc(tx: Transaction) -> int:

@@ -30,7 +30,7 @@ import apsw
 from picomem import errors
 from picomem.paths import hold_database, make_private_dir, release_database
 from picomem.store import ballast, meta
-from picomem.store.connector import Row
+from picomem.store.connector import Row, Transaction
 from picomem.store.file_bytes import database_head
 from picomem.store.lost_files import look_for_lost_files
 from picomem.store.row_hash import COLUMNS, is_whole
@@ -48,7 +48,7 @@ _CLOSING_SECONDS = 5
 _CONTRADICTIONS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError)
 
 
-class SqliteTransaction:
+class SqliteTransaction(Transaction):
     """A transaction on one connection."""
 
     def __init__(self, connection: apsw.Connection, path: Path) -> None:
