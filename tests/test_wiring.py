@@ -10,6 +10,7 @@ import picomem
 from picomem.operations.operation import options
 from picomem.operations.schemas import result_schema
 from picomem.operations.table import NAMES, operations
+from picomem.store import statements
 
 SOURCES = Path(picomem.__file__).parent
 TREES = {
@@ -145,3 +146,76 @@ def test_the_fields_of_an_operation_agree_with_its_request_and_result() -> None:
     with_confirmation = [each for each in operations() if each.confirmation]
     assert all(each.destructive and not each.tool for each in with_confirmation)
     assert [each.resource for each in operations() if each.resource] == ["index"]
+
+
+# What takes rows apart, or says SQL, and so is for the store alone.
+INSIDE_THE_STORE = {"sql_access", "statements", "seals", "row_hash", "legible", "tolerant", "mending"}
+STATEMENT_METHODS = {"all", "one", "run", "run_many"}
+
+
+def test_only_the_store_runs_statements_and_sees_rows() -> None:
+    outside = {file: tree for file, tree in TREES.items() if not file.startswith("store/")}
+    imported = [
+        (file, node.lineno)
+        for file, tree in outside.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom | ast.Import) and _inside_the_store(node)
+    ]
+    names = set(statements._load())
+    run = [
+        (file, node.lineno)
+        for file, tree in outside.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and _runs_a_statement(node, names)
+    ]
+    assert (imported, run) == ([], [])
+
+
+def _inside_the_store(node: ast.ImportFrom | ast.Import) -> bool:
+    names = [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module:
+        names = [f"{node.module}.{name}" for name in names] + [node.module]
+    closed = {f"picomem.store.{name}" for name in INSIDE_THE_STORE} | {"picomem.store.connector.Row"}
+    return bool(closed.intersection(names))
+
+
+def _runs_a_statement(call: ast.Call, names: set[str]) -> bool:
+    """Whether a call looks like `tx.all("episode", …)`, under whatever name the transaction goes."""
+    function = call.func
+    if not isinstance(function, ast.Attribute) or function.attr not in STATEMENT_METHODS:
+        return False
+    first = call.args[0] if call.args else None
+    is_named = isinstance(first, ast.JoinedStr) or (isinstance(first, ast.Constant) and first.value in names)
+    return is_named or ast.unparse(function.value).rpartition(".")[2] in {"tx", "transaction"}
+
+
+def test_what_the_store_hands_out_has_names() -> None:
+    public = [
+        (file, function)
+        for file, tree in TREES.items()
+        if file.startswith("store/") and Path(file).stem not in INSIDE_THE_STORE | {"row_hash_migration", "sqlite"}
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef) and not function.name.startswith("_")
+    ]
+    by_position = [
+        (file, function.name)
+        for file, function in public
+        for part in ast.walk(function.returns or ast.Constant(None))
+        if (isinstance(part, ast.Name) and part.id == "Row") or (isinstance(part, ast.Subscript) and _is_unnamed(part))
+    ]
+    assert by_position == []
+    transaction = next(
+        node
+        for node in TREES["store/connector.py"].body
+        if isinstance(node, ast.ClassDef) and node.name == "Transaction"
+    )
+    assert [node.name for node in transaction.body if isinstance(node, ast.FunctionDef)] == []
+
+
+def _is_unnamed(part: ast.Subscript) -> bool:
+    """Whether a type is a tuple of several values, and not of any number of the same."""
+    inner = part.slice
+    several = isinstance(inner, ast.Tuple) and not any(
+        isinstance(item, ast.Constant) and item.value is ... for item in inner.elts
+    )
+    return ast.unparse(part.value) == "tuple" and several

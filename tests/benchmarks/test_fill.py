@@ -30,9 +30,9 @@ def test_a_store_holds_what_was_asked_for(filled):
 def test_every_episode_has_a_unit_vector(filled):
     with closing(SqliteConnector(filled.store)) as connector, connector.read() as tx:
         space = vectors.space(tx, Scope(ASKER), "episode", MODEL.name)
-        rows = vectors.after(tx, Scope(ASKER), space.number, 0, 1_000)
-    assert len({doc for doc, _, _ in rows}) == 45
-    for _, scale, vector in rows:
+        page = vectors.after(tx, Scope(ASKER), space.number, 0, 1_000)
+    assert len(set(page.docs)) == 45
+    for scale, vector in zip(page.scales, page.vectors, strict=True):
         assert len(vector) == 256
         assert sum((scale * (byte - 256 if byte > 127 else byte)) ** 2 for byte in vector) == pytest.approx(1, abs=0.01)
 

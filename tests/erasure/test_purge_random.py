@@ -14,8 +14,9 @@ from tests.amounts import amount
 
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
-from picomem.erasure.plan import Choice, EpisodeAge, Held, Link, TranscriptAge, plan
+from picomem.erasure.plan import Choice, Held, plan
 from picomem.records.session import Role, Said
+from picomem.store.ages import EpisodeAge, Link, TranscriptAge
 
 pytestmark = pytest.mark.reliability("S5")
 

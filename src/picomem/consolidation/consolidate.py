@@ -31,7 +31,7 @@ from picomem.records.session import Message, Role, Session
 from picomem.records.spend import Spend
 from picomem.settings import Settings
 from picomem.store import consolidations, memories, sessions
-from picomem.store.connector import Connector, Row, Transaction
+from picomem.store.connector import Connector, Transaction
 from picomem.text.terms import terms
 from picomem.text.tokens import count_tokens
 from picomem.values import dataclass, replace
@@ -51,7 +51,7 @@ class Ready:
     due_to: int
     known: tuple[Memory, ...]
     material: Material
-    marks: tuple[Row, ...]
+    marks: tuple[sessions.MessageMark, ...]
 
 
 class Consolidator:

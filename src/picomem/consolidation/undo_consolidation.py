@@ -148,7 +148,7 @@ def _summarise(tx: Transaction, scope: Scope, kept: consolidations.Record, done:
     """Let the summary be what it was before; there may have been none."""
     memories.purge_lineage(tx, scope, "summary", kept.session)
     if kept.summary is None:
-        tx.run("purge_summary", user=scope.user, session_id=kept.session)
+        sessions.delete_summary(tx, scope, kept.session)
         return
     sessions.put_summary(tx, scope, kept.summary)
     parents = _parents(tx, scope, kept, 0, kept.summary.covered_seq)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from picomem.engine.context import Context
 from picomem.engine.index_page import index_page
 from picomem.errors import NotFound, StoreError
-from picomem.records.scope import Scope
 
 if TYPE_CHECKING:
     from picomem.erasure.purge import Erased, Planned, Purged
@@ -80,6 +79,7 @@ class Eraser:
         from picomem.erasure.proof import scan, telling
         from picomem.erasure.purge import Purged
         from picomem.paths import data_dir, named_path
+        from picomem.store import users
 
         left, unfinished, scanned = [], "", None
         try:
@@ -97,9 +97,9 @@ class Eraser:
         if erased is not None:
             folder = named_path(self._context.settings.data.dir) if self._context.settings.data.dir else data_dir()
             with self._context.connector.read() as tx:
-                users = [Scope(user) for (user,) in tx.all("users")]
+                scopes = users.scopes(tx)
                 files = traces.files_to_scan(tx, self._context.connector, self._context.scope, folder)
-                scanned = scan(tx, users, self._context.scope, erased.texts, files)
+                scanned = scan(tx, scopes, self._context.scope, erased.texts, files)
                 tells = telling(tx, self._context.scope, erased.texts)
             notes = self._context.notes()
             left += [

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from picomem.clock import DAY, Micros
-from picomem.erasure.plan import ChangeAge, Choice, EpisodeAge, Held, Link, MessageAge, SessionAge, TranscriptAge
+from picomem.erasure.plan import ChangeAge, Choice, Held
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.kinds import Decision
 from picomem.records.scope import Scope
-from picomem.store import audit, memories
+from picomem.store import ages, audit, memories, sessions
 from picomem.store.connector import Transaction
-from picomem.store.legible import readable
 
 _LONGEST_AGE = 36_500  # days
 
 
 def held(tx: Transaction, scope: Scope) -> Held:
     """All that a plan must know. Damaged rows are read as they are: they go like the others."""
-    user = scope.user
     changes = audit.every(tx, scope)
     return Held(
-        transcripts=[TranscriptAge._make(row) for row in tx.all("transcript_ages", user=user)],
-        episodes=[EpisodeAge._make(row) for row in tx.all("episode_ages", user=user)],
-        sessions=[SessionAge._make(row) for row in tx.all("session_ages", user=user)],
-        messages=[MessageAge._make(row) for row in tx.all("message_ages", user=user)],
-        covered=dict(tx.all("summaries_covered", user=user)),
-        versions=[memories.unchecked(row) for row in tx.all("all_memories", user=user)],
+        transcripts=ages.transcripts(tx, scope),
+        episodes=ages.episodes(tx, scope),
+        sessions=ages.sessions(tx, scope),
+        messages=ages.messages(tx, scope),
+        covered=sessions.covered(tx, scope),
+        versions=[version.record for version in memories.stored_versions(tx, scope)],
         refusals=[ChangeAge(each.id, each.at) for each in changes if each.decision == Decision.REFUSE],
-        links=[
-            Link(tuple(row[:3]), tuple(row[3:6]), row[6])
-            for row in (readable("lineage", row) for row in tx.all("all_lineage", user=user))
-        ],
+        links=ages.links(tx, scope),
     )
 
 

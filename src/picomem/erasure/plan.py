@@ -23,56 +23,8 @@ from typing import NamedTuple
 
 from picomem.clock import Micros
 from picomem.records.memory import Memory
+from picomem.store.ages import EpisodeAge, Link, MessageAge, Node, SessionAge, TranscriptAge
 from picomem.values import dataclass, field
-
-Node = tuple[str, str, int]  # kind, id, and of a memory the version
-
-
-class Link(NamedTuple):
-    """One row of lineage."""
-
-    child: Node
-    parent: Node
-    role: str
-
-
-class TranscriptAge(NamedTuple):
-    """A transcript and when it was last active."""
-
-    id: str
-    host: str
-    session: str
-    parent_session: str
-    path: str
-    title: str
-    size: int
-    at: Micros
-
-
-class EpisodeAge(NamedTuple):
-    """An episode and when it was last said."""
-
-    id: str
-    transcript: str
-    at: Micros
-    identity: str
-
-
-class SessionAge(NamedTuple):
-    """A conversation and when it was last active."""
-
-    id: str
-    forked_from: str
-    at: Micros
-
-
-class MessageAge(NamedTuple):
-    """A message and when it was said."""
-
-    session: str
-    seq: int
-    id: str
-    at: Micros
 
 
 class ChangeAge(NamedTuple):

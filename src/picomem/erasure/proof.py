@@ -6,23 +6,16 @@ Of full text the index itself is asked as well, since it may store of a word onl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from picomem.erasure.byte_scan import SHORTEST, Finder, pieces, tail, words
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.scope import Scope
-from picomem.store import search, tombstones
+from picomem.store import episodes, memories, remaining_text, search, tombstones
 from picomem.store.connector import Transaction
 from picomem.store.file_bytes import chunks
 from picomem.values import dataclass, field
-
-# All that stays of a user, and of the file. A word like "decision" stands in it for reasons of its own.
-_ROWS = (
-    "all_memories", "all_episodes", "transcripts", "whole_changes", "all_lineage", "all_messages", "all_sessions",
-    "all_summaries", "all_consolidations", "all_note_sections", "note_files", "exports", "count_vectors",
-)  # fmt: skip
-_OF_THE_FILE = ("schema_texts", "all_meta")
 
 
 @dataclass(slots=True)
@@ -90,34 +83,24 @@ def _staying(tx: Transaction, users: Sequence[Scope], found: set[bytes]) -> set[
     if not found:
         return set()
     finder = Finder(found)
-    stay: set[bytes] = set()
-    for text in _texts(tx, users):
+    stay = finder.found_in(tombstones.EVERYTHING.encode())  # the mark may be in the file until its log is emptied next
+    # All that stays of a user, and of the file: a word like "decision" stands in it for reasons of its own.
+    for text in remaining_text.texts(tx, users):
         stay |= finder.found_in(text.encode("utf-8", "ignore"))
     for piece in found - stay:
         text = piece.decode("utf-8", "ignore")
-        if any(tx.one(f"{source}_words_with", part=text) for source in ("memory", "episode", "note")):
+        if any(search.is_part_of_any(tx, source, text) for source in ("memory", "episode", "note")):
             stay.add(piece)
     return stay
-
-
-def _texts(tx: Transaction, users: Sequence[Scope]) -> Iterator[str]:
-    yield tombstones.EVERYTHING  # the file may have the mark until its log is emptied the next time
-    for name in _OF_THE_FILE:
-        for row in tx.all(name):
-            yield "\n".join(map(str, row))
-    for user in users:
-        for name in _ROWS:
-            for row in tx.all(name, user=user.user):
-                yield "\n".join(map(str, row))
 
 
 def _is_live(tx: Transaction, user: Scope, word: str) -> bool:
     """Whether a document that is there has the word."""
     found = search.postings(tx, user, "memory", word).scores
-    if found and tx.one("memories_by_doc", user=user.user, docs=str(list(found)[:64])):
+    if found and memories.has_docs(tx, user, list(found)[:64]):
         return True
     found = search.postings(tx, user, "episode", word).scores
-    return bool(found) and tx.one("episodes_by_doc", user=user.user, docs=str(list(found)[:64])) is not None
+    return bool(found) and episodes.has_docs(tx, user, list(found)[:64])
 
 
 def _has_postings(tx: Transaction, scope: Scope, word: str) -> bool:

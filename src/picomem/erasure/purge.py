@@ -18,15 +18,27 @@ from typing import TYPE_CHECKING
 from picomem.erasure.plan import Choice, Held, Plan, plan
 from picomem.erasure.remains import Remains, texts_of
 from picomem.errors import Corrupt
-from picomem.memory.doctor import rebuild_words
 from picomem.memory.remember import Writer
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
 from picomem.records.session import Session
 from picomem.sessions.said import title_of
-from picomem.store import audit, consolidations, episodes, leases, marks, memories, notes, sessions, tombstones
-from picomem.store.connector import Row, Transaction
-from picomem.store.legible import readable
+from picomem.store import (
+    audit,
+    consolidations,
+    episodes,
+    full_text,
+    holdings,
+    index_pages,
+    leases,
+    marks,
+    memories,
+    notes,
+    sessions,
+    tombstones,
+    users,
+)
+from picomem.store.connector import Transaction
 from picomem.values import dataclass, field, replace
 
 if TYPE_CHECKING:
@@ -85,7 +97,7 @@ def planned(tx: Transaction, scope: Scope, found: Held, chosen: Choice) -> Plann
     going = [each for each in found.versions if (each.id, each.version) in made.versions]
     newest = {each.id: each for each in going}
     stays = {each.id for each in found.versions if (each.id, each.version) not in made.versions}
-    titles = {row[0]: row[5] for row in (readable("sessions", row) for row in tx.all("all_sessions", user=scope.user))}
+    titles = {session.id: session.title for session, *_ in sessions.stored_sessions(tx, scope)}
     return Planned(
         plan=made,
         counts=counted(made),
@@ -149,8 +161,8 @@ class _Erasing:
             self._note_damage("memory", remains.purge(changes, change.id))
             self.texts += remains.texts
         for source in sorted(self.damaged):
-            rebuild_words(self.tx, [Scope(user) for (user,) in self.tx.all("users")], source)
-        self.tx.run("forget_index_pages", user=self.scope.user)
+            full_text.rebuild(self.tx, users.scopes(self.tx), source)
+        index_pages.forget(self.tx, self.scope)
         tombstones.begin(self.tx, self.scope, everything=self.plan.everything)
         return Erased(change, counts, self.texts)
 
@@ -172,29 +184,21 @@ class _Erasing:
 
     def _episodes(self) -> None:
         """Episodes and the records of their transcripts."""
-        for row in self.tx.all("all_episodes", user=self.scope.user):
-            episode = episodes.unchecked(row)
+        for episode, is_whole, _ in episodes.stored_episodes(self.tx, self.scope):
             if episode.id in self.plan.episodes:
-                self._note_damage("episode", episodes.is_whole(row))
+                self._note_damage("episode", is_whole)
                 self.texts += [episode.preview, episode.summary, episode.key]
                 episodes.delete(self.tx, self.scope, episode)
                 memories.purge_lineage(self.tx, self.scope, "episode", episode.id)
-        for row in self.tx.all("transcripts", user=self.scope.user):
-            transcript = episodes.unchecked_transcript(row)
+        for transcript, *_ in episodes.stored_transcripts(self.tx, self.scope):
             if transcript.id in self.plan.transcripts:
                 self.texts += [transcript.title, transcript.path, transcript.cwd, transcript.project]
                 self.projects.add(transcript.project)
-                self.tx.run("purge_transcript", user=self.scope.user, id=transcript.id)
+                episodes.purge_transcript(self.tx, self.scope, transcript.id)
             elif transcript.id in self.plan.trimmed and transcript.title:
                 self.texts.append(transcript.title)
                 untitled = replace(transcript, title="", state=_untitled(transcript.state))
-                self.tx.run(
-                    "retell_transcript",
-                    user=self.scope.user,
-                    id=untitled.id,
-                    title=untitled.title,
-                    state=untitled.state,
-                )
+                episodes.retell_transcript(self.tx, self.scope, untitled)
 
     def _sessions(self) -> None:
         """Conversations: their messages, summaries and titles."""
@@ -205,27 +209,28 @@ class _Erasing:
             if found is not None and found.title == title_of(loaded.messages):
                 titles[session] = found.title
         gone: dict[str, list[int]] = {}
-        for row in self._rows("all_messages", "messages"):
-            if (row[0], row[1]) in self.plan.messages:
-                gone.setdefault(row[0], []).append(row[1])
-                self.texts += [row[4], row[5]] if row[5] != "[]" else [row[4]]
-                memories.purge_lineage(self.tx, self.scope, "message", row[2])
+        for message, *_ in sessions.stored_messages(self.tx, self.scope):
+            if (message.session_id, message.seq) in self.plan.messages:
+                gone.setdefault(message.session_id, []).append(message.seq)
+                called = [message.tool_calls] if message.tool_calls != "[]" else []
+                self.texts += [message.content, *called]
+                memories.purge_lineage(self.tx, self.scope, "message", message.id)
         for session, seqs in gone.items():
-            self.tx.run("purge_messages", user=self.scope.user, session_id=session, seqs=json.dumps(seqs))
-        for row in self._rows("all_summaries", "session_summaries"):
-            if row[0] in self.plan.summaries:
-                self.texts.append(row[1])
-                self.tx.run("purge_summary", user=self.scope.user, session_id=row[0])
-                memories.purge_lineage(self.tx, self.scope, "summary", row[0])
-        for row in self._rows("all_consolidations", "consolidations"):
-            if row[1] in self.plan.sessions | self.plan.shortened | self.plan.summaries:
-                self.texts += consolidations.texts_of(row)
-                self.tx.run("purge_consolidations", user=self.scope.user, session_id=row[1])
-        for row in self._rows("all_sessions", "sessions"):
-            if row[0] in self.plan.sessions:
-                self.texts += [row[5], row[4]]
-                self.projects.add(row[2])
-                self.tx.run("purge_session", user=self.scope.user, id=row[0])
+            sessions.delete_messages(self.tx, self.scope, session, seqs)
+        for summary, *_ in sessions.stored_summaries(self.tx, self.scope):
+            if summary.session_id in self.plan.summaries:
+                self.texts.append(summary.text)
+                sessions.delete_summary(self.tx, self.scope, summary.session_id)
+                memories.purge_lineage(self.tx, self.scope, "summary", summary.session_id)
+        for run, *_ in consolidations.stored_runs(self.tx, self.scope):
+            if run.session in self.plan.sessions | self.plan.shortened | self.plan.summaries:
+                self.texts += run.texts
+                consolidations.delete_of_session(self.tx, self.scope, run.session)
+        for named, *_ in sessions.stored_sessions(self.tx, self.scope):
+            if named.id in self.plan.sessions:
+                self.texts += [named.title, named.channel_id]
+                self.projects.add(named.project)
+                sessions.delete(self.tx, self.scope, named.id)
         for session, old in titles.items():
             self._retitle(session, old)
 
@@ -235,46 +240,36 @@ class _Erasing:
         if found is not None and title_of(left.messages) != old:
             self.texts.append(old)
             new = replace(found, title=title_of(left.messages))
-            self.tx.run(
-                "rewrite_session_text",
-                user=self.scope.user,
-                id=session,
-                title=new.title,
-                channel_id=new.channel_id,
-            )
+            text = sessions.SessionText(new.id, new.scope.project, new.channel_id, new.title)
+            sessions.rewrite_text(self.tx, self.scope, text)
 
     def _everything(self, changes: Iterable[Change]) -> None:
         """What is left of a user when their conversations are gone."""
-        user = self.scope.user
-        for row in self.tx.all("all_memories", user=user):
-            memory = memories.unchecked(row)
-            self._note_damage("memory", memories.is_whole(row))
+        for memory, is_whole, _ in memories.stored_versions(self.tx, self.scope):
+            self._note_damage("memory", is_whole)
             self.texts += texts_of(memory)
             memories.purge_version(self.tx, memory)
         for change in changes:
             self.texts += [change.reason, change.candidate]
         for file in notes.files(self.tx, self.scope):
             notes.delete(self.tx, self.scope, file.root, file.path)
-        for name in ("purge_changes", "purge_lineage", "purge_holdings", "purge_spending"):
-            self.tx.run(name, user=user)
+        audit.purge(self.tx, self.scope)
+        memories.purge_all_lineage(self.tx, self.scope)
+        holdings.purge(self.tx, self.scope)
+        consolidations.delete_spending(self.tx, self.scope)
         leases.forget(self.tx, self.scope)
         marks.remove(self.tx, self.scope, marks.TIDIED)
 
     def _projects_that_stay(self) -> set[str]:
         """The projects of what is left, and none: what belongs to no project is told by nothing."""
-        transcripts = map(episodes.unchecked_transcript, self.tx.all("transcripts", user=self.scope.user))
-        held = {transcript.project for transcript in transcripts}
-        return held | {row[2] for row in self._rows("all_sessions", "sessions")} | {""}
+        held = {transcript.project for transcript, *_ in episodes.stored_transcripts(self.tx, self.scope)}
+        return held | {session.project for session, *_ in sessions.stored_sessions(self.tx, self.scope)} | {""}
 
     def _session(self, session: str) -> Session | None:
         """A session's record; None where it is damaged, or not there."""
         with suppress(Corrupt):
             return sessions.session(self.tx, self.scope, session)
         return None
-
-    def _rows(self, name: str, table: str) -> list[Row]:
-        """A user's rows, the damaged ones as far as they can be read."""
-        return [readable(table, row) for row in self.tx.all(name, user=self.scope.user)]
 
     def _note_damage(self, source: str, whole: bool) -> None:
         if not whole:

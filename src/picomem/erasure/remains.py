@@ -8,7 +8,7 @@ speaks of it: who, when and which verb is left of the change that made it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from picomem.erasure.plan import Plan
 from picomem.history.undo import believe, differing
@@ -45,16 +45,15 @@ class Remains:
         matched their hash."""
         whole = True
         gone: dict[str, list[Memory]] = {}
-        for row in self.tx.all("all_memories", user=self.scope.user):
-            memory = memories.unchecked(row)
+        for memory, is_whole, _ in memories.stored_versions(self.tx, self.scope):
             if (memory.id, memory.version) in self.plan.versions:
                 gone.setdefault(memory.id, []).append(memory)
-                whole = whole and memories.is_whole(row)
+                whole = whole and is_whole
         undoes = audit.undoing(self.tx, self.scope)
         touched: set[str] = set()  # changes that opened or closed a version that goes
         names = {name for each in gone.values() for memory in each for name in (memory.key, memory.id)}
         for memory_id, going in gone.items():
-            versions = list(self._versions(memory_id))
+            versions = self._versions(memory_id)
             closers = memories.closers(self.tx, self.scope, memory_id)
             trail = Trail(versions, closers, undoes)
             numbers = {each.version for each in going}
@@ -75,8 +74,8 @@ class Remains:
         self._blank(changes, gone, touched, names | self.plan.sessions)
         return whole
 
-    def _versions(self, memory_id: str) -> Iterator[Memory]:
-        return map(memories.unchecked, self.tx.all("memory_versions", user=self.scope.user, id=memory_id))
+    def _versions(self, memory_id: str) -> list[Memory]:
+        return memories.unchecked_versions(self.tx, self.scope, memory_id)
 
     def _believe_again(self, left: list[Memory], then: list[Memory], latest: int, purge: str) -> None:
         now = [each for each in left if each.known_to is None]
@@ -92,7 +91,7 @@ class Remains:
         if not left:
             return set()
         stays = {memory_id}
-        versions = list(self._versions(memory_id))
+        versions = self._versions(memory_id)
         said = " ".join(each.content for each in going)
         for key in {each.key for each in versions}:
             kept = " ".join(f"{each.content} {each.context}" for each in versions if each.key == key)
@@ -121,17 +120,17 @@ class Remains:
 
     def _unrelate(self, names: set[str]) -> None:
         """Take what goes out of the related entries of what stays."""
-        for row in self.tx.all("all_memories", user=self.scope.user) if names else ():
-            old = memories.unchecked(row)
-            if memories.is_whole(row) and names.intersection(old.related):
+        for version in memories.stored_versions(self.tx, self.scope) if names else ():
+            old = version.record
+            if version.is_whole and names.intersection(old.related):
                 new = replace(old, related=tuple(name for name in old.related if name not in names))
-                memories.rewrite_text(self.tx, new)
+                memories.rewrite_text(self.tx, version, new)
 
     def _blank(
         self, changes: Sequence[Change], gone: Mapping[str, list[Memory]], touched: set[str], names: set[str]
     ) -> None:
         """Let no change say anything of what goes."""
-        stay = {memory_id for memory_id in gone if next(self._versions(memory_id), None) is not None}
+        stay = {memory_id for memory_id in gone if self._versions(memory_id)}
         numbers = {(each.id, each.version) for versions in gone.values() for each in versions}
         for change in changes:
             lost = change.memory_id in gone and change.memory_id not in stay

@@ -13,15 +13,27 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from picomem.memory.doctor import rebuild_words
 from picomem.policy.redact import Redactor
-from picomem.records.ids import content_hash
+from picomem.records.episode import Episode, Transcript
+from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
 from picomem.sessions.arguments import safe_arguments
-from picomem.store import consolidations, episodes, memories, tombstones, vectors
-from picomem.store.connector import EVERYONE, Connector, Row, Transaction
-from picomem.store.legible import legible
-from picomem.store.row_hash import is_whole
+from picomem.store import (
+    audit,
+    consolidations,
+    episodes,
+    full_text,
+    index_pages,
+    memories,
+    sessions,
+    tombstones,
+    users,
+    vectors,
+)
+from picomem.store.connector import EVERYONE, Connector, Transaction
+from picomem.store.consolidations import RunText
+from picomem.store.sessions import MessageText, SessionText, SummaryText
+from picomem.store.stored import Stored
 from picomem.text.tokens import count_tokens
 from picomem.values import dataclass, field, replace
 
@@ -47,23 +59,26 @@ def scrub(
     transaction, of everyone, because full text of a damaged row is made anew with that of all users."""
     with connector.write(EVERYONE) if not dry_run else connector.read() as tx:
         scrubbing = _Scrubbing(tx, scope, redactor, dry_run, store_vector)
-        for name, table, scrub_row in (
-            ("all_memories", "memories", scrubbing.memory),
-            ("all_episodes", "episodes", scrubbing.episode),
-            ("transcripts", "transcripts", scrubbing.transcript),
-            ("whole_changes", "changes", scrubbing.change),
-            ("all_sessions", "sessions", scrubbing.session),
-            ("all_messages", "messages", scrubbing.message),
-            ("all_summaries", "session_summaries", scrubbing.summary),
-            ("all_consolidations", "consolidations", scrubbing.consolidation),
-        ):
-            for row in tx.all(name, user=scope.user):
-                whole = is_whole(table, row)
-                scrub_row(row if whole else legible(table, row), whole)
+        for version in memories.stored_versions(tx, scope):
+            scrubbing.memory(version)
+        for episode in episodes.stored_episodes(tx, scope):
+            scrubbing.episode(episode)
+        for transcript in episodes.stored_transcripts(tx, scope):
+            scrubbing.transcript(transcript)
+        for change in audit.stored_changes(tx, scope):
+            scrubbing.change(change)
+        for session in sessions.stored_sessions(tx, scope):
+            scrubbing.session(session)
+        for message in sessions.stored_messages(tx, scope):
+            scrubbing.message(message)
+        for summary in sessions.stored_summaries(tx, scope):
+            scrubbing.summary(summary)
+        for run in consolidations.stored_runs(tx, scope):
+            scrubbing.consolidation(run)
         for source in sorted(scrubbing.to_rebuild):
-            rebuild_words(tx, [Scope(user) for (user,) in tx.all("users")], source)
+            full_text.rebuild(tx, users.scopes(tx), source)
         if not dry_run and scrubbing.result.changed:
-            tx.run("forget_index_pages", user=scope.user)
+            index_pages.forget(tx, scope)
             if not tombstones.marks(tx, scope):  # what it takes out leaves traces as what is purged does
                 tombstones.begin(tx, scope, everything=False)
     return scrubbing.result
@@ -81,8 +96,8 @@ class _Scrubbing:
     result: Scrubbed = field(default_factory=Scrubbed)
     to_rebuild: set[str] = field(default_factory=set)  # sources with a row whose full text was made from other words
 
-    def memory(self, row: Row, whole: bool) -> None:
-        old = memories.unchecked(row)
+    def memory(self, version: Stored[Memory]) -> None:
+        old = version.record
         new = replace(
             old,
             content=self._redacted(old.content),
@@ -90,22 +105,12 @@ class _Scrubbing:
             tags=tuple(map(self._redacted, old.tags)),
             related=tuple(map(self._redacted, old.related)),
         )
-        if not self._to_write(new != old, whole):
+        if not self._to_write(new != old, version.is_whole):
             return
-        self.tx.run(
-            "rewrite_memory_text",
-            user=self.scope.user,
-            id=new.id,
-            version=new.version,
-            content=new.content,
-            context=new.context,
-            tags=_as_stored(old.tags, new.tags, row[12]),
-            related=_as_stored(old.related, new.related, row[13]),
-            tokens=count_tokens(new.content),
-        )
-        if whole:
-            self.tx.run("memory_words_remove", doc=old.doc, **memories.words(old))
-            self.tx.run("memory_words_add", doc=old.doc, **memories.words(new))
+        memories.rewrite_text(self.tx, version, replace(new, tokens=count_tokens(new.content)))
+        if version.is_whole:
+            memories.remove_words(self.tx, old)
+            memories.add_words(self.tx, new)
         else:
             self.to_rebuild.add("memory")
         if new.content != old.content:
@@ -113,21 +118,14 @@ class _Scrubbing:
         if self.store_vector and new.content != old.content:
             self.store_vector(self.tx, self.scope, "memory", old.doc, new.content)
 
-    def episode(self, row: Row, whole: bool) -> None:
-        old = episodes.unchecked(row)
+    def episode(self, stored: Stored[Episode]) -> None:
+        old = stored.record
         preview, summary = self._redacted(old.preview), self._redacted(old.summary)
         new = replace(old, preview=preview, summary=summary, tokens=count_tokens(preview))
-        if not self._to_write((preview, summary) != (old.preview, old.summary), whole):
+        if not self._to_write((preview, summary) != (old.preview, old.summary), stored.is_whole):
             return
-        self.tx.run(
-            "rewrite_episode_text",
-            user=self.scope.user,
-            id=old.id,
-            preview=preview,
-            summary=summary,
-            tokens=new.tokens,
-        )
-        if whole:
+        episodes.rewrite_text(self.tx, self.scope, new)
+        if stored.is_whole:
             episodes.reindex(self.tx, self.scope, old, new)
         else:
             self.to_rebuild.add("episode")
@@ -135,56 +133,47 @@ class _Scrubbing:
         if self.store_vector:
             self.store_vector(self.tx, self.scope, "episode", old.doc, episodes.text_of(new))
 
-    def transcript(self, row: Row, whole: bool) -> None:
-        old = episodes.unchecked_transcript(row)
+    def transcript(self, stored: Stored[Transcript]) -> None:
+        old = stored.record
         new = replace(old, title=self._redacted(old.title))
-        if self._to_write(new != old, whole):
-            self.tx.run("retitle_transcript", user=self.scope.user, id=old.id, title=new.title)
+        if self._to_write(new != old, stored.is_whole):
+            episodes.retitle_transcript(self.tx, self.scope, new)
 
-    def change(self, row: Row, whole: bool) -> None:
-        change_id, reason, candidate = row[0], row[6], row[10]
-        safe = self._redacted(reason), self._redacted(candidate)
-        if self._to_write(safe != (reason, candidate), whole):
-            self.tx.run(
-                "rewrite_change_text",
-                user=self.scope.user,
-                id=change_id,
-                reason=safe[0],
-                candidate=safe[1],
-                content_hash=content_hash(*safe),
-            )
+    def change(self, stored: Stored[Change]) -> None:
+        old = stored.record
+        new = replace(old, reason=self._redacted(old.reason), candidate=self._redacted(old.candidate))
+        if self._to_write(new != old, stored.is_whole):
+            audit.rewrite_text(self.tx, self.scope, new)
 
-    def session(self, row: Row, whole: bool) -> None:
-        title, channel_id = self._redacted(row[5]), self._redacted(row[4])
-        if self._to_write((title, channel_id) != (row[5], row[4]), whole):
-            self.tx.run("rewrite_session_text", user=self.scope.user, id=row[0], title=title, channel_id=channel_id)
+    def session(self, stored: Stored[SessionText]) -> None:
+        old = stored.record
+        new = old._replace(title=self._redacted(old.title), channel_id=self._redacted(old.channel_id))
+        if self._to_write(new != old, stored.is_whole):
+            sessions.rewrite_text(self.tx, self.scope, new)
 
-    def message(self, row: Row, whole: bool) -> None:
-        content, calls = self._redacted(row[4]), self._calls(row[5])
-        if not self._to_write((content, calls) != (row[4], row[5]), whole):
+    def message(self, stored: Stored[MessageText]) -> None:
+        old = stored.record
+        content, calls = self._redacted(old.content), self._calls(old.tool_calls)
+        if not self._to_write((content, calls) != (old.content, old.tool_calls), stored.is_whole):
             return
-        tokens = row[8] + count_tokens(content) - count_tokens(row[4]) + count_tokens(calls) - count_tokens(row[5])
-        self.tx.run(
-            "rewrite_message_text",
-            user=self.scope.user,
-            session_id=row[0],
-            seq=row[1],
-            content=content,
-            tool_calls=calls,
-            tokens=max(1, tokens),
-        )
+        grown_by = count_tokens(content) - count_tokens(old.content)
+        grown_by += count_tokens(calls) - count_tokens(old.tool_calls)
+        new = old._replace(content=content, tool_calls=calls, tokens=max(1, old.tokens + grown_by))
+        sessions.rewrite_message(self.tx, self.scope, new)
 
-    def summary(self, row: Row, whole: bool) -> None:
-        text = self._redacted(row[1])
-        if self._to_write(text != row[1], whole):
-            self.tx.run("rewrite_summary_text", user=self.scope.user, session_id=row[0], summary=text)
+    def summary(self, stored: Stored[SummaryText]) -> None:
+        old = stored.record
+        new = old._replace(text=self._redacted(old.text))
+        if self._to_write(new != old, stored.is_whole):
+            sessions.rewrite_summary(self.tx, self.scope, new)
 
-    def consolidation(self, row: Row, whole: bool) -> None:
+    def consolidation(self, stored: Stored[RunText]) -> None:
         """The summary that stood there before a run, and an entry that it removed: JSON, so the texts in it are
         redacted by themselves."""
-        safe = self._within(row[7], "text"), self._within(row[9], "preview")
-        if self._to_write(safe != (row[7], row[9]), whole):
-            consolidations.rewrite(self.tx, self.scope, row, *safe)
+        old = stored.record
+        new = old._replace(summary=self._within(old.summary, "text"), episodes=self._within(old.episodes, "preview"))
+        if self._to_write(new != old, stored.is_whole):
+            consolidations.rewrite_text(self.tx, self.scope, new)
 
     def _within(self, stored: str, name: str) -> str:
         """JSON in which the texts of that name are redacted; what cannot be read, as a text."""
@@ -219,8 +208,3 @@ class _Scrubbing:
         for finding in found.findings:
             self.result.findings[finding.rule] = self.result.findings.get(finding.rule, 0) + 1
         return found.text
-
-
-def _as_stored(old: tuple[str, ...], new: tuple[str, ...], stored: str) -> str:
-    """Names as a column; what could not be read as names stays what it is."""
-    return stored if new == old else json.dumps(new, ensure_ascii=False)

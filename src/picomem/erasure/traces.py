@@ -23,10 +23,10 @@ from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
 from picomem.sessions.snapshot import NAME as SNAPSHOT
 from picomem.sessions.snapshot import without_purged
-from picomem.store import tombstones
+from picomem.store import exports, tombstones
 from picomem.store.connector import Connector, Transaction
 from picomem.store.database_files import holds_content
-from picomem.store.legible import readable
+from picomem.store.exports import Export
 
 _LARGEST = 16 << 20  # bytes of an exported page, and of what somebody wrote into it
 
@@ -43,31 +43,17 @@ def export(connector: Connector, scope: Scope, path: Path, page: str, budget: in
     if connector.read_only:
         return write_whole(path, page)
     with connector.write(scope) as tx:
-        before = tx.one("export", user=scope.user, path=place)
-        _note_export(tx, scope, place, budget, now, content_hash(page))
+        before = exports.at(tx, scope, place)
+        exports.put(tx, Export(place, scope, budget, content_hash(page), now))
     try:
         write_whole(path, page)
     except InvalidInput:
         with connector.write(scope) as tx:
             if before is None:
-                tx.run("forget_export", user=scope.user, path=place)
+                exports.forget(tx, scope, place)
             else:
-                _, agent, project, old_budget, digest, at, *_ = before
-                _note_export(tx, Scope(scope.user, agent, project), place, old_budget, at, digest)
+                exports.put(tx, before)
         raise
-
-
-def _note_export(tx: Transaction, scope: Scope, path: str, budget: int, now: Micros, digest: str) -> None:
-    tx.run(
-        "put_export",
-        user=scope.user,
-        path=path,
-        agent=scope.agent,
-        project=scope.project,
-        budget=budget,
-        exported_at=now,
-        content_hash=digest,
-    )
 
 
 def finish(connector: Connector, scope: Scope, make_page: MakePage, now: Micros, wait_seconds: float) -> list[str]:
@@ -99,8 +85,8 @@ def files_to_scan(tx: Transaction, connector: Connector, scope: Scope, data_fold
         else:
             beside = (file for file in beside if file.name.startswith((path.name, f".{path.name}", SNAPSHOT)))
         files |= dict.fromkeys(sorted(file for file in beside if _is_to_be_read(file)))
-    exports = (Path(path) for path, *_ in tx.all("exports", user=scope.user))
-    return list(files | dict.fromkeys(path for path in exports if _is_to_be_read(path)))
+    exported = (Path(export.path) for export in exports.every(tx, scope))
+    return list(files | dict.fromkeys(path for path in exported if _is_to_be_read(path)))
 
 
 def _is_to_be_read(path: Path) -> bool:
@@ -113,23 +99,23 @@ def _is_to_be_read(path: Path) -> bool:
 def _exports(connector: Connector, scope: Scope, make_page: MakePage, now: Micros, *, forget: bool) -> list[str]:
     left = []
     with connector.read() as tx:
-        rows = tx.all("exports", user=scope.user)
-    for name, agent, project, budget, written, *_ in (readable("exports", row) for row in rows):
-        path, owner = Path(name), Scope(scope.user, agent, project)
-        page = make_page(owner, budget)
+        known = exports.every(tx, scope)
+    for exported in known:
+        path = Path(exported.path)
+        page = make_page(exported.scope, exported.budget)
         try:
             _remove_spares(path)
             there = status_of(path) is not None
             if there:
-                _rewrite(path, written, page)
+                _rewrite(path, exported.content_hash, page)
         except (InvalidInput, NotFound, UnicodeError) as error:
             left.append(f"{error} Look whether it holds what was purged.")
             continue
         with connector.write(scope) as tx:
             if forget or not there:
-                tx.run("forget_export", user=scope.user, path=name)
+                exports.forget(tx, scope, exported.path)
             else:
-                _note_export(tx, owner, name, budget, now, content_hash(page))
+                exports.put(tx, exported._replace(content_hash=content_hash(page), exported_at=now))
     return left
 
 

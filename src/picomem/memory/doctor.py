@@ -12,7 +12,7 @@ sees it.)
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 
 from picomem.errors import Corrupt, DiskFull, InvalidInput, Locked, ReadOnly, StoreError
@@ -22,46 +22,28 @@ from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode
 from picomem.records.scope import Scope
 from picomem.store import (
+    audit,
     consolidations,
+    damage,
     doc_numbers,
     episodes,
+    full_text,
+    holdings,
+    index_pages,
     marks,
     memories,
     meta,
     notes,
+    references,
     search,
     sessions,
     tombstones,
+    users,
     vectors,
 )
-from picomem.store.connector import Connector, RepairTransaction, Row, Transaction
-from picomem.store.legible import decoded, legible
-from picomem.store.mending import mended
-from picomem.store.row_hash import COLUMNS, KEYS, is_whole, row_hash
-from picomem.text.terms import VERSION, indexed, owner_token
+from picomem.store.connector import Connector, RepairTransaction, Transaction
+from picomem.text.terms import VERSION
 from picomem.values import dataclass, field, replace
-
-_MOST_MENDED = 200  # rows of a table; more of them are no single flipped bits
-_ROW_NAMES = {
-    "meta": "the entry",
-    "user_marks": "the entry",
-    "doc_ranges": "the counter of the search index",
-    "memories": "memory",
-    "changes": "change",
-    "lineage": "the record of what was made from what:",
-    "transcripts": "transcript",
-    "episodes": "episode",
-    "index_pages": "the index page",
-    "sessions": "session",
-    "messages": "message",
-    "session_summaries": "the summary of session",
-    "consolidations": "the record of consolidation",
-    "spending": "the cost of day",
-    "note_files": "the record of the note",
-    "note_sections": "the section of a note",
-    "tombstones": "tombstone",
-    "exports": "the record of the exported page",
-}
 
 
 @dataclass(slots=True)
@@ -139,8 +121,9 @@ def _examine_rows(
 ) -> None:
     if repair:
         if result.findings:  # an index that disagrees with its table is derived, like full text
-            tx.rebuild_indexes()
-        _mend(tx, result)
+            damage.rebuild_indexes(tx)
+        for name in damage.mend(tx):
+            result.add("row", f"a bit of {name} had flipped; it is as it was stored", True)
     users = _users(tx, result)
     _check_meta(tx, users, result, repair)
     _check_doc_numbers(tx, users, result, repair)
@@ -169,62 +152,36 @@ def _examine_rows(
 
 def _users(tx: Transaction, result: Diagnosis) -> list[Scope]:
     """Everybody who has rows. A damaged id may be none."""
-    users = []
-    for (user,) in tx.all("users"):
+    scopes = []
+    for user in users.ids(tx):
         try:
-            users.append(Scope(user))
+            scopes.append(Scope(user))
         except InvalidInput:
             result.add("row", f"rows belong to a user whose id is damaged and reads {user[:80]!r}")
-    return users
-
-
-def _mend(tx: RepairTransaction, result: Diagnosis) -> None:
-    """Turn back every bit that flipped alone in its row."""
-    for table in COLUMNS:
-        damaged = [row for row in tx.undecoded(table) if not is_whole(table, decoded(row))]
-        for row in damaged[:_MOST_MENDED]:
-            whole = mended(table, row)
-            with suppress(StoreError):  # the key that it had was given to another row since
-                if whole is not None and tx.restore(table, row, whole):
-                    result.add("row", f"a bit of {_named(table, whole)} had flipped; it is as it was stored", True)
-
-
-def _keep_as_it_reads(tx: RepairTransaction, row: Row) -> bool:
-    """Give a damaged memory plain values where it cannot be read, and the hash of what it says then."""
-    values = legible("memories", row)[:-1]
-    with suppress(StoreError):
-        return tx.restore("memories", row, (*values, row_hash("memories", values))) > 0
-    return False
-
-
-def _named(table: str, row: Row) -> str:
-    """A row as a sentence names it."""
-    key = [str(row[COLUMNS[table].index(name)]) for name in KEYS[table] if name != "user_id"]
-    return f"{_ROW_NAMES.get(table, table)} {' '.join(key)}"
+    return scopes
 
 
 def _check_meta(tx: Transaction, users: list[Scope], result: Diagnosis, repair: bool) -> None:
     """What the file says of itself. The version of the analyser and the first number of the search index can be made
     again; the key that secrets and tombstones are hashed with cannot."""
-    rows = tx.all("all_meta")
-    for row in rows:
-        if is_whole("meta", row):
+    entries = meta.entries(tx)
+    for name, text, is_whole in entries:
+        if is_whole:
             continue
-        name, text = str(row[0]), str(row[1])
         if repair and name == meta.REDACTION_KEY:
             meta.put(tx, name, text if meta.is_key(text) else os.urandom(32).hex())
         elif repair:
-            tx.run("delete_meta", name=name)
+            meta.delete(tx, name)
         said = "; what was purged may come back when its transcript is read again" if name == meta.REDACTION_KEY else ""
         result.add("row", f"the entry “{name}” of the store does not match its hash{said}", repair)
-    names = [row[0] for row in rows]
+    names = [entry.name for entry in entries]
     if meta.REDACTION_KEY not in names:
         if repair:
             meta.put(tx, meta.REDACTION_KEY, os.urandom(32).hex())
         result.add("row", "the key of the store is gone; what was purged may come back when it is read again", repair)
     if meta.DOCS_BEFORE_RANGES not in names:
         result.add("row", "the first number of the search index is gone", repair)
-    if repair and tx.one("meta", name=meta.DOCS_BEFORE_RANGES) is None:
+    if repair and meta.mark(tx, meta.DOCS_BEFORE_RANGES) is None:
         taken = (doc_numbers.highest_taken(tx, user) for user in users)
         meta.put(tx, meta.DOCS_BEFORE_RANGES, str(max(filter(doc_numbers.in_first_range, taken), default=0)))
 
@@ -264,13 +221,8 @@ def _check_marks(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool)
 
 def _check_owned(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
     """Rows that no other check looks at."""
-    for name, table in _OWNED.items():
-        for row in tx.all(name, user=scope.user):
-            if not is_whole(table, row):
-                result.add("row", f"{_named(table, row)} does not match its hash")
-
-
-_OWNED = {"all_lineage": "lineage", "all_tombstones": "tombstones", "exports": "exports", "all_spending": "spending"}
+    for name in damage.damaged_rows(tx, scope):
+        result.add("row", f"{name} does not match its hash")
 
 
 def _terms_version(tx: Transaction) -> str | None:
@@ -280,16 +232,16 @@ def _terms_version(tx: Transaction) -> str | None:
 
 
 def _check_memories(tx: RepairTransaction, scope: Scope, writer: Writer, result: Diagnosis, repair: bool) -> None:
-    for row in tx.all("all_memories", user=scope.user):
+    for version in memories.stored_versions(tx, scope):
         _count(result, "memories")
-        memory = memories.unchecked(row)
-        if memories.is_whole(row):
+        memory = version.record
+        if version.is_whole:
             continue
         result.add(
             "row",
             f"memory {memory.key} ({memory.id} version {memory.version}) does not match its hash; a repair restores it "
             "where one bit flipped, and otherwise keeps it as it reads now. If that is wrong, revise it.",
-            repair and _keep_as_it_reads(tx, row),
+            repair and damage.keep_as_it_reads(tx, version),
         )
         if result.findings[-1].repaired:
             # Full text and the vector were made from the text before it was damaged; they follow the row.
@@ -300,20 +252,19 @@ def _check_memories(tx: RepairTransaction, scope: Scope, writer: Writer, result:
 
 def _check_changes(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
     """The audit trail is what happened: a damaged row of it is told, and never made to fit."""
-    for row in tx.all("whole_changes", user=scope.user):
+    for change, is_whole, _ in audit.stored_changes(tx, scope):
         _count(result, "changes")
-        if not is_whole("changes", row):
-            result.add("row", f"change {row[0]} does not match its hash: it reads otherwise than it was recorded")
+        if not is_whole:
+            result.add("row", f"change {change.id} does not match its hash: it reads otherwise than it was recorded")
 
 
 def _check_transcripts(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
-    for row in tx.all("transcripts", user=scope.user):
+    for found, is_whole, _ in episodes.stored_transcripts(tx, scope):
         _count(result, "transcripts")
-        found = episodes.unchecked_transcript(row)
         wrong = [
             said
             for said, is_so in (
-                ("does not match its hash", not episodes.is_whole_transcript(row)),
+                ("does not match its hash", not is_whole),
                 ("has a place to read on from that lies before its beginning", found.cursor < 0),
                 ("counts fewer than no turns or bytes", found.turns < 0 or found.size < 0 or found.generation < 1),
                 (
@@ -328,38 +279,37 @@ def _check_transcripts(tx: Transaction, scope: Scope, result: Diagnosis) -> None
 
 def _check_references(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
     """Rows that point at a row that is not there, and values that cannot be."""
-    for name, said in _REFERENCES.items():
-        for (found,) in tx.all(name, user=scope.user):
-            result.add("reference", said.format(found))
+    for ids_of, problem in _REFERENCES:
+        for row_id in ids_of(tx, scope):
+            result.add("reference", problem.format(row_id))
 
 
-_REFERENCES = {
-    "memories_without_change": "memory {} has a version that no change tells of",
-    "closed_without_change": "memory {} has a version that was closed by a change that is not there",
-    "changes_without_memory": "change {} is about a memory that is not there",
-    "lineage_without_child": "a record of what memory {} was made from belongs to no version of it",
-    "memories_with_impossible_times": "memory {} has a version that ends before it begins",
-    "episodes_with_impossible_place": "episode {} lies at an impossible place of its transcript",
-}
+_REFERENCES = (
+    (references.memories_without_change, "memory {} has a version that no change tells of"),
+    (references.closed_without_change, "memory {} has a version that was closed by a change that is not there"),
+    (references.changes_without_memory, "change {} is about a memory that is not there"),
+    (references.lineage_without_child, "a record of what memory {} was made from belongs to no version of it"),
+    (references.memories_with_impossible_times, "memory {} has a version that ends before it begins"),
+    (references.episodes_with_impossible_place, "episode {} lies at an impossible place of its transcript"),
+)
 
 
 def _check_pages(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
     """A damaged page is never shown (it is made anew), so a repair only takes it away."""
-    damaged = [row for row in tx.all("all_index_pages", user=scope.user) if not is_whole("index_pages", row)]
+    damaged = index_pages.count_damaged(tx, scope)
     if not damaged:
         return
-    result.add("index page", f"{len(damaged)} kept index pages of {scope.user} do not match their hash", repair)
+    result.add("index page", f"{damaged} kept index pages of {scope.user} do not match their hash", repair)
     if repair:
-        tx.run("forget_index_pages", user=scope.user)
+        index_pages.forget(tx, scope)
 
 
 def _check_episodes(
     tx: Transaction, scope: Scope, redactor: Callable[[], Redactor], result: Diagnosis, repair: bool
 ) -> None:
-    for row in tx.all("all_episodes", user=scope.user):
+    for episode, is_whole, _ in episodes.stored_episodes(tx, scope):
         _count(result, "episodes")
-        episode = episodes.unchecked(row)
-        if episodes.is_whole(row):
+        if is_whole:
             continue
         fresh = _read_again(tx, scope, episode, redactor) if repair else None
         result.add("row", f"episode {episode.id} does not match its hash", fresh is not None)
@@ -372,8 +322,8 @@ def _check_episodes(
 def _check_conversations(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
     """What was said is told nowhere else, so a damaged message is told and left out of the prompt; a summary can be
     made again, so a repair takes it away."""
-    covered = dict(tx.all("summaries_covered", user=scope.user))
-    for (session_id,) in tx.all("session_ids", user=scope.user):
+    covered = sessions.covered(tx, scope)
+    for session_id in sessions.ids(tx, scope):
         _count(result, "sessions")
         try:
             sessions.session(tx, scope, session_id)
@@ -385,31 +335,31 @@ def _check_conversations(tx: Transaction, scope: Scope, result: Diagnosis, repai
             result.add("row", f"message {seq} of session {session_id} does not match its hash and is left out")
         if session_id in covered and sessions.summary(tx, scope, session_id) is None:
             if repair:
-                tx.run("purge_summary", user=scope.user, session_id=session_id)
+                sessions.delete_summary(tx, scope, session_id)
             result.add("row", f"the summary of session {session_id} does not match its hash", repair)
-    for row in tx.all("all_consolidations", user=scope.user):
+    for text, is_whole, _ in consolidations.stored_runs(tx, scope):
         _count(result, "consolidations")
-        if not consolidations.is_whole(row):
-            result.add("row", f"the record of consolidation {row[0]} does not match its hash; it cannot be undone")
+        if not is_whole:
+            result.add("row", f"the record of consolidation {text.run} does not match its hash; it cannot be undone")
 
 
 def _check_holdings(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
     if memories.count_missing(tx, scope):
-        there, believed = tx.one("counted_memories", user=scope.user) or (0, 0)
-        written, held = tx.one("held_memories", user=scope.user) or (0, 0)
+        there, written = holdings.memories_in_table(tx, scope), holdings.memories(tx, scope)
         if repair:
-            tx.run("recount_memories", user=scope.user, memories=there, believed=believed)
+            holdings.set_memories(tx, scope, there)
         result.add(
             "count",
-            f"{written} versions of memories of {scope.user} were stored, {held} of them believed, and {there} are "
-            f"there, {believed} of them believed; a repair counts anew, and only a copy brings back what is lost",
+            f"{written.versions} versions of memories of {scope.user} were stored, {written.believed} of them "
+            f"believed, and {there.versions} are there, {there.believed} of them believed; a repair counts anew, and "
+            "only a copy brings back what is lost",
             repair,
         )
-    kept, counted = ((tx.one(name, user=scope.user) or (0,))[0] for name in ("count_episodes", "counted_episodes"))
+    kept, counted = holdings.episodes(tx, scope), holdings.episodes_in_table(tx, scope)
     if kept == counted:
         return
     if repair:
-        tx.run("recount_episodes", user=scope.user, episodes=counted)
+        holdings.set_episodes(tx, scope, counted)
     result.add("count", f"{kept} episodes of {scope.user} are on the books, and {counted} are there", repair)
 
 
@@ -428,10 +378,10 @@ def _read_again(tx: Transaction, scope: Scope, episode: Episode, redactor: Calla
 
 def _check_vectors(tx: Transaction, scope: Scope, model: str, result: Diagnosis, repair: bool) -> None:
     for source in vectors.SOURCES:
-        orphans = int((tx.one(f"count_{source}_orphans", user=scope.user) or (0,))[0])
+        orphans = vectors.count_orphans(tx, scope, source)
         if orphans:
             if repair:
-                tx.run(f"delete_{source}_orphans", user=scope.user)
+                vectors.delete_orphans(tx, scope, source)
             result.add("vectors", f"{orphans} vectors ({source}) of {scope.user} have no row", repair)
         waiting = vectors.count_missing(tx, scope, source, model)
         if waiting:
@@ -441,19 +391,19 @@ def _check_vectors(tx: Transaction, scope: Scope, model: str, result: Diagnosis,
 
 def _check_notes(tx: Transaction, connector: Connector, users: list[Scope], result: Diagnosis, repair: bool) -> None:
     """Notes are files, and all that is kept of them is derived: a repair lets them be read again when next searched."""
-    rows = [row for user in users for row in tx.all("all_note_sections", user=user.user)]
-    result.checked["notes"] = len(rows)
-    damaged = sum(not notes.is_whole(row) for row in rows)
-    held = int((tx.one("note_words_size") or (0,))[0])
+    sections = [section for user in users for section in notes.stored_sections(tx, user)]
+    result.checked["notes"] = len(sections)
+    damaged = sum(not section.is_whole for section in sections)
+    held = search.size(tx, "note")
     version = _terms_version(tx)
-    damaged += sum(not is_whole("note_files", row) for user in users for row in tx.all("note_files", user=user.user))
+    damaged += sum(notes.count_damaged_files(tx, user) for user in users)
     problem = connector.maintenance.words_integrity("note") or (
         f"{damaged} sections of notes do not match their hash"
         if damaged
-        else f"the index of notes holds {held} sections, the table {len(rows)}"
-        if held != len(rows)
+        else f"the index of notes holds {held} sections, the table {len(sections)}"
+        if held != len(sections)
         else "the index of notes was made by another version of the analyser"
-        if rows and version != VERSION
+        if sections and version != VERSION
         else ""
     )
     if problem and repair:
@@ -467,63 +417,22 @@ def _check_words(
 ) -> None:
     stale = _terms_version(tx) != VERSION
     for source, table in (("memory", "memories"), ("episode", "episodes")):
-        held = int((tx.one(f"{source}_words_size") or (0,))[0])
+        held = search.size(tx, source)
         rows = result.checked.get(table, 0)
         problem = connector.maintenance.words_integrity(source) or (
             f"the index of {table} holds {held} rows, the table {rows}" if held != rows else ""
         )
         if stale and not problem:
             problem = f"the index of {table} was made by another version of the analyser"
-        if not problem and source not in result.reworded and not _holds_the_words(tx, users, source):
+        if not problem and source not in result.reworded and not full_text.holds_the_words(tx, users, source):
             problem = f"the index of {table} holds other words than the rows"
         if repair and (problem or source in result.reworded):
-            rebuild_words(tx, users, source)
+            full_text.rebuild(tx, users, source)
         if not problem:
             continue
         result.add("full text", problem, repair)
     if repair and stale:
         meta.put(tx, "terms_version", VERSION)
-
-
-def _holds_the_words(tx: RepairTransaction, users: list[Scope], source: str) -> bool:
-    """Whether full text is what the rows make. The database's own check sees neither a word that became another nor a
-    wrong place.
-
-    Each word with its place counts into one sum, so that neither side is kept in memory.
-    """
-    fields = ("name", "body") if source == "memory" else ("body",)
-    expected, rows, sizes = 0, 0, [0] * len(fields)
-    for scope in users:
-        for doc, texts in _worded(tx, scope, source):
-            rows += 1
-            for column, name in enumerate(fields):
-                words = texts[name].split()
-                sizes[column] += len(words)
-                expected += hash((doc, column, len(words)))
-                expected += sum(hash((word, doc, name, place)) for place, word in enumerate(words))
-    held = sum(map(hash, tx.indexed_words(source)))
-    return held == expected and (not rows or search.totals(tx, source) == [rows, *sizes])
-
-
-def _worded(tx: Transaction, scope: Scope, source: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """Each row of a user as full text takes it: its number, and its fields."""
-    if source == "memory":
-        for row in tx.all("all_memories", user=scope.user):
-            memory = memories.unchecked(row)
-            yield memory.doc, memories.words(memory)
-    else:
-        owner = owner_token(scope.user)
-        for row in tx.all("all_episodes", user=scope.user):
-            episode = episodes.unchecked(row)
-            yield episode.doc, {"body": indexed(episodes.text_of(episode), owner)}
-
-
-def rebuild_words(tx: Transaction, users: list[Scope], source: str) -> None:
-    """Make a full-text index again from the rows."""
-    tx.run(f"{source}_words_clear")
-    for scope in users:
-        for doc, texts in _worded(tx, scope, source):
-            tx.run(f"{source}_words_add", doc=doc, **texts)
 
 
 def _count(result: Diagnosis, table: str) -> None:

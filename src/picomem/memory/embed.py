@@ -54,7 +54,8 @@ def missing(tx: Transaction, scope: Scope, model: str) -> int:
 
 def reach(tx: Transaction, scope: Scope, model: str) -> object:
     """A value that stays the same as long as nothing can be missing that was not before; cheaper than to count."""
-    return tx.last_doc(scope), *(vectors.space(tx, scope, each, model) for each in vectors.SOURCES)
+    spaces = (vectors.space(tx, scope, source, model) for source in vectors.SOURCES)
+    return vectors.last_doc(tx, scope), *spaces
 
 
 class Embed:
@@ -120,7 +121,7 @@ class Embed:
                 rows = vectors.missing(tx, self._scope, source, self._vectors.model, after, count)
             if not rows:
                 return
-            prepared = self._vectors.made([text for _, text in rows])
+            prepared = self._vectors.made([row.text for row in rows])
             if self._stop.is_set():
                 return
             with self._connector.write(self._scope) as tx:
@@ -130,7 +131,7 @@ class Embed:
                     if vectors.text(tx, self._scope, source, doc) == text:
                         self._vectors.put(tx, self._scope, source, doc, vector)
                         done.made += 1
-            after = rows[-1][0]
+            after = rows[-1].doc
             count = min(_MOST, count * 2) if time.monotonic() - began < _SECONDS / 2 else max(1, count // 2)
             if progress:
                 progress(done.made, max(total, done.made), f"{source} vectors")

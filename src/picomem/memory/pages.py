@@ -9,9 +9,8 @@ from picomem.memory.index import IndexPage, build
 from picomem.records.ids import content_hash
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store import memories
+from picomem.store import holdings, index_pages, memories
 from picomem.store.connector import Transaction
-from picomem.store.row_hash import is_whole
 from picomem.version import __version__
 
 
@@ -24,26 +23,17 @@ def page(
     """
     damaged: list[str] = []
     current = memories.current(tx, scope, now, damaged)
-    count = int((tx.one("count_episodes", user=scope.user) or (0,))[0])
+    count = holdings.episodes(tx, scope)
     # The version stands in it as well: a newer program may know more secrets, and lay out the page otherwise.
     names = [f"{each.id}:{each.version}" for each in current]
     made_from = content_hash(__version__, *names, *sorted(damaged), str(count))
-    kept = tx.one("index_page", user=scope.user, agent=scope.agent, project=scope.project, budget=budget)
-    if kept and kept[3] == made_from and is_whole("index_pages", kept):
-        return IndexPage(kept[0], kept[1], budget, len(current) - kept[2], kept[2]), ""
+    kept = index_pages.kept(tx, scope, budget)
+    if kept is not None and kept.made_from == made_from:
+        return IndexPage(kept.text, kept.tokens, budget, len(current) - kept.left_out, kept.left_out), ""
     return build([shown(each) for each in current], count, budget, damaged=len(damaged)), made_from
 
 
 def keep(tx: Transaction, scope: Scope, made: IndexPage, made_from: str) -> None:
     """Keep a page for the next time."""
-    tx.run(
-        "store_index_page",
-        user=scope.user,
-        agent=scope.agent,
-        project=scope.project,
-        budget=made.budget,
-        made_from=made_from,
-        page=made.text,
-        tokens=made.tokens,
-        left_out=made.left_out,
-    )
+    kept = index_pages.KeptPage(text=made.text, tokens=made.tokens, left_out=made.left_out, made_from=made_from)
+    index_pages.keep(tx, scope, made.budget, kept)

@@ -275,7 +275,7 @@ class Writer:
 
 def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:
     """Memories that hold now, or are to hold later, and share words with the offer, best first."""
-    total = int((tx.one("count_memory_docs", user=offer.scope.user) or (0,))[0])
+    total = memories.count_docs(tx, offer.scope)
     words = worded_terms(offer.content, MOST_TERMS)
     if not total or not words:
         return []

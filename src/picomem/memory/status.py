@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from picomem.clock import Micros
 from picomem.records.scope import Scope
-from picomem.store import consolidations, tombstones
+from picomem.store import audit, consolidations, episodes, holdings, memories, sessions, tombstones, vectors
 from picomem.store.connector import Connector, Transaction
 from picomem.text.terms import VERSION
 from picomem.values import asdict, dataclass
@@ -45,27 +45,26 @@ def status(
     tx: Transaction, scope: Scope, now: Micros, connector: Connector, embedder: str, daily_token_limit: int
 ) -> Status:
     """Count. Reads only."""
-    user = scope.user
     return Status(
         database=connector.name,
         read_only=connector.read_only,
-        user=user,
-        memories=dict(tx.all("count_memories", user=user, now=now)),
-        archived=len(tx.all("archived_memories", user=user)) + len(tx.all("expired_memories", user=user, now=now)),
-        episodes=int((tx.one("count_episodes", user=user) or (0,))[0]),
+        user=scope.user,
+        memories=memories.count_by_kind(tx, scope, now),
+        archived=memories.count_no_longer_believed(tx, scope, now),
+        episodes=holdings.episodes(tx, scope),
         transcripts={
-            host: {"files": files, "turns": turns or 0, "bytes": size or 0}
-            for host, files, turns, size in tx.all("count_transcripts", user=user)
+            count.host: {"files": count.files, "turns": count.turns, "bytes": count.bytes}
+            for count in episodes.count_by_host(tx, scope)
         },
-        sessions=int((tx.one("count_sessions", user=user) or (0,))[0]),
-        messages=int((tx.one("count_all_messages", user=user) or (0,))[0]),
-        vectors={f"{source} {model}": count for source, model, count in tx.all("count_vectors", user=user)},
-        decisions=dict(tx.all("count_changes", user=user)),
+        sessions=sessions.count(tx, scope),
+        messages=sessions.count_all_messages(tx, scope),
+        vectors={f"{count.source} {count.model}": count.vectors for count in vectors.count_by_model(tx, scope)},
+        decisions=audit.count_by_decision(tx, scope),
         bytes=connector.maintenance.size(),
         terms_version=VERSION,
         embedder=embedder,
         purge_unfinished=bool(tombstones.marks(tx, scope)),
-        models={model: asdict(spend) for model, spend in consolidations.spent_in_all(tx, scope)},
+        models={model: asdict(spend) for model, spend in consolidations.spent_in_all(tx, scope).items()},
         spent_today=consolidations.spent_on(tx, scope, now).tokens,
         daily_token_limit=daily_token_limit,
     )

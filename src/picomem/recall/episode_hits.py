@@ -17,14 +17,14 @@ from picomem.recall.vector_search import Likeness
 from picomem.recall.window import Window, inside_of, meant_window
 from picomem.records.episode import Transcript
 from picomem.records.hit import Hit
-from picomem.store import episodes, search
+from picomem.store import episodes, holdings, search
 from picomem.store.memories import missing
 from picomem.store.search import Place
 
 
 def episode_hits(looking: Looking) -> list[Hit]:
     """The episodes that answer the question, the best first."""
-    total = int((looking.tx.one("count_episodes", user=looking.scope.user) or (0,))[0])
+    total = holdings.episodes(looking.tx, looking.scope)
     words = looking.words("episode", total)
     near = looking.near("episode", total)
     window = meant_window(looking)
@@ -121,16 +121,9 @@ def _handed_out(
 def _allowed_transcripts(looking: Looking) -> set[str] | None:
     """The transcripts that may answer, or None for all of them."""
     narrowed = looking.scope.project or looking.scope.agent or looking.scope.session
-    if not narrowed and looking.tx.one("denied_transcript", user=looking.scope.user) is None:
+    if not narrowed and not episodes.any_withheld(looking.tx, looking.scope):
         return None
-    rows = looking.tx.all(
-        "allowed_transcripts",
-        user=looking.scope.user,
-        project=looking.scope.project,
-        agent=looking.scope.agent,
-        session=looking.scope.session,
-    )
-    return {row[0] for row in rows}
+    return episodes.allowed_transcripts(looking.tx, looking.scope)
 
 
 def _has_reason(doc: int, signals: Signals) -> bool:

@@ -11,7 +11,7 @@ if no document holds half of the question, words that are near in meaning to the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from heapq import nlargest
 from math import log
@@ -108,7 +108,7 @@ class Search:
         """How many documents hold a term."""
         if term in question.single:
             near = search.terms_near(self.tx, self.scope, self.source, term, _VOCABULARY_PAGE)
-            return sum(count for _, count in near)
+            return sum(near.values())
         return search.count(self.tx, self.scope, self.source, term)
 
     def scores(self, term: str, weight: float, *, prefix: bool = False) -> dict[int, float]:
@@ -191,7 +191,7 @@ def _add_near(where: Search, lexicon: Lexicon, question: Question, found: WordMa
     found.added()
 
 
-def near_spellings(term: str, vocabulary: list[tuple[str, int]]) -> list[tuple[str, int]]:
+def near_spellings(term: str, vocabulary: Mapping[str, int]) -> list[tuple[str, int]]:
     """The terms of a vocabulary that `term` may be a slip for or the beginning of, the likeliest first."""
     if len(term) < 4 or not term.isalnum() or not vocabulary:
         return []
@@ -200,7 +200,7 @@ def near_spellings(term: str, vocabulary: list[tuple[str, int]]) -> list[tuple[s
     likely: list[tuple[float, str, int]] = []
     letters = Counter(term)
     comparable = len(term) >= 5 and not any(c.isdigit() for c in term)
-    for candidate, count in vocabulary:
+    for candidate, count in vocabulary.items():
         if candidate.startswith(term):
             likely.append((1.0, candidate, count))
         elif comparable and abs(len(candidate) - len(term)) <= 2:

@@ -20,7 +20,7 @@ from picomem.recall.binary_codes import likely, made
 from picomem.records.scope import Scope
 from picomem.store import vectors
 from picomem.store.connector import Transaction
-from picomem.store.vectors import Space, VectorRow
+from picomem.store.vectors import Columns, Space
 from picomem.values import dataclass
 
 if TYPE_CHECKING:
@@ -170,13 +170,13 @@ def _read_on(tx: Transaction, scope: Scope, held: _Held, space: Space) -> _Held 
             return None
     below = sorted({doc for doc in again if doc <= held.space.last_doc})
     pages = chain([vectors.of(tx, scope, space.number, below)], _pages(tx, scope, space, held.space.last_doc))
-    return _gathered(space, held, (_unpacked(page) for page in pages if page))
+    return _gathered(space, held, (_unpacked(page) for page in pages if page.docs))
 
 
-def _pages(tx: Transaction, scope: Scope, space: Space, last: int) -> Iterator[list[VectorRow]]:
-    while last < space.last_doc and (page := vectors.after(tx, scope, space.number, last, _PAGE)):
+def _pages(tx: Transaction, scope: Scope, space: Space, last: int) -> Iterator[Columns]:
+    while last < space.last_doc and (page := vectors.after(tx, scope, space.number, last, _PAGE)).docs:
         yield page
-        last = page[-1][0]
+        last = page.docs[-1]
 
 
 def _gathered(space: Space, held: _Held | None, pages: Iterator[tuple[np.ndarray, _Stored]]) -> _Held:
@@ -227,13 +227,13 @@ def _in_sample(docs: np.ndarray, step: int) -> np.ndarray:
     return (docs * 0x9E3779B1 >> 20 & (step - 1)) == 0
 
 
-def _unpacked(rows: list[VectorRow]) -> tuple[np.ndarray, _Stored]:
-    """Rows of the store: the documents (int64), and their vectors."""
+def _unpacked(page: Columns) -> tuple[np.ndarray, _Stored]:
+    """What the store gave: the documents (int64), and their vectors."""
     import numpy as np
 
-    docs, scales, stored = zip(*rows, strict=True) if rows else ((), (), ())
-    matrix = np.frombuffer(b"".join(stored), np.int8).reshape(len(rows), -1 if rows else 0)
-    return np.array(docs, np.int64), _Stored(np.array(scales, np.float32), matrix)
+    count = len(page.docs)
+    matrix = np.frombuffer(b"".join(page.vectors), np.int8).reshape(count, -1 if count else 0)
+    return np.array(page.docs, np.int64), _Stored(np.array(page.scales, np.float32), matrix)
 
 
 def _cosines(rows: np.ndarray, asked: np.ndarray) -> np.ndarray:

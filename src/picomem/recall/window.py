@@ -5,7 +5,7 @@ from __future__ import annotations
 from picomem.clock import MINUTE, Micros
 from picomem.recall.looking import Looking
 from picomem.recall.temporal.sessions import SessionReading, chosen
-from picomem.store import search
+from picomem.store import episodes, search
 from picomem.values import dataclass
 
 _DOCUMENTS = 2_000  # episodes of a named time that are looked at even though no word fits
@@ -64,16 +64,9 @@ def _named_sessions(looking: Looking, reading: SessionReading) -> list[str]:
 
     Counted from the end, one whose last word was said just now is this conversation itself, and is not counted.
     """
-    rows = looking.tx.all(
-        "sessions_in_order",
-        user=looking.scope.user,
-        project=looking.scope.project,
-        agent=looking.scope.agent,
-        session=looking.scope.session,
-        now=looking.now,
-        quiet=looking.now - _QUIET if reading.from_end else looking.now,
-    )
-    named = chosen(reading, [row[0] for row in rows])
+    quiet = looking.now - _QUIET if reading.from_end else looking.now
+    known = episodes.transcripts_in_order(looking.tx, looking.scope, looking.now, quiet)
+    named = chosen(reading, known)
     if not named and reading.certain:
-        looking.notes.append(f"There is no “{reading.phrase}”: {len(rows)} sessions are known; looked at all of them.")
+        looking.notes.append(f"There is no “{reading.phrase}”: {len(known)} sessions are known; looked at all of them.")
     return named

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from picomem.errors import Corrupt, NotFound
 from picomem.records.ids import content_hash
 from picomem.records.memory import Change
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
-from picomem.store.legible import readable
 from picomem.store.memories import id_range, unique_id
 from picomem.store.row_hash import is_whole
+from picomem.store.sql_access import sql
+from picomem.store.stored import Stored, stored
 from picomem.values import asdict
 
 PURGED = "purged"  # the reason of a change whose own was erased
@@ -17,40 +20,49 @@ PURGED = "purged"  # the reason of a change whose own was erased
 
 def record(tx: Transaction, scope: Scope, change: Change) -> None:
     digest = content_hash(change.reason, change.candidate)
-    tx.run("insert_change", user=scope.user, content_hash=digest, **asdict(change))
+    sql(tx).run("insert_change", user=scope.user, content_hash=digest, **asdict(change))
 
 
 def of_memory(tx: Transaction, scope: Scope, memory_id: str, damaged: list[str] | None = None) -> list[Change]:
     """The changes of a memory. Damaged rows are left out and put on `damaged`; without it they raise Corrupt."""
-    return _read(tx.all("changes_of_memory", user=scope.user, memory_id=memory_id), damaged)
+    return _read(sql(tx).all("changes_of_memory", user=scope.user, memory_id=memory_id), damaged)
 
 
 def latest(tx: Transaction, scope: Scope, limit: int, damaged: list[str] | None = None) -> list[Change]:
     """The latest changes; damaged rows as in `of_memory`."""
-    return _read(tx.all("latest_changes", user=scope.user, limit=limit), damaged)
+    return _read(sql(tx).all("latest_changes", user=scope.user, limit=limit), damaged)
 
 
 def last_id(tx: Transaction, scope: Scope) -> str:
     """The id of the last change, empty where there is none. Ids, not times, give the order: clocks are set back."""
-    row = tx.one("last_change_id", user=scope.user)
+    row = sql(tx).one("last_change_id", user=scope.user)
     return str(row[0]) if row else ""
 
 
 def change(tx: Transaction, scope: Scope, change_id: str) -> Change | None:
     """The change of that very id. Raises Corrupt where its row is damaged."""
-    rows = tx.all("change", user=scope.user, id=change_id)
+    rows = sql(tx).all("change", user=scope.user, id=change_id)
     return _read(rows, None)[0] if rows else None
 
 
 def every(tx: Transaction, scope: Scope) -> list[Change]:
     """Every change, oldest first, the damaged ones as far as they can be read: for a purge, which takes them all."""
-    rows = tx.all("whole_changes", user=scope.user)
-    return [_change(readable("changes", row)) for row in rows]
+    return [found.record for found in stored_changes(tx, scope)]
+
+
+def stored_changes(tx: Transaction, scope: Scope) -> Iterator[Stored[Change]]:
+    """Every change, oldest first."""
+    return stored("changes", _change, sql(tx).all("whole_changes", user=scope.user))
+
+
+def count_by_decision(tx: Transaction, scope: Scope) -> dict[str, int]:
+    """How many changes there are of each decision."""
+    return dict(sql(tx).all("count_changes", user=scope.user))
 
 
 def of_run(tx: Transaction, scope: Scope, run: str) -> list[Change]:
     """The changes of a run, oldest first. Raises Corrupt where a row is damaged."""
-    return _read(tx.all("changes_of_run", user=scope.user, run=run), None)
+    return _read(sql(tx).all("changes_of_run", user=scope.user, run=run), None)
 
 
 def named(tx: Transaction, scope: Scope, name: str) -> list[Change]:
@@ -61,8 +73,8 @@ def named(tx: Transaction, scope: Scope, name: str) -> list[Change]:
     exact = change(tx, scope, name)
     if exact is not None:
         return [exact]
-    ids = [row[0] for row in tx.all("change_ids_like", user=scope.user, **id_range(name))]
-    runs = [row[0] for row in tx.all("runs_like", user=scope.user, **id_range(name))]
+    ids = [row[0] for row in sql(tx).all("change_ids_like", user=scope.user, **id_range(name))]
+    runs = [row[0] for row in sql(tx).all("runs_like", user=scope.user, **id_range(name))]
     whole = of_run(tx, scope, runs[0]) if len(runs) == 1 else []
     # A run gets its id right before its first change does, so the beginning of the one is often that of the other.
     if not ids or [each.id for each in whole] == ids:
@@ -77,12 +89,12 @@ def named(tx: Transaction, scope: Scope, name: str) -> list[Change]:
 
 def undoing(tx: Transaction, scope: Scope) -> dict[str, str]:
     """Every change that undoes another, with the one that it undoes, oldest first."""
-    return dict(tx.all("undoing_changes", user=scope.user))
+    return dict(sql(tx).all("undoing_changes", user=scope.user))
 
 
 def blank(tx: Transaction, scope: Scope, change: Change) -> None:
     """Let a change keep only that it was made, when, by whom, and what `change` says it is about."""
-    tx.run(
+    sql(tx).run(
         "blank_change",
         user=scope.user,
         id=change.id,
@@ -94,9 +106,26 @@ def blank(tx: Transaction, scope: Scope, change: Change) -> None:
     )
 
 
+def rewrite_text(tx: Transaction, scope: Scope, change: Change) -> None:
+    """Store another reason and another candidate for a change."""
+    sql(tx).run(
+        "rewrite_change_text",
+        user=scope.user,
+        id=change.id,
+        reason=change.reason,
+        candidate=change.candidate,
+        content_hash=content_hash(change.reason, change.candidate),
+    )
+
+
+def purge(tx: Transaction, scope: Scope) -> None:
+    """Delete every change of the user."""
+    sql(tx).run("purge_changes", user=scope.user)
+
+
 def was_refused(tx: Transaction, scope: Scope, reason: str, candidate: str) -> bool:
     """Whether this very refusal is on record already: a second run need not write it again."""
-    found = tx.one("refused_candidate", user=scope.user, content_hash=content_hash(reason, candidate))
+    found = sql(tx).one("refused_candidate", user=scope.user, content_hash=content_hash(reason, candidate))
     return found is not None
 
 

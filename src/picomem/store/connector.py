@@ -1,12 +1,11 @@
 """What the store asks of a database: to open it, to read from it, to write to it in one transaction.
 
-Two implementations are meant to exist, SQLite (`sqlite.py`) and PostgreSQL. Everything above this file speaks to a
-`Transaction`: it runs named statements and hands back rows as tuples. It never sees a connection.
+Two implementations are meant to exist, SQLite (`sqlite.py`) and PostgreSQL. Everything above this package is given a
+`Transaction` and hands it on to the functions of this package. It never sees a connection, a statement or a row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from enum import Enum
 from pathlib import Path
@@ -26,59 +25,19 @@ class Everyone(Enum):
 EVERYONE: Final = Everyone.EVERYONE
 
 
-class Transaction(Protocol):
+class Transaction:
     """A consistent view of the database; in a write, all of it is kept or none.
 
-    Whatever it writes to a row that has a hash, it keeps the hash in step with (see seals.py). A text that cannot be
-    decoded, because the file is damaged, is given as far as it can be; its row does not match its hash.
+    It has no methods: only the modules of this package run statements in it (see sql_access.py).
     """
 
-    def all(self, name: str, /, **values: object) -> list[Row]:
-        """The rows of the statement `name`."""
-        ...
-
-    def one(self, name: str, /, **values: object) -> Row | None:
-        """The first row, or None."""
-        ...
-
-    def run(self, name: str, /, **values: object) -> int:
-        """Run a statement that writes; how many rows it changed."""
-        ...
-
-    def run_many(self, name: str, rows: Iterable[Mapping[str, object]], /) -> None:
-        """Run a statement that writes once for each row of values."""
-        ...
-
-    def next_docs(self, scope: Scope, count: int = 1) -> int:
-        """Take `count` consecutive numbers for a user's documents in the search index; the first of them. They rise,
-        and none is given out twice, whatever is deleted. Raises Corrupt."""
-        ...
-
-    def last_doc(self, scope: Scope) -> int:
-        """The last number that a user got from `next_docs`; 0 where there was none."""
-        ...
+    __slots__ = ()
 
 
-class RepairTransaction(Transaction, Protocol):
+class RepairTransaction(Transaction):
     """A transaction over everybody's rows that also sees rows and indexes as they stand in the file."""
 
-    def undecoded(self, table: str) -> Iterator[Row]:
-        """Every row of a table, of whatever user: all columns in the order of row_hash.py, with each text as bytes and
-        the hash at the end."""
-        ...
-
-    def restore(self, table: str, was: Row, row: Row) -> int:
-        """Write a row, with its hash, over the damaged one that `undecoded` gave as `was`; how many rows that were."""
-        ...
-
-    def indexed_words(self, source: str) -> Iterator[Row]:
-        """All that full text holds of a source ("memory" or "episode"): each word as (word, document, column, place),
-        and the size of each document as (document, column, number of words)."""
-        ...
-
-    def rebuild_indexes(self) -> bool:
-        """Make the indexes of the tables anew from the rows, full text excepted. False where the rows do not let it."""
-        ...
+    __slots__ = ()
 
 
 class Maintenance(Protocol):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from picomem.clock import DAY, Micros
 from picomem.errors import Corrupt
@@ -14,6 +15,8 @@ from picomem.records.session import Session, Summary
 from picomem.records.spend import Spend
 from picomem.store import row_hash, sessions
 from picomem.store.connector import Row, Transaction
+from picomem.store.sql_access import sql
+from picomem.store.stored import Stored, stored
 from picomem.values import asdict, dataclass
 
 
@@ -42,16 +45,31 @@ class Record:
     at: Micros
 
 
+class RunText(NamedTuple):
+    """The texts that are kept of a run, as they are stored (JSON): the summary before it, and its timeline entries,
+    which hold text only where the run removed one."""
+
+    run: str
+    session: str
+    summary: str
+    episodes: str
+
+    @property
+    def texts(self) -> list[str]:
+        """Those that say something."""
+        return [self.summary, self.episodes] if _holds_text(self.episodes) else [self.summary]
+
+
 def waiting(tx: Transaction, scope: Scope) -> list[Session]:
     """The sessions of a scope with messages that no consolidation has read, the one that waits longest first."""
-    rows = tx.all("sessions_to_consolidate", user=scope.user, agent=scope.agent, project=scope.project)
+    rows = sql(tx).all("sessions_to_consolidate", user=scope.user, agent=scope.agent, project=scope.project)
     return [found for row in rows if (found := sessions.from_row(scope, row)) is not None]
 
 
 def move_pointer(tx: Transaction, session: Session, seq: int, at: Micros) -> bool:
     """Move the pointer from where `session` says that it is, and begin to count failures anew; whether it was there."""
     return bool(
-        tx.run(
+        sql(tx).run(
             "move_pointer",
             user=session.scope.user,
             id=session.id,
@@ -65,14 +83,14 @@ def move_pointer(tx: Transaction, session: Session, seq: int, at: Micros) -> boo
 
 def count_failure(tx: Transaction, session: Session) -> None:
     """One more failure in a row, if the pointer is still where `session` says."""
-    tx.run("count_failure", user=session.scope.user, id=session.id, before=session.last_consolidated_seq)
+    sql(tx).run("count_failure", user=session.scope.user, id=session.id, before=session.last_consolidated_seq)
 
 
 def record(tx: Transaction, scope: Scope, made: Record) -> None:
     """Keep what a run did, and what was there before it."""
     summary = "" if made.summary is None else json.dumps(asdict(made.summary), ensure_ascii=False)
-    stored = json.dumps([*made.episodes, *map(asdict, made.entries)], ensure_ascii=False)
-    tx.run(
+    entries = json.dumps([*made.episodes, *map(asdict, made.entries)], ensure_ascii=False)
+    sql(tx).run(
         "insert_consolidation",
         user=scope.user,
         run=made.run,
@@ -86,19 +104,19 @@ def record(tx: Transaction, scope: Scope, made: Record) -> None:
         before_failures=made.before_failures,
         before_summary=summary,
         summarised=int(made.summarised),
-        episodes=stored,
+        episodes=entries,
         at=made.at,
     )
 
 
 def of_run(tx: Transaction, scope: Scope, run: str) -> Record | None:
     """What is on record of a run; None where nothing is. Raises Corrupt for a damaged row."""
-    row = tx.one("consolidation", user=scope.user, run=run)
+    row = sql(tx).one("consolidation", user=scope.user, run=run)
     if row is None:
         return None
-    if not is_whole(row):
+    if not row_hash.is_whole("consolidations", row):
         raise Corrupt(f"The record of consolidation {run} does not match its own hash; run `picomem doctor`.", id=run)
-    stored = json.loads(row[9])
+    entries: list[str | dict[str, Any]] = json.loads(row[9])
     return Record(
         run=row[0],
         session=row[1],
@@ -109,10 +127,8 @@ def of_run(tx: Transaction, scope: Scope, run: str) -> Record | None:
         before_failures=row[6],
         summary=_summary(row[7]),
         summarised=bool(row[8]),
-        episodes=tuple(each for each in stored if isinstance(each, str)),
-        entries=tuple(
-            Episode(**{**each, "origin": Origin(each["origin"])}) for each in stored if isinstance(each, dict)
-        ),
+        episodes=tuple(entry for entry in entries if isinstance(entry, str)),
+        entries=tuple(_entry(entry) for entry in entries if not isinstance(entry, str)),
         change_id=row[10],
         generator=row[11],
         at=row[12],
@@ -121,13 +137,13 @@ def of_run(tx: Transaction, scope: Scope, run: str) -> Record | None:
 
 def latest(tx: Transaction, scope: Scope, session_id: str) -> str:
     """The latest run of a session; empty where there is none."""
-    row = tx.one("latest_consolidation", user=scope.user, session_id=session_id)
+    row = sql(tx).one("latest_consolidation", user=scope.user, session_id=session_id)
     return str(row[0]) if row else ""
 
 
 def move_back(tx: Transaction, scope: Scope, made: Record) -> None:
     """Put the pointer back to where it was before a run, and forget the run."""
-    tx.run(
+    sql(tx).run(
         "move_pointer_back",
         user=scope.user,
         id=made.session,
@@ -141,42 +157,61 @@ def move_back(tx: Transaction, scope: Scope, made: Record) -> None:
 
 def forget(tx: Transaction, scope: Scope, run: str) -> None:
     """Delete what is on record of a run: it cannot be taken back any more."""
-    tx.run("delete_consolidation", user=scope.user, run=run)
+    sql(tx).run("delete_consolidation", user=scope.user, run=run)
 
 
 def forget_entries(tx: Transaction, scope: Scope, before: Micros) -> None:
     """Forget the runs that keep a timeline entry which was made before a time."""
-    for row in tx.all("all_consolidations", user=scope.user):
-        if is_whole(row) and _holds_text(row[9]) and any(each["created_at"] < before for each in json.loads(row[9])):
-            forget(tx, scope, row[0])
+    for text, whole, _ in stored_runs(tx, scope):
+        if whole and _holds_text(text.episodes) and _is_any_older(text.episodes, before):
+            forget(tx, scope, text.run)
 
 
-def is_whole(row: Row) -> bool:
-    """Whether a record of a run matches its hash."""
-    return row_hash.is_whole("consolidations", row)
+def stored_runs(tx: Transaction, scope: Scope) -> Iterator[Stored[RunText]]:
+    """The texts that are kept of every run of the user, by run."""
+    return stored("consolidations", _run_text, sql(tx).all("all_consolidations", user=scope.user))
 
 
-def texts_of(row: Row) -> list[str]:
-    """The texts in a record of a run, as they are stored: the summary before, and a timeline entry that was removed."""
-    return [row[7], row[9]] if _holds_text(row[9]) else [row[7]]
+def _run_text(row: Row) -> RunText:
+    return RunText(run=row[0], session=row[1], summary=row[7], episodes=row[9])
 
 
-def rewrite(tx: Transaction, scope: Scope, row: Row, summary: str, stored: str) -> None:
-    """Store other texts for the summary before a run and the entry that it removed; a damaged row stays one."""
-    tx.run(
+def rewrite_text(tx: Transaction, scope: Scope, text: RunText) -> None:
+    """Store other texts for a run; a damaged row stays one."""
+    sql(tx).run(
         "rewrite_consolidation_text",
         user=scope.user,
-        run=row[0],
-        before_summary=summary,
-        episodes=stored,
+        run=text.run,
+        before_summary=text.summary,
+        episodes=text.episodes,
     )
+
+
+def delete_of_session(tx: Transaction, scope: Scope, session_id: str) -> None:
+    """Delete what is on record of every run of a session."""
+    sql(tx).run("purge_consolidations", user=scope.user, session_id=session_id)
+
+
+def delete_spending(tx: Transaction, scope: Scope) -> None:
+    """Delete what models have cost the user."""
+    sql(tx).run("purge_spending", user=scope.user)
 
 
 def _summary(stored: str) -> Summary | None:
     if not stored:
         return None
-    given = json.loads(stored)
-    return Summary(**{**given, "origin": Origin(given["origin"])})
+    fields: dict[str, Any] = json.loads(stored)
+    fields["origin"] = Origin(fields["origin"])
+    return Summary(**fields)
+
+
+def _entry(stored: dict[str, Any]) -> Episode:
+    fields: dict[str, Any] = {**stored, "origin": Origin(stored["origin"])}
+    return Episode(**fields)
+
+
+def _is_any_older(entries: str, before: Micros) -> bool:
+    return any(entry["created_at"] < before for entry in json.loads(entries))
 
 
 def _holds_text(stored: str) -> bool:
@@ -186,16 +221,16 @@ def _holds_text(stored: str) -> bool:
 
 def add_spending(tx: Transaction, scope: Scope, at: Micros, model: str, spend: Spend) -> None:
     """Put what a model costs on the books of a day; a negative amount takes back what was put there too much."""
-    tx.run("add_spending", user=scope.user, day=at // DAY, model=model, **asdict(spend))
+    sql(tx).run("add_spending", user=scope.user, day=at // DAY, model=model, **asdict(spend))
 
 
 def spent_on(tx: Transaction, scope: Scope, at: Micros) -> Spend:
     """What all models have cost on the day of a time."""
-    calls, given, taken = tx.one("spent_on", user=scope.user, day=at // DAY) or (0, 0, 0)
+    calls, given, taken = sql(tx).one("spent_on", user=scope.user, day=at // DAY) or (0, 0, 0)
     return Spend(int(calls), int(given), int(taken))
 
 
-def spent_in_all(tx: Transaction, scope: Scope) -> Sequence[tuple[str, Spend]]:
+def spent_in_all(tx: Transaction, scope: Scope) -> dict[str, Spend]:
     """What each model has cost since the beginning."""
-    rows = tx.all("spent_in_all", user=scope.user)
-    return [(model, Spend(int(calls), int(given), int(taken))) for model, calls, given, taken in rows]
+    rows = sql(tx).all("spent_in_all", user=scope.user)
+    return {model: Spend(int(calls), int(given), int(taken)) for model, calls, given, taken in rows}

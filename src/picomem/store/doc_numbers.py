@@ -11,6 +11,7 @@ from picomem.records.scope import Scope
 from picomem.store import meta
 from picomem.store.connector import Transaction
 from picomem.store.row_hash import is_whole
+from picomem.store.sql_access import sql
 
 _RANGE_BITS = 32
 _LAST_DOCS = ("last_memory_doc", "last_episode_doc", "last_note_doc")
@@ -18,7 +19,7 @@ _LAST_DOCS = ("last_memory_doc", "last_episode_doc", "last_note_doc")
 
 def take(tx: Transaction, scope: Scope, count: int) -> int:
     """Take consecutive numbers for a user; the first of them. Raises Corrupt."""
-    row = tx.one("doc_range", user=scope.user)
+    row = sql(tx).one("doc_range", user=scope.user)
     if row is None:
         last = _first_range(tx, scope)
     elif is_whole("doc_ranges", row):
@@ -31,29 +32,29 @@ def take(tx: Transaction, scope: Scope, count: int) -> int:
 
 def put(tx: Transaction, scope: Scope, last: int) -> None:
     """Store the last number that a user got."""
-    tx.run("put_doc_range", user=scope.user, last_doc=last)
+    sql(tx).run("put_doc_range", user=scope.user, last_doc=last)
 
 
 def last(tx: Transaction, scope: Scope) -> int:
     """The last number that a user got since there are ranges; 0 where there was none."""
-    row = tx.one("doc_range", user=scope.user)
+    row = sql(tx).one("doc_range", user=scope.user)
     return int(row[0]) if row else 0
 
 
 def whole_last(tx: Transaction, scope: Scope) -> int | None:
     """As `last`; None where the user's row is not there or does not match its hash."""
-    row = tx.one("doc_range", user=scope.user)
+    row = sql(tx).one("doc_range", user=scope.user)
     return int(row[0]) if row and is_whole("doc_ranges", row) else None
 
 
 def is_there(tx: Transaction, scope: Scope) -> bool:
     """Whether a user has a range, damaged or not."""
-    return tx.one("doc_range", user=scope.user) is not None
+    return sql(tx).one("doc_range", user=scope.user) is not None
 
 
 def highest_taken(tx: Transaction, scope: Scope) -> int:
     """The highest number that a row of a user has."""
-    rows = (tx.one(name, user=scope.user) for name in _LAST_DOCS)
+    rows = (sql(tx).one(name, user=scope.user) for name in _LAST_DOCS)
     return max((row[0] for row in rows if row and isinstance(row[0], int)), default=0)
 
 
@@ -71,7 +72,7 @@ def _first_range(tx: Transaction, scope: Scope) -> int:
     before_ranges = meta.docs_before_ranges(tx)
     if highest_taken(tx, scope) > before_ranges:
         raise _damaged(scope)
-    (highest,) = tx.one("highest_doc_of_all") or (None,)
+    (highest,) = sql(tx).one("highest_doc_of_all") or (None,)
     return before_ranges if highest is None else next_range(highest)
 
 

@@ -3,61 +3,132 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.store import row_hash, vectors
+from picomem.store import holdings, row_hash, vectors
 from picomem.store.connector import Row, Transaction
 from picomem.store.legible import readable
 from picomem.store.memories import id_range, missing, unique_id
+from picomem.store.sql_access import sql
+from picomem.store.stored import Stored, stored
 from picomem.text.terms import indexed, owner_token
 from picomem.values import replace
 
 
+class HostCount(NamedTuple):
+    """What a host's transcripts come to: `files` of them, and the size of all in bytes."""
+
+    host: str
+    files: int
+    turns: int
+    bytes: int
+
+
 def put_transcript(tx: Transaction, scope: Scope, transcript: Transcript) -> None:
     values = {name: getattr(transcript, name) for name in Transcript.__slots__}
-    tx.run("put_transcript", user=scope.user, **values)
+    sql(tx).run("put_transcript", user=scope.user, **values)
 
 
 def transcripts_at(tx: Transaction, scope: Scope, path: str) -> list[Transcript]:
     """The transcripts that a file holds, in order of their ids."""
-    found = [_transcript(row) for row in tx.all("transcripts_at_path", user=scope.user, path=path)]
+    found = [_transcript(row) for row in sql(tx).all("transcripts_at_path", user=scope.user, path=path)]
     return sorted(found, key=_id_of)
 
 
 def transcript_at(tx: Transaction, scope: Scope, path: str, session: str) -> Transcript | None:
-    row = tx.one("transcript_at_path", user=scope.user, path=path, session=session)
+    row = sql(tx).one("transcript_at_path", user=scope.user, path=path, session=session)
     return None if row is None else _transcript(row)
 
 
 def transcripts_of_session(tx: Transaction, scope: Scope, host: str, session: str) -> list[Transcript]:
     """The transcripts of a session, in order of their ids."""
-    rows = tx.all("transcripts_of_session", user=scope.user, host=host, session=session)
+    rows = sql(tx).all("transcripts_of_session", user=scope.user, host=host, session=session)
     return sorted((_transcript(row) for row in rows), key=_id_of)
 
 
 def transcript(tx: Transaction, scope: Scope, transcript_id: str) -> Transcript | None:
-    row = tx.one("transcript", user=scope.user, id=transcript_id)
+    row = sql(tx).one("transcript", user=scope.user, id=transcript_id)
     return None if row is None else _transcript(row)
 
 
 def transcripts(tx: Transaction, scope: Scope) -> list[Transcript]:
-    return [_transcript(row) for row in tx.all("transcripts", user=scope.user)]
+    """Every transcript of the user, by id. Raises Corrupt where a row is damaged."""
+    return [_transcript(row) for row in _transcripts(tx, scope)]
+
+
+def stored_transcripts(tx: Transaction, scope: Scope) -> Iterator[Stored[Transcript]]:
+    """Every transcript of the user, by id."""
+    return stored("transcripts", _transcript_record, _transcripts(tx, scope))
+
+
+def _transcripts(tx: Transaction, scope: Scope) -> list[Row]:
+    return sql(tx).all("transcripts", user=scope.user)
+
+
+def count_by_host(tx: Transaction, scope: Scope) -> list[HostCount]:
+    """How many transcripts there are of each host."""
+    rows = sql(tx).all("count_transcripts", user=scope.user)
+    return [HostCount(host, files, turns or 0, size or 0) for host, files, turns, size in rows]
+
+
+def any_withheld(tx: Transaction, scope: Scope) -> bool:
+    """Whether the user withheld any transcript."""
+    return sql(tx).one("denied_transcript", user=scope.user) is not None
+
+
+def allowed_transcripts(tx: Transaction, scope: Scope) -> set[str]:
+    """The ids of the transcripts within a scope that the user did not withhold."""
+    rows = sql(tx).all(
+        "allowed_transcripts", user=scope.user, project=scope.project, agent=scope.agent, session=scope.session
+    )
+    return {transcript_id for (transcript_id,) in rows}
+
+
+def transcripts_in_order(tx: Transaction, scope: Scope, now: Micros, quiet: Micros) -> list[str]:
+    """The ids of the transcripts of people within a scope that were not withheld and began by `now`, the first to
+    begin first. Those that ended behind `quiet` are left out, as going on."""
+    rows = sql(tx).all(
+        "sessions_in_order",
+        user=scope.user,
+        project=scope.project,
+        agent=scope.agent,
+        session=scope.session,
+        now=now,
+        quiet=quiet,
+    )
+    return [transcript_id for (transcript_id,) in rows]
+
+
+def retell_transcript(tx: Transaction, scope: Scope, transcript: Transcript) -> None:
+    """Store another title for a transcript, and another state of its reader."""
+    sql(tx).run("retell_transcript", user=scope.user, id=transcript.id, title=transcript.title, state=transcript.state)
+
+
+def retitle_transcript(tx: Transaction, scope: Scope, transcript: Transcript) -> None:
+    """Store another title for a transcript."""
+    sql(tx).run("retitle_transcript", user=scope.user, id=transcript.id, title=transcript.title)
+
+
+def purge_transcript(tx: Transaction, scope: Scope, transcript_id: str) -> None:
+    """Delete the record of a transcript."""
+    sql(tx).run("purge_transcript", user=scope.user, id=transcript_id)
 
 
 def is_withheld(tx: Transaction, scope: Scope, transcript: Transcript) -> bool:
     """Whether the user withheld the session of a transcript, or the session that set it to work."""
     asked = {"session": transcript.session, "parent": transcript.parent_session}
-    return tx.one("withheld", user=scope.user, **asked) is not None
+    return sql(tx).one("withheld", user=scope.user, **asked) is not None
 
 
 def set_send_policy(tx: Transaction, scope: Scope, session: str, policy: str) -> int:
     """Whether the transcripts of a session (its id, or the beginning of it) may be handed out; how many they are."""
-    return tx.run("set_send_policy", user=scope.user, policy=policy, **id_range(session))
+    return sql(tx).run("set_send_policy", user=scope.user, policy=policy, **id_range(session))
 
 
 def insert(tx: Transaction, scope: Scope, episode: Episode) -> Episode:
@@ -69,19 +140,19 @@ def insert_all(tx: Transaction, scope: Scope, fresh: Sequence[Episode]) -> list[
     """Store episodes and their full-text entries, in order."""
     if not fresh:
         return []
-    stored = [replace(each, doc=doc) for doc, each in enumerate(fresh, tx.next_docs(scope, len(fresh)))]
+    added = [replace(each, doc=doc) for doc, each in enumerate(fresh, sql(tx).next_docs(scope, len(fresh)))]
     owner = owner_token(scope.user)
-    rows = ({"user": scope.user, "doc": each.doc, **_values(each)} for each in stored)
-    tx.run_many("insert_episode", rows)
-    tx.run_many("episode_words_add", ({"doc": each.doc, "body": indexed(text_of(each), owner)} for each in stored))
-    tx.run("add_to_holdings", user=scope.user, episodes=len(stored))
-    return stored
+    rows = ({"user": scope.user, "doc": each.doc, **_values(each)} for each in added)
+    sql(tx).run_many("insert_episode", rows)
+    sql(tx).run_many("episode_words_add", ({"doc": each.doc, "body": indexed(text_of(each), owner)} for each in added))
+    holdings.add_episodes(tx, scope, len(added))
+    return added
 
 
 def renew(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> Episode:
     """Let an episode that was still growing, or whose transcript moved, stand for its span as it is now."""
     new = replace(new, id=old.id, doc=old.doc, created_at=old.created_at)
-    tx.run("replace_episode", user=scope.user, **_values(new))
+    sql(tx).run("replace_episode", user=scope.user, **_values(new))
     if text_of(old) != text_of(new):
         reindex(tx, scope, old, new)
         # Of every model: the caller stores its own anew, and another's would stand for words that are gone.
@@ -91,7 +162,7 @@ def renew(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> Episode:
 
 def rewrite_preview(tx: Transaction, scope: Scope, episode: Episode) -> None:
     """Store another preview for an episode, without touching full text (see `renew`)."""
-    tx.run(
+    sql(tx).run(
         "rewrite_episode_preview",
         user=scope.user,
         id=episode.id,
@@ -100,36 +171,57 @@ def rewrite_preview(tx: Transaction, scope: Scope, episode: Episode) -> None:
     )
 
 
+def rewrite_text(tx: Transaction, scope: Scope, episode: Episode) -> None:
+    """Store another preview and another summary for an episode, without touching full text."""
+    sql(tx).run(
+        "rewrite_episode_text",
+        user=scope.user,
+        id=episode.id,
+        preview=episode.preview,
+        summary=episode.summary,
+        tokens=episode.tokens,
+    )
+
+
 def reindex(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> None:
     """Take the old text of an episode out of full text and put the new one in."""
     owner = owner_token(scope.user)
-    tx.run("episode_words_remove", doc=old.doc, body=indexed(text_of(old), owner))
-    tx.run("episode_words_add", doc=old.doc, body=indexed(text_of(new), owner))
+    _remove_words(tx, scope, old)
+    sql(tx).run("episode_words_add", doc=old.doc, body=indexed(text_of(new), owner))
 
 
 def delete(tx: Transaction, scope: Scope, episode: Episode) -> None:
     """Remove an episode with what was derived from it."""
-    tx.run("episode_words_remove", doc=episode.doc, body=indexed(text_of(episode), owner_token(scope.user)))
+    _remove_words(tx, scope, episode)
     vectors.remove(tx, scope, "episode", episode.doc)
-    if tx.run("delete_episode", user=scope.user, id=episode.id):
-        tx.run("add_to_holdings", user=scope.user, episodes=-1)
+    if sql(tx).run("delete_episode", user=scope.user, id=episode.id):
+        holdings.add_episodes(tx, scope, -1)
+
+
+def _remove_words(tx: Transaction, scope: Scope, episode: Episode) -> None:
+    sql(tx).run("episode_words_remove", doc=episode.doc, body=indexed(text_of(episode), owner_token(scope.user)))
+
+
+def stored_episodes(tx: Transaction, scope: Scope) -> Iterator[Stored[Episode]]:
+    """Every episode of the user, by id."""
+    return stored("episodes", _record, sql(tx).all("all_episodes", user=scope.user))
 
 
 def old_timeline_entries(tx: Transaction, scope: Scope, before: Micros) -> list[Episode]:
     """Timeline entries that were made before a time; of a damaged row nobody knows when that was."""
-    return _whole(tx.all("old_timeline_entries", user=scope.user, before=before), scope, [])
+    return _whole(sql(tx).all("old_timeline_entries", user=scope.user, before=before), scope, [])
 
 
 def by_identity(tx: Transaction, scope: Scope, identity: str) -> Episode | None:
     """The episode of an identity, damaged or not: its transcript is being read, and says what it holds."""
-    row = tx.one("episode_by_identity", user=scope.user, identity=identity)
+    row = sql(tx).one("episode_by_identity", user=scope.user, identity=identity)
     return None if row is None else unchecked(row)
 
 
 def unknown_identities(tx: Transaction, scope: Scope, identities: Iterable[str]) -> set[str]:
     """Those of the identities that no episode has."""
     asked = list(identities)
-    known = tx.all("known_identities", user=scope.user, identities=json.dumps(asked))
+    known = sql(tx).all("known_identities", user=scope.user, identities=json.dumps(asked))
     return set(asked).difference(row[0] for row in known)
 
 
@@ -137,25 +229,34 @@ def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[st
     """Those of the episodes that match their hash; the ids of the others are put on `damaged`, and the number of each
     that the index knows and the table does not."""
     asked = list(docs)
-    rows = tx.all("episodes_by_doc", user=scope.user, docs=json.dumps(asked))
+    rows = _by_docs(tx, scope, asked)
     damaged += missing("episode", asked, (row[20] for row in rows))
     return _whole(rows, scope, damaged)
 
 
+def has_docs(tx: Transaction, scope: Scope, docs: Iterable[int]) -> bool:
+    """Whether an episode, damaged or not, has one of the numbers."""
+    return bool(_by_docs(tx, scope, list(docs)))
+
+
+def _by_docs(tx: Transaction, scope: Scope, docs: list[int]) -> list[Row]:
+    return sql(tx).all("episodes_by_doc", user=scope.user, docs=json.dumps(docs))
+
+
 def episode(tx: Transaction, scope: Scope, episode_id: str) -> Episode | None:
-    row = tx.one("episode", user=scope.user, id=episode_id)
+    row = sql(tx).one("episode", user=scope.user, id=episode_id)
     return None if row is None else from_row(row)
 
 
 def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
-    return unique_id(tx.all("episode_ids_like", user=scope.user, **id_range(prefix)), prefix, "episode")
+    return unique_id(sql(tx).all("episode_ids_like", user=scope.user, **id_range(prefix)), prefix, "episode")
 
 
 def timeline(
     tx: Transaction, scope: Scope, since: Micros | None, until: Micros | None, limit: int, damaged: list[str]
 ) -> list[Episode]:
     """The scope's episodes that match their hash, latest first; the ids of the others are put on `damaged`."""
-    rows = tx.all(
+    rows = sql(tx).all(
         "timeline",
         user=scope.user,
         project=scope.project,
@@ -233,18 +334,8 @@ def _values(episode: Episode) -> dict[str, object]:
     return values
 
 
-def is_whole_transcript(row: Row) -> bool:
-    """Whether a transcript's row matches its hash."""
-    return row_hash.is_whole("transcripts", row)
-
-
 def _id_of(transcript: Transcript) -> str:
     return transcript.id
-
-
-def unchecked_transcript(row: Row) -> Transcript:
-    """A row as a record, whatever its hash says; what cannot be read in it gets a plain value."""
-    return _transcript_record(readable("transcripts", row))
 
 
 def _transcript_record(row: Row) -> Transcript:
@@ -276,6 +367,6 @@ def _transcript_record(row: Row) -> Transcript:
 
 def _transcript(row: Row) -> Transcript:
     """A row as a record. Raises Corrupt where it does not match its hash."""
-    if not is_whole_transcript(row):
+    if not row_hash.is_whole("transcripts", row):
         raise Corrupt(f"The record of transcript {row[2]} is damaged; run `picomem doctor`.", id=str(row[0]))
     return _transcript_record(row)

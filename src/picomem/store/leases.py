@@ -5,6 +5,7 @@ from __future__ import annotations
 from picomem.clock import Micros
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
+from picomem.store.sql_access import sql
 
 
 def take(tx: Transaction, scope: Scope, name: str, owner: str, *, now: Micros, until: Micros, latest: Micros) -> bool:
@@ -12,14 +13,14 @@ def take(tx: Transaction, scope: Scope, name: str, owner: str, *, now: Micros, u
 
     One statement decides and writes, so two transactions that run at once cannot both take it.
     """
-    return tx.run("take_lease", user=scope.user, name=name, owner=owner, now=now, until=until, latest=latest) > 0
+    return sql(tx).run("take_lease", user=scope.user, name=name, owner=owner, now=now, until=until, latest=latest) > 0
 
 
 def give_back(tx: Transaction, scope: Scope, name: str, owner: str) -> None:
     """End a lease, if it is still this owner's."""
-    tx.run("give_back_lease", user=scope.user, name=name, owner=owner)
+    sql(tx).run("give_back_lease", user=scope.user, name=name, owner=owner)
 
 
 def forget(tx: Transaction, scope: Scope) -> None:
     """End every lease on a user's work."""
-    tx.run("forget_leases", user=scope.user)
+    sql(tx).run("forget_leases", user=scope.user)

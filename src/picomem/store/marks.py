@@ -6,6 +6,7 @@ from picomem.errors import Corrupt
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 from picomem.store.row_hash import is_whole
+from picomem.store.sql_access import sql
 
 PURGE = "purge unfinished"  # see tombstones.py
 TIDIED = "tidied"  # when retention ran last, in microseconds
@@ -13,7 +14,7 @@ TIDIED = "tidied"  # when retention ran last, in microseconds
 
 def value(tx: Transaction, scope: Scope, name: str) -> str | None:
     """The text of that name; None where there is none. Raises Corrupt where it does not match its hash."""
-    row = tx.one("user_mark", user=scope.user, name=name)
+    row = sql(tx).one("user_mark", user=scope.user, name=name)
     if row is None:
         return None
     if not is_whole("user_marks", row):
@@ -26,19 +27,19 @@ def value(tx: Transaction, scope: Scope, name: str) -> str | None:
 
 def put(tx: Transaction, scope: Scope, name: str, text: str) -> None:
     """Store a text under a name, in place of the one before."""
-    tx.run("put_user_mark", user=scope.user, name=name, value=text)
+    sql(tx).run("put_user_mark", user=scope.user, name=name, value=text)
 
 
 def remove(tx: Transaction, scope: Scope, name: str) -> None:
     """Remove the text of that name, if there is one."""
-    tx.run("remove_user_mark", user=scope.user, name=name)
+    sql(tx).run("remove_user_mark", user=scope.user, name=name)
 
 
 def is_there(tx: Transaction, scope: Scope, name: str) -> bool:
     """Whether there is a text of that name, damaged or not."""
-    return tx.one("user_mark", user=scope.user, name=name) is not None
+    return sql(tx).one("user_mark", user=scope.user, name=name) is not None
 
 
 def damaged(tx: Transaction, scope: Scope) -> list[str]:
     """The names of the texts that do not match their hash."""
-    return [str(row[0]) for row in tx.all("user_marks", user=scope.user) if not is_whole("user_marks", row)]
+    return [str(row[0]) for row in sql(tx).all("user_marks", user=scope.user) if not is_whole("user_marks", row)]

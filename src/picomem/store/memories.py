@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, cast
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt, NotFound
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.memory import Memory, Parent
 from picomem.records.scope import Scope
-from picomem.store import row_hash, vectors
+from picomem.store import holdings, row_hash, vectors
 from picomem.store.connector import Row, Transaction
 from picomem.store.legible import readable
+from picomem.store.sql_access import sql
+from picomem.store.stored import Stored, stored
 from picomem.text.terms import indexed, owner_token
 from picomem.values import replace
+
+
+class VersionParent(NamedTuple):
+    """What a version of a memory was made from."""
+
+    parent: Parent
+    version: int
+
+
+class HeldVersions(NamedTuple):
+    """How many versions a user has; and by how many these, or those of them that are believed, differ from what was
+    counted when they were written. That is not 0 where a row is lost, or the table's index does not lead to it."""
+
+    versions: int
+    missing: int
 
 
 def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> Memory:
     """Store a version, its full-text entry and its lineage; returned with its number in the index."""
     scope = memory.scope
-    doc = tx.next_docs(scope)
-    tx.run(
+    doc = sql(tx).next_docs(scope)
+    sql(tx).run(
         "insert_memory",
         user=scope.user,
         id=memory.id,
@@ -50,10 +68,11 @@ def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> M
         change_id=memory.change_id,
         closed_by=None,
     )
-    tx.run("memory_words_add", doc=doc, **words(memory))
+    added = replace(memory, doc=doc)
+    add_words(tx, added)
     _count(tx, scope, 1, memory.known_to is None)
     add_lineage(tx, scope, "memory", memory.id, memory.version, parents, memory.change_id)
-    return replace(memory, doc=doc)
+    return added
 
 
 def add_lineage(
@@ -61,7 +80,7 @@ def add_lineage(
 ) -> None:
     """Record what a memory version (or a change that holds a refused text) was made from."""
     for parent in parents:
-        tx.run(
+        sql(tx).run(
             "insert_lineage",
             user=scope.user,
             child_kind=kind,
@@ -87,15 +106,15 @@ def words(memory: Memory) -> dict[str, str]:
 def close(tx: Transaction, memory: Memory, at: Micros, change_id: str) -> None:
     """End our belief in a version, by a change. Nothing else of it changes."""
     end = max(at, memory.known_from)  # a clock that was set back gives no negative span
-    if tx.run(
+    if sql(tx).run(
         "close_version", user=memory.scope.user, id=memory.id, version=memory.version, known_to=end, closed_by=change_id
     ):
-        tx.run("add_memories_to_holdings", user=memory.scope.user, memories=0, believed=-1)
+        holdings.add_memories(tx, memory.scope, 0, -1)
 
 
 def by_key(tx: Transaction, scope: Scope, key: str) -> Memory | None:
     """The memory that this very owner believes now under that key."""
-    row = tx.one(
+    row = sql(tx).one(
         "memory_by_key",
         user=scope.user,
         agent=scope.agent,
@@ -107,26 +126,36 @@ def by_key(tx: Transaction, scope: Scope, key: str) -> Memory | None:
 
 
 def versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory]:
-    return _read(tx.all("memory_versions", user=scope.user, id=memory_id))
+    return _read(_versions(tx, scope, memory_id))
+
+
+def unchecked_versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory]:
+    """Every version of a memory, the damaged ones as far as they can be read."""
+    return [unchecked(row) for row in _versions(tx, scope, memory_id)]
 
 
 def of_key(tx: Transaction, scope: Scope, key: str) -> list[Memory]:
     """Every version under a key, of whatever owner below this user."""
-    return _read(tx.all("memories_of_key", user=scope.user, key=key))
+    return _read(sql(tx).all("memories_of_key", user=scope.user, key=key))
 
 
 def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[str]) -> list[Memory]:
     """Those of the versions that match their hash; the ids of the others are put on `damaged`, and the number of each
     that the index knows and the table does not."""
     asked = list(docs)
-    rows = tx.all("memories_by_doc", user=scope.user, docs=json.dumps(asked))
+    rows = _by_docs(tx, scope, asked)
     damaged += missing("memory", asked, (row[24] for row in rows))
     return _whole(rows, scope, damaged)
 
 
+def has_docs(tx: Transaction, scope: Scope, docs: Iterable[int]) -> bool:
+    """Whether a version, damaged or not, has one of the numbers."""
+    return bool(_by_docs(tx, scope, list(docs)))
+
+
 def current(tx: Transaction, scope: Scope, now: Micros, damaged: list[str] | None = None) -> list[Memory]:
     """What is believed and true now, within the scope. Damaged rows are left out and put on `damaged`."""
-    rows = tx.all("current_memories", user=scope.user, now=now)
+    rows = sql(tx).all("current_memories", user=scope.user, now=now)
     return _within(tx, scope, rows, damaged)
 
 
@@ -134,31 +163,51 @@ def at(
     tx: Transaction, scope: Scope, known_at: Micros, valid_at: Micros, damaged: list[str] | None = None
 ) -> list[Memory]:
     """What was believed at `known_at` to be true at `valid_at`; damaged rows as in `current`."""
-    rows = tx.all("memories_at", user=scope.user, known_at=known_at, valid_at=valid_at)
+    rows = sql(tx).all("memories_at", user=scope.user, known_at=known_at, valid_at=valid_at)
     return _within(tx, scope, rows, damaged)
 
 
 def archived(tx: Transaction, scope: Scope, damaged: list[str] | None = None) -> list[Memory]:
     """The last version of everything that is believed no longer; damaged rows as in `current`."""
-    return _within(tx, scope, tx.all("archived_memories", user=scope.user), damaged)
+    return _within(tx, scope, _archived(tx, scope), damaged)
 
 
 def expired(tx: Transaction, scope: Scope, now: Micros) -> list[Memory]:
     """What has expired and is believed still; of a damaged row nobody knows when it expires."""
-    return _whole(tx.all("expired_memories", user=scope.user, now=now), scope, [])
+    return _whole(_expired(tx, scope, now), scope, [])
+
+
+def stored_versions(tx: Transaction, scope: Scope) -> Iterator[Stored[Memory]]:
+    """Every version that the user has, by id and number."""
+    return stored("memories", _record, sql(tx).all("all_memories", user=scope.user))
+
+
+def count_by_kind(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
+    """How many memories of each kind the user believes now."""
+    return dict(sql(tx).all("count_memories", user=scope.user, now=now))
+
+
+def count_no_longer_believed(tx: Transaction, scope: Scope, now: Micros) -> int:
+    """How many memories are archived or have expired, damaged rows included."""
+    return len(_archived(tx, scope)) + len(_expired(tx, scope, now))
+
+
+def count_docs(tx: Transaction, scope: Scope) -> int:
+    """How many versions the user has in the search index."""
+    row = sql(tx).one("count_memory_docs", user=scope.user)
+    return int(row[0]) if row else 0
 
 
 def count_missing(tx: Transaction, scope: Scope) -> int:
-    """By how many versions the table differs from what was counted; see `count`."""
-    return count(tx, scope)[1]
+    """By how many versions the table differs from what was counted; see `HeldVersions`."""
+    return count(tx, scope).missing
 
 
-def count(tx: Transaction, scope: Scope) -> tuple[int, int]:
-    """How many versions the user has; and by how many these, or those of them that are believed, differ from what was
-    counted when they were written. That is not 0 where a row is lost, or the table's index does not lead to it."""
-    counted = tx.one("counted_memories", user=scope.user) or (0, 0)
-    held = tx.one("held_memories", user=scope.user) or (0, 0)
-    return counted[0], max(abs(there - written) for there, written in zip(counted, held, strict=True))
+def count(tx: Transaction, scope: Scope) -> HeldVersions:
+    """How many versions the user has, and how many are missed."""
+    counted, held = holdings.memories_in_table(tx, scope), holdings.memories(tx, scope)
+    differences = (abs(there - written) for there, written in zip(counted, held, strict=True))
+    return HeldVersions(counted.versions, max(differences))
 
 
 def missing(what: str, asked: Iterable[int], rows: Iterable[int]) -> list[str]:
@@ -168,13 +217,13 @@ def missing(what: str, asked: Iterable[int], rows: Iterable[int]) -> list[str]:
 
 def key_of(tx: Transaction, scope: Scope, memory_id: str) -> str:
     """The key of a memory's newest version; empty where there is no such memory."""
-    row = tx.one("memory_key", user=scope.user, id=memory_id) if memory_id else None
+    row = sql(tx).one("memory_key", user=scope.user, id=memory_id) if memory_id else None
     return str(row[0]) if row else ""
 
 
 def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
     """The one memory id that begins so. Raises NotFound for none, and for several."""
-    return unique_id(tx.all("memory_ids_like", user=scope.user, **id_range(prefix)), prefix, "memory")
+    return unique_id(sql(tx).all("memory_ids_like", user=scope.user, **id_range(prefix)), prefix, "memory")
 
 
 def id_range(prefix: str) -> dict[str, str]:
@@ -205,7 +254,7 @@ def visible(owner: Scope, reader: Scope) -> bool:
 
 def closers(tx: Transaction, scope: Scope, memory_id: str) -> dict[int, str]:
     """By which change each closed version of a memory was closed."""
-    return dict(tx.all("closing_changes", user=scope.user, id=memory_id))
+    return dict(sql(tx).all("closing_changes", user=scope.user, id=memory_id))
 
 
 def rekey(tx: Transaction, old: Memory, key: str) -> None:
@@ -216,22 +265,34 @@ def rekey(tx: Transaction, old: Memory, key: str) -> None:
 def move(tx: Transaction, old: Memory, project: str, key: str) -> None:
     """Let a version stand in another project, under that key, in its row and in full text."""
     new = replace(old, key=key)
-    tx.run("move_version", user=old.scope.user, id=old.id, version=old.version, project=project, key=key)
-    tx.run("memory_words_remove", doc=old.doc, **words(old))
-    tx.run("memory_words_add", doc=old.doc, **words(new))
+    sql(tx).run("move_version", user=old.scope.user, id=old.id, version=old.version, project=project, key=key)
+    remove_words(tx, old)
+    add_words(tx, new)
 
 
-def rewrite_text(tx: Transaction, new: Memory) -> None:
-    """Store other words, tags or related entries for a version, without touching full text."""
-    tx.run(
+def add_words(tx: Transaction, memory: Memory) -> None:
+    """Put a version into full text."""
+    sql(tx).run("memory_words_add", doc=memory.doc, **words(memory))
+
+
+def remove_words(tx: Transaction, memory: Memory) -> None:
+    """Take a version out of full text; `memory` must say what it said when it was put in."""
+    sql(tx).run("memory_words_remove", doc=memory.doc, **words(memory))
+
+
+def rewrite_text(tx: Transaction, version: Stored[Memory], new: Memory) -> None:
+    """Store other words, tags or related entries for a version, without touching full text. Tags and related entries
+    that are the same stay as they were stored: damaged ones may be no list of names."""
+    old, row = version.record, readable("memories", cast(Row, version.row))
+    sql(tx).run(
         "rewrite_memory_text",
         user=new.scope.user,
         id=new.id,
         version=new.version,
         content=new.content,
         context=new.context,
-        tags=json.dumps(new.tags, ensure_ascii=False),
-        related=json.dumps(new.related, ensure_ascii=False),
+        tags=row[12] if new.tags == old.tags else json.dumps(new.tags, ensure_ascii=False),
+        related=row[13] if new.related == old.related else json.dumps(new.related, ensure_ascii=False),
         tokens=new.tokens,
     )
 
@@ -239,27 +300,53 @@ def rewrite_text(tx: Transaction, new: Memory) -> None:
 def purge_version(tx: Transaction, memory: Memory) -> None:
     """Delete a version for good, with all that is derived from it."""
     scope = memory.scope
-    tx.run("memory_words_remove", doc=memory.doc, **words(memory))
+    remove_words(tx, memory)
     vectors.remove(tx, scope, "memory", memory.doc)
-    if tx.run("purge_version", user=scope.user, id=memory.id, version=memory.version):
+    if sql(tx).run("purge_version", user=scope.user, id=memory.id, version=memory.version):
         _count(tx, scope, -1, memory.known_to is None)
     purge_lineage(tx, scope, "memory", memory.id, memory.version)
 
 
 def purge_lineage(tx: Transaction, scope: Scope, kind: str, id_: str, version: int = 0) -> None:
     """Delete what is known of what a thing was made from, and of what was made from it."""
-    tx.run("purge_lineage_of", user=scope.user, kind=kind, id=id_, version=version)
-    tx.run("purge_lineage_from", user=scope.user, kind=kind, id=id_, version=version)
+    purge_parents(tx, scope, kind, id_, version)
+    sql(tx).run("purge_lineage_from", user=scope.user, kind=kind, id=id_, version=version)
 
 
-def parents_of(tx: Transaction, scope: Scope, memory_id: str) -> list[tuple[Parent, int]]:
-    """What each version was made from, with the version."""
-    rows = tx.all("parents", user=scope.user, child_kind="memory", child_id=memory_id)
+def purge_parents(tx: Transaction, scope: Scope, kind: str, id_: str, version: int = 0) -> None:
+    """Delete what is known of what a thing was made from."""
+    sql(tx).run("purge_lineage_of", user=scope.user, kind=kind, id=id_, version=version)
+
+
+def purge_all_lineage(tx: Transaction, scope: Scope) -> None:
+    """Delete all lineage of the user."""
+    sql(tx).run("purge_lineage", user=scope.user)
+
+
+def parents_of(tx: Transaction, scope: Scope, memory_id: str) -> list[VersionParent]:
+    """What each version was made from."""
+    rows = sql(tx).all("parents", user=scope.user, child_kind="memory", child_id=memory_id)
     return [
-        (Parent(kind=row[3], id=row[4], role=row[6], version=row[5]), row[2])
+        VersionParent(Parent(kind=row[3], id=row[4], role=row[6], version=row[5]), row[2])
         for row in rows
         if row_hash.is_whole("lineage", row)
     ]
+
+
+def _versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Row]:
+    return sql(tx).all("memory_versions", user=scope.user, id=memory_id)
+
+
+def _by_docs(tx: Transaction, scope: Scope, docs: list[int]) -> list[Row]:
+    return sql(tx).all("memories_by_doc", user=scope.user, docs=json.dumps(docs))
+
+
+def _archived(tx: Transaction, scope: Scope) -> list[Row]:
+    return sql(tx).all("archived_memories", user=scope.user)
+
+
+def _expired(tx: Transaction, scope: Scope, now: Micros) -> list[Row]:
+    return sql(tx).all("expired_memories", user=scope.user, now=now)
 
 
 def from_row(row: Row) -> Memory:
@@ -316,7 +403,7 @@ def _names(stored: str) -> tuple[str, ...]:
         names = json.loads(stored)
     except ValueError:
         names = None
-    return tuple(map(str, names)) if isinstance(names, list) else ("(damaged)",)
+    return tuple(map(str, cast(list[object], names))) if isinstance(names, list) else ("(damaged)",)
 
 
 def _read(rows: list[Row]) -> list[Memory]:
@@ -343,4 +430,4 @@ def _within(tx: Transaction, scope: Scope, rows: list[Row], damaged: list[str] |
 
 def _count(tx: Transaction, scope: Scope, versions: int, believed: bool) -> None:
     """Count a version that came or went, so that one which is lost is missed."""
-    tx.run("add_memories_to_holdings", user=scope.user, memories=versions, believed=versions if believed else 0)
+    holdings.add_memories(tx, scope, versions, versions if believed else 0)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from picomem.errors import Corrupt
-from picomem.store.connector import Transaction
+from picomem.store.connector import Row, Transaction
 from picomem.store.row_hash import is_whole
+from picomem.store.sql_access import sql
 
 DOCS_BEFORE_RANGES = "docs_before_ranges"  # the last number of a document before each user had a range of numbers
 REDACTION_KEY = "redaction_key"  # what fingerprints and tombstones are hashed with
@@ -12,7 +15,7 @@ REDACTION_KEY = "redaction_key"  # what fingerprints and tombstones are hashed w
 
 def value(tx: Transaction, name: str) -> str | None:
     """The text of that name; None where there is none. Raises Corrupt where it does not match its hash."""
-    row = tx.one("meta", name=name)
+    row = _row(tx, name)
     if row is None:
         return None
     if not is_whole("meta", row):
@@ -23,9 +26,36 @@ def value(tx: Transaction, name: str) -> str | None:
     return str(row[1])
 
 
+def mark(tx: Transaction, name: str) -> object:
+    """What differs once the text of that name does, damaged or not."""
+    return _row(tx, name)
+
+
+def _row(tx: Transaction, name: str) -> Row | None:
+    return sql(tx).one("meta", name=name)
+
+
 def put(tx: Transaction, name: str, text: str) -> None:
     """Store a text under a name, in place of the one before."""
-    tx.run("set_meta", name=name, value=text)
+    sql(tx).run("set_meta", name=name, value=text)
+
+
+class MetaEntry(NamedTuple):
+    """A text by its name, and whether its row matches its hash."""
+
+    name: str
+    text: str
+    is_whole: bool
+
+
+def entries(tx: Transaction) -> list[MetaEntry]:
+    """Every text, damaged or not, by name."""
+    return [MetaEntry(str(row[0]), str(row[1]), is_whole("meta", row)) for row in sql(tx).all("all_meta")]
+
+
+def delete(tx: Transaction, name: str) -> None:
+    """Delete the text of that name."""
+    sql(tx).run("delete_meta", name=name)
 
 
 def docs_before_ranges(tx: Transaction) -> int:

@@ -6,28 +6,52 @@ All of it is derived from the files, so whatever is doubtful is deleted and read
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from picomem.errors import Corrupt
 from picomem.records.note import NoteFile, PlacedSection, Section
 from picomem.records.scope import Scope
 from picomem.store import row_hash
 from picomem.store.connector import Row, Transaction
+from picomem.store.sql_access import sql
+from picomem.store.stored import Stored, stored
 from picomem.text.terms import indexed, owner_token
+
+
+class SectionPath(NamedTuple):
+    """The number of a section, and the path of its file."""
+
+    doc: int
+    path: str
 
 
 def files(tx: Transaction, scope: Scope) -> list[NoteFile]:
     """Every file that was read."""
     return [
         NoteFile(root=root, path=path, stamp=stamp, modified_at=modified, content_hash=digest)
-        for root, path, stamp, modified, digest, *_ in tx.all("note_files", user=scope.user)
+        for root, path, stamp, modified, digest, *_ in _files(tx, scope)
     ]
+
+
+def count_damaged_files(tx: Transaction, scope: Scope) -> int:
+    """How many records of files do not match their hash."""
+    return sum(not row_hash.is_whole("note_files", row) for row in _files(tx, scope))
+
+
+def stored_sections(tx: Transaction, scope: Scope) -> Iterator[Stored[PlacedSection]]:
+    """Every section of the user, by number."""
+    return stored("note_sections", unchecked, sql(tx).all("all_note_sections", user=scope.user))
+
+
+def _files(tx: Transaction, scope: Scope) -> list[Row]:
+    return sql(tx).all("note_files", user=scope.user)
 
 
 def put(tx: Transaction, scope: Scope, file: NoteFile, sections: Sequence[tuple[Section, int]]) -> None:
     """Let a file's sections, each with its tokens, take the place of those that it had."""
     delete(tx, scope, file.root, file.path)
-    tx.run(
+    sql(tx).run(
         "put_note_file",
         user=scope.user,
         root=file.root,
@@ -36,10 +60,10 @@ def put(tx: Transaction, scope: Scope, file: NoteFile, sections: Sequence[tuple[
         modified_at=file.modified_at,
         content_hash=file.content_hash,
     )
-    first = tx.next_docs(scope, len(sections)) if sections else 0
+    first = sql(tx).next_docs(scope, len(sections)) if sections else 0
     for part, (section, tokens) in enumerate(sections):
         doc = first + part
-        tx.run(
+        sql(tx).run(
             "insert_note_section",
             user=scope.user,
             doc=doc,
@@ -52,12 +76,12 @@ def put(tx: Transaction, scope: Scope, file: NoteFile, sections: Sequence[tuple[
             content=section.text,
             tokens=tokens,
         )
-        tx.run("note_words_add", doc=doc, **words(scope, file.path, section))
+        sql(tx).run("note_words_add", doc=doc, **words(scope, file.path, section))
 
 
 def restamp(tx: Transaction, scope: Scope, file: NoteFile) -> None:
     """A file was touched, and says what it said."""
-    tx.run(
+    sql(tx).run(
         "restamp_note_file",
         user=scope.user,
         root=file.root,
@@ -69,41 +93,41 @@ def restamp(tx: Transaction, scope: Scope, file: NoteFile) -> None:
 
 def delete(tx: Transaction, scope: Scope, root: str, path: str) -> None:
     """Remove a file with its sections, if it is there."""
-    for row in tx.all("note_sections_of", user=scope.user, root=root, path=path):
+    for row in sql(tx).all("note_sections_of", user=scope.user, root=root, path=path):
         placed = unchecked(row)
-        tx.run("note_words_remove", doc=placed.doc, **words(scope, path, placed.section))
-    tx.run("delete_note_file", user=scope.user, root=root, path=path)
+        sql(tx).run("note_words_remove", doc=placed.doc, **words(scope, path, placed.section))
+    sql(tx).run("delete_note_file", user=scope.user, root=root, path=path)
 
 
 def clear(tx: Transaction, users: Iterable[Scope]) -> None:
     """Remove every note of these users, who are all there are: they are read again when they are asked for."""
-    tx.run("note_words_clear")
+    sql(tx).run("note_words_clear")
     for scope in users:
-        tx.run("delete_notes", user=scope.user)
+        sql(tx).run("delete_notes", user=scope.user)
 
 
 def count(tx: Transaction, scope: Scope) -> int:
     """How many sections there are."""
-    return int((tx.one("count_note_sections", user=scope.user) or (0,))[0])
+    return int((sql(tx).one("count_note_sections", user=scope.user) or (0,))[0])
 
 
 def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int]) -> dict[int, PlacedSection]:
     """Sections by their number. Raises Corrupt where one does not match its hash."""
-    rows = tx.all("note_sections_by_doc", user=scope.user, docs=json.dumps(list(docs)))
-    if any(not is_whole(row) for row in rows):
+    rows = sql(tx).all("note_sections_by_doc", user=scope.user, docs=json.dumps(list(docs)))
+    if any(not row_hash.is_whole("note_sections", row) for row in rows):
         raise Corrupt("The index of notes is damaged; run `picomem doctor --repair`.")
     return {placed.doc: placed for placed in map(unchecked, rows)}
 
 
-def paths(tx: Transaction, scope: Scope) -> list[tuple[int, str]]:
+def paths(tx: Transaction, scope: Scope) -> list[SectionPath]:
     """Every section's number, with its file's path."""
-    return [(doc, path) for doc, path in tx.all("note_paths", user=scope.user)]
+    return list(map(SectionPath._make, sql(tx).all("note_paths", user=scope.user)))
 
 
 def containing(tx: Transaction, scope: Scope, text: str, limit: int) -> list[int]:
     """Sections with that very string in them."""
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return [doc for (doc,) in tx.all("like_notes", user=scope.user, pattern=f"%{escaped}%", limit=limit)]
+    return [doc for (doc,) in sql(tx).all("like_notes", user=scope.user, pattern=f"%{escaped}%", limit=limit)]
 
 
 def words(scope: Scope, path: str, section: Section) -> dict[str, str]:
@@ -117,10 +141,7 @@ def named(path: str, section: Section) -> str:
     return f"{path.removesuffix('.md')} {section.heading}"
 
 
-def is_whole(row: Row) -> bool:
-    return row_hash.is_whole("note_sections", row)
-
-
 def unchecked(row: Row) -> PlacedSection:
+    """A row as a record, whatever its hash says."""
     doc, root, path, heading, first, last, text, tokens = row[:8]
     return PlacedSection(root=root, path=path, section=Section(heading, first, last, text), tokens=tokens, doc=doc)

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from picomem.errors import Corrupt
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
+from picomem.store.sql_access import sql
 from picomem.text.terms import owner_token
 from picomem.values import dataclass
 
@@ -41,7 +42,7 @@ def postings(
 ) -> Posting:
     """Where a term (or every term that begins so) occurs among the user's memories or episodes."""
     match = f'"{owner_token(scope.user)}{term}"' + (" *" if prefix else "")
-    rows = tx.all(f"{source}_word_scores", match=match)
+    rows = sql(tx).all(f"{source}_word_scores", match=match)
     total = _table_rows(tx, source)
     if any(score is None for _, score in rows):
         raise Corrupt(f"The full text of “{source}” is damaged; run `picomem doctor --repair`.")
@@ -52,22 +53,24 @@ def postings(
 
 def count(tx: Transaction, scope: Scope, source: str, term: str) -> int:
     """How many of the user's documents hold the term."""
-    row = tx.one(f"{source}_word_count", term=owner_token(scope.user) + term)
+    row = sql(tx).one(f"{source}_word_count", term=owner_token(scope.user) + term)
     return int(row[0]) if row else 0
 
 
-def terms_near(tx: Transaction, scope: Scope, source: str, head: str, limit: int) -> list[tuple[str, int]]:
-    """The user's terms that begin with `head`, with the number of documents that hold each."""
+def terms_near(tx: Transaction, scope: Scope, source: str, head: str, limit: int) -> dict[str, int]:
+    """The user's terms that begin with `head`, in order, with the number of documents that hold each."""
     owner = owner_token(scope.user)
-    rows = tx.all(f"{source}_words_near", **{"from": owner + head, "to": owner + head + "\U0010ffff", "limit": limit})
-    return [(term[len(owner) :], documents) for term, documents in rows]
+    rows = sql(tx).all(
+        f"{source}_words_near", **{"from": owner + head, "to": owner + head + "\U0010ffff", "limit": limit}
+    )
+    return {term[len(owner) :]: documents for term, documents in rows}
 
 
 def containing(tx: Transaction, scope: Scope, source: str, text: str, limit: int) -> list[int]:
     """Documents with that very string in them, latest first: what is left when full text finds nothing."""
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     name = "like_memories" if source == "memory" else "like_episodes"
-    return [doc for (doc,) in tx.all(name, user=scope.user, pattern=f"%{escaped}%", limit=limit)]
+    return [doc for (doc,) in sql(tx).all(name, user=scope.user, pattern=f"%{escaped}%", limit=limit)]
 
 
 class Place(NamedTuple):
@@ -86,7 +89,7 @@ class Place(NamedTuple):
 
 def places(tx: Transaction, scope: Scope, docs: list[int]) -> list[Place]:
     """Where those episodes stand."""
-    return list(map(Place._make, tx.all("episode_places", user=scope.user, docs=json.dumps(docs))))
+    return list(map(Place._make, sql(tx).all("episode_places", user=scope.user, docs=json.dumps(docs))))
 
 
 def around(tx: Transaction, scope: Scope, docs: list[int]) -> list[Place]:
@@ -94,26 +97,41 @@ def around(tx: Transaction, scope: Scope, docs: list[int]) -> list[Place]:
 
     One may be in it several times.
     """
-    return list(map(Place._make, tx.all("episodes_around", user=scope.user, docs=json.dumps(docs))))
+    return list(map(Place._make, sql(tx).all("episodes_around", user=scope.user, docs=json.dumps(docs))))
 
 
 def in_window(tx: Transaction, scope: Scope, since: int, until: int, limit: int) -> list[Place]:
     """The episodes that began in [since, until), latest first."""
-    rows = tx.all("episodes_in_window", user=scope.user, since=since, until=until, limit=limit)
+    rows = sql(tx).all("episodes_in_window", user=scope.user, since=since, until=until, limit=limit)
     return list(map(Place._make, rows))
 
 
 def of_transcripts(tx: Transaction, scope: Scope, transcripts: Sequence[str], limit: int) -> list[Place]:
     """The episodes of those transcripts, latest first."""
-    rows = tx.all("episodes_of_transcripts", user=scope.user, transcripts=json.dumps(transcripts), limit=limit)
-    return [Place(*row) for row in rows]
+    rows = sql(tx).all("episodes_of_transcripts", user=scope.user, transcripts=json.dumps(transcripts), limit=limit)
+    return list(map(Place._make, rows))
+
+
+def is_part_of_any(tx: Transaction, source: str, text: str) -> bool:
+    """Whether full text of a source ("memory", "episode" or "note") holds a term of any user with that text in it."""
+    return sql(tx).one(f"{source}_words_with", part=text) is not None
+
+
+def size(tx: Transaction, source: str) -> int:
+    """How many documents of all users full text of a source ("memory", "episode" or "note") holds."""
+    row = sql(tx).one(f"{source}_words_size")
+    return int(row[0]) if row else 0
 
 
 def _table_rows(tx: Transaction, source: str) -> int:
     """How many rows the full-text table holds: the first number of its averages record (fts5_index.c), which SQLite
     reads for bm25() too. Counting the rows would read a page for every hundred of them."""
-    row = tx.one(f"{source}_words_averages")
-    return next(varints(row[0] if row else b""), 0)
+    return next(varints(_averages(tx, source)), 0)
+
+
+def _averages(tx: Transaction, source: str) -> bytes:
+    row = sql(tx).one(f"{source}_words_averages")
+    return row[0] if row else b""
 
 
 def varints(data: bytes) -> Iterator[int]:
@@ -129,5 +147,4 @@ def varints(data: bytes) -> Iterator[int]:
 
 def totals(tx: Transaction, source: str) -> list[int]:
     """How many rows the full-text table holds, and how many words in each of its columns."""
-    row = tx.one(f"{source}_words_averages")
-    return list(varints(row[0])) if row else []
+    return list(varints(_averages(tx, source)))

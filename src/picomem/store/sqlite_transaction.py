@@ -9,7 +9,7 @@ import apsw
 
 from picomem.records.scope import Scope
 from picomem.store import doc_numbers
-from picomem.store.connector import Row
+from picomem.store.connector import RepairTransaction, Row, Transaction
 from picomem.store.seals import restore, seal, select, write
 from picomem.store.search import varints
 from picomem.store.sqlite_errors import translation
@@ -17,7 +17,7 @@ from picomem.store.statements import statement
 from picomem.store.tolerant import rows_of, undecoded_rows
 
 
-class SqliteTransaction:
+class SqliteTransaction(Transaction):
     """A transaction on one connection."""
 
     def __init__(self, connection: apsw.Connection, path: Path, user: str | None = None) -> None:
@@ -83,7 +83,7 @@ class SqliteTransaction:
         return self._connection.changes()
 
 
-class SqliteRepair(SqliteTransaction):
+class SqliteRepair(SqliteTransaction, RepairTransaction):
     """A transaction that also sees rows and indexes as they stand in the file."""
 
     def undecoded(self, table: str) -> Iterator[Row]:

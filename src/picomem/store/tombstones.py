@@ -17,6 +17,7 @@ from picomem.store import marks as user_marks
 from picomem.store import meta
 from picomem.store.connector import Transaction
 from picomem.store.row_hash import is_whole
+from picomem.store.sql_access import sql
 
 EVERYTHING = "everything"  # the mark of a purge of all that a user has
 _PERSON = b"picomem.purged"
@@ -68,12 +69,14 @@ class Tombstones:
     def put_transcript(self, host: str, session: str, path: str, size: int | None) -> None:
         """Bury a session, or a file that names none. What makes it larger than `size` may be read; with None nothing
         may, whatever was said before."""
-        self._tx.run("put_tombstone", user=self._scope.user, digest=self._transcript(host, session, path), size=size)
+        sql(self._tx).run(
+            "put_tombstone", user=self._scope.user, digest=self._transcript(host, session, path), size=size
+        )
 
     def put_title(self, title: str) -> None:
         """Bury the title of a session, in whichever transcript a copy of it stands."""
         if title:
-            self._tx.run("put_tombstone", user=self._scope.user, digest=self._digest("title", title), size=None)
+            sql(self._tx).run("put_tombstone", user=self._scope.user, digest=self._digest("title", title), size=None)
 
     def bars_title(self, title: str) -> bool:
         """Whether a purged session was called so."""
@@ -82,7 +85,7 @@ class Tombstones:
     def put_episode(self, identity: str) -> None:
         """Bury a turn, in whichever transcript a copy of it stands."""
         digest = self._digest("episode", identity)
-        self._tx.run("put_tombstone", user=self._scope.user, digest=digest, size=None)
+        sql(self._tx).run("put_tombstone", user=self._scope.user, digest=digest, size=None)
 
     def bars(self, host: str, session: str, path: str, size: int) -> bool:
         """Whether a transcript that is so large now may not be read."""
@@ -103,7 +106,7 @@ class Tombstones:
 
     def _found(self, digests: Iterable[str]) -> dict[str, int | None]:
         asked = json.dumps(list(digests))
-        rows = self._tx.all("tombstones", user=self._scope.user, digests=asked) if asked != "[]" else []
+        rows = sql(self._tx).all("tombstones", user=self._scope.user, digests=asked) if asked != "[]" else []
         # Of a damaged one the size may be wrong: nothing of what it bars may be read.
         return {row[0]: row[1] if is_whole("tombstones", row) else None for row in rows}
 

@@ -12,11 +12,34 @@ from typing import NamedTuple
 
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
+from picomem.store.sql_access import sql
 
 SOURCES = ("memory", "episode")
 REWRITES_KEPT = 1_000  # who has missed more of them reads everything again
 
-VectorRow = tuple[int, float, bytes]  # document, scale, one byte a dimension
+
+class Columns(NamedTuple):
+    """Vectors by column: the documents, a scale each, and one byte a dimension each. No value is made for each row, of
+    which there are thousands."""
+
+    docs: tuple[int, ...]
+    scales: tuple[float, ...]
+    vectors: tuple[bytes, ...]
+
+
+class TextToEmbed(NamedTuple):
+    """A document without a vector, and the text to make one from."""
+
+    doc: int
+    text: str
+
+
+class ModelCount(NamedTuple):
+    """How many vectors of a source a model made."""
+
+    source: str
+    model: str
+    vectors: int
 
 
 class Space(NamedTuple):
@@ -29,7 +52,7 @@ class Space(NamedTuple):
 
 def space(tx: Transaction, scope: Scope, source: str, model: str) -> Space | None:
     """The user's vectors of a source ("memory" or "episode") by a model; None where there never was one."""
-    row = tx.one("vector_space", user=scope.user, source=source, model=model)
+    row = sql(tx).one("vector_space", user=scope.user, source=source, model=model)
     return None if row is None else Space(*row)
 
 
@@ -37,81 +60,108 @@ def put(tx: Transaction, scope: Scope, source: str, model: str, doc: int, scale:
     """Store the vector of a document; one that it had is replaced."""
     found = space(tx, scope, source, model)
     if found is None:
-        (last,) = tx.one("last_vector_space", user=scope.user) or (None,)
+        (last,) = sql(tx).one("last_vector_space", user=scope.user) or (None,)
         found = Space((last or 0) + 1, doc, 0)
-        tx.run("add_vector_space", user=scope.user, source=source, model=model, space=found.number, doc=doc)
+        sql(tx).run("add_vector_space", user=scope.user, source=source, model=model, space=found.number, doc=doc)
     elif doc > found.last_doc:
-        tx.run("raise_last_doc", user=scope.user, source=source, model=model, doc=doc)
+        sql(tx).run("raise_last_doc", user=scope.user, source=source, model=model, doc=doc)
     else:
         _log(tx, scope, found.number, doc)
-    tx.run("put_vector", user=scope.user, space=found.number, doc=doc, scale=scale, vector=vector)
+    sql(tx).run("put_vector", user=scope.user, space=found.number, doc=doc, scale=scale, vector=vector)
 
 
 def remove(tx: Transaction, scope: Scope, source: str, doc: int) -> None:
     """Take out a document's vectors, of whichever model."""
-    for (number,) in tx.all("vector_spaces_of", user=scope.user, source=source):
-        if tx.run("delete_vector", user=scope.user, space=number, doc=doc):
+    for (number,) in sql(tx).all("vector_spaces_of", user=scope.user, source=source):
+        if sql(tx).run("delete_vector", user=scope.user, space=number, doc=doc):
             _log(tx, scope, number, doc)
 
 
 def clear(tx: Transaction, scope: Scope, model: str, limit: int) -> int:
     """Take out some vectors of a model, at most `limit` a space; how many these were."""
-    return _cleared(tx, scope, tx.all("spaces_of_model", user=scope.user, model=model), limit)
+    return _cleared(tx, scope, sql(tx).all("spaces_of_model", user=scope.user, model=model), limit)
 
 
 def clear_others(tx: Transaction, scope: Scope, model: str, limit: int) -> int:
     """Take out some vectors of every other model, at most `limit` a space; how many these were."""
-    return _cleared(tx, scope, tx.all("spaces_of_other_models", user=scope.user, model=model), limit)
+    return _cleared(tx, scope, sql(tx).all("spaces_of_other_models", user=scope.user, model=model), limit)
+
+
+def last_doc(tx: Transaction, scope: Scope) -> int:
+    """The last number that a document of the user got; 0 where there was none."""
+    return sql(tx).last_doc(scope)
 
 
 def _cleared(tx: Transaction, scope: Scope, spaces: Sequence[Row], limit: int) -> int:
     count = 0
     for (number,) in spaces:
-        if removed := tx.run("clear_space", user=scope.user, space=number, limit=limit):
+        if removed := sql(tx).run("clear_space", user=scope.user, space=number, limit=limit):
             count += removed
             # Who holds them has missed more than is kept of it: everything is read again.
-            tx.run("count_rewrites", user=scope.user, space=number, count=REWRITES_KEPT + 1)
+            sql(tx).run("count_rewrites", user=scope.user, space=number, count=REWRITES_KEPT + 1)
     return count
 
 
 def length(tx: Transaction, scope: Scope, model: str) -> int:
     """How many dimensions the stored vectors of a model have; 0 where there are none."""
-    row = tx.one("vector_length", user=scope.user, model=model)
+    row = sql(tx).one("vector_length", user=scope.user, model=model)
     return int(row[0]) if row else 0
 
 
-def missing(tx: Transaction, scope: Scope, source: str, model: str, after: int, limit: int) -> list[tuple[int, str]]:
-    """Rows behind document `after` that have no vector of a model, in their order: the document and its text."""
-    return tx.all(f"{source}_without_vector", user=scope.user, model=model, after=after, limit=limit)  # type: ignore[return-value]
+def missing(tx: Transaction, scope: Scope, source: str, model: str, after: int, limit: int) -> list[TextToEmbed]:
+    """Rows behind document `after` that have no vector of a model, in their order."""
+    rows = sql(tx).all(f"{source}_without_vector", user=scope.user, model=model, after=after, limit=limit)
+    return list(map(TextToEmbed._make, rows))
 
 
 def count_missing(tx: Transaction, scope: Scope, source: str, model: str) -> int:
     """How many rows have no vector of a model."""
-    return int((tx.one(f"count_{source}_without_vector", user=scope.user, model=model) or (0,))[0])
+    row = sql(tx).one(f"count_{source}_without_vector", user=scope.user, model=model)
+    return int(row[0]) if row else 0
+
+
+def count_by_model(tx: Transaction, scope: Scope) -> list[ModelCount]:
+    """How many vectors there are of each source and model."""
+    return list(map(ModelCount._make, sql(tx).all("count_vectors", user=scope.user)))
+
+
+def count_orphans(tx: Transaction, scope: Scope, source: str) -> int:
+    """How many vectors of a source belong to no row."""
+    row = sql(tx).one(f"count_{source}_orphans", user=scope.user)
+    return int(row[0]) if row else 0
+
+
+def delete_orphans(tx: Transaction, scope: Scope, source: str) -> None:
+    """Take out the vectors of a source that belong to no row."""
+    sql(tx).run(f"delete_{source}_orphans", user=scope.user)
 
 
 def text(tx: Transaction, scope: Scope, source: str, doc: int) -> str | None:
     """The text that a document's vector is made from, as it is now; None where the row is gone."""
-    row = tx.one(f"{source}_text", user=scope.user, doc=doc)
+    row = sql(tx).one(f"{source}_text", user=scope.user, doc=doc)
     return None if row is None else row[0]
 
 
-def after(tx: Transaction, scope: Scope, number: int, doc: int, limit: int) -> list[VectorRow]:
+def after(tx: Transaction, scope: Scope, number: int, doc: int, limit: int) -> Columns:
     """The first `limit` vectors of the documents above `doc`, in order."""
-    return tx.all("vectors_after", user=scope.user, space=number, doc=doc, limit=limit)  # type: ignore[return-value]
+    return _columns(sql(tx).all("vectors_after", user=scope.user, space=number, doc=doc, limit=limit))
 
 
-def of(tx: Transaction, scope: Scope, number: int, docs: Sequence[int]) -> list[VectorRow]:
+def of(tx: Transaction, scope: Scope, number: int, docs: Sequence[int]) -> Columns:
     """The vectors of those documents that have one."""
-    return tx.all("vectors_of", user=scope.user, space=number, docs=json.dumps(docs))  # type: ignore[return-value]
+    return _columns(sql(tx).all("vectors_of", user=scope.user, space=number, docs=json.dumps(docs)))
 
 
 def rewritten(tx: Transaction, scope: Scope, number: int, since: int) -> list[int]:
     """The documents of the rewrites after the first `since`, as far as they are kept."""
-    return [doc for (doc,) in tx.all("rewritten_vectors", user=scope.user, space=number, since=since)]
+    return [doc for (doc,) in sql(tx).all("rewritten_vectors", user=scope.user, space=number, since=since)]
+
+
+def _columns(rows: list[Row]) -> Columns:
+    return Columns(*zip(*rows, strict=True)) if rows else Columns((), (), ())
 
 
 def _log(tx: Transaction, scope: Scope, number: int, doc: int) -> None:
-    (rewrites,) = tx.one("count_rewrite", user=scope.user, space=number) or (0,)
-    tx.run("log_rewrite", user=scope.user, space=number, number=rewrites, doc=doc)
-    tx.run("forget_rewrites", user=scope.user, space=number, last=rewrites - REWRITES_KEPT)
+    (rewrites,) = sql(tx).one("count_rewrite", user=scope.user, space=number) or (0,)
+    sql(tx).run("log_rewrite", user=scope.user, space=number, number=rewrites, doc=doc)
+    sql(tx).run("forget_rewrites", user=scope.user, space=number, last=rewrites - REWRITES_KEPT)

@@ -1,0 +1,65 @@
+"""How many rows a user has, counted as they are written, so that a lost row is missed. Every call takes a scope."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from picomem.records.scope import Scope
+from picomem.store.connector import Transaction
+from picomem.store.sql_access import sql
+
+
+class VersionCounts(NamedTuple):
+    """Versions of memories, and those of them that are believed."""
+
+    versions: int
+    believed: int
+
+
+def episodes(tx: Transaction, scope: Scope) -> int:
+    """How many episodes were counted; quick, whatever their number."""
+    row = sql(tx).one("count_episodes", user=scope.user)
+    return int(row[0]) if row else 0
+
+
+def add_episodes(tx: Transaction, scope: Scope, count: int) -> None:
+    """Count episodes that came, or, below 0, that went."""
+    sql(tx).run("add_to_holdings", user=scope.user, episodes=count)
+
+
+def episodes_in_table(tx: Transaction, scope: Scope) -> int:
+    """How many episodes there are; reads the whole index."""
+    row = sql(tx).one("counted_episodes", user=scope.user)
+    return int(row[0]) if row else 0
+
+
+def set_episodes(tx: Transaction, scope: Scope, count: int) -> None:
+    """Store another number of episodes, for a repair."""
+    sql(tx).run("recount_episodes", user=scope.user, episodes=count)
+
+
+def memories(tx: Transaction, scope: Scope) -> VersionCounts:
+    """How many versions were counted."""
+    row = sql(tx).one("held_memories", user=scope.user)
+    return VersionCounts._make(row or (0, 0))
+
+
+def add_memories(tx: Transaction, scope: Scope, versions: int, believed: int) -> None:
+    """Count versions that came, or, below 0, that went."""
+    sql(tx).run("add_memories_to_holdings", user=scope.user, memories=versions, believed=believed)
+
+
+def memories_in_table(tx: Transaction, scope: Scope) -> VersionCounts:
+    """How many versions there are; reads the whole index."""
+    row = sql(tx).one("counted_memories", user=scope.user)
+    return VersionCounts._make(row or (0, 0))
+
+
+def set_memories(tx: Transaction, scope: Scope, counts: VersionCounts) -> None:
+    """Store other numbers of versions, for a repair."""
+    sql(tx).run("recount_memories", user=scope.user, memories=counts.versions, believed=counts.believed)
+
+
+def purge(tx: Transaction, scope: Scope) -> None:
+    """Delete the counts of a user of whom no row is left."""
+    sql(tx).run("purge_holdings", user=scope.user)

@@ -1,0 +1,78 @@
+"""Running statements and taking rows apart: for the modules of this package alone.
+
+Everybody else is given a `Transaction`, which has no methods, and hands it to a function of this package. That function
+has typed arguments, runs one statement, and gives typed values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol, cast
+
+from picomem.records.scope import Scope
+from picomem.store.connector import RepairTransaction, Row, Transaction
+
+
+class Statements(Protocol):
+    """What a transaction can do.
+
+    Whatever it writes to a row that has a hash, it keeps the hash in step with (see seals.py). A text that cannot be
+    decoded, because the file is damaged, is given as far as it can be; its row does not match its hash.
+    """
+
+    def all(self, name: str, /, **values: object) -> list[Row]:
+        """The rows of the statement `name`."""
+        ...
+
+    def one(self, name: str, /, **values: object) -> Row | None:
+        """The first row, or None."""
+        ...
+
+    def run(self, name: str, /, **values: object) -> int:
+        """Run a statement that writes; how many rows it changed."""
+        ...
+
+    def run_many(self, name: str, rows: Iterable[Mapping[str, object]], /) -> None:
+        """Run a statement that writes once for each row of values."""
+        ...
+
+    def next_docs(self, scope: Scope, count: int = 1) -> int:
+        """Take `count` consecutive numbers for a user's documents in the search index; the first of them. They rise,
+        and none is given out twice, whatever is deleted. Raises Corrupt."""
+        ...
+
+    def last_doc(self, scope: Scope) -> int:
+        """The last number that a user got from `next_docs`; 0 where there was none."""
+        ...
+
+
+class Repairs(Statements, Protocol):
+    """What a transaction can do that sees rows and indexes as they stand in the file."""
+
+    def undecoded(self, table: str) -> Iterator[Row]:
+        """Every row of a table, of whatever user: all columns in the order of row_hash.py, with each text as bytes and
+        the hash at the end. For a repair."""
+        ...
+
+    def restore(self, table: str, was: Row, row: Row) -> int:
+        """Write a row, with its hash, over the damaged one that `undecoded` gave as `was`; how many rows that were."""
+        ...
+
+    def indexed_words(self, source: str) -> Iterator[Row]:
+        """All that full text holds of a source ("memory" or "episode"): each word as (word, document, column, place),
+        and the size of each document as (document, column, number of words)."""
+        ...
+
+    def rebuild_indexes(self) -> bool:
+        """Make the indexes of the tables anew from the rows, full text excepted. False where the rows do not let it."""
+        ...
+
+
+def sql(tx: Transaction) -> Statements:
+    """The statements of a transaction."""
+    return cast(Statements, tx)
+
+
+def repairs(tx: RepairTransaction) -> Repairs:
+    """What a repair runs."""
+    return cast(Repairs, tx)
