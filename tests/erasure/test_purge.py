@@ -256,14 +256,14 @@ def test_a_transcript_that_goes_on_loses_its_old_episodes_and_the_title_that_the
 
 @pytest.mark.requirement("X5")
 def test_what_a_purged_version_had_replaced_is_believed_again(engine: Engine, tmp_path: Path) -> None:
-    engine.remember("The gate code is 1111", key="gate")
+    engine.remember("The berth number is 1111", key="gate")
     talk = tmp_path / "talk.jsonl"
-    talk.write_text(json.dumps({"role": "user", "content": "Remember that the gate code is 2222"}) + "\n")
+    talk.write_text(json.dumps({"role": "user", "content": "Remember that the berth number is 2222"}) + "\n")
     engine.ingest([talk])
-    assert [memory.content for memory in engine.memories()] == ["The gate code is 2222"]
+    assert [memory.content for memory in engine.memories()] == ["The berth number is 2222"]
     engine.purge(session="talk")
     (memory,) = engine.memories()
-    assert (memory.content, memory.valid_to) == ("The gate code is 1111", None)
+    assert (memory.content, memory.valid_to) == ("The berth number is 1111", None)
     assert "2222" not in json.dumps([version.content for version in engine.history("gate")])
     assert engine.doctor().findings == []
     added, superseded = (change.id for change in engine.why("gate").changes)
@@ -272,7 +272,7 @@ def test_what_a_purged_version_had_replaced_is_believed_again(engine: Engine, tm
     with pytest.raises(InvalidInput, match="purged since"):
         engine.undo(superseded)
     engine.undo(engine.forget("gate").id)
-    assert engine.memories()[0].content == "The gate code is 1111"
+    assert engine.memories()[0].content == "The berth number is 1111"
 
 
 @pytest.mark.requirement("X5")

@@ -196,7 +196,11 @@ def connector(db: Path) -> Iterator[SqliteConnector]:
 
 @pytest.mark.requirement("X10")
 @pytest.mark.reliability("R9")
-@pytest.mark.parametrize("pid", [os.getpid(), os.getppid(), 1, (1 << 22) + 1])
+@pytest.mark.parametrize(
+    "pid",
+    [os.getpid(), os.getppid(), 1, (1 << 22) + 1],
+    ids=["of this process", "of the one above it", "of the first one", "of none"],
+)
 def test_a_process_id_decides_nothing(pid: int, connector: SqliteConnector, now: list[Micros]) -> None:
     """In another container the id of a living owner is somebody else's, or nobody's."""
     theirs = Lease(scope=MIA, name="work", clock=lambda: now[0], owner=f"{pid}:in-another-container")

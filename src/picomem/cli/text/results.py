@@ -21,7 +21,6 @@ from picomem.operations.presentation import (
 from picomem.text.safe import for_terminal
 
 _INDENT = "   "
-_MOST_LINES = 20  # of one warning
 
 
 def text_of(operation: Operation, result: Any) -> str:
@@ -36,7 +35,7 @@ def render(presentation: Presentation) -> str:
     for block in presentation.blocks:
         lines += ["", *_lines(block)] if before is not None and _is_apart(before, block) else _lines(block)
         before = block
-    lines += [wrapped(f"! {warning}", "", _MOST_LINES) for warning in presentation.warnings]
+    lines += [f"! {warning}" for warning in presentation.warnings]  # not wrapped: a path in it can be copied
     return "\n".join([*lines, *presentation.next_steps])
 
 
