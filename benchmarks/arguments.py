@@ -24,6 +24,7 @@ def make_parser() -> Parser:
     _add_peers(benchmarks, late)
     _add_gate(benchmarks, late)
     _add_redaction(benchmarks, late)
+    _add_postings(benchmarks, late)
     return parser
 
 
@@ -110,3 +111,20 @@ def _add_redaction(benchmarks: Any, late: Parser) -> None:
         parents=[late],
     )
     redaction.add_argument("--instances", type=int, default=400, help="secrets drawn of each shape (default 400)")
+
+
+def _add_postings(benchmarks: Any, late: Parser) -> None:
+    postings = benchmarks.add_parser(
+        "postings",
+        help="of full text: FTS5 beside postings tables of our own",
+        epilog="Example:\n  python -m benchmarks postings --sizes 10000,100000",
+        parents=[late],
+    )
+    postings.add_argument("--sizes", default="10000,100000", help="numbers of documents (default 10000,100000)")
+    postings.add_argument(
+        "--owners", choices=("one", "many", "both"), default="both", help="one user, 1,000, or both (default both)"
+    )
+    postings.add_argument("--words", type=int, metavar="N", help="words of a text (default: lengths of usual texts)")
+    postings.add_argument(
+        "--minutes", type=float, default=5.0, help="of processor time that filling a design may take (default 5)"
+    )

@@ -90,4 +90,22 @@ def _redaction(chosen: argparse.Namespace) -> tuple[Any, str]:
     return report, redaction.render(report)
 
 
-_MEASURING = {"speed": _speed, "ablation": _ablation, "peers": _peers, "gate": _gate, "redaction": _redaction}
+def _postings(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import postings
+
+    sizes = numbers_of(chosen.sizes, "--sizes")
+    if chosen.words is not None and chosen.words < 1:
+        raise InvalidInput(f"--words is {chosen.words}; it must be at least 1.")
+    effort = postings.Effort(fill_seconds=60 * chosen.minutes)
+    report = postings.run(sizes, show_progress, effort, owners=chosen.owners, words=chosen.words)
+    return report, postings.render(report)
+
+
+_MEASURING = {
+    "speed": _speed,
+    "ablation": _ablation,
+    "peers": _peers,
+    "gate": _gate,
+    "redaction": _redaction,
+    "postings": _postings,
+}

@@ -42,6 +42,7 @@ class Prose:
         weights = [1 / (rank + _SHIFT) for rank in range(1, _WORDS + 1)]
         share = _FUNCTION_SHARE / (1 - _FUNCTION_SHARE) * sum(weights) / len(functions)
         self._words = functions + made[:_WORDS]
+        self._functions = len(functions)
         self._cumulated = list(accumulate([share] * len(functions) + weights))
 
     def topic(self) -> list[str]:
@@ -56,6 +57,10 @@ class Prose:
         said[_SENTENCE - 1 :: _SENTENCE] = [f"{word}." for word in said[_SENTENCE - 1 :: _SENTENCE]]
         text = " ".join(said)
         return text if words else text[:LONGEST_PREVIEW].rsplit(" ", 1)[0]
+
+    def commonest(self, count: int) -> list[str]:
+        """The words that are said most, function words left out."""
+        return self._words[self._functions : self._functions + count]
 
     def question(self, text: str) -> str:
         """A question that is about words of this text."""

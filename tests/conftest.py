@@ -20,8 +20,8 @@ from picomem.runtime import Runtime
 from picomem.settings import RecallSettings, Settings
 from picomem.store import episodes, memories, notes
 from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite_transaction import SqliteTransaction
 from picomem.store.statements import schema, statement
-from picomem.text.terms import indexed, owner_token
 
 ROWS = frozenset(
     f"{part}{number}" for part, last in (("A", 14), ("P", 14), ("O", 20), ("X", 17)) for number in range(1, last + 1)
@@ -173,18 +173,16 @@ def derived_disagreements(path: Path) -> list[str]:
 def _words_disagreements(stored: apsw.Connection) -> list[str]:
     with closing(apsw.Connection(":memory:")) as made:
         made.execute(schema("search_sqlite") + schema("search_sqlite_0003"))
+        search = SqliteTransaction(made, Path(":memory:")).search
         for (user,) in stored.execute(statement("users")).fetchall():
+            scope = Scope(str(user))
             for row in stored.execute(statement("all_memories"), {"user": user}):
-                memory = memories.unchecked(row)
-                made.execute(statement("memory_words_add"), {"doc": memory.doc, **memories.words(memory)})
+                search.add(scope, "memory", [memories.document(memories.unchecked(row))])
             for row in stored.execute(statement("all_episodes"), {"user": user}):
-                episode = episodes.unchecked(row)
-                body = indexed(episodes.text_of(episode), owner_token(user))
-                made.execute(statement("episode_words_add"), {"doc": episode.doc, "body": body})
+                search.add(scope, "episode", [episodes.document(episodes.unchecked(row))])
             for row in stored.execute(statement("all_note_sections"), {"user": user}):
                 placed = notes.unchecked(row)
-                words = notes.words(Scope(user), placed.path, placed.section)  # pyright: ignore[reportArgumentType]
-                made.execute(statement("note_words_add"), {"doc": placed.doc, **words})
+                search.add(scope, "note", [notes.document(placed.doc, placed.path, placed.section)])
         found = []
         for table in ("memory_words", "episode_words", "note_words"):
             missing = _postings(made, table) - _postings(stored, table)

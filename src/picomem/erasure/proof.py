@@ -89,19 +89,19 @@ def _staying(tx: Transaction, users: Sequence[Scope], found: set[bytes]) -> set[
         stay |= finder.found_in(text.encode("utf-8", "ignore"))
     for piece in found - stay:
         text = piece.decode("utf-8", "ignore")
-        if any(search.is_part_of_any(tx, source, text) for source in ("memory", "episode", "note")):
+        if search.of(tx).has_term_with(text):
             stay.add(piece)
     return stay
 
 
 def _is_live(tx: Transaction, user: Scope, word: str) -> bool:
     """Whether a document that is there has the word."""
-    found = search.postings(tx, user, "memory", word).scores
+    found = search.of(tx).postings(user, "memory", word).scores
     if found and memories.has_docs(tx, user, list(found)[:64]):
         return True
-    found = search.postings(tx, user, "episode", word).scores
+    found = search.of(tx).postings(user, "episode", word).scores
     return bool(found) and episodes.has_docs(tx, user, list(found)[:64])
 
 
 def _has_postings(tx: Transaction, scope: Scope, word: str) -> bool:
-    return any(search.count(tx, scope, source, word) for source in ("memory", "episode"))
+    return any(search.of(tx).count(scope, source, word) for source in ("memory", "episode"))

@@ -109,8 +109,7 @@ class _Scrubbing:
             return
         memories.rewrite_text(self.tx, version, replace(new, tokens=count_tokens(new.content)))
         if version.is_whole:
-            memories.remove_words(self.tx, old)
-            memories.add_words(self.tx, new)
+            memories.reindex(self.tx, old, new)
         else:
             self.to_rebuild.add("memory")
         if new.content != old.content:

@@ -394,7 +394,7 @@ def _check_notes(tx: Transaction, connector: Connector, users: list[Scope], resu
     sections = [section for user in users for section in notes.stored_sections(tx, user)]
     result.checked["notes"] = len(sections)
     damaged = sum(not section.is_whole for section in sections)
-    held = search.size(tx, "note")
+    held = search.of(tx).size("note")
     version = _terms_version(tx)
     damaged += sum(notes.count_damaged_files(tx, user) for user in users)
     problem = connector.maintenance.words_integrity("note") or (
@@ -417,7 +417,7 @@ def _check_words(
 ) -> None:
     stale = _terms_version(tx) != VERSION
     for source, table in (("memory", "memories"), ("episode", "episodes")):
-        held = search.size(tx, source)
+        held = search.of(tx).size(source)
         rows = result.checked.get(table, 0)
         problem = connector.maintenance.words_integrity(source) or (
             f"the index of {table} holds {held} rows, the table {rows}" if held != rows else ""

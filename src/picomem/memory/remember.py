@@ -26,7 +26,7 @@ from picomem.memory.decide import NOBODY, Offer, Outcome, decide, may_change
 from picomem.memory.likeness import Relation, compare
 from picomem.policy.gate import Verdict, judge, judge_names, retells
 from picomem.policy.statements import Grounds
-from picomem.recall.lexical_search import Search, match_words
+from picomem.recall.lexical_search import Corpus, match_words
 from picomem.recall.question import MOST_TERMS, Question
 from picomem.recall.rank import best_by_words
 from picomem.recall.temporal.parsing import TimeReading
@@ -280,7 +280,7 @@ def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:
     if not total or not words:
         return []
     question = Question(offer.content, offer.content, words, frozenset(), TimeReading(None, "", "", False))
-    best = best_by_words(match_words(Search(tx, offer.scope, "memory", total), question, exact=True).totals, 64)
+    best = best_by_words(match_words(Corpus(tx, offer.scope, "memory", total), question, exact=True).totals, 64)
     found = {memory.doc: memory for memory in memories.by_docs(tx, offer.scope, best, [])}
     ranked = [found[doc] for doc in best if doc in found]
     return [memory for memory in ranked if not memory.archived and not memory.over(now)][:_MOST_KNOWN]

@@ -209,7 +209,7 @@ class Notes:
     def _ranked(self, tx: Transaction, question: Question) -> list[Ranked]:
         total = rows.count(tx, self._scope)
         postings = {
-            term: search.postings(tx, self._scope, "note", term, prefix=term in question.single).scores
+            term: search.of(tx).postings(self._scope, "note", term, prefix=term in question.single).scores
             for term in question.terms
         }
         if question.time.window is not None:

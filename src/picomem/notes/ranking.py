@@ -18,13 +18,12 @@ from picomem.recall.lexical_search import idf
 from picomem.recall.question import Question
 from picomem.records.note import PlacedSection
 from picomem.store.notes import named
-from picomem.store.search import SATURATION
+from picomem.store.search import K1, SATURATION, B
 from picomem.text.terms import terms
 from picomem.values import dataclass
 
 NAME_WEIGHT = 2.0  # of a word in a heading or a file's name, beside one in the text
 SUBSTRING_SCORE = 0.4  # a string that occurs somewhere inside other words says little
-_K1, _B = 1.2, 0.75  # as in full text (store/search.py)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +89,8 @@ class Loose:
         for number, (name, body, length) in enumerate(self._counted):
             frequency = NAME_WEIGHT * _frequency(name, term, prefix) + _frequency(body, term, prefix)
             if frequency:
-                long = 1 - _B + _B * length / self._average
-                found[number] = frequency * SATURATION / (frequency + _K1 * long)
+                long = 1 - B + B * length / self._average
+                found[number] = frequency * SATURATION / (frequency + K1 * long)
         return found
 
     def containing(self, text: str) -> list[int]:

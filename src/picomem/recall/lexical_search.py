@@ -94,8 +94,8 @@ class WordMatches:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """Where words are looked for: among the `documents` memories or episodes of a user, with these weights."""
+class Corpus:
+    """The `documents` memories or episodes of a user, in which words are looked for with these weights."""
 
     tx: Transaction
     scope: Scope
@@ -107,13 +107,13 @@ class Search:
     def count(self, term: str, question: Question) -> int:
         """How many documents hold a term."""
         if term in question.single:
-            near = search.terms_near(self.tx, self.scope, self.source, term, _VOCABULARY_PAGE)
+            near = search.of(self.tx).terms_near(self.scope, self.source, term, _VOCABULARY_PAGE)
             return sum(near.values())
-        return search.count(self.tx, self.scope, self.source, term)
+        return search.of(self.tx).count(self.scope, self.source, term)
 
     def scores(self, term: str, weight: float, *, prefix: bool = False) -> dict[int, float]:
         """How much of a term each document has, 0–2.2, times what the term weighs."""
-        return search.postings(self.tx, self.scope, self.source, term, prefix=prefix, weight=weight).scores
+        return search.of(self.tx).postings(self.scope, self.source, term, prefix=prefix, weight=weight).scores
 
     def rarity(self, count: int) -> float:
         return idf(self.documents, count)
@@ -123,7 +123,7 @@ class Search:
         return self.lexicon.says(word) ** self.weights.language if self.lexicon and self.weights.language else 1.0
 
 
-def match_words(where: Search, question: Question, *, exact: bool = False) -> WordMatches:
+def match_words(where: Corpus, question: Question, *, exact: bool = False) -> WordMatches:
     """Look up the question's terms; `exact`: as they stand, and nothing else."""
     found = WordMatches()
     if not where.documents:
@@ -162,8 +162,8 @@ def _add(found: WordMatches, term: str, weights: dict[int, float]) -> None:
                 known[doc] = weight
 
 
-def _add_slips(where: Search, term: str, word: str, found: WordMatches) -> None:
-    vocabulary = search.terms_near(where.tx, where.scope, where.source, term[:2], _VOCABULARY_PAGE)
+def _add_slips(where: Corpus, term: str, word: str, found: WordMatches) -> None:
+    vocabulary = search.of(where.tx).terms_near(where.scope, where.source, term[:2], _VOCABULARY_PAGE)
     near = near_spellings(term, vocabulary) if where.weights.spelling else []
     for spelling, count in near:
         weight = where.weights.spelling * where.rarity(count) * where.says(word)
@@ -172,7 +172,7 @@ def _add_slips(where: Search, term: str, word: str, found: WordMatches) -> None:
         found.spelled[term] = tuple(spelling for spelling, _ in near)
 
 
-def _add_near(where: Search, lexicon: Lexicon, question: Question, found: WordMatches) -> None:
+def _add_near(where: Corpus, lexicon: Lexicon, question: Question, found: WordMatches) -> None:
     """Look up the words near in meaning to the question's: each stands for the term that it is near to, and gives a
     document no more of that term than it has already."""
     likely: list[tuple[float, str, str]] = []
@@ -215,7 +215,7 @@ def near_spellings(term: str, vocabulary: Mapping[str, int]) -> list[tuple[str, 
     return [(candidate, count) for _, candidate, count in likely[:_MOST_SLIPS]]
 
 
-def _add_substrings(where: Search, question: Question, found: WordMatches) -> None:
+def _add_substrings(where: Corpus, question: Question, found: WordMatches) -> None:
     wanted = question.about.strip()
     strings = [wanted] if 0 < len(wanted) <= 200 else []
     strings += [word for word in wanted.split()[:8] if len(word) >= 3 and word != wanted and not is_stop_word(word)]

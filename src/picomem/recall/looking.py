@@ -13,7 +13,7 @@ from picomem.errors import EmbedderFailed, StoreError
 from picomem.recall import rank
 from picomem.recall.confidence import FIRST, confidence
 from picomem.recall.filters import Wanted
-from picomem.recall.lexical_search import Search, WordMatches, match_words
+from picomem.recall.lexical_search import Corpus, WordMatches, match_words
 from picomem.recall.question import Question
 from picomem.recall.rank import Evidence, Signals
 from picomem.recall.vector_search import Likeness, MeaningLeg
@@ -54,7 +54,7 @@ class Looking:
     def words(self, source: str, total: int) -> WordMatches:
         leg = _LEG_NAMES[source] + " by words"
         try:
-            where = Search(self.tx, self.scope, source, total, self.lexicon, self.weights)
+            where = Corpus(self.tx, self.scope, source, total, self.lexicon, self.weights)
             found = self._matched(where)
         except StoreError as error:
             self.legs[leg] = f"failed: {error}"
@@ -66,7 +66,7 @@ class Looking:
                 self.notes.append(note)
         return found
 
-    def _matched(self, where: Search) -> WordMatches:
+    def _matched(self, where: Corpus) -> WordMatches:
         try:
             return match_words(where, self.question)
         except ModuleNotFoundError:  # of the lexicon's model; the words themselves need none

@@ -11,13 +11,13 @@ from picomem.errors import Corrupt
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.store import holdings, row_hash, vectors
+from picomem.store import holdings, row_hash, search, vectors
 from picomem.store.connector import Row, Transaction
 from picomem.store.legible import readable
 from picomem.store.memories import id_range, missing, unique_id
+from picomem.store.search import Document
 from picomem.store.sql_access import sql
 from picomem.store.stored import Stored, stored
-from picomem.text.terms import indexed, owner_token
 from picomem.values import replace
 
 
@@ -141,10 +141,9 @@ def insert_all(tx: Transaction, scope: Scope, fresh: Sequence[Episode]) -> list[
     if not fresh:
         return []
     added = [replace(each, doc=doc) for doc, each in enumerate(fresh, sql(tx).next_docs(scope, len(fresh)))]
-    owner = owner_token(scope.user)
     rows = ({"user": scope.user, "doc": each.doc, **_values(each)} for each in added)
     sql(tx).run_many("insert_episode", rows)
-    sql(tx).run_many("episode_words_add", ({"doc": each.doc, "body": indexed(text_of(each), owner)} for each in added))
+    search.of(tx).add(scope, "episode", map(document, added))
     holdings.add_episodes(tx, scope, len(added))
     return added
 
@@ -185,21 +184,17 @@ def rewrite_text(tx: Transaction, scope: Scope, episode: Episode) -> None:
 
 def reindex(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> None:
     """Take the old text of an episode out of full text and put the new one in."""
-    owner = owner_token(scope.user)
-    _remove_words(tx, scope, old)
-    sql(tx).run("episode_words_add", doc=old.doc, body=indexed(text_of(new), owner))
+    index = search.of(tx)
+    index.remove(scope, "episode", [document(old)])
+    index.add(scope, "episode", [document(replace(new, doc=old.doc))])
 
 
 def delete(tx: Transaction, scope: Scope, episode: Episode) -> None:
     """Remove an episode with what was derived from it."""
-    _remove_words(tx, scope, episode)
+    search.of(tx).remove(scope, "episode", [document(episode)])
     vectors.remove(tx, scope, "episode", episode.doc)
     if sql(tx).run("delete_episode", user=scope.user, id=episode.id):
         holdings.add_episodes(tx, scope, -1)
-
-
-def _remove_words(tx: Transaction, scope: Scope, episode: Episode) -> None:
-    sql(tx).run("episode_words_remove", doc=episode.doc, body=indexed(text_of(episode), owner_token(scope.user)))
 
 
 def stored_episodes(tx: Transaction, scope: Scope) -> Iterator[Stored[Episode]]:
@@ -272,6 +267,11 @@ def timeline(
 def text_of(episode: Episode) -> str:
     """What full text and vectors are made from."""
     return f"{episode.preview}\n{episode.summary}" if episode.summary else episode.preview
+
+
+def document(episode: Episode) -> Document:
+    """An episode as full text indexes it."""
+    return Document(episode.doc, text_of(episode))
 
 
 def _whole(rows: list[Row], scope: Scope, damaged: list[str]) -> list[Episode]:

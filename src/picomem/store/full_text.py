@@ -1,4 +1,4 @@
-"""Whether full text is what the rows make, and making it again. Sources are "memory" and "episode"."""
+"""Full text beside the rows: whether it is what they make, and making it again. Sources are "memory" and "episode"."""
 
 from __future__ import annotations
 
@@ -6,44 +6,29 @@ from collections.abc import Iterable, Iterator
 
 from picomem.records.scope import Scope
 from picomem.store import episodes, memories, search
-from picomem.store.connector import RepairTransaction, Transaction
-from picomem.store.sql_access import repairs, sql
-from picomem.text.terms import indexed, owner_token
+from picomem.store.connector import Transaction
+from picomem.store.search import Document
 
 
-def holds_the_words(tx: RepairTransaction, users: Iterable[Scope], source: str) -> bool:
-    """Whether full text is what the rows make. SQLite's own check sees no word that became another, and no wrong place.
-
-    Each word with its place counts into one sum, so that neither side is kept in memory.
-    """
-    fields = ("name", "body") if source == "memory" else ("body",)
-    expected, rows, sizes = 0, 0, [0] * len(fields)
-    for scope in users:
-        for doc, texts in _worded(tx, scope, source):
-            rows += 1
-            for column, name in enumerate(fields):
-                words = texts[name].split()
-                sizes[column] += len(words)
-                expected += hash((doc, column, len(words)))
-                expected += sum(hash((word, doc, name, place)) for place, word in enumerate(words))
-    held = sum(map(hash, repairs(tx).indexed_words(source)))
-    return held == expected and (not rows or search.totals(tx, source) == [rows, *sizes])
+def holds_the_words(tx: Transaction, users: Iterable[Scope], source: str) -> bool:
+    """Whether full text holds what the rows of all users make, and nothing else."""
+    return search.of(tx).holds(source, _documents(tx, users, source))
 
 
 def rebuild(tx: Transaction, users: Iterable[Scope], source: str) -> None:
     """Make a full-text index again from the rows of all users."""
-    sql(tx).run(f"{source}_words_clear")
+    index = search.of(tx)
+    index.clear(source)
+    for scope, document in _documents(tx, users, source):
+        index.add(scope, source, [document])
+
+
+def _documents(tx: Transaction, users: Iterable[Scope], source: str) -> Iterator[tuple[Scope, Document]]:
+    """Every row of a source as full text indexes it, with its owner."""
     for scope in users:
-        for doc, texts in _worded(tx, scope, source):
-            sql(tx).run(f"{source}_words_add", doc=doc, **texts)
-
-
-def _worded(tx: Transaction, scope: Scope, source: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """Each row of a user as full text takes it: its number, and its fields."""
-    if source == "memory":
-        for memory, *_ in memories.stored_versions(tx, scope):
-            yield memory.doc, memories.words(memory)
-    else:
-        owner = owner_token(scope.user)
-        for episode, *_ in episodes.stored_episodes(tx, scope):
-            yield episode.doc, {"body": indexed(episodes.text_of(episode), owner)}
+        if source == "memory":
+            for memory, *_ in memories.stored_versions(tx, scope):
+                yield memory.scope, memories.document(memory)
+        else:
+            for episode, *_ in episodes.stored_episodes(tx, scope):
+                yield scope, episodes.document(episode)

@@ -11,12 +11,12 @@ from picomem.errors import Corrupt, NotFound
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.memory import Memory, Parent
 from picomem.records.scope import Scope
-from picomem.store import holdings, row_hash, vectors
+from picomem.store import holdings, row_hash, search, vectors
 from picomem.store.connector import Row, Transaction
 from picomem.store.legible import readable
+from picomem.store.search import Document
 from picomem.store.sql_access import sql
 from picomem.store.stored import Stored, stored
-from picomem.text.terms import indexed, owner_token
 from picomem.values import replace
 
 
@@ -69,7 +69,7 @@ def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> M
         closed_by=None,
     )
     added = replace(memory, doc=doc)
-    add_words(tx, added)
+    search.of(tx).add(scope, "memory", [document(added)])
     _count(tx, scope, 1, memory.known_to is None)
     add_lineage(tx, scope, "memory", memory.id, memory.version, parents, memory.change_id)
     return added
@@ -94,13 +94,9 @@ def add_lineage(
         )
 
 
-def words(memory: Memory) -> dict[str, str]:
-    """The two full-text fields of a memory: what it is called, and what it says."""
-    owner = owner_token(memory.scope.user)
-    return {
-        "name": indexed(" ".join([memory.key, *memory.tags]), owner),
-        "body": indexed(f"{memory.content}\n{memory.context}", owner),
-    }
+def document(memory: Memory) -> Document:
+    """A memory as full text indexes it: what it is called, and what it says."""
+    return Document(memory.doc, f"{memory.content}\n{memory.context}", " ".join([memory.key, *memory.tags]))
 
 
 def close(tx: Transaction, memory: Memory, at: Micros, change_id: str) -> None:
@@ -266,18 +262,14 @@ def move(tx: Transaction, old: Memory, project: str, key: str) -> None:
     """Let a version stand in another project, under that key, in its row and in full text."""
     new = replace(old, key=key)
     sql(tx).run("move_version", user=old.scope.user, id=old.id, version=old.version, project=project, key=key)
-    remove_words(tx, old)
-    add_words(tx, new)
+    reindex(tx, old, new)
 
 
-def add_words(tx: Transaction, memory: Memory) -> None:
-    """Put a version into full text."""
-    sql(tx).run("memory_words_add", doc=memory.doc, **words(memory))
-
-
-def remove_words(tx: Transaction, memory: Memory) -> None:
-    """Take a version out of full text; `memory` must say what it said when it was put in."""
-    sql(tx).run("memory_words_remove", doc=memory.doc, **words(memory))
+def reindex(tx: Transaction, old: Memory, new: Memory) -> None:
+    """Replace the words of a version in full text; `old` must say what it said when it was indexed."""
+    index = search.of(tx)
+    index.remove(old.scope, "memory", [document(old)])
+    index.add(new.scope, "memory", [document(new)])
 
 
 def rewrite_text(tx: Transaction, version: Stored[Memory], new: Memory) -> None:
@@ -300,7 +292,7 @@ def rewrite_text(tx: Transaction, version: Stored[Memory], new: Memory) -> None:
 def purge_version(tx: Transaction, memory: Memory) -> None:
     """Delete a version for good, with all that is derived from it."""
     scope = memory.scope
-    remove_words(tx, memory)
+    search.of(tx).remove(scope, "memory", [document(memory)])
     vectors.remove(tx, scope, "memory", memory.doc)
     if sql(tx).run("purge_version", user=scope.user, id=memory.id, version=memory.version):
         _count(tx, scope, -1, memory.known_to is None)

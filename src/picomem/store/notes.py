@@ -12,11 +12,11 @@ from typing import NamedTuple
 from picomem.errors import Corrupt
 from picomem.records.note import NoteFile, PlacedSection, Section
 from picomem.records.scope import Scope
-from picomem.store import row_hash
+from picomem.store import row_hash, search
 from picomem.store.connector import Row, Transaction
+from picomem.store.search import Document
 from picomem.store.sql_access import sql
 from picomem.store.stored import Stored, stored
-from picomem.text.terms import indexed, owner_token
 
 
 class SectionPath(NamedTuple):
@@ -76,7 +76,7 @@ def put(tx: Transaction, scope: Scope, file: NoteFile, sections: Sequence[tuple[
             content=section.text,
             tokens=tokens,
         )
-        sql(tx).run("note_words_add", doc=doc, **words(scope, file.path, section))
+        search.of(tx).add(scope, "note", [document(doc, file.path, section)])
 
 
 def restamp(tx: Transaction, scope: Scope, file: NoteFile) -> None:
@@ -95,13 +95,13 @@ def delete(tx: Transaction, scope: Scope, root: str, path: str) -> None:
     """Remove a file with its sections, if it is there."""
     for row in sql(tx).all("note_sections_of", user=scope.user, root=root, path=path):
         placed = unchecked(row)
-        sql(tx).run("note_words_remove", doc=placed.doc, **words(scope, path, placed.section))
+        search.of(tx).remove(scope, "note", [document(placed.doc, path, placed.section)])
     sql(tx).run("delete_note_file", user=scope.user, root=root, path=path)
 
 
 def clear(tx: Transaction, users: Iterable[Scope]) -> None:
     """Remove every note of these users, who are all there are: they are read again when they are asked for."""
-    sql(tx).run("note_words_clear")
+    search.of(tx).clear("note")
     for scope in users:
         sql(tx).run("delete_notes", user=scope.user)
 
@@ -130,10 +130,9 @@ def containing(tx: Transaction, scope: Scope, text: str, limit: int) -> list[int
     return [doc for (doc,) in sql(tx).all("like_notes", user=scope.user, pattern=f"%{escaped}%", limit=limit)]
 
 
-def words(scope: Scope, path: str, section: Section) -> dict[str, str]:
-    """What full text is made from."""
-    owner = owner_token(scope.user)
-    return {"name": indexed(named(path, section), owner), "body": indexed(section.text, owner)}
+def document(doc: int, path: str, section: Section) -> Document:
+    """A section as full text indexes it."""
+    return Document(doc, section.text, named(path, section))
 
 
 def named(path: str, section: Section) -> str:

@@ -1,30 +1,33 @@
-"""Full text on SQLite: how much each document has of each term.
+"""Full text as every database offers it, and the look-ups beside it that are plain statements.
 
-SQLite's `bm25()` weighs a term by how rare it is among all rows of the table, which are every user's. Recall wants
-it weighed by how rare it is among the asker's own. So each term is asked for alone, the table's weight is divided
-out of its score, and what is left (the saturated, length-normalised frequency, 0 to 2.2) is weighed by the caller.
-That also tells which words a hit was found by.
+Recall asks for each term of a question alone, and weighs it by how rare it is among the asker's own documents. So
+`Search` returns how much of a term each document holds, without the weight of the term: the saturated frequency of
+BM25, normalised by the length of the document.
 
-Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond"; k1 = 1.2 and b = 0.75 are
-fixed in SQLite (ext/fts5/fts5_aux.c).
+Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond".
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from math import log
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol, cast
 
-from picomem.errors import Corrupt
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 from picomem.store.sql_access import sql
-from picomem.text.terms import owner_token
 from picomem.values import dataclass
 
-SATURATION = 2.2  # k1 + 1: what a term's frequency tends to
-_LOWEST_IDF = 1e-6  # SQLite's own floor
+K1, B = 1.2, 0.75  # of BM25; SQLite has them fixed (ext/fts5/fts5_aux.c)
+SATURATION = K1 + 1  # what a term's frequency tends to
+
+
+class Document(NamedTuple):
+    """A row as full text indexes it: its number, its text, and its name, where a term counts twice."""
+
+    doc: int
+    body: str
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,33 +40,61 @@ class Posting:
     scores: dict[int, float]
 
 
-def postings(
-    tx: Transaction, scope: Scope, source: str, term: str, *, prefix: bool = False, weight: float = 1.0
-) -> Posting:
-    """Where a term (or every term that begins so) occurs among the user's memories or episodes."""
-    match = f'"{owner_token(scope.user)}{term}"' + (" *" if prefix else "")
-    rows = sql(tx).all(f"{source}_word_scores", match=match)
-    total = _table_rows(tx, source)
-    if any(score is None for _, score in rows):
-        raise Corrupt(f"The full text of “{source}” is damaged; run `picomem doctor --repair`.")
-    found = len(rows)
-    idf = max(log((total - found + 0.5) / (found + 0.5)), _LOWEST_IDF) if total > found else _LOWEST_IDF
-    return Posting(term, found, {doc: weight * (score / idf) for doc, score in rows})
+class Search(Protocol):
+    """The full text of one database, within a transaction.
+
+    Documents belong to a user and to a source: "memory", "episode" or "note". A term is what `text/terms.py` makes of
+    a word. A prefix stands for every term that begins with it.
+    """
+
+    def add(self, scope: Scope, source: str, documents: Iterable[Document]) -> None:
+        """Index new documents of one user."""
+        ...
+
+    def remove(self, scope: Scope, source: str, documents: Iterable[Document]) -> None:
+        """Remove documents, given with the same texts that were added: an index holds no copy of a text."""
+        ...
+
+    def postings(self, scope: Scope, source: str, term: str, *, prefix: bool = False, weight: float = 1.0) -> Posting:
+        """The user's documents that hold a term, with the score of each."""
+        ...
+
+    def count(self, scope: Scope, source: str, term: str) -> int:
+        """How many of the user's documents hold a term."""
+        ...
+
+    def terms_near(self, scope: Scope, source: str, head: str, limit: int) -> dict[str, int]:
+        """The user's terms that begin with `head`, in order, with the number of documents that hold each."""
+        ...
+
+    def has_term_with(self, part: str) -> bool:
+        """Whether any term of any user, in any source, contains `part`: for the proof of a purge."""
+        ...
+
+    def size(self, source: str) -> int:
+        """How many documents of all users are indexed."""
+        ...
+
+    def holds(self, source: str, documents: Iterable[tuple[Scope, Document]]) -> bool:
+        """Whether the index holds what these documents make, and nothing else. The check of the files themselves is
+        `Maintenance.words_integrity`, which needs a connection of its own."""
+        ...
+
+    def clear(self, source: str) -> None:
+        """Remove every document of every user, without their texts: before a rebuild."""
+        ...
 
 
-def count(tx: Transaction, scope: Scope, source: str, term: str) -> int:
-    """How many of the user's documents hold the term."""
-    row = sql(tx).one(f"{source}_word_count", term=owner_token(scope.user) + term)
-    return int(row[0]) if row else 0
+class _Searched(Protocol):
+    """A transaction of either database."""
+
+    @property
+    def search(self) -> Search: ...
 
 
-def terms_near(tx: Transaction, scope: Scope, source: str, head: str, limit: int) -> dict[str, int]:
-    """The user's terms that begin with `head`, in order, with the number of documents that hold each."""
-    owner = owner_token(scope.user)
-    rows = sql(tx).all(
-        f"{source}_words_near", **{"from": owner + head, "to": owner + head + "\U0010ffff", "limit": limit}
-    )
-    return {term[len(owner) :]: documents for term, documents in rows}
+def of(tx: Transaction) -> Search:
+    """The full text that a transaction sees."""
+    return cast(_Searched, tx).search
 
 
 def containing(tx: Transaction, scope: Scope, source: str, text: str, limit: int) -> list[int]:
@@ -110,41 +141,3 @@ def of_transcripts(tx: Transaction, scope: Scope, transcripts: Sequence[str], li
     """The episodes of those transcripts, latest first."""
     rows = sql(tx).all("episodes_of_transcripts", user=scope.user, transcripts=json.dumps(transcripts), limit=limit)
     return list(map(Place._make, rows))
-
-
-def is_part_of_any(tx: Transaction, source: str, text: str) -> bool:
-    """Whether full text of a source ("memory", "episode" or "note") holds a term of any user with that text in it."""
-    return sql(tx).one(f"{source}_words_with", part=text) is not None
-
-
-def size(tx: Transaction, source: str) -> int:
-    """How many documents of all users full text of a source ("memory", "episode" or "note") holds."""
-    row = sql(tx).one(f"{source}_words_size")
-    return int(row[0]) if row else 0
-
-
-def _table_rows(tx: Transaction, source: str) -> int:
-    """How many rows the full-text table holds: the first number of its averages record (fts5_index.c), which SQLite
-    reads for bm25() too. Counting the rows would read a page for every hundred of them."""
-    return next(varints(_averages(tx, source)), 0)
-
-
-def _averages(tx: Transaction, source: str) -> bytes:
-    row = sql(tx).one(f"{source}_words_averages")
-    return row[0] if row else b""
-
-
-def varints(data: bytes) -> Iterator[int]:
-    """The numbers in a record of SQLite's full text (sqlite.org/fileformat.html, varint), as far as they have eight
-    bytes: one of nine is no number of rows or words."""
-    value = 0
-    for byte in data:
-        value = value << 7 | byte & 0x7F
-        if byte < 0x80:
-            yield value
-            value = 0
-
-
-def totals(tx: Transaction, source: str) -> list[int]:
-    """How many rows the full-text table holds, and how many words in each of its columns."""
-    return list(varints(_averages(tx, source)))

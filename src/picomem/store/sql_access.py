@@ -58,11 +58,6 @@ class Repairs(Statements, Protocol):
         """Write a row, with its hash, over the damaged one that `undecoded` gave as `was`; how many rows that were."""
         ...
 
-    def indexed_words(self, source: str) -> Iterator[Row]:
-        """All that full text holds of a source ("memory" or "episode"): each word as (word, document, column, place),
-        and the size of each document as (document, column, number of words)."""
-        ...
-
     def rebuild_indexes(self) -> bool:
         """Make the indexes of the tables anew from the rows, full text excepted. False where the rows do not let it."""
         ...

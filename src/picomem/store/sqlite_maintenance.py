@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from picomem.store.sqlite import SqliteConnector
 
 
-_NO_DOC = 0  # no document has this number
-
-
 class SqliteMaintenance:
     """The file of a connector: its log counts as part of it."""
 
@@ -68,7 +65,8 @@ class SqliteMaintenance:
         text the beginning of a word that no document has any more as the mark where a page begins. Merged segments and
         VACUUM hold nothing but what stays; the log holds what was until it is cut, for which nobody may be reading.
         """
-        self._merge_words()
+        with self._connector.write(EVERYONE) as tx:
+            tx.search.merge()
         waiting = errors.Locked(
             f"{self._path} is being read by another process, so its log cannot be emptied yet and still holds what was "
             "taken out. Run `picomem purge` again when that has finished."
@@ -85,13 +83,3 @@ class SqliteMaintenance:
                     f"may be left in the file. Free {-(-2 * self.size() // 1_000_000)} MB and run `picomem purge` "
                     "again."
                 ) from error
-
-    def _merge_words(self) -> None:
-        """Write each full-text index anew, as one segment. One that is one segment already SQLite leaves as it is, so
-        a word is put in, and taken out again."""
-        with self._connector.write(EVERYONE) as tx:
-            for source, texts in (("memory", ("name", "body")), ("episode", ("body",)), ("note", ("name", "body"))):
-                word = {"doc": _NO_DOC, **dict.fromkeys(texts, "purged")}
-                tx.run(f"{source}_words_add", **word)
-                tx.run(f"{source}_words_optimize")
-                tx.run(f"{source}_words_remove", **word)

@@ -10,8 +10,8 @@ import apsw
 from picomem.records.scope import Scope
 from picomem.store import doc_numbers
 from picomem.store.connector import RepairTransaction, Row, Transaction
+from picomem.store.fts5 import Fts5Search, varints
 from picomem.store.seals import restore, seal, select, write
-from picomem.store.search import varints
 from picomem.store.sqlite_errors import translation
 from picomem.store.statements import statement
 from picomem.store.tolerant import rows_of, undecoded_rows
@@ -25,6 +25,10 @@ class SqliteTransaction(Transaction):
         self._connection = connection
         self._path = path
         self._user = user
+
+    @property
+    def search(self) -> Fts5Search:
+        return Fts5Search(self)
 
     def all(self, name: str, /, **values: object) -> list[Row]:
         self._refuse_others(name, values)
@@ -60,6 +64,30 @@ class SqliteTransaction(Transaction):
     def last_doc(self, scope: Scope) -> int:
         return doc_numbers.last(self, scope)
 
+    def indexed_words(self, source: str) -> Iterator[Row]:
+        """All that full text holds of a source: each word as (word, document, column, place), and the size of each
+        document as (document, column, number of words)."""
+        connection = self._connection
+        query_only = connection.pragma("query_only")
+        try:
+            connection.pragma("query_only", False)  # of the temporary table alone
+            connection.execute(
+                f"CREATE VIRTUAL TABLE temp.instances USING fts5vocab (main, {source}_words, 'instance')"
+            )
+            try:
+                yield from connection.execute("SELECT term, doc, col, offset FROM temp.instances")
+            finally:
+                connection.execute("DROP TABLE temp.instances")
+            for doc, sizes in connection.execute(f"SELECT id, sz FROM {source}_words_docsize"):
+                for column, size in enumerate(varints(sizes)):
+                    yield doc, column, size
+        except UnicodeDecodeError:
+            yield ("a word that is no UTF-8",)
+        except apsw.Error as error:
+            raise translation(error, self._path) from error
+        finally:
+            connection.pragma("query_only", query_only)
+
     def _own_rows(self, name: str, rows: Iterable[Mapping[str, object]]) -> Iterator[Mapping[str, object]]:
         for values in rows:
             self._refuse_others(name, values)
@@ -94,28 +122,6 @@ class SqliteRepair(SqliteTransaction, RepairTransaction):
 
     def restore(self, table: str, was: Row, row: Row) -> int:
         return restore(table, was, row, self._run)
-
-    def indexed_words(self, source: str) -> Iterator[Row]:
-        connection = self._connection
-        query_only = connection.pragma("query_only")
-        try:
-            connection.pragma("query_only", False)  # of the temporary table alone
-            connection.execute(
-                f"CREATE VIRTUAL TABLE temp.instances USING fts5vocab (main, {source}_words, 'instance')"
-            )
-            try:
-                yield from connection.execute("SELECT term, doc, col, offset FROM temp.instances")
-            finally:
-                connection.execute("DROP TABLE temp.instances")
-            for doc, sizes in connection.execute(f"SELECT id, sz FROM {source}_words_docsize"):
-                for column, size in enumerate(varints(sizes)):
-                    yield doc, column, size
-        except UnicodeDecodeError:
-            yield ("a word that is no UTF-8",)
-        except apsw.Error as error:
-            raise translation(error, self._path) from error
-        finally:
-            connection.pragma("query_only", query_only)
 
     def rebuild_indexes(self) -> bool:
         try:

@@ -61,5 +61,11 @@ SELECT count(*) FROM note_words_docsize
 -- name: note_word_scores
 SELECT rowid, -bm25(note_words, 2.0, 1.0) FROM note_words WHERE note_words MATCH :match
 
+-- name: note_word_count
+SELECT doc FROM note_vocabulary WHERE term = :term
+
+-- name: note_words_near
+SELECT term, doc FROM note_vocabulary WHERE term >= :from AND term < :to LIMIT :limit
+
 -- name: note_words_averages
 SELECT block FROM note_words_data WHERE id = 1
