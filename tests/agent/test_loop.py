@@ -157,13 +157,13 @@ class Broken:
     def __init__(self, write) -> None:
         self.write, self.after = write, 0
 
-    def __call__(self):
+    def __call__(self, scope):
         from picomem.errors import DiskFull
 
         self.after -= 1
         if self.after < 0:
             raise DiskFull
-        return self.write()
+        return self.write(scope)
 
 
 def test_a_model_that_fails_is_one_sentence_and_the_question_is_kept(engine: Engine) -> None:

@@ -24,7 +24,8 @@ def add_request(parser: argparse.ArgumentParser, request: type) -> None:
                 settings["nargs"] = "*"
             elif default is not MISSING:
                 settings.update(nargs="?", default=default)
-            parser.add_argument(name, **{**settings, "metavar": name.upper()})
+            of_one = hints[name] if not about["many"] else "str"
+            parser.add_argument(name, **{**settings, "type": _type_of(of_one), "metavar": name.upper()})
             continue
         flag = "--" + name.replace("_", "-").removesuffix("s" if about["many"] else "\0")
         flags = [flag, about["short"]] if about["short"] else [flag]

@@ -20,7 +20,8 @@ def wrapped(text: str, indent: str = "   ", most: int = 6) -> str:
 
 
 def _broken(text: str, columns: int) -> list[str]:
-    """Lines of at most so many columns, broken at blanks, and where there are none (Chinese) within."""
+    """Lines of at most so many columns, broken at blanks, and within words of a script without blanks (Chinese). A long
+    path stays whole, so that it can be copied."""
     lines: list[str] = []
     line = ""
     for word in text.split():
@@ -29,7 +30,7 @@ def _broken(text: str, columns: int) -> list[str]:
             line = word
         else:
             line = f"{line} {word}" if line else word
-        while _columns(line) > columns:
+        while not line.isascii() and _columns(line) > columns:
             cut = _fitting(line, columns)
             lines.append(line[:cut])
             line = line[cut:]
