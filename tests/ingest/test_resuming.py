@@ -13,6 +13,7 @@ from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, LineFormat, State, format_named, format_of
 from picomem.records.transcript import Turn
+from picomem.values import replace
 
 _WORDS = st.sampled_from(["hello", "yes", "yes", "<private>x", "<system-reminder>r</system-reminder>", "é 日本"])
 _IDS = st.sampled_from(["u1", "u2", "u3", "u4"])
@@ -95,6 +96,11 @@ def _read(found: LineFormat, path: Path, state: State, offset: int) -> tuple[lis
     return turns, offset
 
 
+def _past_newline(content: bytes, end: int) -> int:
+    """A record that is whole without its newline is read before that is written; the newline is passed over later."""
+    return end + 1 if content[end - 1 : end] != b"\n" and content[end : end + 1] == b"\n" else end
+
+
 @pytest.mark.parametrize("name", list(_RECORDS))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
@@ -112,8 +118,8 @@ def test_any_slices_of_a_growing_file_give_the_same_turns_and_state(tmp_path, na
         more, offset = _read(found, path, state, offset)
         turns += more
         stored = json.dumps(state.to_json())
-    assert turns == whole
-    assert offset == whole_end
+    assert [replace(turn, end=_past_newline(content, turn.end)) for turn in turns] == whole
+    assert _past_newline(content, offset) == whole_end
     assert json.loads(stored) == json.loads(json.dumps(whole_state.to_json()))
     assert [turn.index for turn in turns] == list(range(len(turns)))
 
