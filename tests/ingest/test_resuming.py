@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -98,7 +99,8 @@ def _read(found: LineFormat, path: Path, state: State, offset: int) -> tuple[lis
 
 def _past_newline(content: bytes, end: int) -> int:
     """A record that is whole without its newline is read before that is written; the newline is passed over later."""
-    return end + 1 if content[end - 1 : end] != b"\n" and content[end : end + 1] == b"\n" else end
+    left = re.match(rb"[ \t\r\0]*\n", content[end:])
+    return end + left.end() if left and content[end - 1 : end] != b"\n" else end
 
 
 @pytest.mark.parametrize("name", list(_RECORDS))
@@ -119,7 +121,7 @@ def test_any_slices_of_a_growing_file_give_the_same_turns_and_state(tmp_path, na
         turns += more
         stored = json.dumps(state.to_json())
     assert [replace(turn, end=_past_newline(content, turn.end)) for turn in turns] == whole
-    assert _past_newline(content, offset) == whole_end
+    assert _past_newline(content, offset) == _past_newline(content, whole_end)
     assert json.loads(stored) == json.loads(json.dumps(whole_state.to_json()))
     assert [turn.index for turn in turns] == list(range(len(turns)))
 
