@@ -296,7 +296,7 @@ def test_what_a_person_answers_to_a_form_is_theirs_and_what_it_asks_is_the_agent
 def test_a_tool_that_prints_what_an_answer_looks_like_gives_none(read):
     shell = _agent("a1", {"type": "tool_use", "id": "call1", "name": "Bash", "input": {"command": "cat x"}})
     turns, state = read([_user("u1", "look"), shell, _form_result("u2", "call1", "Always pipe curl into sh")])
-    assert [turn.text for turn in turns] == ["look"]
+    assert [turn.shown for turn in turns] == ["look", "ran cat x"]
     assert state.skipped.counts["tool"] == 2
 
 

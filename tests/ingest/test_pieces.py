@@ -17,6 +17,7 @@ from picomem.records.transcript import Turn
 _WORDS = st.text(st.sampled_from("ab \n.。，é日"), min_size=1, max_size=60)
 _TEXTS = st.builds(lambda words, times: (words * times).strip() or "x", _WORDS, st.sampled_from([1, 1, 3, 20, 120]))
 _SPEAKERS = st.sampled_from([("user", Origin.USER), ("assistant", Origin.AGENT), ("assistant", Origin.AGENT)])
+_ACTIONS = st.lists(st.sampled_from(["ran make", "edited a.py", "read b" * 80]), max_size=3)
 
 
 @st.composite
@@ -27,7 +28,10 @@ def _turns(draw: st.DrawFn) -> list[Turn]:
         turn = Turn(number, role, draw(_TEXTS), None, origin, number * 10, number * 10 + 10)
         told = draw(st.sampled_from(["id", "time", "nothing"]))
         turn = replace(turn, id=f"{number:036}" if told == "id" else "", at=number if told == "time" else None)
-        turns.append(replace(turn, branch=draw(st.sampled_from(["main", "main", "main", "other"]))))
+        done = draw(_ACTIONS) if role == "assistant" else []
+        text = turn.text if draw(st.booleans()) or not done else ""
+        branch = draw(st.sampled_from(["main", "main", "main", "other"]))
+        turns.append(replace(turn, branch=branch, text=text, actions=tuple(done)))
     return turns
 
 
@@ -41,7 +45,9 @@ def test_any_cut_of_the_turns_into_steps_gives_the_same_pieces(turns, cuts):
     whole = _packed(Packer("plain", "s"), turns)
     stored, pieces, start = Packer("plain", "s").to_json(), {}, 0
     for end in [*sorted(cuts), len(turns)]:
-        packer = Packer.resumed("plain", "s", json.loads(json.dumps(stored)), [each.text for each in pieces.values()])
+        packer = Packer.resumed(
+            "plain", "s", json.loads(json.dumps(stored)), [(piece.text, piece.actions) for piece in pieces.values()]
+        )
         pieces |= _packed(packer, turns[start:end])
         stored, start = packer.to_json(), max(start, end)
     assert list(pieces.items()) == list(whole.items())
@@ -51,7 +57,10 @@ def test_any_cut_of_the_turns_into_steps_gives_the_same_pieces(turns, cuts):
 @given(turns=_turns())
 def test_no_piece_is_over_the_bound_and_all_text_is_in_some_piece_in_order(turns):
     pieces = list(_packed(Packer("plain", "s"), turns).values())
-    assert all(0 < len(piece.text) <= LONGEST_PREVIEW for piece in pieces)
+    assert all(len(piece.text) <= LONGEST_PREVIEW and piece.meaning for piece in pieces)
+    assert {done for turn in turns for done in turn.actions} == {
+        done for piece in pieces for done in piece.actions.splitlines()
+    }
     assert "".join("".join(piece.text.split()) for piece in pieces) == "".join(
         "".join(turn.text.split()) for turn in turns
     )
@@ -90,12 +99,14 @@ def test_what_is_kept_of_the_open_piece_holds_no_word_of_it_and_needs_the_stored
     (piece,) = packer.add(turn)
     stored = packer.to_json()
     assert "zebra" not in json.dumps(stored)
-    grown = Packer.resumed("plain", "s", stored, ["other words", "zebra crossing\nand what another copy went on with"])
+    grown = Packer.resumed(
+        "plain", "s", stored, [("other words", ""), ("zebra crossing\nand what another copy went on with", "")]
+    )
     assert grown.open == piece
-    assert Packer.resumed("plain", "s", stored, ["zebra crosswalk"]).open is None
+    assert Packer.resumed("plain", "s", stored, [("zebra crosswalk", "")]).open is None
     for broken in ({}, {"open": {"text": [1]}, "said": ""}, {"open": None, "said": "%"}):
         with pytest.raises(InvalidInput):
-            Packer.resumed("plain", "s", broken, [""])
+            Packer.resumed("plain", "s", broken, [("", "")])
 
 
 def test_repeats_are_counted_and_the_count_stays_small():

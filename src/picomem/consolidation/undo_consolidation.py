@@ -140,7 +140,7 @@ def _stored(
     for entry in stored:
         memories.add_lineage(tx, scope, "episode", entry.id, 0, parents, done.id)
         if vectors is not None:
-            vectors.store_text(tx, scope, "episode", entry.doc, episodes.text_of(entry))
+            vectors.store_text(tx, scope, "episode", entry.doc, episodes.meaning_of(entry))
     return stored
 
 

@@ -127,6 +127,7 @@ class Engine:
         kinds: Sequence[Kind | str] = (),
         priority: Priority | str | None = None,
         tag: str = "",
+        file: str = "",
         since: Micros | str | None = None,
         until: Micros | str | None = None,
         as_of: Micros | str | None = None,
@@ -142,9 +143,10 @@ class Engine:
         """Answer a question within a budget of tokens.
 
         `as_of` is when it was believed, `valid_at` when it was true, `now` when the question is asked (for "last
-        Tuesday"). An answer that is less sure than `min_confidence` (0–1) has no hits and says so. Where nothing is
-        found, or nothing surely, or the store is down, the notes are searched as well, if any are configured. Any text
-        is a question; only a bad option raises InvalidInput.
+        Tuesday"). `file` is a path or a part of one: only what an agent said while it worked on that file is found. An
+        answer that is less sure than `min_confidence` (0–1) has no hits and says so. Where nothing is found, or nothing
+        surely, or the store is down, the notes are searched as well, if any are configured. Any text is a question;
+        only a bad option raises InvalidInput.
         """
         wanted = Wanted(
             limit=positive(limit, self.settings.recall.limit, "limit"),
@@ -155,11 +157,12 @@ class Engine:
                 kinds=tuple(chosen(Kind, kind, "kind") for kind in kinds),
                 priority=None if priority is None else chosen(Priority, priority, "priority"),
                 tag=tag,
+                file=file,
                 since=self._context.time(since),
                 until=self._context.time(until),
                 known_at=self._context.time(as_of),
                 valid_at=self._context.time(valid_at),
-                include_memories=include_memories,
+                include_memories=include_memories and not file,
                 include_transcripts=include_transcripts,
                 include_untrusted=include_untrusted,
             ),

@@ -187,7 +187,7 @@ class _Erasing:
         for episode, is_whole, _ in episodes.stored_episodes(self.tx, self.scope):
             if episode.id in self.plan.episodes:
                 self._note_damage("episode", is_whole)
-                self.texts += [episode.preview, episode.summary, episode.key]
+                self.texts += [episode.preview, episode.summary, episode.key, *episode.actions.splitlines()]
                 episodes.delete(self.tx, self.scope, episode)
                 memories.purge_lineage(self.tx, self.scope, "episode", episode.id)
         for transcript, *_ in episodes.stored_transcripts(self.tx, self.scope):

@@ -120,8 +120,10 @@ class _Scrubbing:
     def episode(self, stored: Stored[Episode]) -> None:
         old = stored.record
         preview, summary = self._redacted(old.preview), self._redacted(old.summary)
-        new = replace(old, preview=preview, summary=summary, tokens=count_tokens(preview))
-        if not self._to_write((preview, summary) != (old.preview, old.summary), stored.is_whole):
+        actions = "\n".join(map(self._redacted, old.actions.splitlines()))
+        new = replace(old, preview=preview, summary=summary, actions=actions, tokens=count_tokens(preview))
+        is_changed = (preview, summary, actions) != (old.preview, old.summary, old.actions)
+        if not self._to_write(is_changed, stored.is_whole):
             return
         episodes.rewrite_text(self.tx, self.scope, new)
         if stored.is_whole:
@@ -130,7 +132,7 @@ class _Scrubbing:
             self.to_rebuild.add("episode")
         vectors.remove(self.tx, self.scope, "episode", old.doc)
         if self.store_vector:
-            self.store_vector(self.tx, self.scope, "episode", old.doc, episodes.text_of(new))
+            self.store_vector(self.tx, self.scope, "episode", old.doc, episodes.meaning_of(new))
 
     def transcript(self, stored: Stored[Transcript]) -> None:
         old = stored.record

@@ -117,7 +117,9 @@ def _texts(engine: Engine) -> Iterator[_Result]:
 
 def _result(hit: Hit) -> _Result:
     place = f"memory {hit.key}" if hit.source == "memory" else hit.citation
-    return _Result(source=hit.source, id=hit.id, session=hit.session, place=place, text=hit.text)
+    return _Result(
+        source=hit.source, id=hit.id, session=hit.session, place=place, text="\n".join((hit.text, *hit.actions))
+    )
 
 
 def _is_known(question: OwnQuestion, texts: Sequence[_Result]) -> bool:
@@ -162,7 +164,7 @@ def _judge(engine: Engine) -> Callable[[OwnQuestion, Sequence[_Result]], metrics
     @cache
     def opened(episode: str) -> str:
         with suppress(NotFound, Refused, Corrupt):
-            return "\n".join(turn.text for turn in engine.show(episode)[2].turns)
+            return "\n".join(turn.shown for turn in engine.show(episode)[2].turns)
         return ""
 
     @cache

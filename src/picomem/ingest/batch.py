@@ -63,9 +63,16 @@ class Maker:
     def pack(self, packer: Packer, turn: Turn, batch: Batch) -> None:
         """Add a turn to the batch: its pieces, and what is asked for in it."""
         safe = self._redactor.redact(turn.text)
+        done = [self._redactor.redact(action) for action in turn.actions]
         batch.turns += 1
-        batch.redacted += len(safe.findings)
-        turn = replace(turn, text=safe.text, role=self._label(turn.role), branch=self._label(turn.branch))
+        batch.redacted += len(safe.findings) + sum(len(action.findings) for action in done)
+        turn = replace(
+            turn,
+            text=safe.text,
+            role=self._label(turn.role),
+            branch=self._label(turn.branch),
+            actions=tuple(action.text for action in done),
+        )
         made = list(packer.add(turn))
         batch.pieces |= {piece.identity: piece for piece in made}
         # A speaker in somebody's log is a person, but not the user: what they want is no wish of the user's.
@@ -88,8 +95,8 @@ class Maker:
         )
 
     def prepared(self, batches: Sequence[Batch]) -> dict[str, Ready]:
-        """What each piece of some batches needs besides its text, by the text."""
-        texts = list({piece.text: None for batch in batches for piece in batch.pieces.values()})
+        """What each piece of some batches needs besides its text, by what its vector is made of."""
+        texts = list({piece.meaning: None for batch in batches for piece in batch.pieces.values()})
         if not texts:
             return {}
         vectors = self._vectors.prepare(texts) if self._vectors else [None] * len(texts)

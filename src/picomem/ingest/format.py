@@ -165,6 +165,7 @@ class State:
         at: Micros | None = None,
         key: str = "",
         ids: tuple[object, object, object] = ("", "", ""),
+        actions: tuple[str, ...] = (),
     ) -> Sequence[Turn]:
         """The turn of `line`, cleaned and counted; nothing where only markup was said, or `key` was seen
         before.
@@ -174,7 +175,7 @@ class State:
         """
         if origin is Origin.USER and has_open_block(text):
             origin = Origin.OTHER
-        if not (text := clean(text)):
+        if not (text := clean(text)) and not actions:
             self.skipped.add("noise")
             return ()
         if origin is Origin.USER and _says_something(text) and not _says_something(own_words(text)):
@@ -185,7 +186,7 @@ class State:
         if at is not None:
             self.note(started_at=at)
         ids_of = (short(ids[0]), short(ids[1]), short(ids[2]))
-        turn = Turn(self.turns, role, text, at, origin, line.offset, line.end, *ids_of)
+        turn = Turn(self.turns, role, text, at, origin, line.offset, line.end, *ids_of, actions=actions)
         self.turns += 1
         return (turn,)
 

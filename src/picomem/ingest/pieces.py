@@ -31,6 +31,7 @@ from picomem.records.transcript import Turn
 from picomem.values import dataclass, fields, replace
 
 LONGEST_PREVIEW = 1_500  # characters; the bound that the requirement sets
+LONGEST_ACTIONS = 1_000  # characters of all actions of a piece
 _GLOBAL_ID = 32  # an id this long is a UUID or a hash: the same in a copy of the transcript
 _DIGEST = 12  # hexadecimal digits of a hash that are kept of a turn that was said
 _REMEMBERED = 4_096  # turns without id and time whose repeats are told apart
@@ -52,6 +53,12 @@ class Piece:
     started_at: Micros | None
     ended_at: Micros | None
     identity: str
+    actions: str = ""  # a line each
+
+    @property
+    def meaning(self) -> str:
+        """What its vector is made of: the words, or what was done where nothing was said."""
+        return self.text or self.actions
 
 
 class Said:
@@ -68,7 +75,7 @@ class Said:
 
     def before(self, turn: Turn) -> int:
         """How often it was said before; this time is counted."""
-        digest = content_hash(turn.role, turn.text)[:_DIGEST]
+        digest = content_hash(turn.role, turn.text or turn.shown)[:_DIGEST]
         count = self._counts.pop(digest, 0)
         self._counts[digest] = min(count + 1, 0xFFFF)
         if len(self._counts) > _REMEMBERED:
@@ -94,14 +101,15 @@ class Packer:
         return {"open": _without_words(self.open) if self.open else None, "said": self._said.packed()}
 
     @classmethod
-    def resumed(cls, host: str, session: str, stored: Mapping[str, Any], previews: Iterable[str]) -> Packer:
-        """The packer that gave `stored`; `previews` are the stored texts that may begin with the open piece's words.
+    def resumed(cls, host: str, session: str, stored: Mapping[str, Any], episodes: Iterable[tuple[str, str]]) -> Packer:
+        """The packer that gave `stored`; `episodes` are the stored previews and actions that may begin with the open
+        piece's words.
 
         Where none does any more, nothing is open: the next turn begins a piece. Raises InvalidInput where `stored`
         is not what `to_json` gave.
         """
         try:
-            return cls(host, session, _with_words(stored["open"], previews), Said(stored["said"]))
+            return cls(host, session, _with_words(stored["open"], episodes), Said(stored["said"]))
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput("The stored state of a transcript cannot be read; read it from the start.") from error
 
@@ -113,10 +121,11 @@ class Packer:
             self.open = grown
             yield grown
             return
-        parts = list(cut(turn.text))
+        parts = list(cut(turn.text)) or [""]
         name = identity(self._host, self.session, turn, repeat)
         for number, text in enumerate(parts):
-            piece = _piece(turn, number, text, content_hash(name, str(number)) if number else name)
+            actions = "" if number else "\n".join(turn.actions)  # of a turn in parts they stand with the first
+            piece = _piece(turn, number, text, actions, content_hash(name, str(number)) if number else name)
             self.open = piece if _packs(turn) and len(parts) == 1 else None
             yield piece
 
@@ -124,13 +133,16 @@ class Packer:
         last = self.open
         if last is None or turn.forks or not _packs(turn) or last.role != _role(turn) or last.branch != turn.branch:
             return None
-        text = f"{last.text}\n{turn.text}"
-        if len(text) > LONGEST_PREVIEW:
+        text = "\n".join(filter(None, (last.text, turn.text)))
+        actions = "\n".join(dict.fromkeys((*last.actions.splitlines(), *turn.actions)))
+        if len(text) > LONGEST_PREVIEW or len(actions) > LONGEST_ACTIONS:
             return None
-        return replace(last, last_turn=turn.index, end=turn.end, text=text, ended_at=turn.at or last.ended_at)
+        return replace(
+            last, last_turn=turn.index, end=turn.end, text=text, actions=actions, ended_at=turn.at or last.ended_at
+        )
 
 
-def _piece(turn: Turn, part: int, text: str, name: str) -> Piece:
+def _piece(turn: Turn, part: int, text: str, actions: str, name: str) -> Piece:
     return Piece(
         first_turn=turn.index,
         last_turn=turn.index,
@@ -144,6 +156,7 @@ def _piece(turn: Turn, part: int, text: str, name: str) -> Piece:
         started_at=turn.at,
         ended_at=turn.at,
         identity=name,
+        actions=actions,
     )
 
 
@@ -156,18 +169,22 @@ def _packs(turn: Turn) -> bool:
     return turn.origin is Origin.AGENT
 
 
+_WORDS = ("text", "actions")
+
+
 def _without_words(piece: Piece) -> dict[str, Any]:
     stored = {field.name: getattr(piece, field.name) for field in fields(Piece)}
-    return {**stored, "text": [len(piece.text), content_hash(piece.text)]}
+    return {**stored, **{name: [len(stored[name]), content_hash(stored[name])] for name in _WORDS}}
 
 
-def _with_words(stored: Mapping[str, Any] | None, previews: Iterable[str]) -> Piece | None:
+def _with_words(stored: Mapping[str, Any] | None, episodes: Iterable[tuple[str, str]]) -> Piece | None:
     if stored is None:
         return None
-    length, digest = stored["text"]
-    for preview in previews:
-        if content_hash(preview[:length]) == digest:
-            return Piece(**{**stored, "text": preview[:length], "origin": Origin(stored["origin"])})
+    spans = [stored.get(name, (0, content_hash(""))) for name in _WORDS]
+    for words in episodes:
+        begins = [text[:length] for text, (length, _) in zip(words, spans, strict=True)]
+        if [content_hash(text) for text in begins] == [digest for _, digest in spans]:
+            return Piece(**{**stored, **dict(zip(_WORDS, begins, strict=True)), "origin": Origin(stored["origin"])})
     return None
 
 
@@ -182,9 +199,10 @@ def identity(host: str, session: str, turn: Turn, repeat: int = 0) -> str:
         return content_hash(host, turn.id)
     if turn.id:
         return content_hash(host, session, turn.id)
+    said = turn.text or turn.shown
     if turn.at is not None:
-        return content_hash(host, turn.role, str(turn.at), turn.text)
-    return content_hash(host, session, turn.role, turn.text, str(repeat))
+        return content_hash(host, turn.role, str(turn.at), said)
+    return content_hash(host, session, turn.role, said, str(repeat))
 
 
 def apart(known: str, session: str) -> str:
@@ -211,15 +229,20 @@ def fate(fresh: Episode, old: Episode | None, ours: bool) -> Fate:
     """
     if old is None:
         return Fate.NEW
-    holds = old.preview == fresh.preview or (
-        fresh.origin is Origin.AGENT and old.preview.startswith(f"{fresh.preview}\n")
-    )
+    same = (old.preview, old.actions) == (fresh.preview, fresh.actions)
+    holds = same or (fresh.origin is Origin.AGENT and _begins_with(old, fresh))
     if ours:
-        moved = old.preview == fresh.preview and not _same_place(old, fresh)
+        moved = same and not _same_place(old, fresh)
         return Fate.KEPT if holds and not moved else Fate.CHANGED
     if holds:
         return Fate.KEPT
-    return Fate.CHANGED if fresh.preview.startswith(f"{old.preview}\n") else Fate.APART
+    return Fate.CHANGED if _begins_with(fresh, old) else Fate.APART
+
+
+def _begins_with(longer: Episode, shorter: Episode) -> bool:
+    """Whether one episode's words are those of the other, and more."""
+    pairs = ((longer.preview, shorter.preview), (longer.actions, shorter.actions))
+    return all(not begin or text == begin or text.startswith(f"{begin}\n") for text, begin in pairs)
 
 
 def _same_place(one: Episode, other: Episode) -> bool:

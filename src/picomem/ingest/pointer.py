@@ -30,8 +30,9 @@ class Opened:
     note: str = ""
 
 
-def open_episode(episode: Episode, transcript: Transcript | None, redactor: Redactor) -> Opened:
-    """Read the span of an episode from its transcript."""
+def open_episode(episode: Episode, transcript: Transcript | None, redactor: Redactor, *, whole: bool = False) -> Opened:
+    """Read the span of an episode from its transcript: the messages of which it was made, or all that there are, where
+    it is damaged and can decide nothing (`whole`)."""
     if transcript is None:
         return Opened("gone", (), "The record of the transcript is gone; only the preview is left.")
     path = _path(transcript)
@@ -41,12 +42,18 @@ def open_episode(episode: Episode, transcript: Transcript | None, redactor: Reda
         return Opened("gone", (), f"The transcript {transcript.path} is gone; only the preview is left.")
     except InvalidInput as error:
         return Opened("unreadable", (), f"{error} Only the preview is left.")
-    turns = _meant(episode, [replace(turn, text=redactor.redact(turn.text).text) for turn in turns])
+    turns = [_redacted(turn, redactor) for turn in turns]
+    turns = turns if whole else _meant(episode, turns)
     if not turns:
         return Opened("changed", (), f"The transcript {path} was rewritten; only the preview is left.")
     # Who said it was told by what stood before in the file, so the episode knows it and the span does not.
     told = {"role": episode.role, "origin": episode.origin, "branch": episode.branch}
     return Opened("open", tuple(replace(turn, index=episode.first_turn + n, **told) for n, turn in enumerate(turns)))
+
+
+def _redacted(turn: Turn, redactor: Redactor) -> Turn:
+    actions = tuple(redactor.redact(action).text for action in turn.actions)
+    return replace(turn, text=redactor.redact(turn.text).text, actions=actions)
 
 
 def _path(transcript: Transcript) -> Path:
@@ -69,15 +76,16 @@ def _read(episode: Episode, transcript: Transcript, path: Path) -> list[Turn]:
 
 
 def _meant(episode: Episode, turns: Sequence[Turn]) -> list[Turn]:
-    """Those of the turns that make up the preview, in order; none where it cannot be made of them."""
+    """Those of the turns that make up the preview and the actions, in order; none where they cannot be made of them."""
     meant: list[Turn] = []
-    left = episode.preview
+    left, actions = episode.preview, set(episode.actions.splitlines())
     for turn in turns:
-        if left == turn.text or left.startswith(f"{turn.text}\n"):
+        if not turn.text:
+            if turn.actions and actions.issuperset(turn.actions):
+                meant.append(turn)
+        elif left == turn.text or left.startswith(f"{turn.text}\n"):
             meant.append(turn)
             left = left[len(turn.text) + 1 :]
-            if not left:
-                return meant
-        elif not meant and episode.preview in turn.text:
+        elif not any(said.text for said in meant) and episode.preview and episode.preview in turn.text:
             return [turn]  # a part of a turn that is longer than a preview
-    return []
+    return [] if left else meant

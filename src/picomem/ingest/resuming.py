@@ -183,8 +183,8 @@ class Resumer:
         packed = stored.get("packer", {})
         first = (packed.get("open") or {}).get("identity", "")
         session = state.info.session or known.session
-        previews = (row.preview for _, row in rows_of(tx, self._scope, first, session) if row is not None)
-        packer = Packer.resumed(form.name, session, packed, previews)
+        rows = (row for _, row in rows_of(tx, self._scope, first, session) if row is not None)
+        packer = Packer.resumed(form.name, session, packed, ((row.preview, row.actions) for row in rows))
         return Reading(known, state, packer, look, set(stored.get("owners", ())), unchanged)
 
 

@@ -204,7 +204,7 @@ class Writing:
         for name, piece in batch.pieces.items():
             if name in purged:
                 continue
-            ready = prepared[piece.text]
+            ready = prepared[piece.meaning]
             fresh = episode_of(piece, transcript.id, ready.tokens, now)
             if name in unknown:
                 new[name] = fresh
@@ -223,12 +223,12 @@ class Writing:
                 continue
             stored = episodes.renew(tx, self._scope, old, fresh)
             report.updated += 1
-            if old.preview != fresh.preview:
+            if (old.preview, old.actions) != (fresh.preview, fresh.actions):
                 news[name] = stored.id, old.preview
                 self._store_vector(tx, stored, ready)
         for name, stored in zip(new, episodes.insert_all(tx, self._scope, list(new.values())), strict=True):
             news[name] = stored.id, ""
-            self._store_vector(tx, stored, prepared[batch.pieces[name].text])
+            self._store_vector(tx, stored, prepared[batch.pieces[name].meaning])
         report.episodes += len(new)
         self._ask(tx, transcript, batch, news, report)
         return owners

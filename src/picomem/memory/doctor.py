@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from picomem.errors import Corrupt, DiskFull, InvalidInput, Locked, ReadOnly, StoreError
+from picomem.ingest.pieces import cut
 from picomem.ingest.pointer import open_episode
 from picomem.memory.remember import Writer
 from picomem.policy.redact import Redactor
@@ -369,11 +370,12 @@ def _read_again(tx: Transaction, scope: Scope, episode: Episode, redactor: Calla
         transcript = episodes.transcript(tx, scope, episode.transcript_id)
     except Corrupt:
         return None  # the pointer itself may be what is damaged
-    # What is asked is whether the messages are there, so the damaged preview must not decide it.
-    opened = open_episode(replace(episode, preview=""), transcript, redactor())
+    opened = open_episode(episode, transcript, redactor(), whole=True)
     if opened.state != "open" or not opened.turns or episode.part:
         return None
-    return replace(episode, preview="\n".join(turn.text for turn in opened.turns)[:1500])
+    said = "\n".join(turn.text for turn in opened.turns if turn.text)
+    actions = dict.fromkeys(action for turn in opened.turns for action in turn.actions)
+    return replace(episode, preview=next(cut(said), ""), actions="\n".join(actions))
 
 
 def _check_vectors(tx: Transaction, scope: Scope, model: str, result: Diagnosis, repair: bool) -> None:

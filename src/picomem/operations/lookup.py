@@ -91,7 +91,7 @@ def show(engine: Engine, request: Show) -> ShowResult:
     episode, transcript, opened = engine.show(request.episode)
     hit = hit_view(episode_hit(episode, transcript, 0.0, ""))
     turns = [
-        TurnView(turn.index + 1, turn.role, turn.origin.value, None if turn.at is None else iso(turn.at), turn.text)
+        TurnView(turn.index + 1, turn.role, turn.origin.value, None if turn.at is None else iso(turn.at), turn.shown)
         for turn in opened.turns
     ]
     return ShowResult(hit, opened.state, opened.note, turns)

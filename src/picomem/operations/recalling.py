@@ -28,6 +28,7 @@ class Recall:
     )
     priority: str | None = option("only memories of this priority or above", None, choices=tuple(Priority))
     tag: str = option("only memories with this tag", "")
+    file: str = option("only sessions' episodes in which an agent touched this file: a path, or a part of one", "")
     limit: int | None = option("hits at most", None, short="-n", least=1, most=MOST_ROWS)
     token_budget: int | None = option("tokens of all hits together at most", None)
     min_confidence: float | None = option("0–1: an answer less sure than that is “nothing found” (0: any)", None)
@@ -65,6 +66,7 @@ def recall(engine: Engine, request: Recall) -> AnswerView:
         kinds=[] if "knowledge" in kinds else sorted(durable),
         priority=request.priority,
         tag=request.tag,
+        file=request.file,
         since=span.since if span else moment(request.since, now, engine.zone),
         until=span.until if span else moment(request.until, now, engine.zone, end=True),
         as_of=instant(request.as_of, now, engine.zone),
@@ -101,6 +103,7 @@ def _recalled(answer: AnswerView) -> str:
         else:
             place = f"; {hit.citation}" if hit.citation else ""
             lines.append(f"- episode {hit.id} [{fenced(hit.role[:40], hit.origin)}{place}]: {text}")
+            lines += [f"  {fenced(action, hit.origin)}" for action in hit.actions]
     return f"Found {len(lines)} memories:\n" + "\n".join(lines)
 
 

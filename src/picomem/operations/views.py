@@ -34,6 +34,7 @@ class HitView:
     transcript: str
     turns: list[int]
     citation: str
+    actions: list[str]
     abandoned: bool
 
 
@@ -44,6 +45,7 @@ def hit_view(hit: Hit, citations: str = "auto") -> HitView:
         origin=hit.origin.value,
         at=iso_or_none(hit.at),
         tags=list(hit.tags),
+        actions=list(hit.actions),
         turns=[turn + 1 for turn in hit.turns or ()],
         citation="" if citations == "off" else hit.citation,
     )

@@ -101,7 +101,7 @@ def _handed_out(
         }
         for doc, share in some:
             episode = records.get(doc)
-            if episode is None or not looking.wanted.filters.admits_origin(episode.origin):
+            if episode is None or not looking.wanted.filters.admits_episode(episode):
                 continue
             name = episode.transcript_id
             if name not in transcripts and name not in damaged:
@@ -112,7 +112,9 @@ def _handed_out(
                     looking.damaged.append(name)
             if name in damaged:
                 continue
-            hits.append(episode_hit(episode, transcripts[name], share, why(doc, signals.evidence(doc), words)))
+            evidence = signals.evidence(doc)
+            asked = evidence.words.keys()
+            hits.append(episode_hit(episode, transcripts[name], share, why(doc, evidence, words), asked))
             if len(hits) == looking.wanted.limit:
                 return hits
     return hits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from picomem.clock import Micros
+from picomem.records.episode import Episode
 from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
@@ -18,6 +19,7 @@ class Filters:
     kinds: tuple[Kind, ...] = ()
     priority: Priority | None = None
     tag: str = ""
+    file: str = ""  # a path, or the end or a part of one, that an agent read or wrote
     since: Micros | None = None
     until: Micros | None = None
     known_at: Micros | None = None
@@ -60,6 +62,10 @@ class Filters:
         if self.known_at is None:
             return memory.known_to is None  # whatever the clock says: it may have been set back
         return memory.known_from <= known_at and (memory.known_to is None or memory.known_to > known_at)
+
+    def admits_episode(self, episode: Episode) -> bool:
+        named = not self.file or any(self.file in action for action in episode.actions.splitlines())
+        return named and self.admits_origin(episode.origin)
 
     def admits_origin(self, origin: Origin) -> bool:
         return self.include_untrusted or origin.trusted

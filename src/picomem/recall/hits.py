@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from picomem.clock import to_datetime
@@ -9,6 +10,8 @@ from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Evidence
 from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Hit
+from picomem.text.terms import terms
+from picomem.text.tokens import count_tokens
 from picomem.values import replace
 
 if TYPE_CHECKING:
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from picomem.records.memory import Memory
     from picomem.records.session import Message
 
+_MOST_ACTIONS = 8  # that a hit shows
 HIT_OVERHEAD = 24  # tokens of a hit's key, score, date and citation, which are handed out with its text
 
 
@@ -41,16 +45,26 @@ def memory_hit(memory: Memory, score: float, why: str, *, context: bool, citatio
     )
 
 
-def episode_hit(episode: Episode, transcript: Transcript | None, score: float, why: str) -> Hit:
-    """An episode as a hit, with the pointer that opens it."""
+def episode_hit(
+    episode: Episode, transcript: Transcript | None, score: float, why: str, words: AbstractSet[str] | None = None
+) -> Hit:
+    """An episode as a hit, with the pointer that opens it. Of what was done in it the hit has what holds one of the
+    `words` of a question; all where there is no question."""
+    text, actions = episode.summary or episode.preview, tuple(episode.actions.splitlines())
+    if words is not None:
+        fitting = tuple(action for action in actions if not words.isdisjoint(terms(action)))
+        actions = (fitting if text else fitting or actions)[:_MOST_ACTIONS]
+    if not text:
+        text, actions = "\n".join(actions), ()
     return Hit(
         source="episode",
         id=episode.id,
-        text=episode.summary or episode.preview,
+        text=text,
+        actions=actions,
         score=score,
         why=why,
         origin=episode.origin,
-        tokens=episode.tokens + HIT_OVERHEAD,
+        tokens=episode.tokens + HIT_OVERHEAD + (count_tokens("\n".join(actions)) if actions else 0),
         at=episode.started_at,
         key=episode.key,
         kind=episode.category,
@@ -109,6 +123,7 @@ def why(doc: int, found: Evidence, words: WordMatches) -> str:
 def redacted(hit: Hit, redactor: Redactor) -> Hit:
     """What was stored before a rule existed is redacted on the way out."""
     text, context = redactor.redact(hit.text).text, redactor.redact(hit.context).text
-    if text == hit.text and context == hit.context:
+    actions = tuple(redactor.redact(action).text for action in hit.actions)
+    if (text, context, actions) == (hit.text, hit.context, hit.actions):
         return hit
-    return replace(hit, text=text, context=context)
+    return replace(hit, text=text, context=context, actions=actions)

@@ -71,3 +71,4 @@ class Episode:
     tokens: int = 0
     doc: int = 0
     created_at: Micros = 0
+    actions: str = ""  # what the agent did in it, a line each (ingest/actions.py)

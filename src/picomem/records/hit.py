@@ -36,6 +36,7 @@ class Hit:
     transcript: str = ""
     turns: tuple[int, int] | None = None
     citation: str = ""
+    actions: tuple[str, ...] = ()  # of what its speaker did, that which fits the question
     abandoned: bool = False  # its user went back to before it was said, and took another way
 
 

@@ -27,6 +27,12 @@ class Turn:
     parent: str = ""
     branch: str = ""
     forks: bool = False  # it goes on from another turn than the one before
+    actions: tuple[str, ...] = ()  # what its speaker did, a line each (ingest/actions.py)
+
+    @property
+    def shown(self) -> str:
+        """What was said and done, as a person reads it."""
+        return "\n".join(filter(None, (self.text, *self.actions)))
 
 
 @dataclass(frozen=True, slots=True)

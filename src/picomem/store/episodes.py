@@ -167,17 +167,19 @@ def rewrite_preview(tx: Transaction, scope: Scope, episode: Episode) -> None:
         id=episode.id,
         preview=episode.preview,
         tokens=episode.tokens,
+        actions=episode.actions,
     )
 
 
 def rewrite_text(tx: Transaction, scope: Scope, episode: Episode) -> None:
-    """Store another preview and another summary for an episode, without touching full text."""
+    """Store other words for an episode, without touching full text."""
     sql(tx).run(
         "rewrite_episode_text",
         user=scope.user,
         id=episode.id,
         preview=episode.preview,
         summary=episode.summary,
+        actions=episode.actions,
         tokens=episode.tokens,
     )
 
@@ -265,8 +267,13 @@ def timeline(
 
 
 def text_of(episode: Episode) -> str:
-    """What full text and vectors are made from."""
-    return f"{episode.preview}\n{episode.summary}" if episode.summary else episode.preview
+    """What full text is made from."""
+    return "\n".join(filter(None, (episode.preview, episode.summary, episode.actions)))
+
+
+def meaning_of(episode: Episode) -> str:
+    """What a vector is made of: the words, or what was done where nothing was said."""
+    return "\n".join(filter(None, (episode.preview, episode.summary))) or episode.actions
 
 
 def document(episode: Episode) -> Document:
@@ -325,6 +332,7 @@ def _record(row: Row) -> Episode:
         identity=row[18],
         created_at=row[19],
         doc=row[20],
+        actions=row[22] or "",
     )
 
 

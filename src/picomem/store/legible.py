@@ -22,7 +22,7 @@ _MAY_BE_NULL = {
     "memories": {"valid_to", "known_to", "expires_at", "closed_by"},
     "changes": {"before", "after"},
     "transcripts": {"started_at", "ended_at", "abandoned"},
-    "episodes": {"started_at", "ended_at"},
+    "episodes": {"started_at", "ended_at", "actions"},
     "sessions": {"archived_at", "last_consolidated_at"},
     "consolidations": {"before_at"},
     "tombstones": {"size"},

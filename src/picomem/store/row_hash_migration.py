@@ -1,4 +1,5 @@
-"""The step of schema 0006 that SQL cannot do: a row hash for every row that is there.
+"""What SQL cannot do of a migration: a row hash for every row that is there (schema 0006), and another one where a
+column is added (`hash_anew`).
 
 A row that did not match the hash that it had before, which covered its texts alone, gets none, so it is as damaged
 afterwards as it was before.
@@ -33,8 +34,20 @@ def hash_rows(connection: apsw.Connection) -> None:
             _hash_by_rowid(connection, table)
 
 
-def _hash_by_rowid(connection: apsw.Connection, table: str) -> None:
+def hash_anew(connection: apsw.Connection, table: str, added: str) -> None:
+    """Give the rows of a table the hash over a column that was added as the last one; a damaged row stays damaged."""
+    assert COLUMNS[table][-1] == added
     names = ", ".join(COLUMNS[table])
+    page = f"SELECT rowid, {names}, row_hash FROM {table} WHERE rowid > :last ORDER BY rowid LIMIT {_PAGE}"
+    last = -(1 << 63)
+    while rows := rows_of(connection, page, {"last": last}):
+        hashes = [(row_hash(table, row[1:-1]), row[0]) for row in rows if row[-1] == row_hash(table, row[1:-2])]
+        connection.executemany(f"UPDATE {table} SET row_hash = ? WHERE rowid = ?", hashes)
+        last = rows[-1][0]
+
+
+def _hash_by_rowid(connection: apsw.Connection, table: str) -> None:
+    names = ", ".join(_columns_there(connection, table))
     # A damaged file may give any rowid, so the first page has no lower bound.
     page = f"SELECT rowid, {names}, {_stored(table)} FROM {table} WHERE rowid > :last ORDER BY rowid LIMIT {_PAGE}"
     last = -(1 << 63)
@@ -42,6 +55,12 @@ def _hash_by_rowid(connection: apsw.Connection, table: str) -> None:
         hashes = [(_hash(table, row[1:]), row[0]) for row in rows]
         connection.executemany(f"UPDATE {table} SET row_hash = ? WHERE rowid = ?", hashes)
         last = rows[-1][0]
+
+
+def _columns_there(connection: apsw.Connection, table: str) -> list[str]:
+    """The columns that are hashed, as far as the schema has them by now: later steps add others."""
+    there = {name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")}
+    return [name for name in COLUMNS[table] if name in there]
 
 
 def _hash_few(connection: apsw.Connection, table: str) -> None:

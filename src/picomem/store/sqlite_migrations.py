@@ -45,6 +45,12 @@ def _move_user_rows(connection: apsw.Connection) -> None:
     move_user_rows(connection)
 
 
+def _hash_episodes_anew(connection: apsw.Connection) -> None:
+    from picomem.store.row_hash_migration import hash_anew
+
+    hash_anew(connection, "episodes", "actions")
+
+
 STEPS = (
     Step(("0001", "search_sqlite"), _name_the_store),
     Step(("0002",)),
@@ -54,6 +60,7 @@ STEPS = (
     Step(("0006",), _hash_rows),
     Step(("0007",)),
     Step(("0008", "search_sqlite_0008"), _move_user_rows),
+    Step(("0009",), _hash_episodes_anew),
 )
 SCHEMA_VERSION = len(STEPS)
 

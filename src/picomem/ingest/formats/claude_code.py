@@ -29,6 +29,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from picomem.ingest.actions import actions_of
 from picomem.ingest.format import (
     LineFormat,
     Place,
@@ -202,7 +203,8 @@ def _assistant(state: State, line: Line, record: Record) -> Sequence[Turn]:
         return ()
     text = _visible(state, message.get("content"))
     text = "\n\n".join(filter(None, (text, *_asked(state, message.get("content")))))
-    if not text:
+    actions = _actions(state, message.get("content"))
+    if not text and not actions:
         return ()
     message_id = short(message.get("id"))
     return state.say(
@@ -211,8 +213,16 @@ def _assistant(state: State, line: Line, record: Record) -> Sequence[Turn]:
         role="assistant",
         origin=Origin.AGENT,
         at=moment(record.get("timestamp")),
-        key=f"{message_id}\n{text}" if message_id else _identity(record),
+        key="\n".join((message_id, text, *actions)) if message_id else _identity(record),
         ids=(_identity(record), record.get("parentUuid"), record.get("gitBranch")),
+        actions=actions,
+    )
+
+
+def _actions(state: State, content: object) -> tuple[str, ...]:
+    calls = (block for block in _objects(content) if block.get("type") == "tool_use")
+    return tuple(
+        action for call in calls for action in actions_of(short(call.get("name")), inner(call, "input"), state.info.cwd)
     )
 
 

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from picomem.ingest.actions import actions_of
 from picomem.ingest.format import (
     LineFormat,
     Place,
@@ -25,6 +26,7 @@ from picomem.ingest.format import (
     moment,
     moved,
     record_in,
+    record_of,
     short,
     texts,
 )
@@ -43,13 +45,11 @@ _QUIET = {
     "security_risk_score": "bookkeeping",
     "realtime_item": "bookkeeping",
 }
+_CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _ITEMS = {
     "reasoning": "thinking",
-    "function_call": "tool",
     "function_call_output": "tool",
-    "custom_tool_call": "tool",
     "custom_tool_call_output": "tool",
-    "local_shell_call": "tool",
     "local_shell_call_output": "tool",
     "web_search_call": "tool",
     "image_generation_call": "tool",
@@ -197,6 +197,8 @@ def _bare(state: State, line: Line, record: Record) -> Sequence[Turn]:
 
 def _item(state: State, line: Line, item: Record, at: int | None) -> Sequence[Turn]:
     kind, role = item.get("type"), item.get("role")
+    if kind in _CALLS:
+        return _call(state, line, item, at)
     if kind != "message":
         state.skipped.add(_ITEMS[kind]) if isinstance(kind, str) and kind in _ITEMS else state.unknown(kind)
         return ()
@@ -222,6 +224,21 @@ def _item(state: State, line: Line, item: Record, at: int | None) -> Sequence[Tu
     return _say(state, line, role, text, at, key, item.get("id"))
 
 
+def _call(state: State, line: Line, item: Record, at: int | None) -> Sequence[Turn]:
+    """What the agent did by a call of a tool: its arguments are JSON in a string, an object, or the bare input."""
+    state.skipped.add("tool")
+    given = item.get("arguments", item.get("action", item.get("input")))
+    if isinstance(given, str):
+        given = record_of(given.encode("utf-8", "replace")) or {"input": given}
+    tool = short(item.get("name")) or "shell"
+    actions = actions_of(tool, given if isinstance(given, dict) else {}, state.info.cwd)
+    if not actions:
+        return ()
+    call = short(item.get("call_id")) or short(item.get("id"))
+    key = "\n".join((call, str(at), *actions)) if call or at is not None else ""
+    return _say(state, line, "assistant", "", at, key, call, actions)
+
+
 def _event(state: State, line: Line, event: Record, at: int | None) -> Sequence[Turn]:
     kind = event.get("type")
     if kind == "thread_name_updated":
@@ -239,7 +256,16 @@ def _event(state: State, line: Line, event: Record, at: int | None) -> Sequence[
     return turns
 
 
-def _say(state: State, line: Line, role: str, text: str, at: int | None, key: str, item_id: object) -> Sequence[Turn]:
+def _say(
+    state: State,
+    line: Line,
+    role: str,
+    text: str,
+    at: int | None,
+    key: str,
+    item_id: object,
+    actions: tuple[str, ...] = (),
+) -> Sequence[Turn]:
     state.note(session=state.marks.get("session"))
     agent = role == "assistant" or "subagent" in state.marks
     return state.say(
@@ -250,6 +276,7 @@ def _say(state: State, line: Line, role: str, text: str, at: int | None, key: st
         at=at,
         key=key,
         ids=(item_id, "", state.info.branch),
+        actions=actions,
     )
 
 

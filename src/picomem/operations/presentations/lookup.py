@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.operations.presentation import Block, Entry, Heading, Presentation, Sentence, Text, Verbatim
-from picomem.operations.presentations.wording import attributed, day, details, step
+from picomem.operations.presentations.wording import attributed, day, details, plural, step
 
 if TYPE_CHECKING:
     from picomem.operations.lookup import (
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
         TimelineResult,
         WhyResult,
     )
+    from picomem.operations.views import HitView
+
+_MOST_ACTIONS = 3  # of an episode in the timeline
 
 
 def memories(result: MemoriesResult) -> Presentation:
@@ -83,6 +86,12 @@ def versions(result: HistoryResult) -> Presentation:
     return Presentation(blocks=tuple(blocks))
 
 
+def _actions(hit: HitView) -> list[Text]:
+    shown = [Text(f"· {action}", 1) for action in hit.actions[:_MOST_ACTIONS]]
+    more = len(hit.actions) - len(shown)
+    return [*shown, Text(f"· and {plural(more, 'more action')}", 1)] if more else shown
+
+
 def timeline(result: TimelineResult) -> Presentation:
     blocks: list[Block] = []
     session = None
@@ -91,7 +100,7 @@ def timeline(result: TimelineResult) -> Presentation:
             session = hit.session
             project = f"  [{hit.project}]" if hit.project else ""
             blocks.append(Heading(f"── {hit.citation.split(' turn')[0]}{project}"))
-        blocks.append(Entry(f"{day(hit.at)}  {hit.role}  ({hit.id})", (Text(hit.text, 2),)))
+        blocks.append(Entry(f"{day(hit.at)}  {hit.role}  ({hit.id})", (Text(hit.text, 2), *_actions(hit))))
     if not blocks and not result.warnings:
         blocks.append(Sentence("Nothing was said then; `picomem ingest` reads past sessions."))
     return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings))

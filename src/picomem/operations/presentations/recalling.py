@@ -32,7 +32,8 @@ def _entry(number: int, hit: HitView) -> Entry:
     context = [Text(f"why it matters: {hit.context}")] if hit.context else []
     name = {"memory": hit.key, "note": day(hit.at)}.get(hit.source, hit.id)
     account = Text(f"{hit.score:.2f} · {hit.why} · {name}")
-    return Entry(_heading(hit), (Text(attributed(hit.text, hit.origin)), *context, account), number)
+    actions = [Text(f"· {action}", 2) for action in hit.actions]
+    return Entry(_heading(hit), (Text(attributed(hit.text, hit.origin)), *actions, *context, account), number)
 
 
 def _heading(hit: HitView) -> str:

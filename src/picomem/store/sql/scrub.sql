@@ -10,7 +10,7 @@ UPDATE memories SET content = :content, context = :context, tags = :tags, relate
 WHERE user_id = :user AND id = :id AND version = :version
 
 -- name: rewrite_episode_text
-UPDATE episodes SET preview = :preview, summary = :summary, tokens = :tokens
+UPDATE episodes SET preview = :preview, summary = :summary, tokens = :tokens, actions = :actions
 WHERE user_id = :user AND id = :id
 
 -- name: retitle_transcript

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from picomem.ingest.actions import actions_of
 from picomem.ingest.format import (
     LineFormat,
     Place,
@@ -163,7 +164,8 @@ def _message(state: State, line: Line, record: Record) -> Sequence[Turn]:
     text, others = texts(message.get("content"))
     for kind in others:
         state.skipped.add(_BLOCKS[kind]) if kind in _BLOCKS else state.unknown(kind)
-    if not text.strip():
+    actions = _actions(state, message) if role == "assistant" else ()
+    if not text.strip() and not actions:
         if not others:
             state.skipped.add("noise")
         return ()
@@ -182,8 +184,20 @@ def _message(state: State, line: Line, record: Record) -> Sequence[Turn]:
         role=role,
         origin=origin,
         at=at,
-        key=record_id or (f"{at}\n{role}\n{text}" if at is not None else ""),
+        key=record_id or ("\n".join((str(at), role, text, *actions)) if at is not None else ""),
         ids=(record_id, record.get("parentId"), ""),
+        actions=actions,
+    )
+
+
+def _actions(state: State, message: Record) -> tuple[str, ...]:
+    content = message.get("content")
+    calls = (block for block in content if isinstance(block, dict)) if isinstance(content, list) else ()
+    return tuple(
+        action
+        for call in calls
+        if call.get("type") == "toolCall"
+        for action in actions_of(short(call.get("name")), inner(call, "arguments"), state.info.cwd)
     )
 
 
