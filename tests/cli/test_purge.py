@@ -140,7 +140,7 @@ STEPS = (
     ("picomem.store.audit", "blank", False),
     ("picomem.erasure.traces", "without_purged", True),
     ("picomem.erasure.traces", "_exports", True),
-    ("picomem.store.sqlite_maintenance", "SqliteMaintenance._merge_words", True),
+    ("picomem.store.fts5", "Fts5Search.merge", True),
     ("picomem.store.sqlite", "SqliteConnector.alone", True),
     ("picomem.store.tombstones", "end", True),
     ("picomem.erasure.proof", "scan", True),
