@@ -34,6 +34,7 @@ class HitView:
     transcript: str
     turns: list[int]
     citation: str
+    remark: str
     abandoned: bool
 
 

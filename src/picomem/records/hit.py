@@ -36,6 +36,7 @@ class Hit:
     transcript: str = ""
     turns: tuple[int, int] | None = None
     citation: str = ""
+    remark: str = ""  # of a memory: that it is perhaps outdated, or was never confirmed
     abandoned: bool = False  # its user went back to before it was said, and took another way
 
 
