@@ -26,6 +26,7 @@ _CUES: tuple[tuple[str, str], ...] = (
     ("is common knowledge", r"^(?:[A-Z]?\w+ ){1,4}(?:is|are|was) (?:a|an|the|one of|often|usually|important|used|known|good|bad|healthy|located)\b|\b(?:is important|best practice|in general|generally|people (?:often|usually)|it is (?:important|good|recommended)|helps? (?:to|you)|good for)\b|有益|有助于|是一种|是一门|众所周知|应该(?:易于|保持)|很重要"),
     ("is about today", r"\b(?:today|now|currently|tonight|yesterday|tomorrow|this (?:morning|afternoon|session|conversation|chat|turn))\b|今天|现在|当前|本次|此次|这次|昨天|\b(?:heute|hoy|aujourd'hui|hoje)\b"),
     ("is about the conversation", r"\b(?:conversation|chat|session|message|discussion|assistant|response|answer|reply|request|prompt|context|task|summary)\b|对话|会话|消息|回复|任务|助手|本轮"),
+    ("tells a choice that was made", r"\b(?:went (?:with|for)|chose|chosen|picked|settled on|opted for|stayed with|decided (?:on|to|against)|switched to|dropped|kept|replaced)\b|选了|选定|改用|换成|放弃|决定"),
     ("names a date or a reason", r"\b(?:19|20)\d\d\b|\b\d{1,2}\.? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|because|since|due to|root cause|decision|decided|因为|决定|原因"),
     ("says what is used, needed or forbidden", r"\b(?:uses?|needs?|requires?|must|never|always|only|not allowed|prefers?|allergic|lives?|works? (?:as|for|at|in|on)|owns?|responsible|decided|due|expires?|breaks?|fails? (?:on|when|if|without))\b|必须|只能|禁止|不能|偏好|喜欢|过敏|住在|负责|决定|使用|需要|统一|截止|不吃"),
     ("has no words", r"^\W*(?:[\w.-]{1,14}\W+){0,2}[\w.-]{0,14}\W*$"),

@@ -41,7 +41,7 @@ _CUES: tuple[tuple[str, str], ...] = (
         r"implement|write|rewrite|create|update|show|open|look|explain|find|search|list|print|summari[sz]e|translate|"
         r"move|change|make|generate|check|review|debug|try|rerun|revert|undo|commit|push|merge|install|format|run|test|"
         r"shorten|convert|extract|split|clean|improve|set|replace|restart|rebuild|deploy|apply|read|turn|give|tell|"
-        r"help|send|put|draft|book|stop|start|continue|pretend|imagine|suppose|assume|act|compare|describe|"
+        r"help|work|research|websearch|google|investigate|figure|verify|spawn|launch|analy[sz]e|brainstorm|plan|design|prepare|walk|dig|evaluate|upgrade|clone|fetch|pull|inspect|trace|profile|document|port|integrate|wire|finish|pick|take|get|bring|close|address|resolve|send|put|draft|book|stop|start|continue|pretend|imagine|suppose|assume|act|compare|describe|"
         r"calculate|suggest|recommend|remind|let|wait|ignore|reply|forget|bump|drop|squash|rebase|cancel|proceed|keep)\b|"
         r"^(?:把|给我|查|写|翻译|总结|列|改|删|加|看|算|推荐|解释|继续|跑|试|换|修|帮|重新|先)",
     ),
