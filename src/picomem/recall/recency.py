@@ -8,7 +8,7 @@ from picomem.records.kinds import Kind
 from picomem.records.memory import Memory, doubted_pairs
 
 CANDIDATE = 0.85  # what a candidate weighs beside a memory that was confirmed
-CLOSE = 0.1  # of the score: two decisions that fit so nearly alike are of one subject
+CLOSE = 0.25  # of the score: two decisions that hold the same words of a question and fit so nearly alike
 FAR = 0.35  # an older one that fits so much better was asked for itself
 OUTDATED = "older statement, perhaps outdated"
 UNCONFIRMED = "said in passing, not confirmed"
