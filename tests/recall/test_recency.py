@@ -25,7 +25,7 @@ def test_of_two_decisions_that_answer_the_same_words_the_later_stands_first(engi
     engine.remember(
         "We've decided to move the job queue from Redis to PostgreSQL, because a job must commit with its booking",
         kind="decision",
-        since="2026-05-04",
+        since="2026-04-24",
     )
     hits = engine.recall("why did the job queue move away from Redis?").hits
     assert "PostgreSQL" in hits[0].text
