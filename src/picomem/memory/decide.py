@@ -18,8 +18,8 @@ The rules, in order; the first that fits decides:
 7. Nothing known concerns it                                                   → add
 
 Rules 3 to 6 look at memories that the owner holds, or holds in a wider scope. How likely something is (6), a small
-classifier says (`relation.py`). What is only a candidate replaces no confirmed memory, however likely: it is linked. A model, where there is one, only makes
-offers; what becomes of them is decided here.
+classifier says (`relation.py`). A candidate replaces no confirmed memory, however likely: it is linked. A model, where
+there is one, only makes offers; what becomes of them is decided here.
 
 What a person stated or pinned changes only by the person: by an offer of origin `user`, or by an agent's whose news the
 person stated (`policy/statements.py`). Of another the same words merge and nothing is written, what says more or
