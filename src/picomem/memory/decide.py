@@ -50,6 +50,7 @@ class Offer:
 
     `around` is all that was said when it was asked for: it is judged with the content, and not stored.
     `key_given`, `kind_given`, `importance_given`: someone chose them; what nobody chose gives way to what is known.
+    `signals` name what spoke for capturing a sentence that asks for nothing; they become part of the change's reason.
     """
 
     scope: Scope
@@ -70,6 +71,7 @@ class Offer:
     expires_at: Micros | None = None
     valid_from: Micros | None = None
     explicit: bool = True
+    signals: tuple[str, ...] = ()
 
     @property
     def is_candidate(self) -> bool:

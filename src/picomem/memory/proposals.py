@@ -46,6 +46,7 @@ def offer_of(asked: Asked, scope: Scope, now: Micros) -> Offer:
         expires_at=None if confirmed else now + CANDIDATE_LIFE,
         valid_from=asked.at,
         explicit=False,
+        signals=wish.reasons,
     )
 
 

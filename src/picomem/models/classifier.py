@@ -104,7 +104,7 @@ class Classifier:
         spoken += [
             (float(weight * weights["buckets"][row, number]), f"“{word.partition(':')[2]}”")
             for word, number in zip(words, numbers, strict=True)
-            if word.startswith("w:")
+            if word.startswith("w:") and word != "w:0"  # which stands for any digit
         ]
         best = [name for share, name in sorted(spoken, reverse=True)[:count] if share > 0]
         return Judged(dict(zip(self.classes, shares.tolist(), strict=True)), tuple(best))
