@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from picomem.clock import Micros
-from picomem.memory.likeness import NEAR, SAME, Likeness, Relation, compare, words
+from picomem.memory.likeness import NEAR, SAME, Likeness, Relation, are_separate_items, compare, words
 from picomem.memory.relation import CONTRADICTS as _CONTRADICTING
 from picomem.memory.relation import DUPLICATES, SUPERSEDES, judge_pair
 from picomem.policy.gate import Verdict
@@ -134,7 +134,8 @@ _MOST_JUDGED = 8  # of the known memories, best first
 
 def _judged(offer: Offer, likenesses: Sequence[tuple[Memory, Likeness]], now: Micros, said: Grounds) -> Outcome | None:
     """Rule 6; None where it does not apply."""
-    looked = [memory for memory, _ in likenesses if _same_trust(offer, memory)][:_MOST_JUDGED]
+    alike = [memory for memory, _ in likenesses if _same_trust(offer, memory)]
+    looked = [memory for memory in alike if not are_separate_items(offer.content, memory.content)][:_MOST_JUDGED]
     since = now if offer.valid_from is None else offer.valid_from
     judged = [
         (memory, judge_pair(memory.content, offer.content), True)
