@@ -30,8 +30,8 @@ OLD, NEW, QUESTION = next(
 PASSING = next(
     said
     for said in (
-        "The spare wheel is under the boot floor.",
-        "The lamp needs a 40 W bulb.",
+        "The boiler is serviced by a firm in Ghent.",
+        "The garage door code changes in May.",
         "We stopped using the old kiln.",
     )
     if LEAST <= judge_sentence(said).shares["durable"] < SURE
@@ -142,6 +142,9 @@ def test_what_is_said_in_passing_waits_as_a_candidate_outside_of_the_index_page(
     assert memory.content == PASSING.rstrip(".")
     assert memory.source is Source.CAPTURED and memory.expires_at is not None
     assert memory.key not in engine.index().text
+    (change,) = engine.why(memory.key).changes
+    signals = judge_sentence(PASSING).reasons
+    assert signals and change.reason.endswith(f"captured by its signals: {'; '.join(signals)}")
     (hit,) = [hit for hit in engine.recall(PASSING).hits if hit.source == "memory"]
     assert hit.remark == "said in passing, not confirmed"
     change, _ = decide_on(engine, memory.key, Verdict.KEEP)
@@ -159,6 +162,27 @@ def test_a_candidate_that_is_said_again_is_confirmed(engine: Engine, tmp_path: P
     _say(engine, folder, f"{PASSING} Please look at the layout now.")
     (memory,) = engine.memories()
     assert not memory.is_candidate and memory.expires_at is None
+
+
+def test_the_items_of_a_numbered_list_are_memories_of_their_own(engine: Engine, tmp_path: Path) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    rules = [f"Rule {number}: every test has one assertion about prices" for number in range(1, 5)]
+    _say(engine, folder, *(f"{rule}." for rule in rules))
+    assert {memory.content for memory in engine.memories()} == set(rules)
+    assert all(not memory.contradicts for memory in engine.memories())
+
+
+def test_an_order_for_one_piece_of_work_is_not_captured(engine: Engine, tmp_path: Path) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    _say(
+        engine,
+        folder,
+        "Research how all our teams in Lisbon and Porto lint their Elixir code.",
+        "Fix all the tests that our Redis queue broke in the billing service.",
+    )
+    assert engine.memories() == []
 
 
 @pytest.mark.parametrize(
