@@ -8,6 +8,7 @@ from functools import partial
 from itertools import pairwise
 
 import anyio
+import apsw
 import pytest
 from tests.consolidation.conftest import (
     PORT,
@@ -276,7 +277,8 @@ def test_a_model_that_takes_longer_than_a_lease_lasts_keeps_its_turn(
     memory: Engine, talk: Session, monkeypatch
 ) -> None:
     monkeypatch.setattr(lease, "BEAT_SECONDS", 0.001)
-    connection = memory._context.connector.connection()
+    connection = apsw.Connection(memory.status().database)  # its own: no two threads can use the writer's at once
+    connection.set_busy_timeout(30_000)
 
     def wait_for_a_renewal() -> None:
         connection.execute("UPDATE leases SET expires_at = 0")
@@ -287,6 +289,7 @@ def test_a_model_that_takes_longer_than_a_lease_lasts_keeps_its_turn(
     generator = Scripted([proposal(PORT)], meanwhile=wait_for_a_renewal)
     assert consolidate(memory, generator, talk.id).state == "done"
     assert connection.execute("SELECT * FROM leases").fetchall() == []
+    connection.close()
 
 
 def test_a_model_that_is_interrupted_leaves_the_turn_to_the_next(memory: Engine, talk: Session) -> None:

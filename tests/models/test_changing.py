@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
@@ -180,8 +181,9 @@ def test_an_embedder_that_is_slower_than_a_lease_lasts_keeps_the_work(db, open_e
 
 
 def expiry(connector: SqliteConnector) -> int | None:
-    """When the one lease there is ends."""
-    return next((end for (end,) in connector.connection().execute("SELECT expires_at FROM leases")), None)
+    """When the one lease there is ends, by a connection of its own: no two threads can use the writer's at once."""
+    with closing(apsw.Connection(str(connector.path))) as looking:
+        return next((end for (end,) in looking.execute("SELECT expires_at FROM leases")), None)
 
 
 def test_a_run_that_is_stopped_gives_the_lease_back(db, open_engine) -> None:
