@@ -197,3 +197,27 @@ def test_junk_that_an_agent_offers_is_refused_and_a_person_may_store_it(engine: 
     with pytest.raises(Refused):
         engine.remember(junk, origin="agent")
     assert engine.remember(junk).decision == "add"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Sanne waters the plants on the balcony.", "Simon waters the plants on the balcony."),
+        ("Tower 3 has a lift", "Tower 4 has a lift"),
+        ("The frontend team meets in the attic.", "The backend team meets in the attic."),
+        ("The bakery opens at seven.", "The bakery closes at seven."),
+        ("开发环境放在二楼机房。", "生产环境放在二楼机房。"),
+    ],
+)
+def test_statements_that_differ_in_a_value_are_never_one_and_the_same(engine: Engine, one: str, other: str) -> None:
+    engine.remember(one)
+    assert engine.remember(other).decision != "merge"
+    assert other in [memory.content for memory in engine.memories()]
+
+
+def test_a_key_that_someone_chose_is_a_subject_of_its_own(engine: Engine) -> None:
+    engine.remember("The project wiki is hosted on Confluence", key="wiki_of_the_team")
+    done = engine.remember("The project wiki has moved from Confluence to BookStack", key="wiki_of_the_guild")
+    assert done.decision == "add"
+    assert {memory.key for memory in engine.memories()} == {"wiki_of_the_guild", "wiki_of_the_team"}
+    assert "may outdate" in done.reason

@@ -15,6 +15,7 @@ The rules, in order; the first that fits decides:
 6. It very likely says the same in other words                                 → merge: its next version, in new words
    It very likely says otherwise about the same                               → supersede: its next version
    It may say otherwise about the same                                        → add, linked to what it may contradict
+   (of an offer whose key someone chose only the last: the key names a subject of its own)
 7. Nothing known concerns it                                                   → add
 
 Rules 3 to 6 look at memories that the owner holds, or holds in a wider scope. How likely something is (6), a small
@@ -147,10 +148,11 @@ def _judged(offer: Offer, likenesses: Sequence[tuple[Memory, Likeness]], now: Mi
     if not judged:
         return None
     memory, relation, _ = max(judged, key=lambda each: each[1].duplicates)
-    if relation.duplicates >= DUPLICATES:
+    if relation.duplicates >= DUPLICATES and not offer.key_given:
         return _says_it_again(offer, memory, now, said)
     memory, relation, is_newer = max(judged, key=lambda each: each[1].supersedes)
-    replaces = relation.supersedes >= SUPERSEDES and (memory.is_candidate or not offer.is_candidate)
+    sure = relation.supersedes >= SUPERSEDES and not offer.key_given
+    replaces = sure and (memory.is_candidate or not offer.is_candidate)
     if replaces and _same_kind(offer, memory) and may_change(offer, memory, said):
         merged = _merged(offer, memory, said, content=offer.content)
         reason = f"it says otherwise than “{memory.key}” about the same{relation.because()}"

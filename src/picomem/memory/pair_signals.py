@@ -109,6 +109,22 @@ def observe_pair(old: str, new: str) -> Observed:
     return Observed(signals, hashed)
 
 
+def differ_in_a_value(observed: Observed) -> bool:
+    """Whether two statements have the same words but for one or two, which are another number, name or opposite."""
+    signals = observed.signals
+    same_mould = signals.get(_ONE_PART, 0.0) and signals["~part sizes"] <= 1.0
+    return bool(same_mould) and any(signals.get(name) for name in _OTHER_VALUES)
+
+
+_ONE_PART = "one part stands in another's place"
+_OTHER_VALUES = (
+    "the numbers differ",
+    "the names differ",
+    "they say opposite things",
+    *(f"another {category}" for category, _ in _CATEGORIES),
+)
+
+
 def _plain(text: str) -> str:
     return " ".join(text[:_LONGEST].replace("’", "'").split()).rstrip(".。!！")
 
@@ -329,7 +345,7 @@ def _of_order(signals: dict[str, float], old: str, new: str) -> None:
     signals["~align"] = matcher.ratio()
     if len(steps) == 1 and replaced:
         _, start, end, new_start, new_end = replaced[0]
-        signals["one part stands in another's place"] = 1.0
+        signals[_ONE_PART] = 1.0
         if start == 0:
             signals["another subject"] = 1.0
         if end == len(ours) and start:

@@ -14,7 +14,7 @@ from picomem.policy.requests import Candidate, find_requests, kind_of, own_sente
 from picomem.policy.sentence_signals import observe
 from picomem.records.kinds import Kind
 from picomem.text.keys import suggest_key
-from picomem.text.terms import is_cjk, terms
+from picomem.text.terms import STOP_WORDS, is_cjk, terms
 from picomem.values import replace
 
 # Chosen from the validation (`python -m training --validate`), not from the sets that measure.
@@ -23,6 +23,14 @@ SURE = 0.97  # from here on a sentence is kept as a memory at once: at one durab
 _DOUBTED = 0.05  # a request that is no outright one is dropped below this
 _LONGEST = 500
 _FEWEST_TERMS = 2
+# So many words without a single small one are a list, a name of files or noise, in any of these languages.
+_FEWEST_OF_A_LIST = 8
+_SMALL_WORDS = STOP_WORDS | frozenset(
+    """never always every only use keep put ask tell run der die das den dem ein eine und ist sind im in am zu mit für
+    auf bei nicht kein keine wir ich el la los las un una y es son en de del al con por para que no le les des du et
+    est sont dans à pour avec pas ne je nous on o os as um uma e é são do da em com il lo gli di che non per""".split()
+)
+_WORD = re.compile(r"[^\W_]+")
 _IMPORTANCE = {Kind.INSTRUCTION: 0.7, Kind.DECISION: 0.65, Kind.PREFERENCE: 0.65}
 _OTHER_IMPORTANCE = 0.5
 _LEANS = (
@@ -94,4 +102,7 @@ def _can_stand(said: str) -> bool:
         return False
     if is_cjk(said):
         return len(re.findall(r"[\u3400-\u9fff\u3040-\u30ff]", said)) >= 5
+    words = _WORD.findall(said.casefold())
+    if len(words) >= _FEWEST_OF_A_LIST and not any(word in _SMALL_WORDS for word in words):
+        return False
     return len(said) <= _LONGEST and len(terms(said)) >= _FEWEST_TERMS and len(said.split()) >= 3
