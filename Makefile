@@ -10,7 +10,7 @@ BIN := .venv/bin
 # Trust what the machine trusts: behind a company's proxy uv's own list of certificates is not enough.
 export UV_SYSTEM_CERTS ?= 1
 
-.PHONY: demo test style layers types wheel installed lowest check lint soak bench peers lock clean
+.PHONY: demo test style layers types wheel installed lowest check lint soak bench weights peers lock clean
 
 demo: .venv/ready
 	@$(BIN)/picomem demo
@@ -29,8 +29,8 @@ test: .venv/ready
 lint: style layers types
 
 style: .venv/ready
-	$(BIN)/ruff check src benchmarks tests
-	$(BIN)/ruff format --check src benchmarks tests
+	$(BIN)/ruff check src benchmarks training tests
+	$(BIN)/ruff format --check src benchmarks training tests
 
 layers: .venv/ready
 	$(BIN)/lint-imports
@@ -81,6 +81,10 @@ SOAK ?= 1
 
 soak: .venv/ready
 	SOAK=$(SOAK) $(BIN)/pytest -n 2 -m reliability --timeout 36000 $(if $(ROW),--row $(ROW)) --durations 20
+
+# The weights of the write side's classifiers, from the labelled lines in training/data; the same bytes each time.
+weights: .venv/ready
+	$(BIN)/python -m training
 
 bench: .venv/ready
 	$(BIN)/python -m benchmarks speed

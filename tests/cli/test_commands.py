@@ -185,7 +185,7 @@ READING = (
     ("doctor",), ("audit",), ("index-status",), ("forget", "port"), ("revise", "port", "It is 6432"), ("scrub",),
     ("withhold", "8463c716"), ("embed",), ("sessions",), ("messages", "8463c716"), ("read-note", "MEMORY.md"),
     ("rename-session", "8463c716", "Boats"), ("archive-session", "8463c716"), ("fork-session", "8463c716", "1"),
-    ("search-notes", "queue"), ("undo", "01a2"), ("changes",), ("memories",), ("consolidate",),
+    ("search-notes", "queue"), ("undo", "01a2"), ("changes",), ("review",), ("memories",), ("consolidate",),
     ("purge", "--everything", "--yes"),
 )  # fmt: skip
 

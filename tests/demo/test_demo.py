@@ -189,7 +189,7 @@ def test_private_and_injected_text_and_tool_output_are_nowhere(played, engine):
 
 @pytest.mark.requirement("X6")
 def test_memories_are_what_mia_asked_for_and_a_repeated_wish_is_one(engine):
-    known = {each.content for each in engine.memories()}
+    known = {each.content for each in engine.memories(as_of="2026-05-23")}  # candidates expire later
     asked = {content for _, content in REQUESTS}
     replaced = {
         "The staging database listens on port 5433",
@@ -197,10 +197,11 @@ def test_memories_are_what_mia_asked_for_and_a_repeated_wish_is_one(engine):
         "I prefer pytest over unittest",
     }
     assert asked - known == replaced
-    assert {each.split("[")[0] for each in known - asked} == {
-        "A held slot expires after 10 minutes",
-        "The sandbox of the mail relay takes the key ",
-    }
+    told = {"A held slot expires after 10 minutes", "The sandbox of the mail relay takes the key "}
+    others = {each.split("[")[0] for each in known - asked}
+    assert told <= others
+    said = " ".join(turn.text for path in _samples() for turn in _read(path)[0] if turn.origin is Origin.USER)
+    assert all(each.casefold() in " ".join(said.split()).casefold() for each in others - told)  # in her own words
 
 
 def test_two_languages_are_answered(played):

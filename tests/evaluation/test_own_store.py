@@ -21,7 +21,7 @@ from picomem.evaluation.questions import OwnQuestion, read_questions
 from picomem.evaluation.variants import variants
 
 SAID = {
-    "kiln": ["We fired the teapot too hot and the glaze ran.", "Then lower the kiln to 1,220 degrees."],
+    "kiln": ["Did we fire the teapot too hot, that the glaze ran?", "Then lower the kiln to 1,220 degrees."],
     "ferry": ["When does the boat to Skye leave?", "It leaves Mallaig at noon."],
     "sill": ["How do I water tomato seedlings?", "From below, and in the morning."],
 }

@@ -193,7 +193,7 @@ CHANGES = [
 
 def _say(path: Path, at: dict[str, Micros]) -> None:
     lines = (
-        {"role": "user", "content": f"The walnut ledger {name} lies open", "timestamp": moment / SECOND}
+        {"role": "user", "content": f"Is walnut ledger {name} lying open?", "timestamp": moment / SECOND}
         for name, moment in at.items()
     )
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))

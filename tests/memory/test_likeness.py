@@ -36,6 +36,11 @@ from picomem.memory.likeness import Relation, compare
         ("以后提交说明用中文", "以后提交说明用中文。", Relation.SAME),
         ("不要使用分号", "使用分号", Relation.CONTRADICTS),
         ("", "anything", Relation.OTHER),
+        ("Rule 4: every test has one assertion", "Rule 3: every test has one assertion", Relation.OTHER),
+        ("4. The staging database listens on 5433", "3. The staging database listens on 5433", Relation.OTHER),
+        ("第4条：不要使用分号", "第3条：使用分号", Relation.OTHER),
+        ("Rule 3: tests run on port 6432", "Rule 3: tests run on port 5433", Relation.CONTRADICTS),
+        ("The deploy begins at 15:30 on Mondays", "The deploy begins at 14:30 on Mondays", Relation.CONTRADICTS),
     ],
 )
 def test_two_texts_stand_to_each_other_as_a_reader_would_say(new: str, known: str, relation: Relation) -> None:

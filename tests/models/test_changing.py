@@ -36,7 +36,7 @@ LOCAL = Scope()
 def fill(memory, folder: Path, count: int = ROWS) -> None:
     """As many episodes, and one memory."""
     path = folder / "talk.jsonl"
-    lines = [{"role": "user", "content": f"Number {n}: the cat drinks milk.", "id": str(n)} for n in range(count)]
+    lines = [{"role": "user", "content": f"Number {n}: does the cat drink milk?", "id": str(n)} for n in range(count)]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     memory.ingest([path])
     memory.remember("The automobile is crimson", key="paint")

@@ -32,9 +32,9 @@ def talk(folder: Path, *turns: str) -> Path:
 
 
 TURNS = (
-    "The automobile is crimson.",
-    "The kitten drinks milk.",
-    "Nobody has seen the blue one since.",
+    "Is the automobile crimson?",
+    "Does the kitten drink milk?",
+    "Has nobody seen the blue one since?",
 )
 
 

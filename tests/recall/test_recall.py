@@ -175,7 +175,7 @@ def test_an_answer_gives_its_account(told: Engine) -> None:
 
 
 def test_an_episode_carries_the_pointer_that_opens_it(told: Engine) -> None:
-    hit = told.recall("next_free_slot").hits[0]
+    hit = next(hit for hit in told.recall("next_free_slot").hits if hit.source == "episode")
     assert hit.turns == (2, 2)
     assert hit.citation.endswith("turn 3, 2026-04-14")
     _, _, opened = told.show(hit.id)

@@ -86,7 +86,7 @@ def four(engine: Engine, tmp_path: Path) -> Engine:
     """Four sessions, a day after the other; read in another order."""
     for day in (3, 1, 4, 2):
         at = f"2026-04-0{day}T09:00:00Z"
-        lines = [json.dumps({"role": "user", "content": f"Day {day}: jam and bread.", "timestamp": at})]
+        lines = [json.dumps({"role": "user", "content": f"Day {day}: shall we have jam and bread?", "timestamp": at})]
         (tmp_path / f"{day}.jsonl").write_text(lines[0] + "\n", "utf-8")
         engine.ingest([tmp_path / f"{day}.jsonl"])
     return engine

@@ -177,7 +177,10 @@ def _unfinished(engine: Engine) -> list[str]:
         table: connection.execute(f"SELECT count(*) FROM {table} WHERE user_id = ?", (engine.scope.user,)).fetchone()
         for table in ("memories", "vectors", "changes")
     }
-    tables["memory_words"] = connection.execute("SELECT count(*) FROM memory_words").fetchone()
+    tables["memory_words"] = connection.execute(
+        "SELECT count(*) FROM memory_words WHERE rowid IN (SELECT doc FROM memories WHERE user_id = ?)",
+        (engine.scope.user,),
+    ).fetchone()
     problems = [] if len(set(tables.values())) == 1 else [str(tables)]
     keys = {memory.key for memory in engine.memories()}
     for prefix in {key.rpartition("n")[0] for key in keys}:

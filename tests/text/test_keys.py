@@ -94,12 +94,21 @@ def test_a_value_that_changes_does_not_change_the_key() -> None:
 
 
 def test_text_in_another_script_gets_a_stable_key_that_tells_texts_apart() -> None:
-    assert re.fullmatch(r"note_[0-9a-f]{4}", suggest_key("我喜欢喝茶"))
-    assert re.fullmatch(r"preference_[0-9a-f]{4}", suggest_key("我喜欢喝茶", "preference"))
+    assert re.fullmatch(r"note_[0-9a-f]{4}", suggest_key("あれが好き"))
+    assert re.fullmatch(r"preference_[0-9a-f]{4}", suggest_key("あれが好き", "preference"))
     assert suggest_key("我喜欢喝茶") == suggest_key(" 我喜欢喝茶\n")
     assert suggest_key("我喜欢喝茶") != suggest_key("我喜欢咖啡")
-    assert re.fullmatch(r"postgresql_[0-9a-f]{4}", suggest_key("生产环境用 PostgreSQL"))
     assert re.fullmatch(r"note_[0-9a-f]{4}", suggest_key("Привет"))
+
+
+def test_a_chinese_text_gets_a_key_that_says_what_it_is_about() -> None:
+    assert re.fullmatch(r"likes_tea_[0-9a-f]{4}", suggest_key("我喜欢喝茶", "preference"))
+    assert re.fullmatch(r"production_environment_postgresql_[0-9a-f]{4}", suggest_key("生产环境用 PostgreSQL"))
+
+
+def test_the_key_of_a_ban_says_that_it_is_one() -> None:
+    assert suggest_key("Never use git push --force in this repo") == "never_git_push_force_repo"
+    assert suggest_key("Don't use tabs", "instruction") == "never_tabs"
 
 
 def test_at_most_six_words_make_a_key() -> None:

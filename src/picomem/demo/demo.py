@@ -121,7 +121,7 @@ def _asked_for(report: Report, engine: Engine) -> str:
     decided = engine.status().decisions
     parts = {"add": "new", "merge": "known", "supersede": "replaces an older one", "refuse": "refused"}
     told = ", ".join(f"{decided[name]} {words}" for name, words in parts.items() if decided.get(name))
-    return f"{report.requests} requests to remember: {told}"
+    return f"{report.requests} requests to remember, {report.captured} statements made in passing: {told}"
 
 
 def _show_index(page: _Page, engine: Engine) -> None:

@@ -38,7 +38,7 @@ def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Rememb
 
     text = engine._context.cleaner().text(said)
     found = [Asked(each, text, "", None, engine.scope.project) for each in find_requests(text)]
-    open_ = [offer_of(each, engine.scope) for each in found if not is_met(each, kept)]
+    open_ = [offer_of(each, engine.scope, engine.now()) for each in found if not is_met(each, kept)]
     if not open_:
         return []
     with engine._context.connector.write(engine.scope) as tx:

@@ -9,8 +9,9 @@ from typing import Protocol
 from picomem.clock import Micros
 from picomem.ingest.noise import visible
 from picomem.ingest.pieces import Packer, Piece
+from picomem.policy.durability import find_durable
 from picomem.policy.redact import Redactor
-from picomem.policy.requests import Candidate, find_requests
+from picomem.policy.requests import Candidate
 from picomem.records.kinds import Origin
 from picomem.records.transcript import TranscriptInfo, Turn
 from picomem.store.connector import Transaction
@@ -61,7 +62,7 @@ class Maker:
         self._label = lru_cache(maxsize=256)(lambda text: redactor.redact(visible(text)).text)
 
     def pack(self, packer: Packer, turn: Turn, batch: Batch) -> None:
-        """Add a turn to the batch: its pieces, and what is asked for in it."""
+        """Add a turn to the batch: its pieces, and what it asks for, or says that lasts."""
         safe = self._redactor.redact(turn.text)
         done = [self._redactor.redact(action) for action in turn.actions]
         batch.turns += 1
@@ -77,7 +78,7 @@ class Maker:
         batch.pieces |= {piece.identity: piece for piece in made}
         # A speaker in somebody's log is a person, but not the user: what they want is no wish of the user's.
         if turn.origin is Origin.USER and turn.role == "user":
-            for candidate in find_requests(turn.text):
+            for candidate in find_durable(turn.text):
                 said = turn.text[candidate.start : candidate.end]
                 holder = next((piece for piece in made if said in piece.text), made[0])
                 batch.asked.append((holder.identity, candidate, turn))

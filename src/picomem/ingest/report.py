@@ -24,8 +24,9 @@ class Report:
     """What an ingest did.
 
     `skipped` counts what was passed over, by reason; `problems` are files and why; `unread` counts the problems because
-    of which something was not read. `decisions` counts what became of the requests, all under the id `run`, which is
-    empty where there were none.
+    of which something was not read. `captured` counts what was said in passing and is likely to last, beside the
+    `requests` to remember. `decisions` counts what became of both, all under the id `run`, which is empty where there
+    were none.
     """
 
     files: int = 0
@@ -38,6 +39,7 @@ class Report:
     bytes: int = 0
     redacted: int = 0
     requests: int = 0
+    captured: int = 0
     decisions: dict[str, int] = field(default_factory=dict)
     run: str = ""
     without_vector: int = 0

@@ -26,7 +26,8 @@ from picomem.ingest.pieces import Fate, episode_of, fate
 from picomem.ingest.places import Found
 from picomem.ingest.report import Report
 from picomem.ingest.resuming import Reading, is_gone, rows_of
-from picomem.policy.requests import Candidate, find_requests
+from picomem.policy.durability import find_durable
+from picomem.policy.requests import Candidate
 from picomem.records.episode import Episode, Transcript
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
@@ -260,14 +261,16 @@ class Writing:
         now = self._clock()
         for name, candidate, turn in batch.asked:
             episode_id, before = news.get(name, ("", ""))
-            if episode_id and candidate.content not in {each.content for each in find_requests(before)}:
+            if episode_id and candidate.content not in {each.content for each in find_durable(before)}:
                 if transcript.took_back(turn.index):
                     report.passed_over({"request taken back": 1}, {})
                     continue
                 # A machine's clock may have been ahead of ours.
                 said_at = None if turn.at is None else min(turn.at, now)
                 asked.append(Asked(candidate, turn.text, episode_id, said_at, transcript.project))
-        report.requests += len(asked)
+        captured = sum(not each.candidate.cue for each in asked)
+        report.requests += len(asked) - captured
+        report.captured += captured
         if asked:
             report.run = report.run or new_id()
             for decision in self._propose(tx, asked, report.run):

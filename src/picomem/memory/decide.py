@@ -12,10 +12,15 @@ The rules, in order; the first that fits decides:
                                                                                  an earlier beginning included)
 4. A known memory says less than the offer, which holds all its words          → merge: its next version says more
 5. A known memory of the same owner and kind says otherwise about the same     → supersede: its next version
-6. Nothing known concerns it                                                   → add
+6. It very likely says the same in other words                                 → merge: its next version, in new words
+   It very likely says otherwise about the same                               → supersede: its next version
+   It may say otherwise about the same                                        → add, linked to what it may contradict
+   (of an offer whose key someone chose only the last: the key names a subject of its own)
+7. Nothing known concerns it                                                   → add
 
-Rules 3 to 5 look at memories that the owner holds, or holds in a wider scope. A model, where there is one, only
-makes offers; what becomes of them is decided here.
+Rules 3 to 6 look at memories that the owner holds, or holds in a wider scope. How likely something is (6), a small
+classifier says (`relation.py`). A candidate replaces no confirmed memory, however likely: it is linked. A model, where
+there is one, only makes offers; what becomes of them is decided here.
 
 What a person stated or pinned changes only by the person: by an offer of origin `user`, or by an agent's whose news the
 person stated (`policy/statements.py`). Of another the same words merge and nothing is written, what says more or
@@ -29,11 +34,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from picomem.clock import Micros
-from picomem.memory.likeness import Likeness, Relation, compare
+from picomem.memory.likeness import NEAR, SAME, Likeness, Relation, are_separate_items, compare, words
+from picomem.memory.relation import CONTRADICTS as _CONTRADICTING
+from picomem.memory.relation import DUPLICATES, SUPERSEDES, judge_pair
 from picomem.policy.gate import Verdict
 from picomem.policy.statements import Grounds
 from picomem.records.kinds import Decision, Kind, Origin, Source, worst
-from picomem.records.memory import Memory
+from picomem.records.memory import CONTRADICTS, Memory, without_contradictions
 from picomem.records.scope import Scope
 from picomem.values import dataclass, replace
 
@@ -44,6 +51,7 @@ class Offer:
 
     `around` is all that was said when it was asked for: it is judged with the content, and not stored.
     `key_given`, `kind_given`, `importance_given`: someone chose them; what nobody chose gives way to what is known.
+    `signals` name what spoke for capturing a sentence that asks for nothing; they become part of the change's reason.
     """
 
     scope: Scope
@@ -64,6 +72,12 @@ class Offer:
     expires_at: Micros | None = None
     valid_from: Micros | None = None
     explicit: bool = True
+    signals: tuple[str, ...] = ()
+
+    @property
+    def is_candidate(self) -> bool:
+        """Whether it was only said in passing, and is to wait until it is confirmed."""
+        return self.source is Source.CAPTURED
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +114,84 @@ def decide(
             return _says_the_same(offer, memory, likeness, now, said)
     for memory, likeness in likenesses:
         if likeness.relation is Relation.EXTENDS and may_change(offer, memory, said):
-            merged = _merged(offer, memory, said, content=offer.content)
+            merged = _confirmed(_merged(offer, memory, said, content=offer.content), memory)
             return Outcome(Decision.MERGE, f"it says more than “{memory.key}”, which it contains", memory, merged)
     for memory, likeness in likenesses:
         same_kind = likeness.relation is Relation.CONTRADICTS and _same_kind(offer, memory)
         if same_kind and may_change(offer, memory, said):
             merged = _merged(offer, memory, said, content=offer.content)
             return Outcome(Decision.SUPERSEDE, f"it says otherwise than “{memory.key}” about the same", memory, merged)
+    judged = _judged(offer, likenesses, now, said)
+    if judged is not None:
+        return judged
     near = [memory for memory, likeness in likenesses if likeness.relation is Relation.NEAR]
     if near:
         return Outcome(Decision.ADD, f"it is new; nearest is “{near[0].key}”", None, offer)
     return Outcome(Decision.ADD, "nothing like it is known", None, offer)
+
+
+_MOST_JUDGED = 8  # of the known memories, best first
+
+
+def _judged(offer: Offer, likenesses: Sequence[tuple[Memory, Likeness]], now: Micros, said: Grounds) -> Outcome | None:
+    """Rule 6; None where it does not apply."""
+    alike = [memory for memory, _ in likenesses if _same_trust(offer, memory)]
+    looked = [memory for memory in alike if not are_separate_items(offer.content, memory.content)][:_MOST_JUDGED]
+    since = now if offer.valid_from is None else offer.valid_from
+    judged = [
+        (memory, judge_pair(memory.content, offer.content), True)
+        if since >= memory.valid_from or offer.valid_from is None
+        else (memory, judge_pair(offer.content, memory.content), False)
+        for memory in looked
+    ]
+    judged = [each for each in judged if max(each[1].supersedes, each[1].duplicates) >= _CONTRADICTING]
+    if not judged:
+        return None
+    memory, relation, _ = max(judged, key=lambda each: each[1].duplicates)
+    if relation.duplicates >= DUPLICATES and not offer.key_given:
+        return _says_it_again(offer, memory, now, said)
+    memory, relation, is_newer = max(judged, key=lambda each: each[1].supersedes)
+    sure = relation.supersedes >= SUPERSEDES and not offer.key_given
+    replaces = sure and (memory.is_candidate or not offer.is_candidate)
+    if replaces and _same_kind(offer, memory) and may_change(offer, memory, said):
+        merged = _merged(offer, memory, said, content=offer.content)
+        reason = f"it says otherwise than “{memory.key}” about the same{relation.because()}"
+        return Outcome(Decision.SUPERSEDE, reason, memory, merged)
+    doubted = [(memory, relation) for memory, relation, _ in judged if relation.supersedes >= _CONTRADICTING]
+    if not doubted:
+        return None
+    memory, relation = max(doubted, key=lambda each: each[1].supersedes)
+    links = tuple(f"{CONTRADICTS}{memory.id}" for memory, _ in doubted)
+    linked = replace(offer, related=tuple(dict.fromkeys([*offer.related, *links])))
+    reason = f"it may outdate “{memory.key}”" if is_newer else f"“{memory.key}” may outdate it"
+    return Outcome(Decision.ADD, f"it is new; {reason}{relation.because()}", None, linked)
+
+
+def _says_it_again(offer: Offer, memory: Memory, now: Micros, said: Grounds) -> Outcome:
+    """The same in other words: the newer words stand from now on, unless they are nearly the same or say less."""
+    nearly = compare(offer.content, memory.content).share >= NEAR
+    says_less = nearly or len(set(words(offer.content))) < _SAYS_LESS * len(set(words(memory.content)))
+    if says_less or not may_change(offer, memory, said) or (offer.is_candidate and not memory.is_candidate):
+        return _says_the_same(offer, memory, Likeness(Relation.SAME, SAME), now, said)
+    merged = _confirmed(_merged(offer, memory, said, content=offer.content), memory)
+    reason = f"already known in other words as “{memory.key}”, which now says it in these"
+    return Outcome(Decision.MERGE, reason, memory, merged)
+
+
+_SAYS_LESS = 0.7
+
+
+def _same_trust(offer: Offer, memory: Memory) -> bool:
+    """What nobody trusted wrote is not laid beside what somebody did: its words prove nothing about it."""
+    return offer.origin.trusted == memory.origin.trusted
+
+
+def _confirmed(merged: Offer, memory: Memory) -> Offer:
+    """What was a candidate, and was said again, is one no more."""
+    if not memory.is_candidate:
+        return merged
+    source = Source.SESSION if merged.is_candidate else merged.source
+    return replace(merged, source=source, expires_at=None)
 
 
 def persons_own(memory: Memory) -> str:
@@ -148,8 +229,9 @@ def _says_the_same(offer: Offer, memory: Memory, likeness: Likeness, now: Micros
         reason = f"“{memory.key}” already says this and more"
     vouches = _vouches(offer, memory, said)
     merged = _merged(offer, memory, said, content=offer.content if vouches else memory.content)
-    merged = replace(merged, valid_from=_earlier(offer, memory, now))
-    news = [] if not vouches and _adds_nothing(merged, memory) else ["its details were added"]
+    merged = _confirmed(replace(merged, valid_from=_earlier(offer, memory, now)), memory)
+    news = ["it was said again, so it is a candidate no more"] if memory.is_candidate else []
+    news += [] if not vouches and _adds_nothing(merged, memory) else ["its details were added"]
     news += ["it was true earlier than was known"] if merged.valid_from is not None else []
     if not may_change(offer, memory, said) or not news:
         return Outcome(Decision.MERGE, reason, memory)
@@ -174,6 +256,8 @@ def _merged(offer: Offer, memory: Memory, said: Grounds, content: str | None = N
     origin = offer.origin if vouches else version_origin(offer.origin, memory, changed=content != memory.content)
     if vouches:
         memory = replace(memory, context="", tags=(), related=(), pinned=False, expires_at=None)
+    unconfirmed = offer.is_candidate and not memory.is_candidate  # what is known needs no confirmation
+    known = memory.related if content == memory.content else without_contradictions(memory.related)
     return replace(
         offer,
         scope=memory.scope,
@@ -184,9 +268,10 @@ def _merged(offer: Offer, memory: Memory, said: Grounds, content: str | None = N
         importance=offer.importance if offer.importance_given else memory.importance,
         pinned=offer.pinned or memory.pinned,
         tags=tuple(dict.fromkeys([*memory.tags, *offer.tags])),
-        related=tuple(dict.fromkeys([*memory.related, *offer.related])),
+        related=tuple(dict.fromkeys([*known, *offer.related])),
         origin=origin,
-        expires_at=offer.expires_at if offer.expires_at is not None else memory.expires_at,
+        source=memory.source if unconfirmed else offer.source,
+        expires_at=memory.expires_at if unconfirmed or offer.expires_at is None else offer.expires_at,
     )
 
 

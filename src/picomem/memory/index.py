@@ -9,18 +9,19 @@
 The page is made from current memories alone, in an order that depends on nothing else, so it has the same bytes
 until memory changes; dates in it are dates, never "two days ago". It never exceeds its budget: entries are
 taken in order of importance within their section until the page is full, and the page says how many were not.
-Text that no user or agent of theirs wrote does not enter it.
+Text that no user or agent of theirs wrote does not enter it, nor do candidates. Of two statements that may contradict
+each other the newer one stands first, and the older one says that it is perhaps outdated.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from picomem.clock import to_datetime
 from picomem.errors import InvalidInput
 from picomem.records.kinds import Kind, Origin, Priority
-from picomem.records.memory import Memory
+from picomem.records.memory import Memory, doubted_pairs
 from picomem.text.safe import for_markdown_line, markdown_name
 from picomem.text.tokens import count_tokens, cut_to_tokens
 from picomem.values import dataclass
@@ -54,7 +55,9 @@ def build(memories: Iterable[Memory], episodes: int, budget: int = BUDGET, *, da
     InvalidInput for a budget that no page fits."""
     if not LEAST_BUDGET <= budget <= MOST_BUDGET:
         raise InvalidInput(f"The budget of the index page lies between {LEAST_BUDGET} and {MOST_BUDGET:,} tokens.")
-    trusted = sorted((memory for memory in memories if memory.origin.trusted), key=_rank)
+    shown = [memory for memory in memories if memory.origin.trusted and not memory.is_candidate]
+    outdated = {older.id for _, older in doubted_pairs(shown)}
+    trusted = sorted(shown, key=lambda memory: (memory.id in outdated, *_rank(memory)))
     sections = _sections(trusted)
     domains = _domains(trusted, episodes)
     if damaged:
@@ -64,9 +67,9 @@ def build(memories: Iterable[Memory], episodes: int, budget: int = BUDGET, *, da
     # The cost of each line is counted once; lines count a little less together than alone, so the page fits when
     # the sum does, and the page as a whole is counted at the end.
     fixed = _cost([HEAD, *domains, _HINT, *(title for title, _ in sections), _left_out_line(len(trusted))])
-    kept = _fitting(sections, budget - fixed)
+    kept = _fitting(sections, budget - fixed, outdated)
     while True:
-        page = _page(sections, kept, domains, len(trusted))
+        page = _page(sections, kept, domains, len(trusted), outdated)
         tokens = count_tokens(page)
         if tokens <= budget or not kept:
             return IndexPage(page, tokens, budget, len(kept), len(trusted) - len(kept))
@@ -89,7 +92,7 @@ def _sections(memories: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
     return [(title, entries) for title, entries in sections if entries]
 
 
-def _fitting(sections: list[tuple[str, list[Memory]]], room: int) -> set[str]:
+def _fitting(sections: list[tuple[str, list[Memory]]], room: int, outdated: Collection[str]) -> set[str]:
     """Which entries fit: critical ones first, then round by round one of each section, so that none starves."""
     kept: set[str] = set()
     waiting = [list(entries) for _, entries in sections]
@@ -100,7 +103,7 @@ def _fitting(sections: list[tuple[str, list[Memory]]], room: int) -> set[str]:
     while any(waiting):
         queue += [entries.pop(0) for entries in waiting if entries]
     for memory in queue:
-        cost = _cost([_line(memory)])
+        cost = _cost([_line(memory, outdated)])
         if cost > room:
             break
         room -= cost
@@ -108,10 +111,12 @@ def _fitting(sections: list[tuple[str, list[Memory]]], room: int) -> set[str]:
     return kept
 
 
-def _page(sections: list[tuple[str, list[Memory]]], kept: set[str], domains: list[str], total: int) -> str:
+def _page(
+    sections: list[tuple[str, list[Memory]]], kept: set[str], domains: list[str], total: int, outdated: Collection[str]
+) -> str:
     lines = [HEAD]
     for title, entries in sections:
-        shown = [_line(memory) for memory in entries if memory.id in kept]
+        shown = [_line(memory, outdated) for memory in entries if memory.id in kept]
         if shown:
             lines += ["", title, *shown]
     lines += ["", *domains, _HINT]
@@ -120,7 +125,7 @@ def _page(sections: list[tuple[str, list[Memory]]], kept: set[str], domains: lis
     return "\n".join(lines) + "\n"
 
 
-def _line(memory: Memory) -> str:
+def _line(memory: Memory, outdated: Collection[str]) -> str:
     text = for_markdown_line(memory.content)
     short = cut_to_tokens(text, _LONGEST_ENTRY)
     if short != text:
@@ -128,6 +133,8 @@ def _line(memory: Memory) -> str:
     about = [markdown_name(memory.scope.project)] if memory.scope.project else []
     if memory.kind in (Kind.DECISION, Kind.PROJECT):
         about.append(f"{to_datetime(memory.valid_from):%Y-%m-%d}")  # of two decisions the later one holds
+    if memory.id in outdated:
+        about.append("perhaps outdated")
     note = f" ({', '.join(about)})" if about else ""
     return f"- {memory.key}{note}: {short}"
 

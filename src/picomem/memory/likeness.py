@@ -27,6 +27,10 @@ _HELPERS = _NEGATIONS | frozenset("do does did will should must is are the a to 
 _FILLERS = frozenset("now currently actually anymore still please really just also 现在 已经".split())
 _DIRECTIONS = frozenset("from to into before after by for 从 到 给 被 向".split())
 _ORDER_WORDS = frozenset("over than instead rather before after 而 比".split())
+# "3. …", "(3) …", "Rule 3: …", "Step 12 – …", "第3条：…"
+_ITEM = re.compile(
+    r"\W*((?:[^\W\d_]{1,20}[ \t]*){0,2}#?\d+[^\W\d_]{0,2})[ \t]*(?:[:：](?!\d)|[–—-][ \t])|\W*(\d+)[.)、](?!\d)"
+)
 
 
 class Relation(Enum):
@@ -58,6 +62,8 @@ def compare(new: str, known: str) -> Likeness:
     new_terms, known_terms = set(terms(new)), set(terms(known))
     union = new_terms | known_terms
     share = len(new_terms & known_terms) / len(union) if union else 0.0
+    if are_separate_items(new, known):
+        return Likeness(Relation.OTHER, share)
     if _contradicts(new_words, known_words):
         return Likeness(Relation.CONTRADICTS, share)
     if share >= SAME and _says_in_order(new_words, known_words):
@@ -73,6 +79,12 @@ def compare(new: str, known: str) -> Likeness:
 def words(text: str) -> list[str]:
     """The words of a text, folded; fillers that do not change what is said are left out."""
     return [word for word in (found.casefold() for found in _WORD.findall(text)) if word not in _FILLERS]
+
+
+def are_separate_items(new: str, known: str) -> bool:
+    """Whether two texts are different items of a numbered list ("Rule 3: …" and "Rule 4: …")."""
+    one, other = _ITEM.match(new.casefold()), _ITEM.match(known.casefold())
+    return one is not None and other is not None and one.group(1, 2) != other.group(1, 2)
 
 
 def _contradicts(new: list[str], known: list[str]) -> bool:

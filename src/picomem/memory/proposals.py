@@ -4,27 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from picomem.clock import DAY, Micros
 from picomem.ingest.storing import Asked
 from picomem.memory.decide import Offer
 from picomem.memory.remember import Remembered, Writer
+from picomem.policy.durability import SURE
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.memory import Parent
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 from picomem.text.terms import terms
 
+CANDIDATE_LIFE = 60 * DAY  # after which a candidate that nobody confirmed expires
 _MET = 0.5  # of a request's terms, found in what an agent stored: it stored that, in its words
 
 
 def propose(tx: Transaction, writer: Writer, scope: Scope, asked: Sequence[Asked]) -> list[Remembered]:
     """Offer each request to memory, with the episode in which it was said as its source; what became of each."""
-    return [writer.remember(tx, offer_of(each, scope), [Parent(kind="episode", id=each.episode_id)]) for each in asked]
+    return [
+        writer.remember(tx, offer_of(each, scope, writer.now), [Parent(kind="episode", id=each.episode_id)])
+        for each in asked
+    ]
 
 
-def offer_of(asked: Asked, scope: Scope) -> Offer:
+def offer_of(asked: Asked, scope: Scope, now: Micros) -> Offer:
     """A request as an offer. A preference is a person's, wherever it was said; the rest belongs to the project in
-    which it was said."""
+    which it was said. What was only said in passing, and will not surely last, is a candidate."""
     wish = asked.candidate
+    confirmed = wish.outright or wish.likely >= SURE
     return Offer(
         scope=scope if wish.kind is Kind.PREFERENCE else scope.narrowed(project=asked.project),
         content=wish.content,
@@ -32,12 +39,14 @@ def offer_of(asked: Asked, scope: Scope) -> Offer:
         key=wish.key,
         around=asked.said,
         key_given=False,
-        kind_given=True,
+        kind_given=wish.outright,
         importance=wish.importance,
         origin=Origin.USER,
-        source=Source.SESSION,
+        source=Source.SESSION if confirmed else Source.CAPTURED,
+        expires_at=None if confirmed else now + CANDIDATE_LIFE,
         valid_from=asked.at,
         explicit=False,
+        signals=wish.reasons,
     )
 
 

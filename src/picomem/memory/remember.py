@@ -101,6 +101,8 @@ class Writer:
             new = outcome.offer
             verdict = self.judged(new.content, new.kind, new.origin, explicit=new.explicit)
             outcome = outcome if verdict.keep else decide(offer, verdict, None, [], self.now)
+        if offer.signals and outcome.decision is not Decision.REFUSE:
+            outcome = replace(outcome, reason=f"{outcome.reason}; captured by its signals: {'; '.join(offer.signals)}")
         return self._apply(tx, offer, outcome, parents)
 
     def _stands_apart(self, offer: Offer, memory: Memory) -> bool:

@@ -30,8 +30,9 @@ class Ingest:
 @dataclass(frozen=True, slots=True)
 class IngestResult:
     """`hosts` counts the files by format; `skipped` what was passed over, by reason; `problems` says which files
-    could not be read, and why, and `unread` how many of these mean that something was not read. `decisions` counts what
-    became of the requests; `run` is what `changes` lists and `undo` takes back of them, empty where there were none."""
+    could not be read, and why, and `unread` how many of these mean that something was not read. `captured` counts what
+    was said in passing and is likely to last, beside the `requests`; `decisions` counts what became of both; `run` is
+    what `changes` lists and `undo` takes back of them, empty where there were none."""
 
     files: int
     unchanged: int
@@ -42,6 +43,7 @@ class IngestResult:
     updated: int
     repeated: int
     requests: int
+    captured: int
     decisions: dict[str, int]
     run: str
     without_vector: int
@@ -56,7 +58,8 @@ class IngestResult:
 def ingest(engine: Engine, request: Ingest, progress: Progressing | None = None) -> IngestResult:
     """Read what is new in the transcripts of Claude Code, Codex, OpenClaw and others into memory.
 
-    What people asked to be remembered becomes memories, if it passes the gate; `undo` takes those of one ingest back.
+    What people asked to be remembered becomes memories, if it passes the gate; what they said in passing and will
+    probably last becomes candidates (see `review`); `undo` takes those of one ingest back.
     """
     from picomem.ingest.places import default_places
 

@@ -95,7 +95,10 @@ def _recalled(answer: AnswerView) -> str:
     for hit in answer.hits:
         text = fenced(hit.text, hit.origin)
         if hit.source == "memory":
-            lines.append(f"- {fenced(hit.key, hit.origin)} [{hit.kind}] [importance: {hit.importance:.1f}]: {text}")
+            remark = f" [{hit.remark}]" if hit.remark else ""
+            lines.append(
+                f"- {fenced(hit.key, hit.origin)} [{hit.kind}] [importance: {hit.importance:.1f}]{remark}: {text}"
+            )
             if hit.context:
                 lines.append(f"  ({fenced(hit.context, hit.origin)})")
         elif hit.source == "note":

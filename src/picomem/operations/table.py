@@ -16,6 +16,7 @@ _PLACES = {
     "maintenance": ("ingest", "withhold", "migrate", "scrub", "embed", "status", "doctor", "audit", "index-status"),
     "remembering": ("remember", "revise", "forget"),
     "undoing": ("undo", "changes"),
+    "reviewing": ("review",),
     "purging": ("purge",),
     "recalling": ("recall",),
     "notes": ("search-notes", "read-note"),

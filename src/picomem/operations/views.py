@@ -35,6 +35,7 @@ class HitView:
     turns: list[int]
     citation: str
     actions: list[str]
+    remark: str
     abandoned: bool
 
 

@@ -26,6 +26,7 @@ from picomem.policy.injection import is_hijack, looks_like_instruction
 from picomem.policy.low_value import chaff
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.policy.shapes import any_of, matches, table, visible
+from picomem.policy.worth import doubts_of
 from picomem.records.kinds import Kind, Origin
 from picomem.text.terms import terms
 from picomem.values import dataclass
@@ -63,6 +64,9 @@ def judge(
         refusal = chaff(content, kind)
     if refusal is not None:
         return Verdict(False, refusal, refusal.reason)
+    if not explicit and origin is Origin.AGENT and (doubts := doubts_of(content)):
+        refusal = Refusal.NOT_WORTH_KEEPING
+        return Verdict(False, refusal, f"{refusal.reason} Seen: {', '.join(doubts)}.")
     return Verdict(True, None, "It was asked for." if explicit else "It states something that can matter later.")
 
 

@@ -45,7 +45,8 @@ class Candidate:
     """One thing to remember: a clean statement, and where it was asked for.
 
     `text[start:end]` is the span that asks, cue included; `cue` is the words that triggered it. `key` is
-    valid and comes from the content. `importance` is 0 to 1.
+    valid and comes from the content. `importance` is 0 to 1. `outright` says that it was asked for in so many words;
+    what was only said is `likely` (0 to 1) to last, for these `reasons` (see `durability`).
     """
 
     content: str
@@ -55,6 +56,9 @@ class Candidate:
     start: int
     end: int
     cue: str
+    outright: bool = True
+    likely: float = 1.0
+    reasons: tuple[str, ...] = ()
 
 
 def find_requests(text: str) -> list[Candidate]:
@@ -75,6 +79,24 @@ def find_requests(text: str) -> list[Candidate]:
                 found.append(replace(candidate, start=start + candidate.start, end=start + candidate.end))
             before = (first, last)
     return found
+
+
+def own_sentences(text: str) -> Iterator[tuple[int, int, str]]:
+    """The sentences that the user says, each with its place: no code, no quoted lines, nothing that others wrote. Words
+    that the user quotes within a sentence stay in it."""
+    said = _without_fences(without_pasted(text))
+    for start, end in _ends(text):
+        part = said[start:end]
+        for first, last in _sentences(_shadow(part)):
+            sentence = part[first:last]
+            if _BLANK not in sentence and sentence.strip():
+                yield start + first, start + last, text[start + first : start + last].strip()
+
+
+def statement(said: str) -> str:
+    """A sentence as it is kept: one line, without courtesy, remains of a cue, or a full stop."""
+    lead = _lead(said)
+    return _clean(said[lead:] if lead < len(said) else said)
 
 
 # ----------------------------------------------------------------------------------- the text and its shadow
@@ -263,7 +285,8 @@ def _made(part: _Part, content: str, cue: Cue, words: str, start: int, end: int)
     kind = cue.kind or kind_of(content)
     importance = max(_IMPORTANCE[kind], _ASKED_FOR if cue.asks else 0.0)
     end = start + len(part.text[start:end].rstrip())
-    return Candidate(content, kind, _key(content, kind), importance, start, end, words.strip(" ,.:：，!\n"))
+    said = words.strip(" ,.:：，!\n")
+    return Candidate(content, kind, _key(content, kind), importance, start, end, said, outright=cue.asks)
 
 
 def _content_end(shadow: str, last: int) -> int:

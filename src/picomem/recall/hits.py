@@ -23,7 +23,7 @@ _MOST_ACTIONS = 8  # that a hit shows
 HIT_OVERHEAD = 24  # tokens of a hit's key, score, date and citation, which are handed out with its text
 
 
-def memory_hit(memory: Memory, score: float, why: str, *, context: bool, citation: str) -> Hit:
+def memory_hit(memory: Memory, score: float, why: str, *, context: bool, citation: str, remark: str = "") -> Hit:
     """A memory as a hit; `context` says whether what stands around it is handed out as well."""
     return Hit(
         source="memory",
@@ -42,6 +42,7 @@ def memory_hit(memory: Memory, score: float, why: str, *, context: bool, citatio
         session=memory.scope.session,
         project=memory.scope.project,
         citation=citation,
+        remark=remark,
     )
 
 

@@ -9,6 +9,7 @@ from picomem.recall.confidence import LOOKED
 from picomem.recall.hits import citation, memory_hit, message_citation, why
 from picomem.recall.looking import Looking, shares
 from picomem.recall.rank import Signals
+from picomem.recall.recency import newer_first
 from picomem.records.hit import Hit
 from picomem.records.memory import Memory
 from picomem.store import episodes, memories, sessions
@@ -33,14 +34,16 @@ def memory_hits(looking: Looking) -> list[Hit]:
         doc: score + _IMPORTANCE * records[doc].importance
         for doc, score in looking.fused(records, signals, words).items()
     }
+    scores, remarks = newer_first(scores, records, signals.words)
     found = list(islice(shares(scores, signals, words), max(looking.wanted.limit, LOOKED)))
     hits = [
         memory_hit(
             records[doc],
             round(min(1.0, _DURABLE * share), 4),
-            why(doc, signals.evidence(doc), words),
+            "; ".join(filter(None, [why(doc, signals.evidence(doc), words), remarks.get(doc)])),
             context=looking.wanted.include_context,
             citation=_said_in(looking, records[doc]),
+            remark=remarks.get(doc, ""),
         )
         for doc, share in found[: looking.wanted.limit]
     ]

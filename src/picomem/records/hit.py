@@ -37,6 +37,7 @@ class Hit:
     turns: tuple[int, int] | None = None
     citation: str = ""
     actions: tuple[str, ...] = ()  # of what its speaker did, that which fits the question
+    remark: str = ""  # of a memory: that it is perhaps outdated, or was never confirmed
     abandoned: bool = False  # its user went back to before it was said, and took another way
 
 

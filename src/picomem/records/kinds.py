@@ -44,6 +44,7 @@ class Source(StrEnum):
     SESSION = "session"
     MIGRATION = "migration"
     CONSOLIDATION = "consolidation"
+    CAPTURED = "captured"  # said in passing, and not confirmed yet: a candidate
 
 
 class Priority(StrEnum):

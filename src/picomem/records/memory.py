@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from picomem.clock import Micros
 from picomem.records.kinds import Kind, Origin, Priority, Source
 from picomem.records.scope import Scope
 from picomem.values import dataclass
+
+CONTRADICTS = "contradicts:"  # before an id among the related entries: it may contradict that memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +55,16 @@ class Memory:
         return self.known_to is not None
 
     @property
+    def is_candidate(self) -> bool:
+        """Whether it was captured and is not confirmed yet: it weighs less in recall, and is not in the index page."""
+        return self.source is Source.CAPTURED
+
+    @property
+    def contradicts(self) -> tuple[str, ...]:
+        """The ids of the memories that it may contradict; see `doubted_pairs`."""
+        return tuple(name.removeprefix(CONTRADICTS) for name in self.related if name.startswith(CONTRADICTS))
+
+    @property
     def is_a_persons(self) -> bool:
         """Whether a person stated or pinned it: then no agent changes it by itself."""
         return self.origin is Origin.USER or (self.pinned and self.origin.trusted)
@@ -68,6 +82,23 @@ class Memory:
         """Whether it is believed and true now; `current_memories` says the same in SQL."""
         begun = self.valid_from <= now or self.valid_from <= self.known_from
         return not self.archived and begun and not self.over(now)
+
+
+def without_contradictions(related: tuple[str, ...]) -> tuple[str, ...]:
+    """Related entries without those that may be contradicted."""
+    return tuple(name for name in related if not name.startswith(CONTRADICTS))
+
+
+def doubted_pairs(memories: Iterable[Memory]) -> list[tuple[Memory, Memory]]:
+    """The pairs among these memories that may contradict each other, each with the newer one first."""
+    known = {memory.id: memory for memory in memories}
+    pairs: list[tuple[Memory, Memory]] = []
+    for memory in known.values():
+        for other in (known[id_] for id_ in memory.contradicts if id_ in known):
+            # The link stands on what was learned later, which may be about an earlier time.
+            newer_first = (memory, other) if memory.valid_from >= other.valid_from else (other, memory)
+            pairs.append(newer_first)
+    return pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,9 @@ is likely to change: numbers are dropped while words remain, so that "the stagin
 next month, "… on port 6000" both come to `staging_db_port`.
 
 Text that is not written in Latin letters is not transliterated, which would need a dictionary and would still
-merge different words: its key is its kind, or the Latin words in it, and four digits of a hash, `preference_3f9a`,
-which can be typed. (Where two texts meet in it, the later one gets a number behind its key.)
+merge different words: its key is the English for the common words in it (Chinese), the Latin words in it, or else its
+kind, and four digits of a hash, `production_database_3f9a`, which can be typed. (Where two texts meet in it, the later
+one gets a number behind its key.)
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import re
 import unicodedata
 
 from picomem.errors import InvalidKey
+from picomem.text.chinese_keywords import english_keywords
 
 LONGEST_KEY = 64
 KEY_PATTERN = r"[a-z][a-z0-9_]*"
@@ -37,6 +39,8 @@ through to too under until up use used user users uses using ve very via want wa
 when where which while who whom why will with without would you your yours d ll
 """
 _STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+# At the beginning these turn what follows round, and so does the key: a rule against a thing is not about having it.
+_FORBIDS = r"(?:please,? |from now on,? |and |also |in this \w+,? )*(?:never|don'?t|do not|avoid|no more|stop)\b"
 
 
 def check_key(key: str) -> str:
@@ -72,7 +76,11 @@ def suggest_key(text: str, kind: str = "") -> str:
     if _has_foreign_letters(text):
         digest = _digest(text)
         telling = [word for word in words if not word.isdigit()]
+        if re.search(r"[\u3400-\u9fff]", text):
+            telling = list(dict.fromkeys([*english_keywords(text), *telling]))[:_MOST_WORDS]
         return f"{_joined(telling or [lead], lead, room=LONGEST_KEY - len(digest) - 1)}_{digest}"
+    if words and re.match(_FORBIDS, text):
+        words = ["never", *words[: _MOST_WORDS - 1]]
     if len(words) == 1 and kind:
         words = [lead, *words]
     return _joined(words, lead) if words else lead

@@ -31,7 +31,7 @@ def ingested(result: IngestResult) -> Presentation:
         next_steps.append("Name files or folders: picomem ingest PATH…")
     else:
         blocks += map(Sentence, _read(result))
-        if set(result.decisions) - {"refuse"} and result.requests:
+        if set(result.decisions) - {"refuse"}:
             next_steps.append(
                 f"`picomem changes --run {result.run}` shows them, `picomem undo {result.run}` takes them back."
             )
@@ -52,9 +52,11 @@ def _read(result: IngestResult) -> list[str]:
         f"{plural(result.episodes, 'new episode')}, {result.updated:,} grown or moved, "
         f"{result.repeated:,} known already.",
     ]
-    if result.requests:
+    sources = [f"{plural(result.requests, 'request')} to remember"] if result.requests else []
+    sources += [f"{plural(result.captured, 'statement')} made in passing"] if result.captured else []
+    if sources:
         became = counts(sorted(result.decisions.items()))
-        sentences.append(f"{plural(result.requests, 'request')} to remember went through the gate: {became}.")
+        sentences.append(f"{' and '.join(sources)} went through the gate: {became}.")
     if result.redacted:
         sentences.append(f"{plural(result.redacted, 'secret was', 'secrets were')} redacted.")
     if result.rewritten:

@@ -1,0 +1,148 @@
+"""Small trained classifiers: named signals and hashed words in, a probability for each class out.
+
+A classifier is a linear function of everything plus one small hidden layer over the named signals, so that the linear
+part can say which signals spoke for a class. `python -m training` writes the weights: one line of JSON, then whole
+numbers of two bytes, each a multiple of the step that the line names. Reading them takes a millisecond, and only a
+write needs them.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from picomem.values import dataclass
+
+if TYPE_CHECKING:
+    import numpy as np
+
+WEIGHTS = Path(__file__).parent / "weights"
+STEP = 1 / 512  # weights are rounded to it
+BUCKETS = 4096  # for hashed words
+MEANING = 256  # numbers of a static vector
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What is seen of a text, or of a pair of texts.
+
+    `signals` are numbers by name, absent ones are 0; `words` are the features to be hashed; `meaning` is a vector, or
+    None where the classifier has no use for one.
+    """
+
+    signals: Mapping[str, float]
+    words: Sequence[str]
+    meaning: np.ndarray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The probability of each class, and the names of what spoke most for the one that was asked about."""
+
+    shares: Mapping[str, float]
+    reasons: tuple[str, ...]
+
+
+def bucket(word: str) -> int:
+    """The bucket of a hashed word; the same on every machine."""
+    return zlib.crc32(word.encode()) % BUCKETS
+
+
+def word_weight(count: int) -> float:
+    """How much each of so many hashed words of a text weighs: a long text's weigh less."""
+    return 2.0 / max(4, count) ** 0.5
+
+
+class Classifier:
+    """Weights, and what they say of what was observed."""
+
+    def __init__(self, classes: Sequence[str], names: Sequence[str], arrays: Mapping[str, np.ndarray]) -> None:
+        """`names` are those of the signals, in the order of the weights. The arrays:
+
+        - `centre`, `scale`: what is taken from a signal, and what it is multiplied with
+        - `linear` (classes × signals), `bias` (classes), `buckets` (classes × BUCKETS)
+        - `meaning` (classes × MEANING, or × 0)
+        - for each hidden layer in the stack, `inner` (layers × hidden × signals), `inner_bias`, `outer`
+          (layers × classes × hidden)
+        """
+        self.classes = tuple(classes)
+        self.names = tuple(names)
+        self._place = {name: place for place, name in enumerate(names)}
+        self._arrays = arrays
+
+    def judge(self, observed: Observed, about: str, count: int = 3) -> Judged:
+        """The share of each class, and the `count` signals that spoke most for the class `about`."""
+        import numpy as np
+
+        weights = self._arrays
+        signals = np.zeros(len(self.names))
+        for name, value in observed.signals.items():
+            if (place := self._place.get(name)) is not None:
+                signals[place] = value
+        scaled = (signals - weights["centre"]) * weights["scale"]
+        words = list(dict.fromkeys(observed.words))
+        numbers = [bucket(word) for word in words]
+        weight = word_weight(len(words))
+        logits = weights["linear"] @ scaled + weights["bias"] + weight * weights["buckets"][:, numbers].sum(axis=1)
+        if observed.meaning is not None and weights["meaning"].shape[1]:
+            logits = logits + weights["meaning"] @ observed.meaning
+        if len(weights["inner"]):
+            hidden = np.tanh(weights["inner"] @ scaled + weights["inner_bias"])
+            logits = logits + np.einsum("lch,lh->c", weights["outer"], hidden) / len(hidden)
+        shares = np.exp(logits - logits.max())
+        shares /= shares.sum()
+        row = self.classes.index(about)
+        spoken = [
+            (float(weights["linear"][row, place] * scaled[place]), name)
+            for name in observed.signals
+            if (place := self._place.get(name)) is not None and signals[place] and not name.startswith("~")
+        ]
+        spoken += [
+            (float(weight * weights["buckets"][row, number]), f"“{word.partition(':')[2]}”")
+            for word, number in zip(words, numbers, strict=True)
+            if word.startswith("w:") and word != "w:0"  # which stands for any digit
+        ]
+        best = [name for share, name in sorted(spoken, reverse=True)[:count] if share > 0]
+        return Judged(dict(zip(self.classes, shares.tolist(), strict=True)), tuple(best))
+
+
+@lru_cache(maxsize=8)
+def load(name: str) -> Classifier:
+    """One of the classifiers in the package."""
+    return decode((WEIGHTS / f"{name}.bin").read_bytes())
+
+
+def encode(classes: Sequence[str], names: Sequence[str], arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Weights as the bytes of their file."""
+    import numpy as np
+
+    shapes = {name: list(array.shape) for name, array in arrays.items()}
+    head = {"classes": list(classes), "names": list(names), "step": STEP, "arrays": shapes}
+    body = [np.clip(np.rint(array / STEP), -32768, 32767).astype("<i2").tobytes() for array in arrays.values()]
+    return json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" + b"".join(body)
+
+
+def decode(data: bytes) -> Classifier:
+    """The classifier in the bytes of a file."""
+    import numpy as np
+
+    line, _, body = data.partition(b"\n")
+    head = json.loads(line)
+    arrays: dict[str, np.ndarray] = {}
+    start = 0
+    for name, shape in head["arrays"].items():
+        size = _product(shape)
+        arrays[name] = np.frombuffer(body, "<i2", size, start).reshape(shape).astype(np.float64) * head["step"]
+        start += 2 * size
+    return Classifier(head["classes"], head["names"], arrays)
+
+
+def _product(numbers: Iterable[int]) -> int:
+    product = 1
+    for number in numbers:
+        product *= number
+    return product

@@ -1,0 +1,37 @@
+"""How the memories that wait for a decision are presented."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from picomem.operations.presentation import Block, Entry, Presentation, Sentence, Text
+from picomem.operations.presentations.wording import day, plural
+
+if TYPE_CHECKING:
+    from picomem.operations.reviewing import ReviewResult, WaitingView
+
+
+def reviewed(result: ReviewResult) -> Presentation:
+    if result.change:
+        return Presentation(
+            blocks=(Sentence(f"{result.key}: {result.change.reason}."),),
+            next_steps=(f"`picomem undo {result.change.id}` takes it back.",),
+        )
+    if not result.waiting:
+        return Presentation(blocks=(Sentence("Nothing waits for a decision."),))
+    blocks: list[Block] = [_waiting(view, number) for number, view in enumerate(result.waiting, 1)]
+    if result.left_out:
+        blocks.append(Sentence(f"There are {plural(result.left_out, 'more entry', 'more entries')}; -n shows more."))
+    return Presentation(
+        blocks=tuple(blocks),
+        next_steps=("`picomem review KEY keep`, merge, supersede or discard decides; each can be undone.",),
+    )
+
+
+def _waiting(view: WaitingView, number: int) -> Entry:
+    memory, older = view.memory, view.older
+    since, because = day(memory.valid_from)[:10], Text(f"because {view.reason}")
+    if older is None:
+        return Entry(f"{memory.key}  (candidate, {since})", (Text(memory.content), because), number)
+    heading = f"{memory.key}  ({since}) may outdate {older.key}"
+    return Entry(heading, (Text(memory.content), Text(f"older: {older.content}"), because), number)

@@ -1,0 +1,91 @@
+"""The operation for what waits for a person: candidates, and statements that may contradict each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from picomem.errors import Forbidden, InvalidInput
+from picomem.memory.reviewing import Verdict
+from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
+from picomem.operations.operation import MOST_ROWS, Operation, option
+from picomem.operations.presentations import reviewing as reviewing_presentations
+from picomem.values import dataclass
+
+if TYPE_CHECKING:
+    from picomem.engine.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    name: str = option("the memory to decide on: its key or id; left out, what waits is listed", "", positional=True)
+    verdict: str | None = option("what becomes of it", None, choices=tuple(Verdict), positional=True)
+    other: str = option("the other statement of the pair, where it is in several", "")
+    limit: int = option("entries at most", 20, short="-n", least=1, most=MOST_ROWS)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingView:
+    """A candidate; or, with `older`, a statement that may outdate that one. `reason` says why it was stored so."""
+
+    memory: MemoryView
+    older: MemoryView | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewResult:
+    """What waits, pairs first; or the change that was made, and the key of the memory that it changed."""
+
+    waiting: list[WaitingView]
+    left_out: int
+    change: ChangeView | None
+    key: str
+
+
+def review(engine: Engine, request: Review) -> ReviewResult:
+    """List what waits for a decision, or decide: candidates, and statements that may contradict each other.
+
+    keep confirms a candidate, or keeps both of a pair; supersede archives the older of a pair, and merge does so
+    because the newer says the same; discard archives the candidate, or the newer of a pair. Each is one change that
+    `undo` takes back.
+    """
+    from picomem.engine.reviewing import decide_on, to_review
+
+    if bool(request.name) != bool(request.verdict):
+        raise InvalidInput("Give a memory and what becomes of it: keep, merge, supersede or discard.")
+    if request.verdict:
+        if engine.caller.is_agent:
+            raise Forbidden("A person decides on what waits; ask them to run `picomem review` in a terminal.")
+        change, key = decide_on(engine, request.name, Verdict(request.verdict), request.other)
+        return ReviewResult([], 0, change_view(change, key), key)
+    found = to_review(engine)
+    now = engine.now()
+    views = [
+        WaitingView(memory_view(each.memory, now), memory_view(each.older, now) if each.older else None, each.reason)
+        for each in found[: request.limit]
+    ]
+    return ReviewResult(views, len(found) - len(views), None, "")
+
+
+def _listed(result: ReviewResult) -> str:
+    if result.change:
+        return f"{result.key}: {result.change.reason}"
+    lines = []
+    for each in result.waiting:
+        beside = f" (may outdate {each.older.key}: {each.older.content})" if each.older else " (candidate)"
+        lines.append(f"- {each.memory.key}: {each.memory.content}{beside}")
+    return "\n".join(lines) or "Nothing waits for a decision."
+
+
+OPERATIONS = (
+    Operation(
+        name="review",
+        request=Review,
+        result=ReviewResult,
+        run=review,
+        present=reviewing_presentations.reviewed,
+        reply=_listed,
+        permission="memory:write:user",
+        example="picomem review job_queue keep",
+    ),
+)

@@ -1,0 +1,19 @@
+"""Whether what an agent offers is worth keeping, as far as `low_value` does not tell. Pure, but for weights.
+
+A wrong refusal is dear, so only what is very likely junk is refused (docs/classifiers.md).
+"""
+
+from __future__ import annotations
+
+from picomem.models.classifier import load
+from picomem.policy.offer_signals import observe_offer
+
+LEAST = 0.15  # chosen from the validation: two or three of a hundred worthwhile lines are below it
+
+
+def doubts_of(text: str) -> tuple[str, ...]:
+    """The signals by which an offer is very likely junk; empty where it is not."""
+    judged = load("worth").judge(observe_offer(text), "junk")
+    if judged.shares["worth"] >= LEAST:
+        return ()
+    return judged.reasons or ("its words",)

@@ -1,0 +1,44 @@
+"""Of two statements that may contradict each other the newer one stands first. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from picomem.records.kinds import Kind
+from picomem.records.memory import Memory, doubted_pairs
+
+CANDIDATE = 0.85  # what a candidate weighs beside a memory that was confirmed
+CLOSE = 0.25  # of the score: two decisions that hold the same words of a question and fit so nearly alike
+FAR = 0.35  # an older one that fits so much better was asked for itself
+OUTDATED = "older statement, perhaps outdated"
+UNCONFIRMED = "said in passing, not confirmed"
+
+
+def newer_first(
+    scores: Mapping[int, float], records: Mapping[int, Memory], words: Mapping[int, Mapping[str, float]]
+) -> tuple[dict[int, float], dict[int, str]]:
+    """The scores of memories by their document, with a newer statement right before the older one that it may
+    contradict, and of two decisions that answer the same words as well, the later first; and a remark on those that
+    are older, or not confirmed. `words` are those of the question that each document holds."""
+    weighed = {doc: score * (CANDIDATE if records[doc].is_candidate else 1.0) for doc, score in scores.items()}
+    remarks = {doc: UNCONFIRMED for doc in weighed if records[doc].is_candidate}
+    place = {records[doc].id: doc for doc in weighed}
+    for newer, older in _oldest_first(doubted_pairs(records[doc] for doc in weighed)):
+        first, second = place[newer.id], place[older.id]
+        remarks[second] = OUTDATED
+        best = max(weighed.values())
+        if weighed[first] <= weighed[second] <= weighed[first] + FAR * best:
+            weighed[first], weighed[second] = weighed[second], min(weighed[first], weighed[second] * 0.999)
+    decisions = [doc for doc in weighed if records[doc].kind is Kind.DECISION and words.get(doc)]
+    decisions.sort(key=lambda doc: (records[doc].valid_from, doc))
+    for place, earlier in enumerate(decisions):
+        for later in decisions[place + 1 :]:
+            alike = weighed[later] < weighed[earlier] <= weighed[later] * (1 + CLOSE)
+            if alike and len(words[earlier]) > 1 and words[earlier].keys() <= words[later].keys():
+                weighed[earlier], weighed[later] = weighed[later], weighed[earlier]
+    return weighed, remarks
+
+
+def _oldest_first(pairs: Sequence[tuple[Memory, Memory]]) -> list[tuple[Memory, Memory]]:
+    """In this order a chain of statements ends with the newest one first."""
+    return sorted(pairs, key=lambda pair: (pair[0].valid_from, pair[1].valid_from))

@@ -1,0 +1,95 @@
+"""The labelled lines, as examples: what is observed of each, and its class.
+
+a*.txt   a sentence of a user: `+` durable, `-` not; a message of several is parted by `//`, each with its sign; a
+         language may stand before the sign: `de+`
+b*.txt   an old and a new statement: `S|old|new` supersede, `D` duplicate, `R` refine, `I` independent
+c*.txt   what an agent offers: `+` worth keeping, `-` not
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+from picomem.values import dataclass
+
+DATA = Path(__file__).parent / "data"
+RELATIONS = {"S": "supersede", "D": "duplicate", "R": "refine", "I": "independent"}
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A user's message: its sentences, each with whether it is durable."""
+
+    sentences: tuple[tuple[str, bool], ...]
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    old: str
+    new: str
+    relation: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    text: str
+    worth: bool
+    file: str
+
+
+def messages(folder: Path = DATA) -> list[Message]:
+    found: list[Message] = []
+    for name, line in _lines(folder, "a*.txt"):
+        parts = [re.match(r"(?:[a-z]{2})?([+-])(.*)", part.strip()) for part in line.split(" // ")]
+        sentences = tuple((part[2].strip(), part[1] == "+") for part in parts if part)
+        if len(sentences) != len(parts):
+            raise ValueError(f"{name}: {line}")
+        found.append(Message(sentences, name))
+    return found
+
+
+def pairs(folder: Path = DATA) -> list[Pair]:
+    found: list[Pair] = []
+    for name, line in _lines(folder, "b*.txt"):
+        label, old, new = line.split("|")
+        found.append(Pair(old.strip(), new.strip(), RELATIONS[label], name))
+    return found
+
+
+def offers(folder: Path = DATA) -> list[Offered]:
+    found: list[Offered] = []
+    for name, line in _lines(folder, "c*.txt"):
+        match = re.match(r"(?:[a-z]{2})?([+-])(.*)", line)
+        if match is None:
+            raise ValueError(f"{name}: {line}")
+        found.append(Offered(match[2].strip().replace("\\n", "\n"), match[1] == "+", name))
+    return found
+
+
+def strangers(known: list[Pair], count: int, seed: int = 7) -> list[Pair]:
+    """Pairs of two lines that have nothing to do with each other but a word: in a store of hundreds most are so."""
+    chance = random.Random(seed)
+    texts = [(pair.old, pair.new) for pair in known]
+    by_word: dict[str, list[int]] = {}
+    for number, both in enumerate(texts):
+        for word in set(re.findall(r"[^\W\d_]{3,}|[\u3400-\u9fff]", " ".join(both).casefold())):
+            by_word.setdefault(word, []).append(number)
+    shared = sorted(word for word, numbers in by_word.items() if 1 < len(numbers) < 400)
+    made: list[Pair] = []
+    while len(made) < count:
+        one, other = chance.sample(by_word[chance.choice(shared)], 2)
+        made.append(Pair(texts[one][chance.randrange(2)], texts[other][1], "independent", "strangers"))
+    return made
+
+
+def _lines(folder: Path, names: str) -> list[tuple[str, str]]:
+    return [
+        (path.name, line.strip())
+        for path in sorted(folder.glob(names))
+        for line in path.read_text("utf-8").splitlines()
+        if line.strip() and not line.startswith("#")
+    ]

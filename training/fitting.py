@@ -1,0 +1,211 @@
+"""Fits a classifier: softmax regression over signals, hashed words and vectors, then small hidden layers on top.
+
+Everything is done on all examples at once, in double precision and in a fixed order, so that the same lines give the
+same weights; the weights are rounded to a grid at the end, far coarser than what machines differ by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from picomem.models.classifier import BUCKETS, MEANING, Observed, bucket, word_weight
+from picomem.values import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How a classifier is fitted. Penalties are those of squared weights, for each example."""
+
+    classes: tuple[str, ...]
+    words: float = 2e-4
+    signals: float = 1e-3
+    meaning: float = 1e-3
+    use_meaning: bool = True
+    steps: int = 250
+    hidden: int = 12
+    layers: int = 3
+    hidden_steps: int = 250
+    hidden_penalty: float = 2e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Which hashed words each example has: for each occurrence its example, its bucket and its weight."""
+
+    rows: np.ndarray
+    buckets: np.ndarray
+    weights: np.ndarray
+    count: int
+
+    def times(self, linear: np.ndarray) -> np.ndarray:
+        """What weights (buckets × classes) say of each example."""
+        said = [
+            np.bincount(self.rows, self.weights * linear[self.buckets, column], self.count)
+            for column in range(linear.shape[1])
+        ]
+        return np.stack(said, axis=1)
+
+    def slope(self, wrong: np.ndarray) -> np.ndarray:
+        """How each bucket changes the error (examples × classes)."""
+        slopes = [
+            np.bincount(self.buckets, self.weights * wrong[self.rows, column], BUCKETS)
+            for column in range(wrong.shape[1])
+        ]
+        return np.stack(slopes, axis=1)
+
+    def of(self, chosen: np.ndarray) -> Words:
+        """Those of some examples, in their order."""
+        place = np.full(self.count, -1)
+        place[chosen] = np.arange(len(chosen))
+        kept = place[self.rows] >= 0
+        return Words(place[self.rows[kept]], self.buckets[kept], self.weights[kept], len(chosen))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Examples as numbers."""
+
+    names: tuple[str, ...]
+    signals: np.ndarray
+    words: Words
+    meaning: np.ndarray
+
+    def of(self, chosen: np.ndarray) -> Table:
+        """Some of the examples, in their order."""
+        return Table(self.names, self.signals[chosen], self.words.of(chosen), self.meaning[chosen])
+
+
+def table(observed: Sequence[Observed], names: Sequence[str] | None = None) -> Table:
+    known = tuple(names) if names is not None else tuple(sorted({name for each in observed for name in each.signals}))
+    place = {name: number for number, name in enumerate(known)}
+    signals = np.zeros((len(observed), len(known)))
+    rows: list[int] = []
+    buckets: list[int] = []
+    weights: list[float] = []
+    size = MEANING if observed and observed[0].meaning is not None else 0
+    meaning = np.zeros((len(observed), size))
+    for row, each in enumerate(observed):
+        for name, value in each.signals.items():
+            if name in place:
+                signals[row, place[name]] = value
+        distinct = list(dict.fromkeys(each.words))
+        weight = word_weight(len(distinct))
+        rows += [row] * len(distinct)
+        buckets += [bucket(word) for word in distinct]
+        weights += [weight] * len(distinct)
+        if size and each.meaning is not None:
+            meaning[row] = each.meaning
+    words = Words(np.array(rows, np.int64), np.array(buckets, np.int64), np.array(weights), len(observed))
+    return Table(known, signals, words, meaning)
+
+
+def fit(plan: Plan, examples: Table, labels: np.ndarray, weights: np.ndarray) -> dict[str, np.ndarray]:
+    """The arrays of a classifier (see `picomem.models.classifier`). `labels` are numbers of classes, `weights` say how
+    much each example counts."""
+    counted = weights / weights.sum()
+    classes = len(plan.classes)
+    centre = counted @ examples.signals
+    spread = np.sqrt(np.maximum(counted @ (examples.signals - centre) ** 2, 0.0))
+    scale = 1 / np.maximum(spread, 0.1)
+    scaled = (examples.signals - centre) * scale
+    meaning = examples.meaning * 4.0 if plan.use_meaning else examples.meaning[:, :0]
+    inputs = np.hstack([scaled, meaning])
+    penalty = np.concatenate(
+        [np.full(scaled.shape[1], plan.signals), np.full(meaning.shape[1], plan.meaning), np.full(BUCKETS, plan.words)]
+    )
+    target = np.eye(classes)[labels]
+    linear, bias = _regress(inputs, examples.words, target, counted, penalty, plan.steps)
+    dense = inputs.shape[1]
+    base = inputs @ linear[:dense] + examples.words.times(linear[dense:]) + bias
+    inner, inner_bias, outer = _stack(plan, scaled, base, target, counted)
+    signals = scaled.shape[1]
+    return {
+        "centre": centre,
+        "scale": scale,
+        "linear": linear[:signals].T,
+        "bias": bias,
+        "buckets": linear[dense:].T,
+        "meaning": linear[signals:dense].T * 4.0,
+        "inner": inner,
+        "inner_bias": inner_bias,
+        "outer": outer,
+    }
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def _regress(
+    inputs: np.ndarray, words: Words, target: np.ndarray, counted: np.ndarray, penalty: np.ndarray, steps: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Softmax regression over the inputs and the words behind them: weights (inputs and buckets × classes), biases."""
+    dense = inputs.shape[1]
+    linear = np.zeros((dense + BUCKETS, target.shape[1]))
+    moment, square = np.zeros_like(linear), np.zeros_like(linear)
+    bias = np.log(np.maximum(counted @ target, 1e-6))
+    bias_moment, bias_square = np.zeros_like(bias), np.zeros_like(bias)
+    for step in range(1, steps + 1):
+        wrong = (_softmax(inputs @ linear[:dense] + words.times(linear[dense:]) + bias) - target) * counted[:, None]
+        slope = np.vstack([inputs.T @ wrong, words.slope(wrong)]) + 2 * penalty[:, None] * linear
+        pace = 0.05 * (1 - step / (steps + 1)) + 0.001
+        linear, moment, square = _adam(linear, slope, moment, square, step, pace)
+        bias, bias_moment, bias_square = _adam(bias, wrong.sum(axis=0), bias_moment, bias_square, step, pace)
+    return linear, bias
+
+
+def _stack(
+    plan: Plan, scaled: np.ndarray, base: np.ndarray, target: np.ndarray, counted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Small layers that learn what the regression gets wrong; several from different beginnings, whose mean counts."""
+    signals, classes = scaled.shape[1], target.shape[1]
+    if not plan.layers:
+        return np.zeros((0, plan.hidden, signals)), np.zeros((0, plan.hidden)), np.zeros((0, classes, plan.hidden))
+    made: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    for seed in range(plan.layers):
+        chance = np.random.Generator(np.random.PCG64(seed))
+        inner = chance.normal(0, 1 / np.sqrt(signals), (plan.hidden, signals))
+        inner_bias = np.zeros(plan.hidden)
+        outer = np.zeros((classes, plan.hidden))
+        state = [(np.zeros_like(each), np.zeros_like(each)) for each in (inner, inner_bias, outer)]
+        for step in range(1, plan.hidden_steps + 1):
+            hidden = np.tanh(scaled @ inner.T + inner_bias)
+            wrong = (_softmax(base + hidden @ outer.T) - target) * counted[:, None]
+            back = (wrong @ outer) * (1 - hidden**2)
+            slopes = (
+                back.T @ scaled + 2 * plan.hidden_penalty * inner,
+                back.sum(axis=0),
+                wrong.T @ hidden + 2 * plan.hidden_penalty * outer,
+            )
+            now = []
+            for number, (value, slope) in enumerate(zip((inner, inner_bias, outer), slopes, strict=True)):
+                value, moment, square = _adam(value, slope, *state[number], step, 0.01)
+                state[number] = moment, square
+                now.append(value)
+            inner, inner_bias, outer = now
+        made.append((inner, inner_bias, outer))
+    return tuple(np.stack(each) for each in zip(*made, strict=True))  # type: ignore[return-value]
+
+
+def _adam(
+    value: np.ndarray, slope: np.ndarray, moment: np.ndarray, square: np.ndarray, step: int, pace: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    moment = 0.9 * moment + 0.1 * slope
+    square = 0.99 * square + 0.01 * slope**2
+    change = (moment / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.99**step)) + 1e-8)
+    return value - pace * change, moment, square
+
+
+def predict(arrays: dict[str, np.ndarray], examples: Table) -> np.ndarray:
+    """The shares of the classes, one row an example."""
+    scaled = (examples.signals - arrays["centre"]) * arrays["scale"]
+    logits = scaled @ arrays["linear"].T + arrays["bias"] + examples.words.times(arrays["buckets"].T)
+    if arrays["meaning"].shape[1]:
+        logits = logits + examples.meaning @ arrays["meaning"].T
+    if len(arrays["inner"]):
+        hidden = np.tanh(np.einsum("lhs,ns->nlh", arrays["inner"], scaled) + arrays["inner_bias"])
+        logits = logits + np.einsum("lch,nlh->nc", arrays["outer"], hidden) / len(arrays["inner"])
+    return _softmax(logits)
