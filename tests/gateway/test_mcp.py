@@ -548,6 +548,7 @@ class Counter:
 
         return Operation(
             name="count",
+            group="use",
             request=Count,
             result=CountResult,
             run=count,

@@ -62,6 +62,7 @@ def _opened(engine: Engine, session: str) -> PicoBot:
 OPERATIONS = (
     Operation(
         name="chat",
+        group="use",
         request=ChatTurn,
         result=Turn,
         run=chat_turn,

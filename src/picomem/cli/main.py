@@ -1,7 +1,7 @@
 """The command line: `picomem COMMAND …`.
 
-Every operation of the table is a command, rendered from its request; `chat`, `demo`, `mcp` and `bench` stand beside
-them.
+Every operation of the table is a command, rendered from its request; `chat`, `demo`, `mcp`, `bench`, `completion` and
+`help` stand beside them.
 Only what the command at hand needs is loaded: a hook waits for `picomem recall`. (This is argparse and not typer,
 which takes longer to import than a recall takes in all.)
 
@@ -24,24 +24,33 @@ from picomem.cli.options import add_request, request_of
 from picomem.cli.remark import remark
 from picomem.cli.width import width
 from picomem.errors import InvalidInput, OutOfMemory, PicomemError
+from picomem.operations.operation import GROUPS, Group
 from picomem.operations.table import NAMES, operation
 from picomem.text.safe import escaped_json
 from picomem.version import __version__
 
-_OTHERS = {
-    "chat": ("Talk with PicoBot, which remembers; it needs a model.", "picomem chat --model ollama:qwen3:8b"),
-    "demo": ("Try it on sample sessions, in a store of its own.", "picomem demo --keep ~/picomem-demo"),
-    "mcp": ("Serve memory to agents over MCP (stdio).", "claude mcp add picomem -- picomem mcp"),
+_OTHERS: dict[str, tuple[Group, str, str]] = {
+    "chat": ("use", "Talk with PicoBot, which remembers; it needs a model.", "picomem chat --model ollama:qwen3:8b"),
+    "demo": ("use", "Try it on sample sessions, in a store of its own.", "picomem demo --keep ~/picomem-demo"),
+    "mcp": ("serve", "Serve memory to agents over MCP (stdio).", "claude mcp add picomem -- picomem mcp"),
     "bench": (
+        "maintain",
         "Measure how well recall answers your own questions, or question sets.",
         "picomem bench quality --questions mine.jsonl",
     ),
-}  # what it does, and an example
+    "completion": (
+        "maintain",
+        "Print what makes a shell complete commands and options.",
+        "picomem completion bash > ~/.local/share/bash-completion/completions/picomem",
+    ),
+    "help": ("maintain", "Say what there is, or how a command is used.", "picomem help recall"),
+}  # where help lists it, what it does, and an example
+_SHELLS = ("bash", "zsh", "fish")
 _EPILOG = """\
 Begin with:
   picomem demo                                  see it work on sample sessions
   picomem ingest                                read your own past sessions
-  picomem recall "what did we decide about X?"  ask
+  picomem recall what did we decide about X     ask
   picomem chat                                  talk with an agent that remembers
 """
 
@@ -52,6 +61,10 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=width() - 2)
+
+    def add_argument(self, action: argparse.Action) -> None:
+        if action.dest != "command":  # the commands stand by group in the epilog
+            super().add_argument(action)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         from textwrap import wrap
@@ -128,11 +141,21 @@ def _run(arguments: list[str]) -> int:
         print(f"picomem {__version__}")
         return 0
     name = command_of(arguments)
+    if name == "help":
+        arguments = _asked_of_help(arguments)
+        name = command_of(arguments)
+    elif name and name not in NAMES and name not in _OTHERS:
+        raise InvalidInput(f"There is no command “{name[:40]}”; {_nearest_command(name)}")
     parser = parser_for(name)
     chosen = parser.parse_args(arguments)
     if not name:
         parser.print_help()
         return 2 if arguments else 0
+    if name == "completion":
+        import shtab
+
+        print(shtab.complete(parser_for(""), chosen.shell))
+        return 0
     if name == "chat":
         from picomem.cli.chat import run_chat
 
@@ -155,6 +178,22 @@ def _run(arguments: list[str]) -> int:
     return run_operation(found, request_of(found.request, chosen), chosen)
 
 
+def _asked_of_help(arguments: list[str]) -> list[str]:
+    """`help [COMMAND]` as the arguments that ask for the same help."""
+    place = arguments.index("help")
+    topic = command_of(arguments[place + 1 :])
+    if topic and topic not in NAMES and topic not in _OTHERS:
+        raise InvalidInput(f"There is no command “{topic[:40]}”; {_nearest_command(topic)}")
+    return [topic, "--help"] if topic else ["--help"]
+
+
+def _nearest_command(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name[:40], [*NAMES, *_OTHERS], 1, 0.5)
+    return f"did you mean `picomem {near[0]}`?" if near else "`picomem help` lists them."
+
+
 def command_of(arguments: list[str]) -> str:
     """The command among the arguments: the first that is neither an option nor the value of one of ours."""
     skip = False
@@ -169,26 +208,47 @@ def command_of(arguments: list[str]) -> str:
 
 
 def parser_for(name: str) -> Parser:
-    """The parser for this command; for an unknown one or none, the parser that lists them all."""
+    """The parser for this command; without one, the parser of them all."""
     parser = Parser(
         prog="picomem",
+        usage="picomem [--json] [--db PATH] [--user ID] COMMAND …",
         description="Long-term memory for AI agents, in one file.",
-        epilog=_EPILOG,
+        epilog="" if name else f"{_commands_by_group()}\n\n{_EPILOG}",
         parents=[_common()],
     )
     parser.add_argument("--version", action="version", version=f"picomem {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", prog="picomem")
+    commands = parser.add_subparsers(metavar="COMMAND", dest="command", prog="picomem")
     late = _common(suppress=True)
-    known = name in NAMES or name in _OTHERS
-    for each in (name,) if known else (*NAMES, *_OTHERS):
-        if each in NAMES:
-            _add_operation(commands, each, late, complete=known)
+    for command in (name,) if name else (*NAMES, *_OTHERS):
+        if command in NAMES:
+            _add_operation(commands, command, late)
         else:
-            _add_other(commands, each, late, complete=known)
+            _add_other(commands, command, late)
     return parser
 
 
-def _add_operation(commands: Any, name: str, late: Parser, complete: bool) -> None:
+def _commands_by_group() -> str:
+    """What each command does, in a line or two, under what people come for."""
+    from textwrap import fill
+
+    lines: list[str] = []
+    for group in GROUPS:
+        does = {name: _first_sentence(found.doc) for name in NAMES if (found := operation(name)).group == group}
+        does |= {name: doc for name, (where, doc, _) in _OTHERS.items() if where == group}
+        lines += ["", f"{group}:"]
+        lines += [
+            fill(
+                doc, width() - 2, initial_indent=f"  {name:<{_NAME_WIDTH}} ", subsequent_indent=" " * (_NAME_WIDTH + 3)
+            )
+            for name, doc in does.items()
+        ]
+    return "\n".join(lines).strip("\n")
+
+
+_NAME_WIDTH = 16
+
+
+def _add_operation(commands: Any, name: str, late: Parser) -> None:
     found = operation(name)
     added = commands.add_parser(
         name,
@@ -197,25 +257,28 @@ def _add_operation(commands: Any, name: str, late: Parser, complete: bool) -> No
         epilog=f"Example:\n  {found.example}",
         parents=[late],
     )
-    if complete:
-        add_request(added, found.request)
-    if complete and found.follow:
+    add_request(added, found.request)
+    if found.follow:
         added.add_argument("--watch", action="store_true", help=found.follow)
 
 
-def _add_other(commands: Any, name: str, late: Parser, complete: bool) -> None:
-    doc, example = _OTHERS[name]
+def _add_other(commands: Any, name: str, late: Parser) -> None:
+    _, doc, example = _OTHERS[name]
     added = commands.add_parser(name, help=doc, description=doc, epilog=f"Example:\n  {example}", parents=[late])
-    if complete and name == "bench":
+    if name == "bench":
         from picomem.cli.bench import add_bench
 
         add_bench(added, late)
-    if complete and name == "chat":
+    elif name == "chat":
         from picomem.cli.chat import add_chat
 
         add_chat(added)
-    if complete and name == "demo":
+    elif name == "demo":
         added.add_argument("--keep", metavar="FOLDER", help="keep the demo's store in this folder")
+    elif name == "completion":
+        added.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=f"the shell ({', '.join(_SHELLS)})")
+    elif name == "help":
+        added.add_argument("topic", nargs="?", choices=(*NAMES, *_OTHERS), metavar="COMMAND", help="the command")
 
 
 def _common(suppress: bool = False) -> Parser:

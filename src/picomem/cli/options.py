@@ -22,6 +22,8 @@ def add_request(parser: argparse.ArgumentParser, request: type) -> None:
             settings.pop("dest")
             if about["many"]:
                 settings["nargs"] = "*"
+            elif about["free_text"]:
+                settings.update(nargs="+" if default is MISSING else "*", default=None)
             elif default is not MISSING:
                 settings.update(nargs="?", default=default)
             of_one = hints[name] if not about["many"] else "str"
@@ -44,8 +46,10 @@ def add_request(parser: argparse.ArgumentParser, request: type) -> None:
 def request_of(request: type, chosen: argparse.Namespace) -> Any:
     """The request that was parsed."""
     values: dict[str, Any] = {}
-    for name, _, about in options(request):
+    for name, default, about in options(request):
         value = getattr(chosen, name)
+        if about["free_text"] and about["positional"]:
+            value = " ".join(value) if value else default
         values[name] = tuple(value or ()) if about["many"] else value
     return request(**values)
 

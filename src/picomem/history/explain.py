@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from picomem.errors import NotFound
-from picomem.memory.naming import resolve
+from picomem.memory.naming import nearest_key, resolve
 from picomem.recall.hits import citation, message_citation
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
@@ -76,9 +76,8 @@ def _episode(tx: Transaction, scope: Scope, name: str) -> Explanation:
     try:
         found = find_episode(tx, scope, name)
     except NotFound as error:
-        raise NotFound(
-            f"There is no memory, change or episode “{name[:80]}”; `picomem audit` lists changes."
-        ) from error
+        remedy = nearest_key(tx, scope, name) or "`picomem audit` lists changes."
+        raise NotFound(f"There is no memory, change or episode “{name[:80]}”; {remedy}") from error
     transcript = episodes.transcript(tx, scope, found.transcript_id)
     return Explanation(found.id, "episode", None, (), (), (), found, transcript)
 

@@ -26,12 +26,25 @@ def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False)
             raise NotFound(
                 f"“{name}” is archived; `picomem history {name}` shows it, and remembering under its key begins anew."
             )
-        raise NotFound(f"There is no memory “{name[:80]}”; `picomem recall` finds by words.")
+        raise NotFound(
+            f"There is no memory “{name[:80]}”; {nearest_key(tx, scope, name) or '`picomem recall` finds by words.'}"
+        )
     exact = [memory for memory in candidates.values() if memory.scope == scope]
     if len(candidates) > 1 and len(exact) != 1:
         owners = ", ".join(f"{memory.id} ({memory.scope.project or 'user'})" for memory in candidates.values())
         raise Conflict(f"Several memories are called “{name}”: {owners}; give the id, or --project.")
     return exact[0] if exact else next(iter(candidates.values()))
+
+
+def nearest_key(tx: Transaction, scope: Scope, name: str) -> str:
+    """A question for who mistyped a key: the nearest of the newest keys; empty where none is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name[:80], memories.newest_keys(tx, scope, _LOOKED_AT), 1, 0.7)
+    return f"did you mean “{near[0]}”?" if near else ""
+
+
+_LOOKED_AT = 2_000  # keys; comparing as many takes some 50 ms
 
 
 def lives(tx: Transaction, scope: Scope, name: str) -> list[Memory]:

@@ -148,6 +148,7 @@ def _exit_code(result: ConsolidateResult) -> int:
 OPERATIONS = (
     Operation(
         name="consolidate",
+        group="use",
         request=Consolidate,
         result=ConsolidateResult,
         run=consolidate,

@@ -255,6 +255,7 @@ def _listed(result: MemoriesResult) -> str:
 OPERATIONS = (
     Operation(
         name="memories",
+        group="look",
         request=Memories,
         result=MemoriesResult,
         run=memories,
@@ -269,6 +270,7 @@ OPERATIONS = (
     ),
     Operation(
         name="show",
+        group="look",
         request=Show,
         result=ShowResult,
         run=show,
@@ -285,6 +287,7 @@ OPERATIONS = (
     ),
     Operation(
         name="why",
+        group="look",
         request=Why,
         result=WhyResult,
         run=why,
@@ -312,6 +315,7 @@ OPERATIONS = (
     ),
     Operation(
         name="history",
+        group="look",
         request=History,
         result=HistoryResult,
         run=history,
@@ -328,6 +332,7 @@ OPERATIONS = (
     ),
     Operation(
         name="timeline",
+        group="look",
         request=Timeline,
         result=TimelineResult,
         run=timeline,
@@ -342,6 +347,7 @@ OPERATIONS = (
     ),
     Operation(
         name="index",
+        group="use",
         request=Index,
         result=IndexResult,
         run=index,

@@ -296,6 +296,7 @@ def _ingested(result: IngestResult) -> str:
 OPERATIONS = (
     Operation(
         name="ingest",
+        group="use",
         request=Ingest,
         result=IngestResult,
         run=ingest,
@@ -314,6 +315,7 @@ OPERATIONS = (
     ),
     Operation(
         name="withhold",
+        group="erase",
         request=Withhold,
         result=WithholdResult,
         run=withhold,
@@ -325,6 +327,7 @@ OPERATIONS = (
     ),
     Operation(
         name="migrate",
+        group="maintain",
         request=Migrate,
         result=MigrateResult,
         run=migrate,
@@ -339,6 +342,7 @@ OPERATIONS = (
     ),
     Operation(
         name="scrub",
+        group="erase",
         request=Scrub,
         result=ScrubResult,
         run=scrub,
@@ -352,6 +356,7 @@ OPERATIONS = (
     ),
     Operation(
         name="embed",
+        group="maintain",
         request=Embed,
         result=EmbedResult,
         run=embed,
@@ -364,6 +369,7 @@ OPERATIONS = (
     ),
     Operation(
         name="status",
+        group="look",
         request=Status,
         result=StoreStatus,
         run=status,
@@ -376,6 +382,7 @@ OPERATIONS = (
     ),
     Operation(
         name="doctor",
+        group="maintain",
         request=Doctor,
         result=DoctorResult,
         run=doctor,
@@ -390,6 +397,7 @@ OPERATIONS = (
     ),
     Operation(
         name="audit",
+        group="maintain",
         request=Audit,
         result=AuditResult,
         run=audit,
@@ -406,6 +414,7 @@ OPERATIONS = (
     ),
     Operation(
         name="index-status",
+        group="maintain",
         request=IndexStatus,
         result=IndexStatusResult,
         run=index_status,

@@ -23,7 +23,7 @@ _NO_WIKI = "There is no wiki here; the corpora are memory (the notes) and sessio
 
 @dataclass(frozen=True, slots=True)
 class SearchNotes:
-    query: str = option("the question, in any words", positional=True)
+    query: str = option("the question, in any words", positional=True, free_text=True)
     max_results: int = option(
         f"results at most, up to {_MOST_RESULTS}", 6, short="-n", tool="maxResults", least=1, most=_MOST_RESULTS
     )
@@ -189,6 +189,7 @@ def _read(result: ReadNoteResult) -> str:
 OPERATIONS = (
     Operation(
         name="search-notes",
+        group="use",
         request=SearchNotes,
         result=SearchNotesResult,
         run=search_notes,
@@ -202,6 +203,7 @@ OPERATIONS = (
     ),
     Operation(
         name="read-note",
+        group="use",
         request=ReadNote,
         result=ReadNoteResult,
         run=read_note,

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1_000_000  # that one call lists
 _LARGEST = 2**53  # what JSON, and every database, holds exactly
+Group = Literal["use", "look", "correct", "erase", "serve", "maintain"]
+GROUPS: tuple[Group, ...] = ("use", "look", "correct", "erase", "serve", "maintain")
 Progressing = Callable[[int, int, str], None]  # done, total, what is being worked on
 Telling = Callable[[Any], Awaitable[None]]  # takes an event of an operation that runs
 
@@ -83,7 +85,7 @@ AS_DECLARED = ToolWording()
 class Operation:
     """One verb.
 
-    `request` is a frozen dataclass whose fields were made by `option`; `result` a dataclass of JSON-able values.
+    `group` is what people come for, under which a help text lists it. `request` is a frozen dataclass whose fields were made by `option`; `result` a dataclass of JSON-able values.
     `run(engine, request)` does it, or `run(engine, request, progress)` where `long` says so; `asynchronous` says that
     it waits on a network and is a coroutine. With `events` (their classes, by their types in JSON) it is `run(engine,
     request, tell)`, and awaits `tell(event)` for each event while it runs. `present(result)` describes how people see
@@ -109,6 +111,7 @@ class Operation:
     """
 
     name: str
+    group: Group
     request: type
     result: type
     run: Callable[..., Any]
@@ -202,13 +205,15 @@ def option(
     least: float | None = None,
     most: float | None = None,
     path: bool = False,
+    free_text: bool = False,
     tool_wording: ToolWording = AS_DECLARED,
 ) -> Any:
     """A field of a request.
 
     `text` explains it; `positional` and `short` are for the command line; `tool` is its name as a tool's parameter
     where the designs call it otherwise, and None keeps it from tools; `many` says that it can be given repeatedly.
-    `least` and `most` bound a number; `path` says that it names a file, whose name may be no UTF-8. `tool_wording` says
+    `least` and `most` bound a number; `path` says that it names a file, whose name may be no UTF-8. `free_text` is for
+    the last positional field: all the words that follow belong to it, so a person needs no quotes. `tool_wording` says
     where a tool's parameter differs from the field.
     """
     metadata = {
@@ -221,6 +226,7 @@ def option(
         "least": least,
         "most": most,
         "path": path,
+        "free_text": free_text,
         "tool_wording": tool_wording,
     }
     if many:

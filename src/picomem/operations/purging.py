@@ -153,6 +153,7 @@ def _exit_code(result: PurgeResult) -> int:
 OPERATIONS = (
     Operation(
         name="purge",
+        group="erase",
         request=Purge,
         result=PurgeResult,
         run=purge,

@@ -22,7 +22,7 @@ _CATEGORIES = (*Kind, "knowledge", "timeline")
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    query: str = option("the question, in any words", positional=True)
+    query: str = option("the question, in any words", positional=True, free_text=True)
     kind: tuple[str, ...] = option(
         "only memories of this kind; repeatable", choices=_CATEGORIES, short="-t", tool="category", many=True
     )
@@ -113,6 +113,7 @@ def _recalled(answer: AnswerView) -> str:
 OPERATIONS = (
     Operation(
         name="recall",
+        group="use",
         request=Recall,
         result=AnswerView,
         run=recall,

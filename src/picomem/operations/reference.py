@@ -34,7 +34,8 @@ _OTHERS = """## Other commands
 - `picomem bench quality [--k 5,10] [--every N] FILE…` measures recall on question sets, and
   `picomem bench quality --questions FILE [--compare WAY]` on your own questions over your own store; see
   [benchmarks](benchmarks.md).
-- `picomem --version`
+- `picomem completion bash|zsh|fish` prints what makes a shell complete commands and options.
+- `picomem help [COMMAND]`, `picomem --version`
 """
 
 

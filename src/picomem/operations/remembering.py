@@ -37,7 +37,7 @@ _ORIGIN = ToolWording(
 
 @dataclass(frozen=True, slots=True)
 class Remember:
-    content: str = option("what to remember, one statement", positional=True)
+    content: str = option("what to remember, one statement", positional=True, free_text=True)
     key: str = option(
         "its name: lower-case letters, digits, underscores; made from the text if left out", "", short="-k"
     )
@@ -103,7 +103,7 @@ def remember(engine: Engine, request: Remember) -> RememberResult:
 @dataclass(frozen=True, slots=True)
 class Revise:
     name: str = option("the memory's key or id", positional=True, tool="key")
-    content: str | None = option("what it shall say", None, positional=True)
+    content: str | None = option("what it shall say", None, positional=True, free_text=True)
     since: str | None = option("since when it is so, as 2026-05-03 or “last week” (default now)", None)
     correct: bool = option("it was always so: the old text was wrong", False)
     reason: str = option("why", "", short="-m")
@@ -180,6 +180,7 @@ def _remembered(result: RememberResult) -> str:
 OPERATIONS = (
     Operation(
         name="remember",
+        group="use",
         request=Remember,
         result=RememberResult,
         run=remember,
@@ -195,6 +196,7 @@ OPERATIONS = (
     ),
     Operation(
         name="revise",
+        group="correct",
         request=Revise,
         result=ReviseResult,
         run=revise,
@@ -207,6 +209,7 @@ OPERATIONS = (
     ),
     Operation(
         name="forget",
+        group="correct",
         request=Forget,
         result=ForgetResult,
         run=forget,

@@ -80,6 +80,7 @@ def _listed(result: ReviewResult) -> str:
 OPERATIONS = (
     Operation(
         name="review",
+        group="correct",
         request=Review,
         result=ReviewResult,
         run=review,

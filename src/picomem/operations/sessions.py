@@ -144,7 +144,7 @@ def begin_session(engine: Engine, request: BeginSession) -> SessionResult:
 @dataclass(frozen=True, slots=True)
 class RenameSession:
     session: str = option("the session's id, or the beginning of it", positional=True)
-    title: str = option("its new title", positional=True)
+    title: str = option("its new title", positional=True, free_text=True)
 
 
 def rename_session(engine: Engine, request: RenameSession) -> SessionResult:
@@ -236,6 +236,7 @@ def _message_view(message: Message) -> MessageView:
 OPERATIONS = (
     Operation(
         name="sessions",
+        group="look",
         request=Sessions,
         result=SessionsResult,
         run=sessions,
@@ -253,6 +254,7 @@ OPERATIONS = (
     ),
     Operation(
         name="messages",
+        group="look",
         request=Messages,
         result=MessagesResult,
         run=messages,
@@ -265,6 +267,7 @@ OPERATIONS = (
     ),
     Operation(
         name="begin-session",
+        group="use",
         request=BeginSession,
         result=SessionResult,
         run=begin_session,
@@ -276,6 +279,7 @@ OPERATIONS = (
     ),
     Operation(
         name="rename-session",
+        group="use",
         request=RenameSession,
         result=SessionResult,
         run=rename_session,
@@ -297,6 +301,7 @@ OPERATIONS = (
     ),
     Operation(
         name="archive-session",
+        group="use",
         request=ArchiveSession,
         result=SessionResult,
         run=archive_session,
@@ -316,6 +321,7 @@ OPERATIONS = (
     ),
     Operation(
         name="fork-session",
+        group="use",
         request=ForkSession,
         result=SessionResult,
         run=fork_session,
@@ -338,6 +344,7 @@ OPERATIONS = (
     ),
     Operation(
         name="import-sessions",
+        group="maintain",
         request=ImportSessions,
         result=ImportSessionsResult,
         run=import_sessions,

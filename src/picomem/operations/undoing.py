@@ -117,6 +117,7 @@ def _said(result: UndoResult) -> str:
 OPERATIONS = (
     Operation(
         name="undo",
+        group="correct",
         request=Undo,
         result=UndoResult,
         run=undo,
@@ -127,6 +128,7 @@ OPERATIONS = (
     ),
     Operation(
         name="changes",
+        group="look",
         request=Changes,
         result=ChangesResult,
         run=changes,

@@ -217,6 +217,16 @@ def key_of(tx: Transaction, scope: Scope, memory_id: str) -> str:
     return str(row[0]) if row else ""
 
 
+def newest_keys(tx: Transaction, scope: Scope, limit: int) -> list[str]:
+    """Keys of what is believed and visible, the newest first."""
+    rows = sql(tx).all("newest_keys", user=scope.user, limit=limit)
+    return [
+        str(key)
+        for key, agent, project, session in rows
+        if visible(Scope(user=scope.user, agent=str(agent), project=str(project), session=str(session)), scope)
+    ]
+
+
 def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
     """The one memory id that begins so. Raises NotFound for none, and for several."""
     return unique_id(sql(tx).all("memory_ids_like", user=scope.user, **id_range(prefix)), prefix, "memory")

@@ -47,6 +47,11 @@ WHERE user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR (valid_to > 
   AND (expires_at IS NULL OR expires_at > :now)
 ORDER BY id, version
 
+-- name: newest_keys
+SELECT key, agent, project, session FROM memories
+WHERE user_id = :user AND known_to IS NULL AND valid_to IS NULL
+ORDER BY doc DESC LIMIT :limit
+
 -- name: memories_at
 SELECT {memory_columns} FROM memories
 WHERE user_id = :user AND known_from <= :known_at AND (known_to IS NULL OR known_to > :known_at)
