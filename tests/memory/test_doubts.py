@@ -207,11 +207,12 @@ def test_junk_that_an_agent_offers_is_refused_and_a_person_may_store_it(engine: 
         ("The frontend team meets in the attic.", "The backend team meets in the attic."),
         ("The bakery opens at seven.", "The bakery closes at seven."),
         ("开发环境放在二楼机房。", "生产环境放在二楼机房。"),
+        ("Put a space before a colon in French texts.", "Do not put a space before a colon in French texts."),
     ],
 )
 def test_statements_that_differ_in_a_value_are_never_one_and_the_same(engine: Engine, one: str, other: str) -> None:
     engine.remember(one)
-    assert engine.remember(other).decision != "merge"
+    assert engine.remember(other, origin="agent").decision != "merge"
     assert other in [memory.content for memory in engine.memories()]
 
 
@@ -221,3 +222,16 @@ def test_a_key_that_someone_chose_is_a_subject_of_its_own(engine: Engine) -> Non
     assert done.decision == "add"
     assert {memory.key for memory in engine.memories()} == {"wiki_of_the_guild", "wiki_of_the_team"}
     assert "may outdate" in done.reason
+
+
+def test_a_decision_that_names_what_it_leaves_behind_is_at_least_a_doubt(engine: Engine) -> None:
+    older = engine.remember(
+        "We decided to use Jenkins for the nightly builds because it runs in the cellar anyway"
+    ).memory
+    newer = engine.remember(
+        "We've decided to move the nightly builds from Jenkins to Buildkite with two agents, because a failed agent must not "
+        "lose the report of the evening"
+    )
+    assert newer.decision == "supersede" or older.key in newer.reason
+    first = engine.recall("what runs the nightly builds?").hits[0]
+    assert first.text.startswith("We've decided to move")

@@ -241,7 +241,7 @@ Store.TestCase.settings = settings(
 )
 
 
-@pytest.mark.timeout(600)  # a failure is made small first
+@pytest.mark.timeout(amount(600, 36_000))  # a failure is made small first
 @pytest.mark.requirement("A1", "A2", "X2")
 class TestStore(Store.TestCase):
     """What unittest calls the machine."""

@@ -190,7 +190,7 @@ def _episodes(engine: Engine) -> list[tuple]:
     return sorted((hit.transcript, hit.turns, hit.text) for hit in hits)
 
 
-@pytest.mark.timeout(3_600)
+@pytest.mark.timeout(amount(3_600, 36_000))
 @pytest.mark.requirement("X10", "P3")
 @pytest.mark.parametrize("repeat", range(REPEATS))
 def test_processes_that_write_at_once_are_never_refused_and_lose_nothing(

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from picomem.memory.likeness import compare, words
+from picomem.memory.likeness import Relation, compare, words
 from picomem.models.classifier import Observed
 from picomem.models.static import StaticEmbedder
 from picomem.text.terms import STOP_WORDS, is_cjk, terms
@@ -42,6 +42,14 @@ _STRONG_CHANGE = (
     r"cut to|grown to|is gone|is out|was removed|was lifted|not .{1,30} but)\b|不再|换成|改成|改为|改用|改到|搬到|搬去|迁到|迁移|"
     r"取消|停用|离职|调到|调整|涨到|降到|推迟|提前|接手|交给|\b(?:nicht mehr|umgezogen|gewechselt|ersetzt|ya no|dejó|mudó|"
     r"cambió|ne .{1,15} plus|déménagé|remplacé|mudou|trocou)\b|変わ|変更|やめ|引っ越"
+)
+# What a change leaves behind: "from Redis to …", "instead of Redis", "dropped Redis", 不再用 Redis, 从 Redis 换成.
+_LEFT_BEHIND = (
+    r"\b(?:moved?|moving|migrat\w+|switch\w*|chang\w+|convert\w*|rewr\w+|went|going)\b[^.;]{0,40}?\b(?:away )?from ((?:[\w.+#-]+ ?){1,3}?)(?= to\b| into\b|[,.;]|$)"
+    r"|\b(?:instead of|rather than|in place of|took the place of|takes the place of|replac(?:ed|es|ing)|dropped|gave up|given up|got rid of|"
+    r"abandoned|stopped using|no longer uses?|no longer on|away from|left) (?:the )?((?:[\w.+#-]+ ?){1,2})"
+    r"|从\s*([\w.+#-]{1,12}?)\s*(?:换|改|迁|搬|移|转|切)|(?:不再用|不用|放弃|停用|弃用|替换|取代|换掉)了?\s*([\w.+#-]{1,12})"
+    r"|\b(?:statt|anstelle von|en lugar de|en vez de|au lieu de|em vez de) ((?:[\w.+#-]+ ?){1,2})"
 )
 _ALSO = (
     r"\b(?:also|too|as well|another|second|additional\w*|besides|in addition|both|other|plus|own|each|else|likewise)\b|"
@@ -110,12 +118,21 @@ def observe_pair(old: str, new: str) -> Observed:
 
 
 def differ_in_a_value(observed: Observed) -> bool:
-    """Whether two statements have the same words but for one or two, which are another number, name or opposite."""
+    """Whether two statements have the same words but for a negation, or for one or two that are another number, name or
+    opposite."""
     signals = observed.signals
+    if signals.get(f"by their words: {Relation.CONTRADICTS.value}"):
+        return True
     same_mould = signals.get(_ONE_PART, 0.0) and signals["~part sizes"] <= 1.0
     return bool(same_mould) and any(signals.get(name) for name in _OTHER_VALUES)
 
 
+def leaves_behind(observed: Observed) -> bool:
+    """Whether the newer statement says that it leaves behind what the older names, in a few words that both have."""
+    return bool(observed.signals.get(_LEAVES_BEHIND)) and observed.signals["~shared"] >= 1.0  # three words
+
+
+_LEAVES_BEHIND = "the newer leaves behind what the older names"
 _ONE_PART = "one part stands in another's place"
 _OTHER_VALUES = (
     "the numbers differ",
@@ -156,6 +173,9 @@ def _of_change(signals: dict[str, float], old: str, new: str) -> None:
                 signals["they say opposite things"] = 1.0
             if is_cjk(first) and first in old and second in new and second not in old:
                 signals["they say opposite things"] = 1.0
+    left = {term for match in _pattern(_LEFT_BEHIND).findall(new) for term in terms("".join(match))}
+    if left & set(terms(old)):
+        signals[_LEAVES_BEHIND] = 1.0
     denied, denies = _denials(old), _denials(new)
     if denied:
         signals["the older denies"] = 1.0

@@ -16,6 +16,7 @@ from picomem.store.connector import Transaction
 from picomem.text.terms import terms
 
 CANDIDATE_LIFE = 60 * DAY  # after which a candidate that nobody confirmed expires
+_SAY_WHAT_THEY_ARE = frozenset((Kind.PREFERENCE, Kind.INSTRUCTION, Kind.DECISION))
 _MET = 0.5  # of a request's terms, found in what an agent stored: it stored that, in its words
 
 
@@ -29,9 +30,10 @@ def propose(tx: Transaction, writer: Writer, scope: Scope, asked: Sequence[Asked
 
 def offer_of(asked: Asked, scope: Scope, now: Micros) -> Offer:
     """A request as an offer. A preference is a person's, wherever it was said; the rest belongs to the project in
-    which it was said. What was only said in passing, and will not surely last, is a candidate."""
+    which it was said. What was only said in passing is a candidate, but for a preference, an instruction or a decision
+    that will surely last: their own words say what they are, where a fact is easily one of the day."""
     wish = asked.candidate
-    confirmed = wish.outright or wish.likely >= SURE
+    confirmed = wish.outright or (wish.likely >= SURE and wish.kind in _SAY_WHAT_THEY_ARE)
     return Offer(
         scope=scope if wish.kind is Kind.PREFERENCE else scope.narrowed(project=asked.project),
         content=wish.content,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from picomem.memory.pair_signals import differ_in_a_value, observe_pair
+from picomem.memory.pair_signals import differ_in_a_value, leaves_behind, observe_pair
 from picomem.models.classifier import load
 from picomem.values import dataclass
 
@@ -41,4 +41,6 @@ def judge_pair(old: str, new: str) -> Relation:
     judged = load("relation").judge(observed, "supersede")
     shares = judged.shares
     duplicates = 0.0 if differ_in_a_value(observed) else shares["duplicate"]
-    return Relation(shares["supersede"], duplicates, shares["refine"], judged.reasons)
+    # A long reason behind a change hides it from the classifier; a doubt costs little.
+    supersedes = max(shares["supersede"], CONTRADICTS if leaves_behind(observed) else 0.0)
+    return Relation(supersedes, duplicates, shares["refine"], judged.reasons)

@@ -9,7 +9,6 @@ from picomem.records.memory import Memory, doubted_pairs
 
 CANDIDATE = 0.85  # what a candidate weighs beside a memory that was confirmed
 CLOSE = 0.25  # of the score: two decisions that hold the same words of a question and fit so nearly alike
-FAR = 0.35  # an older one that fits so much better was asked for itself
 OUTDATED = "older statement, perhaps outdated"
 UNCONFIRMED = "said in passing, not confirmed"
 
@@ -26,8 +25,7 @@ def newer_first(
     for newer, older in _oldest_first(doubted_pairs(records[doc] for doc in weighed)):
         first, second = place[newer.id], place[older.id]
         remarks[second] = OUTDATED
-        best = max(weighed.values())
-        if weighed[first] <= weighed[second] <= weighed[first] + FAR * best:
+        if weighed[first] <= weighed[second]:
             weighed[first], weighed[second] = weighed[second], min(weighed[first], weighed[second] * 0.999)
     decisions = [doc for doc in weighed if records[doc].kind is Kind.DECISION and words.get(doc)]
     decisions.sort(key=lambda doc: (records[doc].valid_from, doc))
