@@ -67,6 +67,8 @@ class Writer:
     now: Micros
     verb: str = "remember"
     run: str = field(default_factory=new_id)
+    idempotency_key: str = ""  # of the request, where its caller gave one; see records/memory.py
+    request_hash: str = ""
     store_vector: StoreVector | None = None
     recalled: tuple[str, ...] = ()  # what was handed out lately; see memory/echo_guard.py
     sources: tuple[Parent, ...] = ()  # what all that it writes was made from: the message that an agent answers
@@ -93,7 +95,7 @@ class Writer:
             same_key = _holding(tx, same_key, max(self.now, offer.valid_from or self.now))
         if same_key is not None and not offer.key_given and self._stands_apart(offer, same_key):
             # The key was only suggested, and what stands under it is about something else, or is a person's own.
-            offer = replace(offer, key=_free_key(tx, offer.scope, offer.key))
+            offer = replace(offer, key=free_key(tx, offer.scope, offer.key))
             same_key = None
         known = _known(tx, offer, self.now) if verdict.keep else []
         outcome = decide(offer, verdict, same_key, known, self.now, self.persons)
@@ -268,6 +270,8 @@ class Writer:
             after=after,
             candidate=candidate,
             undoes=undoes,
+            idempotency_key=self.idempotency_key,
+            request_hash=self.request_hash,
         )
         audit.record(tx, scope, change)
         return change
@@ -293,7 +297,8 @@ def _holding(tx: Transaction, memory: Memory, at: Micros) -> Memory:
     return holding[0] if holding else memory
 
 
-def _free_key(tx: Transaction, scope: Scope, key: str) -> str:
+def free_key(tx: Transaction, scope: Scope, key: str) -> str:
+    """A key like one that is taken, which the owner has no memory under."""
     number = 2
     while memories.by_key(tx, scope, f"{key[: LONGEST_KEY - 4]}_{number}") is not None:
         number += 1
