@@ -25,6 +25,8 @@ from picomem.errors import NotFound
 from picomem.memory.decide import NOBODY, Offer, Outcome, decide, may_change
 from picomem.memory.likeness import Relation, compare
 from picomem.policy.gate import Verdict, judge, judge_names, retells
+from picomem.policy.refusal import Refusal
+from picomem.policy.repeated_output import Piece, is_repeated
 from picomem.policy.statements import Grounds
 from picomem.recall.lexical_search import Corpus, match_words
 from picomem.recall.question import MOST_TERMS, Question
@@ -71,6 +73,7 @@ class Writer:
     request_hash: str = ""
     store_vector: StoreVector | None = None
     recalled: tuple[str, ...] = ()  # what was handed out lately; see memory/echo_guard.py
+    handed_out: tuple[Piece, ...] = ()  # what the latest answers to agents were made of
     sources: tuple[Parent, ...] = ()  # what all that it writes was made from: the message that an agent answers
     said: str = ""  # what that message says: an agent that retells it repeats no recall, whatever was recalled
     persons: Grounds = NOBODY  # what the person states for whom an agent writes
@@ -113,8 +116,11 @@ class Writer:
 
     def judged(self, text: str, kind: Kind, origin: Origin, *, explicit: bool, around: str = "") -> Verdict:
         """What the gate says. What a person repeats they mean; what anyone else repeats may be an echo of recall."""
-        recalled = () if origin is Origin.USER or (self.said and retells(text, self.said)) else self.recalled
-        return judge(text, kind=kind, origin=origin, explicit=explicit, recalled=recalled, around=around)
+        if origin is Origin.USER or (self.said and retells(text, self.said)):
+            return judge(text, kind=kind, origin=origin, explicit=explicit, around=around)
+        if is_repeated(text, self.handed_out):
+            return Verdict(False, Refusal.RECALLED, Refusal.RECALLED.reason)
+        return judge(text, kind=kind, origin=origin, explicit=explicit, recalled=self.recalled, around=around)
 
     def _apply(self, tx: Transaction, offer: Offer, outcome: Outcome, parents: Sequence[Parent]) -> Remembered:
         scope, old = offer.scope, outcome.memory
