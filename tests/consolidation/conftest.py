@@ -49,7 +49,8 @@ class Scripted:
         self.asked.append(material)
         if self.meanwhile:
             await anyio.to_thread.run_sync(self.meanwhile)
-        given = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        given, *rest = self.script
+        self.script = rest or self.script
         await purse.settle(self.spend)
         if isinstance(given, Exception):
             raise given

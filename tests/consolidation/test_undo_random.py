@@ -20,6 +20,7 @@ from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.models.generator import Fact
 from picomem.models.static import StaticEmbedder
 from picomem.runtime import Runtime
+from picomem.store.sql_access import sql
 from picomem.store.sqlite import SqliteConnector
 
 _TEXTS = {
@@ -62,7 +63,7 @@ class Undoing(RuleBasedStateMachine):
         sessions = [engine.sessions().get(each) for each in self.talks]
         with engine._context.connector.read() as tx:
             lineage = {
-                tuple(row[:6]) for row in tx.all("all_lineage", user="local") if row[0] in ("episode", "summary")
+                tuple(row[:6]) for row in sql(tx).all("all_lineage", user="local") if row[0] in ("episode", "summary")
             }
         return (
             sorted((each.id, each.key, each.content, each.valid_from) for each in engine.memories()),

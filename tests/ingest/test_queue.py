@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.sqlite_file import connection_of
 
 from picomem.engine.engine import Engine
 from picomem.engine.upkeep import ingester
@@ -32,7 +33,7 @@ def _many(folder: Path, count: int) -> list[Path]:
 def _statements(engine: Engine) -> Iterator[list[str]]:
     """The statements of the storing connection."""
     told: list[str] = []
-    connection = engine._context.connector.connection()
+    connection = connection_of(engine)
     connection.exec_trace = lambda _cursor, statement, _values: told.append(statement) or True
     yield told
     connection.exec_trace = None

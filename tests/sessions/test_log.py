@@ -17,6 +17,7 @@ from picomem.sessions.log import Sessions
 from picomem.sessions.pairs import NO_RESULT, grouped
 from picomem.sessions.said import stored_message
 from picomem.store import sessions as store
+from picomem.store.sql_access import sql
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -273,7 +274,7 @@ def test_a_number_that_memory_stands_for_is_not_given_again(log: Sessions, db: P
     session = log.create()
     log.append(session.id, user("one"), assistant("two"))
     with log._connector.write(log._scope) as tx:
-        tx.run("move_pointer", user="local", id=session.id, before=0, seq=2, at=1, failures=0)
+        sql(tx).run("move_pointer", user="local", id=session.id, before=0, seq=2, at=1, failures=0)
     _damage(db, "DELETE FROM messages")
     assert log.append(session.id, user("three"))[0].seq == 3
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.sqlite_file import connection_of
 from tests.store.old_stores import stop_at
 
 from picomem.errors import NewerSchema, NotADatabase, PicomemError
@@ -28,7 +29,7 @@ _USED = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(\w+)(?:\s+AS\s+(\w+))?", re.
 
 @pytest.fixture
 def schema(engine) -> apsw.Connection:
-    return engine._context.connector.connection()
+    return connection_of(engine)
 
 
 def _tables(connection: apsw.Connection) -> list[str]:
