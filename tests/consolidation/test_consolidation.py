@@ -192,6 +192,7 @@ def test_a_secret_that_the_model_hands_back_is_redacted_before_it_is_kept(memory
     assert key.encode() not in held
 
 
+@pytest.mark.sqlite_file("reads and deletes rows in the file")
 @pytest.mark.requirement("X3", "A8")
 def test_a_run_is_one_change_with_the_pointer_before_and_after(memory: Engine, talk: Session) -> None:
     memory.remember("The staging pool asks port 6432", key="staging_pool_port")
@@ -273,6 +274,7 @@ def test_one_process_at_a_time_asks_a_model(memory: Engine, talk: Session) -> No
     assert contents(memory) == {"staging_db_port": PORT.content}
 
 
+@pytest.mark.sqlite_file("reads and deletes rows in the file")
 @pytest.mark.requirement("X10")
 def test_a_model_that_takes_longer_than_a_lease_lasts_keeps_its_turn(
     memory: Engine, talk: Session, monkeypatch
@@ -306,6 +308,7 @@ def test_a_model_that_is_interrupted_leaves_the_turn_to_the_next(memory: Engine,
     assert consolidate(memory, Scripted([proposal(PORT)]), talk.id).state == "done"
 
 
+@pytest.mark.sqlite_file("reads and deletes rows in the file")
 def test_messages_that_were_purged_while_the_model_was_asked_leave_no_trace(memory: Engine, talk: Session) -> None:
     def purge() -> None:
         connection_of(memory).execute("DELETE FROM messages WHERE seq = 2")

@@ -71,6 +71,7 @@ def test_what_is_not_of_the_session_stays(planted_engine: Engine, tmp_path: Path
     assert STAYS in page
 
 
+@pytest.mark.sqlite_file("changes rows in the file, or looks at its bytes")
 @pytest.mark.requirement("X5")
 def test_a_dry_run_says_what_will_go_and_writes_nothing(planted_engine: Engine, db: Path) -> None:
     before = db.read_bytes()
@@ -177,6 +178,7 @@ def test_a_snapshot_imported_again_does_not_come_back(planted_engine: Engine, tm
     assert without_sources(tmp_path) == {}
 
 
+@pytest.mark.sqlite_file("changes rows in the file, or looks at its bytes")
 @pytest.mark.requirement("X5")
 def test_everything_of_a_user_goes_and_nothing_of_another_one(open_engine, db: Path, tmp_path: Path) -> None:
     other = open_engine(user="omar", embedder=StaticEmbedder())
@@ -306,6 +308,7 @@ def test_a_purge_must_be_chosen_and_what_is_chosen_must_be_there(engine: Engine)
     assert [change.verb for change, _ in engine.changes()] == ["remember"]
 
 
+@pytest.mark.sqlite_file("changes rows in the file, or looks at its bytes")
 @pytest.mark.requirement("X5")
 def test_a_damaged_row_is_purged_with_its_words(
     planted_engine: Engine, db: Path, tmp_path: Path, disagreements
@@ -355,6 +358,7 @@ def test_everything_may_be_purged_again_and_again(engine: Engine) -> None:
         assert purged.scan is None or purged.scan.clean, purged.scan
 
 
+@pytest.mark.sqlite_file("changes rows in the file, or looks at its bytes")
 def test_the_doctor_examines_a_user_of_whom_only_changes_are_left(open_engine) -> None:
     engine = open_engine()
     engine.remember(STAYS)
@@ -438,6 +442,7 @@ def test_an_export_that_was_never_written_is_not_on_record(engine: Engine, tmp_p
     assert (purged.left, purged.scan.clean) == ((), True)
 
 
+@pytest.mark.sqlite_file("changes rows in the file, or looks at its bytes")
 @pytest.mark.requirement("O9", "X5")
 def test_a_purge_ends_where_an_export_cannot_be_looked_at(engine: Engine, tmp_path: Path) -> None:
     engine.remember(STAYS)

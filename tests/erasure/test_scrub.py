@@ -109,6 +109,7 @@ def test_secrets_leave_every_column_every_version_and_every_byte(db: Path, open_
     assert disagreements(db) == []
 
 
+@pytest.mark.sqlite_file("damages rows in the file, or looks at its bytes")
 @pytest.mark.requirement("O7")
 @pytest.mark.parametrize(
     "damage",
@@ -157,6 +158,7 @@ def test_a_scrub_leaves_no_trace_in_any_file_while_the_store_is_open(db: Path, o
     assert engine.doctor().healthy
 
 
+@pytest.mark.sqlite_file("damages rows in the file, or looks at its bytes")
 @pytest.mark.requirement("O7", "X10")
 def test_beside_a_reader_a_scrub_says_that_it_is_not_finished_and_a_purge_finishes_it(
     db: Path, open_engine, monkeypatch: pytest.MonkeyPatch

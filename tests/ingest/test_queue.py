@@ -58,6 +58,7 @@ def test_a_transcript_is_found_by_its_index_however_many_there_are(engine, state
     assert "AND path=?" in plan[3] or "AND session=?" in plan[3]
 
 
+@pytest.mark.sqlite_file("listens to SQLite's statements")
 def test_small_files_are_stored_in_few_transactions(engine, tmp_path, monkeypatch):
     monkeypatch.setattr(queue, "BATCH_SECONDS", 1e9)
     monkeypatch.setattr(storing, "LOCK_SECONDS", 1e9)
@@ -68,6 +69,7 @@ def test_small_files_are_stored_in_few_transactions(engine, tmp_path, monkeypatc
     assert told.count("COMMIT") == 3
 
 
+@pytest.mark.sqlite_file("listens to SQLite's statements")
 def test_a_transaction_ends_after_a_moment_so_that_others_can_write(engine, tmp_path, monkeypatch):
     monkeypatch.setattr(storing, "LOCK_SECONDS", 0)
     _many(tmp_path, 20)

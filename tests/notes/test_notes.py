@@ -123,6 +123,7 @@ def test_a_change_of_the_same_length_with_its_old_time_is_seen(open_notes, works
     assert _names(engine.search_notes("egret")) == ["memory/a.md#L1"]
 
 
+@pytest.mark.sqlite_file("changes rows in the file, or counts what was written to it")
 def test_what_is_unchanged_is_not_written_again(open_notes, workspace):
     for path in workspace.folder.rglob("*.md"):
         os.utime(path, (1_700_000_000, 1_700_000_000))
@@ -288,6 +289,7 @@ def test_two_processes_bring_the_index_in_step_at_once(open_notes, workspace, db
     assert engine.doctor().healthy
 
 
+@pytest.mark.sqlite_file("changes rows in the file, or counts what was written to it")
 @pytest.mark.requirement("O11")
 def test_the_doctor_sees_a_damaged_index_and_a_repair_lets_the_files_be_read_again(open_notes, db):
     engine = open_notes()

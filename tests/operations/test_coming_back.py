@@ -13,6 +13,7 @@ import anyio
 import pytest
 from mcp.client.client import Client
 from mcp_types import CallToolResult, TextContent
+from tests.databases import Database
 
 from picomem.cli.text.results import text_of
 from picomem.engine.engine import Engine
@@ -28,7 +29,6 @@ from picomem.records.caller import PERMISSIONS, Caller
 from picomem.records.session import Role, Said
 from picomem.runtime import Runtime
 from picomem.settings import NotesSettings, RecallSettings, Settings
-from picomem.store.sqlite import SqliteConnector
 
 TALK = [
     ("2026-04-07T09:00:00Z", "user", "Shall the booking queue of the harbor run on Redis?"),
@@ -40,7 +40,7 @@ Requests = dict[str, dict[str, Any]]
 
 
 @pytest.fixture
-def filled(db: Path, tmp_path: Path, clock) -> Iterator[tuple[Engine, Requests]]:
+def filled(db: Path, tmp_path: Path, clock, database: Database) -> Iterator[tuple[Engine, Requests]]:
     """An engine of an agent on a filled store, and a request for each operation."""
     talk, note, kept = tmp_path / "8463c716-talk.jsonl", tmp_path / "plan.md", tmp_path / "notes"
     rows = [{"role": role, "content": text, "timestamp": at} for at, role, text in TALK]
@@ -49,7 +49,7 @@ def filled(db: Path, tmp_path: Path, clock) -> Iterator[tuple[Engine, Requests]]
     kept.mkdir()
     (kept / "MEMORY.md").write_text("# Long-term\n\n## Staging\n\nThe staging database listens on port 5433.\n")
     settings = Settings(recall=RecallSettings(embedder="none", timezone="UTC"), notes=NotesSettings((str(kept),)))
-    runtime = Runtime(SqliteConnector(db), settings, embedder=StaticEmbedder(), clock=clock)
+    runtime = Runtime(database.connect(db), settings, embedder=StaticEmbedder(), clock=clock)
     person = runtime.engine(Caller(permissions=PERMISSIONS), closes=True)
     person.ingest([talk])
     person.remember("The harbor API key rotates monthly", key="rotation", priority="critical", tags=["keys"])

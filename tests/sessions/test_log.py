@@ -230,6 +230,7 @@ def _damage(db: Path, sql: str) -> None:
         connection.execute(sql)
 
 
+@pytest.mark.sqlite_file("damages rows in the file")
 @pytest.mark.parametrize(
     "change",
     [
@@ -252,6 +253,7 @@ def test_a_damaged_message_is_left_out_and_named(change: str, log: Sessions, db:
     assert log.append(session.id, user("five"))[0].seq == 5
 
 
+@pytest.mark.sqlite_file("damages rows in the file")
 def test_messages_that_were_swapped_are_damaged(log: Sessions, db: Path) -> None:
     session = log.create()
     log.append(session.id, user("one"), user("two"))
@@ -259,6 +261,7 @@ def test_messages_that_were_swapped_are_damaged(log: Sessions, db: Path) -> None
     assert log.load(session.id).damaged == (1, 9)
 
 
+@pytest.mark.sqlite_file("damages rows in the file")
 def test_a_damaged_session_is_counted_in_the_list_and_said_when_it_is_asked_for(log: Sessions, db: Path) -> None:
     whole, broken = log.create(title="whole"), log.create(title="broken")
     log.append(broken.id, user("still readable"))
@@ -270,6 +273,7 @@ def test_a_damaged_session_is_counted_in_the_list_and_said_when_it_is_asked_for(
     assert [m.content for m in log.load(broken.id).messages] == ["still readable"]
 
 
+@pytest.mark.sqlite_file("damages rows in the file")
 def test_a_number_that_memory_stands_for_is_not_given_again(log: Sessions, db: Path) -> None:
     session = log.create()
     log.append(session.id, user("one"), assistant("two"))

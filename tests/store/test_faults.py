@@ -23,7 +23,10 @@ from picomem.errors import DiskFull, PicomemError, StoreError
 
 from .power_cut import Fault, watched_disk
 
-pytestmark = pytest.mark.reliability("R3")
+pytestmark = [
+    pytest.mark.reliability("R3"),
+    pytest.mark.sqlite_file("makes the disk under SQLite fail"),
+]
 
 State = tuple[dict[str, str], int]
 

@@ -34,6 +34,7 @@ LATER = "A bronze lighthouse warns the herring fleet"
 pytestmark = [
     pytest.mark.reliability("R7", "S13"),
     pytest.mark.skipif(os.name != "posix", reason="modes and forks are POSIX"),
+    pytest.mark.sqlite_file("is about the modes and locks of the file"),
 ]
 
 

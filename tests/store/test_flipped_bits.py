@@ -26,7 +26,10 @@ from picomem.errors import PicomemError
 from picomem.records.session import Role, Said
 from picomem.values import asdict, dataclass, field
 
-pytestmark = pytest.mark.reliability("R10")
+pytestmark = [
+    pytest.mark.reliability("R10"),
+    pytest.mark.sqlite_file("flips bits of the file"),
+]
 
 Result = TypeVar("Result")
 

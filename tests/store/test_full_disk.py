@@ -20,7 +20,10 @@ from picomem.engine.engine import Engine
 from picomem.errors import DiskFull
 from picomem.store import ballast
 
-pytestmark = pytest.mark.reliability("R6")
+pytestmark = [
+    pytest.mark.reliability("R6"),
+    pytest.mark.sqlite_file("fills the disk that the file is on"),
+]
 
 ROUNDS = amount(1, 100)
 MEBIBYTE = 1 << 20

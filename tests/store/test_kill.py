@@ -34,7 +34,10 @@ from picomem.clock import system_clock
 from picomem.engine.engine import Engine
 from picomem.store.copying import copy_store
 
-pytestmark = pytest.mark.reliability("R1")
+pytestmark = [
+    pytest.mark.reliability("R1"),
+    pytest.mark.sqlite_file("counts what a killed process leaves in the file"),
+]
 
 FILES, CYCLES = amount(10, 100), 10  # kills, of several files one after the other
 WRITERS = 4

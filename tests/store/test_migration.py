@@ -13,6 +13,8 @@ from tests.store.old_stores import as_version_1, filled
 from picomem.memory.files import File, Operation, Written
 from picomem.models.static import StaticEmbedder
 
+pytestmark = pytest.mark.sqlite_file("migrates the schema of a file")
+
 QUESTIONS = ("walnut ledgers of the harbour", "violins for the concert", "who mends the lute")
 
 

@@ -22,7 +22,10 @@ from picomem.engine.engine import Engine
 
 from .power_cut import Disk, watched_disk
 
-pytestmark = pytest.mark.reliability("R2")
+pytestmark = [
+    pytest.mark.reliability("R2"),
+    pytest.mark.sqlite_file("cuts the power of the disk that the file is on"),
+]
 
 RUNS = amount(10, 50)
 CUTS = 20  # of a run

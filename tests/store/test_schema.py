@@ -19,6 +19,8 @@ from picomem.errors import NewerSchema, NotADatabase, PicomemError
 from picomem.store import row_hash, statements
 from picomem.store.sqlite_migrations import SCHEMA_VERSION
 
+pytestmark = pytest.mark.sqlite_file("asks SQLite what its schema says, and opens files that are no store")
+
 STATEMENTS = sorted(statements._load())
 NOT_WHOLE = {"session_end", "message_marks"}  # they look whether anything was written, not at what it says
 WITHOUT_USER = {"meta"}  # tables that belong to the file and not to anybody

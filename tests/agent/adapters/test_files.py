@@ -92,6 +92,7 @@ def test_a_deletion_is_not_undone_beside_a_new_file_of_that_path(files: Files, e
     assert files.paths() == ["plan.md"]
 
 
+@pytest.mark.sqlite_file("looks for text in the bytes of the file")
 def test_a_purge_leaves_no_name_of_an_operation(files: Files, engine: Engine, db: Path) -> None:
     write = Operation("walnut-harbour-call-1", "write plan.md one")
     files.write("plan.md", "one", expected=None, operation=write)
@@ -100,6 +101,7 @@ def test_a_purge_leaves_no_name_of_an_operation(files: Files, engine: Engine, db
     assert b"walnut-harbour" not in db.read_bytes()
 
 
+@pytest.mark.sqlite_file("looks for text in the bytes of the file")
 def test_what_nobody_may_store_is_refused_and_secrets_are_redacted(files: Files, db: Path) -> None:
     with pytest.raises(Refused):
         files.write(
