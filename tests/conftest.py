@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
-import apsw
 import pytest
 
 import picomem
@@ -18,10 +16,8 @@ from picomem.paths import open_databases
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
 from picomem.settings import RecallSettings, Settings
-from picomem.store import episodes, memories, notes
 from picomem.store.sqlite import SqliteConnector
-from picomem.store.sqlite_transaction import SqliteTransaction
-from picomem.store.statements import schema, statement
+from tests.databases import DATABASES, DEFAULT, MARKER, Database, choose, chosen, problem
 
 ROWS = frozenset(
     f"{part}{number}" for part, last in (("A", 14), ("P", 14), ("O", 20), ("X", 17)) for number in range(1, last + 1)
@@ -40,20 +36,33 @@ OpenEngine = Callable[..., Engine]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--row", help="run only what shows this row of docs/reliability.md, as R8 or S3")
+    parser.addoption("--database", choices=list(DATABASES), default=DEFAULT, help="the database that the tests run on")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    choose(str(config.getoption("--database")))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests of the row that `--row` names."""
+    """Keep the tests of the row that `--row` names, and on another database those that do without SQLite's file."""
+    if chosen().name != "sqlite":
+        for item in items:
+            for mark in item.iter_markers(MARKER):
+                item.add_marker(pytest.mark.skip(reason=f"needs SQLite's file: {' '.join(map(str, mark.args))}"))
     row = config.getoption("--row")
     if row:
-        chosen = [item for item in items if any(row in mark.args for mark in item.iter_markers("reliability"))]
-        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-        items[:] = chosen
+        kept = [item for item in items if any(row in mark.args for mark in item.iter_markers("reliability"))]
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """A test that names a row which there is not shows nothing, so it fails."""
+    """A test that names a row which there is not shows nothing, so it fails; as does one that needs SQLite's file and
+    does not say why."""
+    for mark in item.iter_markers(MARKER):
+        if problem(mark):
+            pytest.fail(problem(mark), pytrace=False)
     for name, rows in (("requirement", ROWS), ("reliability", RELIABILITY_ROWS)):
         for mark in item.iter_markers(name):
             unknown = [row for row in mark.args if row not in rows]
@@ -115,6 +124,12 @@ def _no_open_database_is_opened_beside_sqlite() -> Iterator[None]:
     assert _opens.names == [], "picomem opened files of an open database beside SQLite"
 
 
+@pytest.fixture(scope="session")
+def database() -> Database:
+    """The database that the tests run on."""
+    return chosen()
+
+
 @pytest.fixture
 def clock() -> SteppingClock:
     return SteppingClock()
@@ -126,13 +141,14 @@ def db(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def open_engine(db: Path, clock: SteppingClock) -> Iterator[OpenEngine]:
-    """Open an engine: `open_engine(path=…, user=…, embedder=…, clock=…, vfs=…)`; all are closed after the test."""
+def open_engine(db: Path, clock: SteppingClock, database: Database) -> Iterator[OpenEngine]:
+    """Open an engine: `open_engine(path=…, user=…, embedder=…, clock=…, vfs=…)`; all are closed after the test. `vfs`
+    is for tests of the SQLite file."""
     opened: list[Engine] = []
 
     def _open(path: Path = db, *, user: str = "local", embedder=None, clock=clock, vfs: str | None = None) -> Engine:
         settings = Settings(recall=RecallSettings(embedder="none", timezone="UTC"))
-        connector = SqliteConnector(path, vfs=vfs)
+        connector = SqliteConnector(path, vfs=vfs) if vfs else database.connect(path)
         runtime = Runtime(connector, settings, embedder=embedder, clock=clock)
         opened.append(runtime.engine(scope=Scope(user), closes=True))
         return opened[-1]
@@ -148,53 +164,5 @@ def engine(open_engine: OpenEngine) -> Engine:
 
 
 @pytest.fixture
-def disagreements() -> Callable[[Path], list[str]]:
-    return derived_disagreements
-
-
-def derived_disagreements(path: Path) -> list[str]:
-    """Where full text or vectors differ from what the rows would give, a sentence each.
-
-    The postings are compared term by term with those of an index made anew from the rows: SQLite's own check of a
-    contentless index cannot see that a posting is missing or belongs to other text.
-    """
-    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as stored:
-        found = _words_disagreements(stored)
-        for source, table in (("memory", "memories"), ("episode", "episodes")):
-            orphans = (
-                f"SELECT count(*) FROM vectors AS v JOIN vector_spaces AS s USING (user_id, space) WHERE source = ? AND NOT EXISTS "
-                f"(SELECT 1 FROM {table} AS r WHERE r.user_id = v.user_id AND r.doc = v.doc)"
-            )
-            ((count,),) = stored.execute(orphans, (source,)).fetchall()
-            found += [f"{count} vectors of {table} have no row"] if count else []
-    return found
-
-
-def _words_disagreements(stored: apsw.Connection) -> list[str]:
-    with closing(apsw.Connection(":memory:")) as made:
-        made.execute(schema("search_sqlite") + schema("search_sqlite_0003"))
-        search = SqliteTransaction(made, Path(":memory:")).search
-        for (user,) in stored.execute(statement("users")).fetchall():
-            scope = Scope(str(user))
-            for row in stored.execute(statement("all_memories"), {"user": user}):
-                search.add(scope, "memory", [memories.document(memories.unchecked(row))])
-            for row in stored.execute(statement("all_episodes"), {"user": user}):
-                search.add(scope, "episode", [episodes.document(episodes.unchecked(row))])
-            for row in stored.execute(statement("all_note_sections"), {"user": user}):
-                placed = notes.unchecked(row)
-                search.add(scope, "note", [notes.document(placed.doc, placed.path, placed.section)])
-        found = []
-        for table in ("memory_words", "episode_words", "note_words"):
-            missing = _postings(made, table) - _postings(stored, table)
-            extra = _postings(stored, table) - _postings(made, table)
-            if missing or extra:
-                shown = f"{sorted(missing)[:3]} missing, {sorted(extra)[:3]} extra"
-                found.append(f"{table}: {len(missing)} postings missing, {len(extra)} extra: {shown}")
-        return found
-
-
-def _postings(connection: apsw.Connection, table: str) -> set[tuple]:
-    connection.execute(
-        f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{table}_instances USING fts5vocab (main, {table}, instance)"
-    )
-    return set(connection.execute(f"SELECT term, doc, col, offset FROM temp.{table}_instances"))
+def disagreements(database: Database) -> Callable[[Path], list[str]]:
+    return database.disagreements

@@ -20,16 +20,16 @@ from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
 from picomem.settings import RecallSettings, Settings
-from picomem.store.sqlite import SqliteConnector
+from tests.databases import Database
 
 WORDS = {"mia": "lanterns", "omar": "violins"}
 ROUNDS = 12
 
 
 @pytest.fixture
-def runtime(db: Path) -> Iterator[Runtime]:
+def runtime(db: Path, database: Database) -> Iterator[Runtime]:
     settings = Settings(recall=RecallSettings(embedder="none", timezone="UTC"))
-    with Runtime(SqliteConnector(db), settings, embedder=StaticEmbedder()) as opened:
+    with Runtime(database.connect(db), settings, embedder=StaticEmbedder()) as opened:
         yield opened
 
 

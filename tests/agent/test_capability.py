@@ -207,6 +207,7 @@ def test_streaming_records_the_same(engine: Engine) -> None:
     assert [each.role for each in said] == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.ASSISTANT]
 
 
+@pytest.mark.sqlite_file("makes the file unusable")
 @pytest.mark.requirement("A12")
 def test_an_agent_works_on_without_a_memory_that_fails_and_says_so_once(
     engine: Engine, db: Path, caplog: pytest.LogCaptureFixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 from typing import Any
 
@@ -100,8 +99,10 @@ def test_a_result_says_where_its_text_came_from() -> None:
 def test_a_call_whose_result_never_came_is_answered_and_arguments_that_are_no_object_are_handed_on_whole() -> None:
     call = replace(message(1, Role.ASSISTANT, "Let me look.", ("c1",)), tool_calls=(ToolCall("c1", "look", '{"at": '),))
     response, request = to_model(window_of([call]))
-    assert json.loads(response.tool_calls[0].args) == {UNREADABLE: '{"at": '}  # pyright: ignore[reportArgumentType]
-    assert NO_RESULT in request.parts[0].content
+    assert isinstance(response, ModelResponse)
+    assert response.tool_calls[0].args_as_dict() == {UNREADABLE: '{"at": '}
+    part: Any = request.parts[0]
+    assert NO_RESULT in part.content
 
 
 def test_a_picture_leaves_a_mark_and_thinking_leaves_nothing() -> None:

@@ -27,6 +27,7 @@ def test_a_store_holds_what_was_asked_for(filled):
         assert engine.doctor().healthy
 
 
+@pytest.mark.sqlite_file("reads the rows in the file")
 def test_every_episode_has_a_unit_vector(filled):
     with closing(SqliteConnector(filled.store)) as connector, connector.read() as tx:
         space = vectors.space(tx, Scope(ASKER), "episode", MODEL.name)

@@ -19,6 +19,8 @@ from picomem.store.search import Document, Search
 from picomem.store.sqlite_transaction import SqliteTransaction
 from picomem.store.statements import schema
 
+pytestmark = pytest.mark.sqlite_file("compares SQLite's full text with tables")
+
 SOURCES = ("memory", "episode", "note")
 USERS = (Scope("ann"), Scope("bob"))
 WORDS = ["teapot", "teapots", "kiln", "getUserName", "3.11.7", "café", "茶壺の話", "茶", "the", "harbour-master", "te"]

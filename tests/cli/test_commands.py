@@ -276,6 +276,7 @@ def test_a_file_that_is_no_database_is_named_and_left_alone(picomem: Picomem, ho
     assert other.read_text() == "my notes, " * 400
 
 
+@pytest.mark.sqlite_file("opens files that are no store of this version")
 def test_the_database_of_another_program_is_left_alone(picomem: Picomem, home: Path) -> None:
     other = home / "other.db"
     with sqlite3.connect(other) as connection:
@@ -288,6 +289,7 @@ def test_the_database_of_another_program_is_left_alone(picomem: Picomem, home: P
     assert other.read_bytes() == before
 
 
+@pytest.mark.sqlite_file("opens files that are no store of this version")
 def test_a_database_of_a_newer_version_is_not_touched(picomem: Picomem, home: Path) -> None:
     db = home / "m.db"
     picomem("remember", PORT, "--db", str(db))

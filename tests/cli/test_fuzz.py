@@ -26,7 +26,7 @@ import anyio
 import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
+from mcp_types import INVALID_PARAMS, TextResourceContents
 from tests import hostile
 from tests.amounts import amount
 from tests.inert import assert_inert
@@ -349,7 +349,9 @@ def test_every_tool_answers_hostile_arguments_with_a_result_or_a_sentence(
                 except MCPError as error:
                     assert error.error.code == INVALID_PARAMS, (error, _shown(text))
                 else:
-                    assert_inert(read.contents[0].text)
+                    (page,) = read.contents
+                    assert isinstance(page, TextResourceContents)
+                    assert_inert(page.text)
 
     for _ in range(0, CALLS, 200):
         _anew(world)

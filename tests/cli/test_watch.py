@@ -17,7 +17,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGINT")]
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGINT"),
+    pytest.mark.sqlite_file("other processes look at the rows in the file"),
+]
 
 _PATIENCE = 60  # seconds: a deadline, not a delay
 

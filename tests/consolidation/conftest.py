@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.conftest import SteppingClock
+from tests.databases import Database
 
 from picomem import distillation
 from picomem.distillation import Consolidated
@@ -20,7 +21,6 @@ from picomem.records.session import Role, Said, Session, ToolCall
 from picomem.records.spend import Spend
 from picomem.runtime import Runtime
 from picomem.settings import MemorySettings, RecallSettings, SessionSettings, Settings
-from picomem.store.sqlite import SqliteConnector
 
 PORT = Fact("staging_db_port", "The staging database listens on port 5433", 0.8)
 
@@ -49,7 +49,8 @@ class Scripted:
         self.asked.append(material)
         if self.meanwhile:
             await anyio.to_thread.run_sync(self.meanwhile)
-        given = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        given, *rest = self.script
+        self.script = rest or self.script
         await purse.settle(self.spend)
         if isinstance(given, Exception):
             raise given
@@ -84,9 +85,9 @@ def settled() -> Settings:
 
 
 @pytest.fixture
-def memory(db: Path, clock: SteppingClock, settled: Settings):
+def memory(db: Path, clock: SteppingClock, settled: Settings, database: Database):
     """An engine with memory on, and summaries."""
-    with Runtime(SqliteConnector(db), settled, clock=clock) as runtime:
+    with Runtime(database.connect(db), settled, clock=clock) as runtime:
         yield runtime.engine()
 
 

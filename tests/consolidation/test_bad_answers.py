@@ -12,6 +12,7 @@ from tests.consolidation.test_undone import state
 from picomem.engine.engine import Engine
 from picomem.models.language_model import LanguageModel
 from picomem.records.session import Session
+from picomem.store.sql_access import sql
 
 pytestmark = pytest.mark.reliability("R17")
 
@@ -34,7 +35,7 @@ def known(memory: Engine, talk: Session) -> Session:
 def all_versions(memory: Engine) -> list[tuple[str, str, str, int | None]]:
     """Every version of every memory."""
     with memory._context.connector.read() as tx:
-        return sorted((row[6], row[8], row[1], row[18]) for row in tx.all("all_memories", user="local"))
+        return sorted((row[6], row[8], row[1], row[18]) for row in sql(tx).all("all_memories", user="local"))
 
 
 def check(memory: Engine, known: Session, generator: LanguageModel, name: str) -> str:

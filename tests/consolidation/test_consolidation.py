@@ -22,6 +22,7 @@ from tests.consolidation.conftest import (
     settings,
     with_window,
 )
+from tests.sqlite_file import connection_of
 
 from picomem import distillation
 from picomem.clock import DAY, MINUTE
@@ -191,6 +192,7 @@ def test_a_secret_that_the_model_hands_back_is_redacted_before_it_is_kept(memory
     assert key.encode() not in held
 
 
+@pytest.mark.sqlite_file("reads and deletes rows in the file")
 @pytest.mark.requirement("X3", "A8")
 def test_a_run_is_one_change_with_the_pointer_before_and_after(memory: Engine, talk: Session) -> None:
     memory.remember("The staging pool asks port 6432", key="staging_pool_port")
@@ -201,12 +203,12 @@ def test_a_run_is_one_change_with_the_pointer_before_and_after(memory: Engine, t
     assert {change.verb for change in changes} == {"consolidate"}
     (own,) = [change for change in changes if change.id == run.change_id]
     assert (own.before, own.after, own.memory_id) == (0, 6, "")
-    row = memory._context.connector.connection().execute(
+    row = connection_of(memory).execute(
         "SELECT session_id, first_seq, last_seq, before_seq, before_at, before_failures, before_summary, episodes "
         "FROM consolidations WHERE run = ?", (run.run,)
     ).fetchall()  # fmt: skip
     assert row[0][:7] == (talk.id, 1, 6, 0, None, 0, "")
-    assert json.loads(row[0][7]) == [memory.timeline()[0].id]
+    assert json.loads(str(row[0][7])) == [memory.timeline()[0].id]
 
 
 def test_a_dry_run_says_what_would_be_kept_and_keeps_nothing(memory: Engine, talk: Session) -> None:
@@ -272,6 +274,7 @@ def test_one_process_at_a_time_asks_a_model(memory: Engine, talk: Session) -> No
     assert contents(memory) == {"staging_db_port": PORT.content}
 
 
+@pytest.mark.sqlite_file("reads and deletes rows in the file")
 @pytest.mark.requirement("X10")
 def test_a_model_that_takes_longer_than_a_lease_lasts_keeps_its_turn(
     memory: Engine, talk: Session, monkeypatch
@@ -305,9 +308,10 @@ def test_a_model_that_is_interrupted_leaves_the_turn_to_the_next(memory: Engine,
     assert consolidate(memory, Scripted([proposal(PORT)]), talk.id).state == "done"
 
 
+@pytest.mark.sqlite_file("reads and deletes rows in the file")
 def test_messages_that_were_purged_while_the_model_was_asked_leave_no_trace(memory: Engine, talk: Session) -> None:
     def purge() -> None:
-        memory._context.connector.connection().execute("DELETE FROM messages WHERE seq = 2")
+        connection_of(memory).execute("DELETE FROM messages WHERE seq = 2")
 
     done = consolidate(memory, Scripted([proposal(PORT)], meanwhile=purge), talk.id)
     assert done.state == "overtaken"

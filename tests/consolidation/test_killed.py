@@ -27,7 +27,10 @@ from picomem import distillation
 from picomem import open as open_memory
 from picomem.models.generator import Fact
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGKILL")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGKILL"),
+    pytest.mark.sqlite_file("kills a process at one of SQLite's statements"),
+]
 
 ROOT = Path(__file__).parents[2]
 _NEVER = 1_000_000

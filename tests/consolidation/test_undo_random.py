@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
-from tests.conftest import START, derived_disagreements
+from tests.conftest import START
 from tests.consolidation.conftest import Scripted, begun, consolidate, proposal, said, with_window
+from tests.databases import chosen
 
 from picomem.clock import MINUTE
 from picomem.engine.upkeep import missing_vectors
@@ -20,7 +21,7 @@ from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.models.generator import Fact
 from picomem.models.static import StaticEmbedder
 from picomem.runtime import Runtime
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sql_access import sql
 
 _TEXTS = {
     "amber_lanterns": ["Amber lanterns hang at the pier", "Amber lanterns hang at the northern pier since May"],
@@ -39,7 +40,7 @@ class Undoing(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.path = Path(self.folder.name) / "memory.db"
         self.now = START
-        connector = SqliteConnector(self.path)
+        connector = chosen().connect(self.path)
         runtime = Runtime(connector, with_window(1_000), embedder=_EMBEDDER, clock=self._clock)
         self.engine = runtime.engine(closes=True)
         self.talks = [begun(self.engine).id for _ in range(2)]
@@ -53,7 +54,7 @@ class Undoing(RuleBasedStateMachine):
         self.take_everything_back()
         assert self.engine.doctor().findings == []
         self.engine.close()
-        assert derived_disagreements(self.path) == []
+        assert chosen().disagreements(self.path) == []
         self.folder.cleanup()
 
     def state(self) -> tuple:
@@ -62,7 +63,7 @@ class Undoing(RuleBasedStateMachine):
         sessions = [engine.sessions().get(each) for each in self.talks]
         with engine._context.connector.read() as tx:
             lineage = {
-                tuple(row[:6]) for row in tx.all("all_lineage", user="local") if row[0] in ("episode", "summary")
+                tuple(row[:6]) for row in sql(tx).all("all_lineage", user="local") if row[0] in ("episode", "summary")
             }
         return (
             sorted((each.id, each.key, each.content, each.valid_from) for each in engine.memories()),

@@ -88,6 +88,7 @@ def test_a_conversation_that_was_consolidated_anew_is_not_given_the_old_run_as_w
     assert memory.doctor().healthy
 
 
+@pytest.mark.sqlite_file("changes rows in the file")
 @pytest.mark.requirement("X3", "A14")
 def test_what_an_undo_took_off_the_timeline_does_not_outlive_its_time(memory: Engine, talk: Session, clock, db) -> None:
     (run,) = consolidate(memory, Scripted([proposal(PORT, timeline="They mended the zeppelin.")]), talk.id).runs

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.sqlite_file import connection_of
 
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
@@ -70,6 +71,7 @@ def test_what_is_not_of_the_session_stays(planted_engine: Engine, tmp_path: Path
     assert STAYS in page
 
 
+@pytest.mark.sqlite_file("changes rows in the file, or looks at its bytes")
 @pytest.mark.requirement("X5")
 def test_a_dry_run_says_what_will_go_and_writes_nothing(planted_engine: Engine, db: Path) -> None:
     before = db.read_bytes()
@@ -141,7 +143,7 @@ def test_a_copy_under_another_session_brings_only_what_is_new_in_it(engine: Engi
 
 
 @pytest.mark.requirement("X5")
-def test_a_session_that_is_purged_while_it_is_read_does_not_come_in(open_engine, tmp_path: Path) -> None:
+def test_a_session_that_is_purged_while_it_is_read_does_not_come_in(open_engine, tmp_path: Path, monkeypatch) -> None:
     engine, other = open_engine(), open_engine()
     path = tmp_path / "talk.jsonl"
     first = _line("user", "The old jetty is closed", "2026-04-01T10:00:00Z", 1)
@@ -157,7 +159,7 @@ def test_a_session_that_is_purged_while_it_is_read_does_not_come_in(open_engine,
             other.purge(session="first-session")
         return commit(*given)
 
-    reader._writing.commit = purged_meanwhile
+    monkeypatch.setattr(reader._writing, "commit", purged_meanwhile)
     report = reader.run(find([path]))
     assert report.skipped == {"purged session": 1}
     assert engine.status().transcripts == {}
@@ -176,6 +178,7 @@ def test_a_snapshot_imported_again_does_not_come_back(planted_engine: Engine, tm
     assert without_sources(tmp_path) == {}
 
 
+@pytest.mark.sqlite_file("changes rows in the file, or looks at its bytes")
 @pytest.mark.requirement("X5")
 def test_everything_of_a_user_goes_and_nothing_of_another_one(open_engine, db: Path, tmp_path: Path) -> None:
     other = open_engine(user="omar", embedder=StaticEmbedder())
@@ -305,13 +308,12 @@ def test_a_purge_must_be_chosen_and_what_is_chosen_must_be_there(engine: Engine)
     assert [change.verb for change, _ in engine.changes()] == ["remember"]
 
 
+@pytest.mark.sqlite_file("changes rows in the file, or looks at its bytes")
 @pytest.mark.requirement("X5")
 def test_a_damaged_row_is_purged_with_its_words(
     planted_engine: Engine, db: Path, tmp_path: Path, disagreements
 ) -> None:
-    planted_engine._context.connector.connection().execute(
-        "UPDATE episodes SET preview = 'edited by hand' WHERE id = 'e-planted'"
-    )
+    connection_of(planted_engine).execute("UPDATE episodes SET preview = 'edited by hand' WHERE id = 'e-planted'")
     purged = planted_engine.purge(session=SESSION)
     assert purged.scan.found == {}
     assert without_sources(tmp_path) == {}
@@ -356,13 +358,12 @@ def test_everything_may_be_purged_again_and_again(engine: Engine) -> None:
         assert purged.scan is None or purged.scan.clean, purged.scan
 
 
+@pytest.mark.sqlite_file("changes rows in the file, or looks at its bytes")
 def test_the_doctor_examines_a_user_of_whom_only_changes_are_left(open_engine) -> None:
     engine = open_engine()
     engine.remember(STAYS)
     engine.purge(everything=True)
-    engine._context.connector.connection().execute(
-        "UPDATE changes SET actor = 'somebody else', reason = 'edited by hand'"
-    )
+    connection_of(engine).execute("UPDATE changes SET actor = 'somebody else', reason = 'edited by hand'")
     assert [finding.check for finding in engine.doctor().findings] == ["row"]
 
 
@@ -441,11 +442,12 @@ def test_an_export_that_was_never_written_is_not_on_record(engine: Engine, tmp_p
     assert (purged.left, purged.scan.clean) == ((), True)
 
 
+@pytest.mark.sqlite_file("changes rows in the file, or looks at its bytes")
 @pytest.mark.requirement("O9", "X5")
 def test_a_purge_ends_where_an_export_cannot_be_looked_at(engine: Engine, tmp_path: Path) -> None:
     engine.remember(STAYS)
     engine.export_index(tmp_path / "INDEX.md")
-    engine._context.connector.connection().execute("UPDATE exports SET path = ?", (str(tmp_path / ("x" * 300)),))
+    connection_of(engine).execute("UPDATE exports SET path = ?", (str(tmp_path / ("x" * 300)),))
     for _ in range(2):
         purged = engine.purge(everything=True)
         assert purged.finished

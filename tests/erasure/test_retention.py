@@ -14,6 +14,7 @@ from picomem.records.scope import Scope
 from picomem.records.session import Role, Said
 from picomem.settings import RetentionSettings
 from picomem.store import episodes
+from picomem.store.sql_access import sql
 from picomem.values import replace
 
 LOCAL = Scope()
@@ -78,7 +79,7 @@ def test_a_conversation_is_removed_when_its_last_message_is_older_than_the_maxim
     with pytest.raises(NotFound):
         engine.sessions().load(old)
     with engine._context.connector.read() as tx:
-        assert "amber" not in str([tx.all(name, user="local") for name in ("all_messages", "all_sessions")])
+        assert "amber" not in str([sql(tx).all(name, user="local") for name in ("all_messages", "all_sessions")])
     assert engine.doctor().healthy
 
 

@@ -732,6 +732,7 @@ SHIPS = ["Albatross", "Bellerophon", "Cormorant", "Dauntless", "Endeavour", "Ful
 QUAYS = ["northern", "grain", "oil", "ferry", "fishing", "customs", "coal", "southern"]
 
 
+@pytest.mark.sqlite_file("puts something that is no store in place of the file")
 def test_an_engine_that_cannot_open_is_an_error_before_anything_is_served(db: Path):
     db.write_text("this is no database, and it is longer than a header of one hundred bytes would have to be" * 9)
     done = subprocess.run(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from tests.databases import chosen
 
 from picomem.clock import DAY, MINUTE
 from picomem.engine.engine import Engine
@@ -18,9 +19,9 @@ from picomem.records.caller import Caller
 from picomem.runtime import Runtime
 from picomem.settings import RecallSettings, Settings
 from picomem.store import memories
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.sql_access import sql
 
-from ..conftest import START, derived_disagreements
+from ..conftest import START
 
 PORT = "The staging database listens on port 5433"
 OTHER = "The staging database listens on port 6432"
@@ -29,7 +30,7 @@ OTHER = "The staging database listens on port 6432"
 def believed(engine: Engine) -> set[tuple]:
     """All that is believed, whatever time it is about."""
     with engine._context.connector.read() as tx:
-        rows = [memories.from_row(row) for row in tx.all("all_memories", user=engine.scope.user)]
+        rows = [memories.from_row(row) for row in sql(tx).all("all_memories", user=engine.scope.user)]
     return {
         (row.id, row.key, row.content, row.context, row.tags, row.pinned, row.valid_from, row.valid_to, row.expires_at)
         for row in rows
@@ -267,8 +268,8 @@ class Undoing(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.path = Path(self.folder.name) / "memory.db"
         self.now = START
-        chosen = Settings(recall=RecallSettings(embedder="none", timezone="UTC"))
-        runtime = Runtime(SqliteConnector(self.path), chosen, clock=lambda: self.now)
+        settings = Settings(recall=RecallSettings(embedder="none", timezone="UTC"))
+        runtime = Runtime(chosen().connect(self.path), settings, clock=lambda: self.now)
         self.engine = runtime.engine(Caller(actor="user:test"), closes=True)
         self.done: list[tuple[str, set, set]] = []  # the run, what was believed before it and after it
         self.then: dict[int, list[str]] = {}
@@ -278,7 +279,7 @@ class Undoing(RuleBasedStateMachine):
             assert [memory.content for memory in self.engine.memories(as_of=at)] == expected
         assert self.engine.doctor().findings == []
         self.engine.close()
-        assert derived_disagreements(self.path) == []
+        assert chosen().disagreements(self.path) == []
         self.folder.cleanup()
 
     def _do(self, verb) -> None:

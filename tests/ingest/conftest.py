@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from picomem.ingest import reader
-from picomem.ingest.format import State, format_of
+from picomem.ingest.format import LineFormat, State, format_of
 from picomem.records.transcript import Turn
 
 Read = Callable[..., tuple[list[Turn], State]]
@@ -24,7 +24,7 @@ def read(tmp_path: Path) -> Read:
             content = b"".join(json.dumps(each, separators=(",", ":")).encode() + b"\n" for each in content)
         path.write_bytes(content)
         found = format_of(path, reader.head(path))
-        assert found is not None
+        assert isinstance(found, LineFormat)
         assert found.name == (expected or found.name)
         state = found.start(path)
         return [turn for line in reader.lines(path) for turn in found.feed(state, line)], state

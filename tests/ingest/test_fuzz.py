@@ -32,7 +32,10 @@ from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, format_of
 
-pytestmark = pytest.mark.reliability("R18")
+pytestmark = [
+    pytest.mark.reliability("R18"),
+    pytest.mark.sqlite_file("reads the rows in the file"),
+]
 
 _FILES = amount(60, 500)
 _SEED = os.environ.get("FUZZ_SEED", "")

@@ -19,7 +19,10 @@ from typing import Any
 import apsw
 import pytest
 
-pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGKILL")]
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGKILL"),
+    pytest.mark.sqlite_file("kills a process at one of SQLite's statements"),
+]
 
 _PROGRAM = """
 import os, signal, sys

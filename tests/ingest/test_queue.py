@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.sqlite_file import connection_of
 
 from picomem.engine.engine import Engine
 from picomem.engine.upkeep import ingester
@@ -32,7 +33,7 @@ def _many(folder: Path, count: int) -> list[Path]:
 def _statements(engine: Engine) -> Iterator[list[str]]:
     """The statements of the storing connection."""
     told: list[str] = []
-    connection = engine._context.connector.connection()
+    connection = connection_of(engine)
     connection.exec_trace = lambda _cursor, statement, _values: told.append(statement) or True
     yield told
     connection.exec_trace = None
@@ -57,6 +58,7 @@ def test_a_transcript_is_found_by_its_index_however_many_there_are(engine, state
     assert "AND path=?" in plan[3] or "AND session=?" in plan[3]
 
 
+@pytest.mark.sqlite_file("listens to SQLite's statements")
 def test_small_files_are_stored_in_few_transactions(engine, tmp_path, monkeypatch):
     monkeypatch.setattr(queue, "BATCH_SECONDS", 1e9)
     monkeypatch.setattr(storing, "LOCK_SECONDS", 1e9)
@@ -67,6 +69,7 @@ def test_small_files_are_stored_in_few_transactions(engine, tmp_path, monkeypatc
     assert told.count("COMMIT") == 3
 
 
+@pytest.mark.sqlite_file("listens to SQLite's statements")
 def test_a_transaction_ends_after_a_moment_so_that_others_can_write(engine, tmp_path, monkeypatch):
     monkeypatch.setattr(storing, "LOCK_SECONDS", 0)
     _many(tmp_path, 20)

@@ -33,6 +33,7 @@ def sql(db: Path, *texts: str) -> None:
             connection.execute(text)
 
 
+@pytest.mark.sqlite_file("damages rows in the file")
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
@@ -64,6 +65,7 @@ def test_a_cursor_beyond_the_end_of_a_file_is_no_damage(filled: Engine, tmp_path
     assert filled.doctor().findings == []
 
 
+@pytest.mark.sqlite_file("damages rows in the file")
 def test_a_damaged_index_page_is_taken_away_by_a_repair(filled: Engine, db: Path) -> None:
     sql(db, "UPDATE index_pages SET page = 'other'")
     assert filled.doctor(repair=True).healthy
@@ -71,6 +73,7 @@ def test_a_damaged_index_page_is_taken_away_by_a_repair(filled: Engine, db: Path
     assert "crane" in filled.index().text
 
 
+@pytest.mark.sqlite_file("damages rows in the file")
 @pytest.mark.parametrize("change", ["UPDATE meta SET value = '0'", "DELETE FROM meta"])
 def test_a_store_of_another_analyser_takes_nothing_in_until_it_is_repaired(
     filled: Engine, db: Path, change: str
@@ -85,6 +88,7 @@ def test_a_store_of_another_analyser_takes_nothing_in_until_it_is_repaired(
     assert filled.doctor().findings == []
 
 
+@pytest.mark.sqlite_file("damages rows in the file")
 def test_the_doctor_reports_on_a_file_whose_rows_it_cannot_read(filled: Engine, db: Path, open_engine) -> None:
     filled.close()
     with closing(apsw.Connection(str(db))) as connection:
@@ -102,6 +106,7 @@ def test_the_doctor_reports_on_a_file_whose_rows_it_cannot_read(filled: Engine, 
         assert not any(finding.repaired for finding in found.findings)
 
 
+@pytest.mark.sqlite_file("damages rows in the file")
 def test_a_file_that_is_too_damaged_to_open_does_not_send_its_owner_to_the_doctor(
     filled: Engine, db: Path, open_engine
 ) -> None:

@@ -20,13 +20,14 @@ from pathlib import Path
 import apsw
 import pytest
 from tests.amounts import amount
+from tests.databases import chosen
 from tests.programs import start
 
 from picomem.clock import SECOND, Micros
 from picomem.memory import lease as leases
 from picomem.memory.lease import LEASE_SECONDS, Heartbeat, Lease
 from picomem.records.scope import Scope
-from picomem.store.sqlite import SqliteConnector
+from picomem.store.connector import Connector
 
 RACES = amount(20, 200)
 RACERS = 4
@@ -37,16 +38,16 @@ MIA = Scope("mia")
 Race = Callable[[str, Path], list[str]]
 
 
-def _take(connector: SqliteConnector, lease: Lease) -> bool:
+def _take(connector: Connector, lease: Lease) -> bool:
     with connector.write(lease.scope) as tx:
         return lease.taken(tx)
 
 
-def _try_once(connector: SqliteConnector, lease: Lease, working: Path) -> str:
+def _try_once(connector: Connector, lease: Lease, working: Path) -> str:
     return "owner" if _take(connector, lease) else "busy"
 
 
-def _work_in_turn(connector: SqliteConnector, lease: Lease, working: Path) -> str:
+def _work_in_turn(connector: Connector, lease: Lease, working: Path) -> str:
     """Wait for the lease, work and give it back. The work fails if another process works at the same time."""
     while not _take(connector, lease):
         time.sleep(0.001)
@@ -60,7 +61,7 @@ def _work_in_turn(connector: SqliteConnector, lease: Lease, working: Path) -> st
     return "owner"
 
 
-def _die_as_owner(connector: SqliteConnector, lease: Lease, working: Path) -> str:
+def _die_as_owner(connector: Connector, lease: Lease, working: Path) -> str:
     """Try until the lease is free; whoever gets it is killed while it holds it."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not _take(connector, lease):
@@ -86,7 +87,7 @@ def _race(kind: str, path: Path) -> list[str]:
     for _ in range(RACERS):
         child = os.fork()
         if child == 0:
-            connector = SqliteConnector(path)
+            connector = chosen().connect(path)
             lease = Lease(scope=MIA, name="work", clock=lambda: _now(path))
             os.read(gate, 1)
             os.write(answering, f"{_KINDS[kind](connector, lease, path.with_suffix('.working'))}\n".encode())
@@ -155,6 +156,7 @@ def _racing() -> Iterator[Race]:
     assert nursery.returncode == 0
 
 
+@pytest.mark.sqlite_file("races processes for leases in a file")
 @pytest.mark.requirement("X10")
 @pytest.mark.reliability("R9")
 def test_of_processes_that_try_at_once_exactly_one_gets_the_lease(db: Path) -> None:
@@ -167,12 +169,13 @@ def test_of_processes_that_try_at_once_exactly_one_gets_the_lease(db: Path) -> N
 @pytest.mark.requirement("X10")
 @pytest.mark.reliability("R9")
 def test_processes_that_wait_for_the_lease_work_one_after_the_other(db: Path) -> None:
-    SqliteConnector(db).close()
+    chosen().connect(db).close()
     with _racing() as race:
         for number in range(RACES):
             assert race("in turn", db) == ["owner"] * RACERS, f"race {number}"
 
 
+@pytest.mark.sqlite_file("races processes for leases in a file")
 @pytest.mark.requirement("X10")
 @pytest.mark.reliability("R9")
 def test_the_lease_of_a_killed_process_goes_to_one_of_those_that_wait_when_it_expires(db: Path) -> None:
@@ -190,8 +193,8 @@ def now() -> list[Micros]:
 
 
 @pytest.fixture
-def connector(db: Path) -> Iterator[SqliteConnector]:
-    with closing(SqliteConnector(db)) as opened:
+def connector(db: Path) -> Iterator[Connector]:
+    with closing(chosen().connect(db)) as opened:
         yield opened
 
 
@@ -202,7 +205,7 @@ def connector(db: Path) -> Iterator[SqliteConnector]:
     [os.getpid(), os.getppid(), 1, (1 << 22) + 1],
     ids=["of this process", "of the one above it", "of the first one", "of none"],
 )
-def test_a_process_id_decides_nothing(pid: int, connector: SqliteConnector, now: list[Micros]) -> None:
+def test_a_process_id_decides_nothing(pid: int, connector: Connector, now: list[Micros]) -> None:
     """In another container the id of a living owner is somebody else's, or nobody's."""
     theirs = Lease(scope=MIA, name="work", clock=lambda: now[0], owner=f"{pid}:in-another-container")
     ours = Lease(scope=MIA, name="work", clock=lambda: now[0])
@@ -215,7 +218,7 @@ def test_a_process_id_decides_nothing(pid: int, connector: SqliteConnector, now:
 
 
 @pytest.mark.requirement("X10", "X11")
-def test_each_user_and_each_work_has_a_lease_of_its_own(connector: SqliteConnector, now: list[Micros]) -> None:
+def test_each_user_and_each_work_has_a_lease_of_its_own(connector: Connector, now: list[Micros]) -> None:
     for scope in (MIA, Scope("ann")):
         for name in ("embedding", "consolidating"):
             assert _take(connector, Lease(scope=scope, name=name, clock=lambda: now[0]))
@@ -224,7 +227,7 @@ def test_each_user_and_each_work_has_a_lease_of_its_own(connector: SqliteConnect
 
 @pytest.mark.reliability("R9")
 def test_an_end_that_was_written_before_the_clock_was_set_back_is_not_honoured(
-    connector: SqliteConnector, now: list[Micros]
+    connector: Connector, now: list[Micros]
 ) -> None:
     first, second = (Lease(scope=MIA, name="work", clock=lambda: now[0]) for _ in range(2))
     assert _take(connector, first)
@@ -237,7 +240,7 @@ def test_an_end_that_was_written_before_the_clock_was_set_back_is_not_honoured(
 
 @pytest.mark.reliability("R9")
 def test_giving_back_a_lease_that_ran_out_takes_nothing_from_its_next_owner(
-    connector: SqliteConnector, now: list[Micros]
+    connector: Connector, now: list[Micros]
 ) -> None:
     first, second, third = (Lease(scope=MIA, name="work", clock=lambda: now[0]) for _ in range(3))
     assert _take(connector, first)
@@ -250,20 +253,21 @@ def test_giving_back_a_lease_that_ran_out_takes_nothing_from_its_next_owner(
     assert _take(connector, second)
 
 
-def _wait_for_renewal(connector: SqliteConnector, now: list[Micros]) -> None:
+def _wait_for_renewal(connector: Connector, now: list[Micros]) -> None:
     """Wait until a lease lasts for its whole time from now on. It looks through a connection of its own: on the
     writer's, which no two threads can use at once, it would keep the heartbeat out."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     expected = [(now[0] + LEASE_SECONDS * SECOND,)]
-    with closing(apsw.Connection(str(connector.path))) as looking:
+    with closing(apsw.Connection(connector.name)) as looking:
         while looking.execute("SELECT expires_at FROM leases").fetchall() != expected:
             assert time.monotonic() < deadline, "the lease was not renewed"
 
 
+@pytest.mark.sqlite_file("races processes for leases in a file")
 @pytest.mark.requirement("X10")
 @pytest.mark.reliability("R9")
 def test_an_owner_that_works_longer_than_a_lease_lasts_keeps_it(
-    connector: SqliteConnector, now: list[Micros], monkeypatch
+    connector: Connector, now: list[Micros], monkeypatch
 ) -> None:
     monkeypatch.setattr(leases, "BEAT_SECONDS", 0.001)
     working, waiting = (Lease(scope=MIA, name="work", clock=lambda: now[0]) for _ in range(2))
@@ -277,9 +281,7 @@ def test_an_owner_that_works_longer_than_a_lease_lasts_keeps_it(
     assert _take(connector, waiting)
 
 
-def test_a_heartbeat_takes_nothing_from_the_next_owner(
-    connector: SqliteConnector, now: list[Micros], monkeypatch
-) -> None:
+def test_a_heartbeat_takes_nothing_from_the_next_owner(connector: Connector, now: list[Micros], monkeypatch) -> None:
     monkeypatch.setattr(leases, "BEAT_SECONDS", 0.001)
     late, next_owner = (Lease(scope=MIA, name="work", clock=lambda: now[0]) for _ in range(2))
     assert _take(connector, late)

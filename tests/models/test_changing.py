@@ -79,6 +79,7 @@ class Words:
         return 1.0
 
 
+@pytest.mark.sqlite_file("reads and changes rows in the file")
 @pytest.mark.requirement("O4", "O12")
 def test_recall_goes_on_while_vectors_are_made_and_says_how_many_there_are(db, tmp_path, chosen, model) -> None:
     with open_engine(db, settings=chosen("static")) as memory:
@@ -140,6 +141,7 @@ def test_the_doctor_makes_what_is_missing(db, tmp_path, chosen, model) -> None:
         assert missing_vectors(memory) == 0
 
 
+@pytest.mark.sqlite_file("reads and changes rows in the file")
 def test_a_text_that_changes_meanwhile_does_not_get_the_vector_of_what_it_said(db, open_engine) -> None:
     connector = SqliteConnector(db)
     with open_engine(embedder=None) as memory:
@@ -155,6 +157,7 @@ def test_a_text_that_changes_meanwhile_does_not_get_the_vector_of_what_it_said(d
     connector.close()
 
 
+@pytest.mark.sqlite_file("reads and changes rows in the file")
 @pytest.mark.requirement("X10")
 def test_an_embedder_that_is_slower_than_a_lease_lasts_keeps_the_work(db, open_engine, monkeypatch) -> None:
     monkeypatch.setattr(leases, "BEAT_SECONDS", 0.001)
@@ -186,6 +189,7 @@ def expiry(connector: SqliteConnector) -> int | None:
         return next((end for (end,) in looking.execute("SELECT expires_at FROM leases")), None)
 
 
+@pytest.mark.sqlite_file("reads and changes rows in the file")
 def test_a_run_that_is_stopped_gives_the_lease_back(db, open_engine) -> None:
     with open_engine(embedder=None) as memory:
         memory.remember("The automobile is crimson", key="paint")
@@ -196,6 +200,7 @@ def test_a_run_that_is_stopped_gives_the_lease_back(db, open_engine) -> None:
         connector.close()
 
 
+@pytest.mark.sqlite_file("reads and changes rows in the file")
 def test_a_process_that_was_overtaken_stops(db, open_engine) -> None:
     now = [1_000 * SECOND]
     with open_engine(embedder=None) as memory:
@@ -227,6 +232,7 @@ def start(db: Path, url: str, *arguments: str) -> subprocess.Popen:
     return subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
+@pytest.mark.sqlite_file("reads and changes rows in the file")
 @pytest.mark.requirement("X10")
 def test_of_two_processes_that_begin_at_once_each_row_is_embedded_once(db, tmp_path, chosen, server) -> None:
     with open_engine(db, settings=chosen("static")) as memory:
@@ -239,6 +245,7 @@ def test_of_two_processes_that_begin_at_once_each_row_is_embedded_once(db, tmp_p
     assert counts(db) == {"endpoint-tiny": 201}
 
 
+@pytest.mark.sqlite_file("reads and changes rows in the file")
 def test_a_run_that_is_killed_anywhere_goes_on_from_there(db, tmp_path, chosen, server) -> None:
     with open_engine(db, settings=chosen("static")) as memory:
         fill(memory, tmp_path, 100)
@@ -273,6 +280,7 @@ def until(truth, seconds: float = 60) -> bool:
     return any(truth() or tick.wait(0.05) for _ in range(int(seconds / 0.05))) or truth()
 
 
+@pytest.mark.sqlite_file("reads and changes rows in the file")
 @pytest.mark.requirement("X10")
 @pytest.mark.parametrize("command", [["mcp"], ["ingest", "--watch", "."]])
 def test_a_process_that_stays_makes_them_in_the_background(db, tmp_path, chosen, server, command) -> None:
@@ -303,6 +311,7 @@ def test_an_episode_that_came_in_while_the_server_was_away_gets_its_vector_later
         assert memory.recall("feline").hits[0].key == "pet"
 
 
+@pytest.mark.sqlite_file("reads and changes rows in the file")
 def test_the_end_does_not_wait_for_a_server_that_hangs(db, tmp_path, chosen, server) -> None:
     with open_engine(db, settings=chosen("static")) as memory:
         fill(memory, tmp_path, 5)

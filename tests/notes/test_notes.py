@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.sqlite_file import connection_of
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.notes.notes import MOST_CHARACTERS, MOST_LINES
@@ -122,13 +123,14 @@ def test_a_change_of_the_same_length_with_its_old_time_is_seen(open_notes, works
     assert _names(engine.search_notes("egret")) == ["memory/a.md#L1"]
 
 
+@pytest.mark.sqlite_file("changes rows in the file, or counts what was written to it")
 def test_what_is_unchanged_is_not_written_again(open_notes, workspace):
     for path in workspace.folder.rglob("*.md"):
         os.utime(path, (1_700_000_000, 1_700_000_000))
     engine = open_notes()
 
     def written() -> int:
-        return engine._context.connector.connection().total_changes()
+        return connection_of(engine).total_changes()
 
     engine.search_notes("heron")
     before = written()
@@ -287,13 +289,12 @@ def test_two_processes_bring_the_index_in_step_at_once(open_notes, workspace, db
     assert engine.doctor().healthy
 
 
+@pytest.mark.sqlite_file("changes rows in the file, or counts what was written to it")
 @pytest.mark.requirement("O11")
 def test_the_doctor_sees_a_damaged_index_and_a_repair_lets_the_files_be_read_again(open_notes, db):
     engine = open_notes()
     engine.search_notes("heron")
-    engine._context.connector.connection().execute(
-        "UPDATE note_sections SET content = 'The heroin queue' WHERE doc = 2"
-    )
+    connection_of(engine).execute("UPDATE note_sections SET content = 'The heroin queue' WHERE doc = 2")
     found = engine.search_notes("heron")
     assert found.searched == "files"
     assert "doctor --repair" in found.warnings[0]

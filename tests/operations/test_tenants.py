@@ -231,6 +231,7 @@ def _tenants(folder: Path, rng: random.Random) -> Iterator[list[_Tenant]]:
             tenant.memory.close()
 
 
+@pytest.mark.sqlite_file("compares the rows of two users in the file")
 @pytest.mark.timeout(3_600)
 @pytest.mark.reliability("S2")
 def test_no_user_gets_or_changes_anything_of_another(tmp_path: Path, monkeypatch) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.amounts import amount
+from tests.sqlite_file import connection_of
 
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, StoreError
@@ -154,11 +155,12 @@ def test_a_hit_that_only_vectors_find_can_win_and_words_alone_answer_without_the
     assert plain.recall("automobile").legs["memories by vector"] == "off"
 
 
+@pytest.mark.sqlite_file("changes rows in the file")
 @pytest.mark.requirement("O12")
 def test_recall_answers_when_full_text_is_broken_and_says_so(open_engine, talk: Callable[..., Path]) -> None:
     engine = open_engine(embedder=StaticEmbedder())
     engine.remember("The automobile is parked behind the house", key="car")
-    engine._context.connector.connection().execute("DROP TABLE memory_words")
+    connection_of(engine).execute("DROP TABLE memory_words")
     answer = engine.recall("automobile behind the house")
     assert answer.legs["memories by words"].startswith("failed")
     assert answer.hits[0].key == "car"
@@ -204,8 +206,9 @@ def test_text_that_nobody_trusted_wrote_is_only_handed_out_when_asked_for(engine
     assert engine.recall("staging port 9999", include_untrusted=True).hits[0].origin == "web"
 
 
+@pytest.mark.sqlite_file("changes rows in the file")
 def test_a_transcript_whose_policy_forbids_it_is_never_handed_out(told: Engine) -> None:
-    told._context.connector.connection().execute("UPDATE transcripts SET send_policy = 'deny'")
+    connection_of(told).execute("UPDATE transcripts SET send_policy = 'deny'")
     assert not told.recall("redis queue").hits
     assert told.timeline() == []
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import apsw
 import numpy as np
 import pytest
+from tests.databases import chosen
 
 from picomem.engine.engine import Engine
 from picomem.models.embedder import quantised
@@ -21,6 +22,7 @@ from picomem.recall.binary_codes import likely, made
 from picomem.recall.vector_search import MeaningLeg
 from picomem.records.scope import Scope
 from picomem.store import vectors
+from picomem.store.connector import Connector
 from picomem.store.sqlite import SqliteConnector
 
 LOCAL = Scope("local")
@@ -87,7 +89,7 @@ def leg(monkeypatch: pytest.MonkeyPatch) -> MeaningLeg:
     return MeaningLeg(_Given(_talked_of(6_000, 4)))
 
 
-def _put(connector: SqliteConnector, leg: MeaningLeg, docs: dict[int, int], scope: Scope = LOCAL) -> None:
+def _put(connector: Connector, leg: MeaningLeg, docs: dict[int, int], scope: Scope = LOCAL) -> None:
     """Store vectors: by document, the number of the row."""
     with connector.write(scope) as tx:
         for doc, number in docs.items():
@@ -96,7 +98,7 @@ def _put(connector: SqliteConnector, leg: MeaningLeg, docs: dict[int, int], scop
 
 
 def _asked(
-    connector: SqliteConnector, leg: MeaningLeg, number: int, count: int = 40, scope: Scope = LOCAL
+    connector: Connector, leg: MeaningLeg, number: int, count: int = 40, scope: Scope = LOCAL
 ) -> vector_search.Likeness:
     with connector.read() as tx:
         return leg.nearest(tx, scope, "episode", str(number), count)
@@ -104,7 +106,7 @@ def _asked(
 
 def test_what_is_held_keeps_up_with_writes_above_below_and_gone(db: Path, leg: MeaningLeg) -> None:
     """Whatever was written, a leg that looked on finds what one that comes new finds; below and above EXACT."""
-    with closing(SqliteConnector(db)) as connector, closing(SqliteConnector(db)) as other:
+    with closing(chosen().connect(db)) as connector, closing(chosen().connect(db)) as other:
         steps = [
             {doc: doc for doc in range(2, 1_000, 2)},
             {2_000: 2_000},  # above all
@@ -130,6 +132,7 @@ def test_what_is_held_keeps_up_with_writes_above_below_and_gone(db: Path, leg: M
         assert _asked(connector, leg, 17) == _asked(connector, MeaningLeg(leg.embedder), 17)
 
 
+@pytest.mark.sqlite_file("counts the pages that SQLite reads")
 def test_reading_on_reads_only_what_is_new(db: Path, leg: MeaningLeg) -> None:
     with closing(SqliteConnector(db)) as connector, closing(SqliteConnector(db)) as other:
         _put(other, leg, {doc: doc for doc in range(1, 2_000)})
@@ -149,7 +152,7 @@ def test_who_has_not_asked_for_longest_is_forgotten_first(
         vector_search, "_ALL", 3_000_000
     )  # of 1,000 vectors, as floats, as stored and as signs: 1.3 million
     users = [Scope(name) for name in ("ana", "ben", "eva")]
-    with closing(SqliteConnector(db)) as connector:
+    with closing(chosen().connect(db)) as connector:
         for number, user in enumerate(users):
             _put(connector, leg, {doc: doc for doc in range(1_000 * number, 1_000 * number + 1_000)}, user)
         first = [_asked(connector, leg, 17, scope=user) for user in users[:2]]

@@ -17,6 +17,7 @@ from picomem.sessions.log import Sessions
 from picomem.sessions.pairs import NO_RESULT, grouped
 from picomem.sessions.said import stored_message
 from picomem.store import sessions as store
+from picomem.store.sql_access import sql
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -229,6 +230,7 @@ def _damage(db: Path, sql: str) -> None:
         connection.execute(sql)
 
 
+@pytest.mark.sqlite_file("damages rows in the file")
 @pytest.mark.parametrize(
     "change",
     [
@@ -251,6 +253,7 @@ def test_a_damaged_message_is_left_out_and_named(change: str, log: Sessions, db:
     assert log.append(session.id, user("five"))[0].seq == 5
 
 
+@pytest.mark.sqlite_file("damages rows in the file")
 def test_messages_that_were_swapped_are_damaged(log: Sessions, db: Path) -> None:
     session = log.create()
     log.append(session.id, user("one"), user("two"))
@@ -258,6 +261,7 @@ def test_messages_that_were_swapped_are_damaged(log: Sessions, db: Path) -> None
     assert log.load(session.id).damaged == (1, 9)
 
 
+@pytest.mark.sqlite_file("damages rows in the file")
 def test_a_damaged_session_is_counted_in_the_list_and_said_when_it_is_asked_for(log: Sessions, db: Path) -> None:
     whole, broken = log.create(title="whole"), log.create(title="broken")
     log.append(broken.id, user("still readable"))
@@ -269,11 +273,12 @@ def test_a_damaged_session_is_counted_in_the_list_and_said_when_it_is_asked_for(
     assert [m.content for m in log.load(broken.id).messages] == ["still readable"]
 
 
+@pytest.mark.sqlite_file("damages rows in the file")
 def test_a_number_that_memory_stands_for_is_not_given_again(log: Sessions, db: Path) -> None:
     session = log.create()
     log.append(session.id, user("one"), assistant("two"))
     with log._connector.write(log._scope) as tx:
-        tx.run("move_pointer", user="local", id=session.id, before=0, seq=2, at=1, failures=0)
+        sql(tx).run("move_pointer", user="local", id=session.id, before=0, seq=2, at=1, failures=0)
     _damage(db, "DELETE FROM messages")
     assert log.append(session.id, user("three"))[0].seq == 3
 

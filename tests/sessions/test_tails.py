@@ -44,6 +44,7 @@ def test_what_was_used_longest_ago_goes_first_and_the_bound_holds() -> None:
     assert (tails.characters, tails.get("huge", 2)) == (0, None)
 
 
+@pytest.mark.sqlite_file("listens to SQLite's statements")
 @pytest.mark.requirement("P3")
 def test_a_session_is_read_once_until_somebody_changes_it(open_engine, db, monkeypatch) -> None:
     log: Sessions = open_engine().sessions()

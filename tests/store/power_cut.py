@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -72,7 +73,7 @@ class Fault:
 def _error(operation: str, full: bool) -> apsw.Error:
     if full:
         return apsw.FullError("no room left (made by the test)")
-    error = apsw.IOError(f"{operation} failed (made by the test)")
+    error: Any = apsw.IOError(f"{operation} failed (made by the test)")
     error.extendedresult = {
         "write": apsw.SQLITE_IOERR_WRITE,
         "sync": apsw.SQLITE_IOERR_FSYNC,

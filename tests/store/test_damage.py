@@ -17,7 +17,10 @@ from picomem.operations.table import operation
 from picomem.records.session import Role, Said
 from picomem.store import sqlite
 
-pytestmark = pytest.mark.reliability("R10", "R11")
+pytestmark = [
+    pytest.mark.reliability("R10", "R11"),
+    pytest.mark.sqlite_file("damages rows in the file"),
+]
 
 MEMORIES = {
     "harbour": "The amber harbour keeps its ledgers in a dry cellar",

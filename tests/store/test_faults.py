@@ -16,13 +16,17 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.sqlite_file import connection_of
 
 from picomem.engine.engine import Engine
 from picomem.errors import DiskFull, PicomemError, StoreError
 
 from .power_cut import Fault, watched_disk
 
-pytestmark = pytest.mark.reliability("R3")
+pytestmark = [
+    pytest.mark.reliability("R3"),
+    pytest.mark.sqlite_file("makes the disk under SQLite fail"),
+]
 
 State = tuple[dict[str, str], int]
 
@@ -81,7 +85,7 @@ class _Trial:
         self.path = Path(shutil.copytree(template, folder)) / "memory.db"
         self.disk = disk
         self.engine = open_engine(self.path, vfs=vfs)
-        self.engine._context.connector.connection().wal_autocheckpoint(0)
+        connection_of(self.engine).wal_autocheckpoint(0)
         self.engine._context.redactor()  # what it reads once it has read now
 
     def fails(self, fault: Fault, verb: Callable[[Engine, Path], None]) -> PicomemError | None:
@@ -178,7 +182,7 @@ def test_a_checkpoint_that_fails_anywhere_loses_nothing(template, tmp_path, open
             expected = _state(trial.engine)
             disk.fault = fault = Fault(at)
             try:
-                trial.engine._context.connector.connection().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                connection_of(trial.engine).wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             except apsw.Error:
                 assert fault.hit
             disk.fault = None

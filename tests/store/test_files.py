@@ -20,6 +20,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.sqlite_file import connection_of
 from tests.store.old_stores import stop_at
 
 from picomem.errors import Locked, NotADatabase, PicomemError, ReadOnly, StoreError
@@ -33,6 +34,7 @@ LATER = "A bronze lighthouse warns the herring fleet"
 pytestmark = [
     pytest.mark.reliability("R7", "S13"),
     pytest.mark.skipif(os.name != "posix", reason="modes and forks are POSIX"),
+    pytest.mark.sqlite_file("is about the modes and locks of the file"),
 ]
 
 
@@ -379,7 +381,7 @@ def test_a_writer_waits_for_a_lock_that_is_given_up(db, open_engine):
             waiting.set()
             return True
 
-        engine._context.connector.connection().set_busy_handler(_give_up)
+        connection_of(engine).set_busy_handler(_give_up)
         writer = threading.Thread(target=engine.remember, args=(TEXT,), kwargs={"key": "harbour"})
         writer.start()
         assert waiting.wait(20)

@@ -15,16 +15,23 @@ import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from tests.amounts import amount
+from tests.sqlite_file import connection_of
 
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.records.session import Role, Said
 from picomem.values import asdict, dataclass, field
 
-pytestmark = pytest.mark.reliability("R10")
+pytestmark = [
+    pytest.mark.reliability("R10"),
+    pytest.mark.sqlite_file("flips bits of the file"),
+]
+
+Result = TypeVar("Result")
 
 FLIPS = amount(200, 2_000)
 QUESTIONS = ("amber harbour ledgers", "who tuned the violins", "bronze lighthouse, walnut orchards", "velvet curtain")
@@ -160,7 +167,7 @@ def _damaged(data: bytes, rng: random.Random) -> tuple[str, bytes]:
     return f"bit {bit} of byte {place}", bytes(copy)
 
 
-def _run(call: Callable[[], object], outcome: Outcome, what: str) -> object | None:
+def _run(call: Callable[[], Result], outcome: Outcome, what: str) -> Result | None:
     """The result of a verb; None where it raised one of our errors, which is an answer too. Any other ends the test."""
     try:
         return call()
@@ -207,7 +214,7 @@ def _case(what: str, path: Path, folder: Path, open_engine, expected: dict, sess
     engine = _run(lambda: open_engine(path), outcome, f"{what}: open")
     if not isinstance(engine, Engine):
         return "does not open"
-    engine._context.connector.connection().pragma("synchronous", 0)  # nobody pulls the plug here
+    connection_of(engine).pragma("synchronous", 0)  # nobody pulls the plug here
     unsaid, told = _read(engine, what, expected, outcome)
     found = _run(engine.doctor, outcome, f"{what}: doctor")
     findings = [] if found is None else found.findings

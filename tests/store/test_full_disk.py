@@ -14,12 +14,16 @@ from pathlib import Path
 
 import pytest
 from tests.amounts import amount
+from tests.sqlite_file import connection_of
 
 from picomem.engine.engine import Engine
 from picomem.errors import DiskFull
 from picomem.store import ballast
 
-pytestmark = pytest.mark.reliability("R6")
+pytestmark = [
+    pytest.mark.reliability("R6"),
+    pytest.mark.sqlite_file("fills the disk that the file is on"),
+]
 
 ROUNDS = amount(1, 100)
 MEBIBYTE = 1 << 20
@@ -64,7 +68,7 @@ def _fill(folder: Path) -> None:
 def _grow(engine: Engine, folder: Path, rng: random.Random, size: int) -> None:
     """Read conversations until the database has so many bytes, one at least."""
     number = 0
-    while not number or engine._context.connector.connection().pragma("page_count") * 4096 < size:  # type: ignore[operator]
+    while not number or connection_of(engine).pragma("page_count") * 4096 < size:  # type: ignore[operator]
         number += 1
         lines = (json.dumps({"role": "user", "content": f"s{number} {_text(rng)}"}) + "\n" for _ in range(40))
         (folder / f"s{number}.jsonl").write_text("".join(lines))

@@ -27,13 +27,17 @@ from pathlib import Path
 import apsw
 import pytest
 from tests.amounts import amount
+from tests.sqlite_file import connection_of
 
 from picomem import open as open_memory
 from picomem.clock import system_clock
 from picomem.engine.engine import Engine
 from picomem.store.copying import copy_store
 
-pytestmark = pytest.mark.reliability("R1")
+pytestmark = [
+    pytest.mark.reliability("R1"),
+    pytest.mark.sqlite_file("counts what a killed process leaves in the file"),
+]
 
 FILES, CYCLES = amount(10, 100), 10  # kills, of several files one after the other
 WRITERS = 4
@@ -172,7 +176,7 @@ def _lost(engine: Engine, acknowledged: list[str]) -> list[str]:
 def _unfinished(engine: Engine) -> list[str]:
     """Memories that came in whole without being acknowledged must still be the next of their writer, each with one
     vector and one change: a killed writer leaves at most one of them, and nothing of another."""
-    connection: apsw.Connection = engine._context.connector.connection()
+    connection: apsw.Connection = connection_of(engine)
     tables = {
         table: connection.execute(f"SELECT count(*) FROM {table} WHERE user_id = ?", (engine.scope.user,)).fetchone()
         for table in ("memories", "vectors", "changes")

@@ -21,7 +21,10 @@ from picomem.engine.upkeep import import_sessions
 from picomem.errors import PicomemError
 from picomem.store.copying import copy_store
 
-pytestmark = pytest.mark.reliability("R8")
+pytestmark = [
+    pytest.mark.reliability("R8"),
+    pytest.mark.sqlite_file("is about SQLite's locks on the file"),
+]
 
 LOCKS = Path("/proc/locks")
 FILES = ("memory.db", "memory.db-wal", "memory.db-shm")

@@ -15,6 +15,8 @@ from picomem.errors import NewerSchema
 from picomem.store.sqlite import SqliteConnector
 from picomem.store.sqlite_migrations import APPLICATION_ID, SCHEMA_VERSION
 
+pytestmark = pytest.mark.sqlite_file("migrates the schema of a file")
+
 # A process that opens the store when its line comes, and writes to it.
 OPENER = """
 import sys

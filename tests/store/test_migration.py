@@ -10,7 +10,10 @@ import apsw
 import pytest
 from tests.store.old_stores import as_version_1, filled
 
+from picomem.memory.files import File, Operation, Written
 from picomem.models.static import StaticEmbedder
+
+pytestmark = pytest.mark.sqlite_file("migrates the schema of a file")
 
 QUESTIONS = ("walnut ledgers of the harbour", "violins for the concert", "who mends the lute")
 
@@ -125,3 +128,41 @@ def test_an_old_lease_does_not_keep_a_new_program_out(left_by_schema_6, open_eng
     with closing(apsw.Connection(str(left_by_schema_6))) as connection:
         names = {name for (name,) in connection.execute("SELECT name FROM meta")}
         assert names == {"redaction_key", "terms_version", "docs_before_ranges"}
+
+
+@pytest.fixture
+def left_by_schema_9(db: Path) -> Path:
+    """A store that the last program with schema 9 made, which told files by the wording of their rows. An agent wrote
+    main/MEMORY.md twice, moved a list, deleted old.md, and wrote torn.md, whose row was edited since. A person kept a
+    memory about a file cabinet, and gave a reason that reads like that of an operation."""
+    db.write_bytes(gzip.decompress((Path(__file__).parent / "stores/schema_0009.db.gz").read_bytes()))
+    return db
+
+
+@pytest.mark.requirement("X1")
+def test_files_of_schema_9_have_their_paths_and_operations_in_columns(left_by_schema_9, open_engine, disagreements):
+    engine = open_engine(left_by_schema_9)
+    files = engine.files()
+    assert files.paths() == ["lists/groceries.md", "main/MEMORY.md"]
+    memory = files.read("main/MEMORY.md")
+    assert memory == File("main/MEMORY.md", "# Plan\n- name: Ann\n- city: Bergen\n", memory.version, "run-1:call-2")
+    again = files.write("x", "y", expected=None, operation=Operation("run-1:call-2", "append to main/MEMORY.md"))
+    assert again == Written(memory.version, existed=True, replayed=True)
+    assert files.done(Operation("run-1:call-4", "delete old.md")) == Written(None, existed=True, replayed=True)
+    assert "asked for" not in " ".join(change.reason for change, _ in engine.changes(50) if change.idempotency_key)
+    engine.close()
+    assert disagreements(left_by_schema_9) == []
+
+
+@pytest.mark.requirement("X1")
+def test_what_only_reads_like_a_file_of_schema_9_stays_as_it_is(left_by_schema_9, open_engine) -> None:
+    engine = open_engine(left_by_schema_9)
+    (cabinet,) = engine.history("cabinet")
+    assert (cabinet.path, cabinet.context) == ("", "the file cabinet was moved")
+    (forgotten,) = [change for change, key in engine.changes(50) if key == "deeds" and change.verb == "forget"]
+    assert forgotten.reason == "deleted as a whole (asked for 0123456789abcdef)"
+    assert forgotten.idempotency_key == ""
+    assert [finding.problem for finding in engine.doctor().findings if finding.check == "row"] != []
+    damaged: list[str] = []
+    assert "a page that is damaged later" not in [each.content for each in engine.memories(damaged=damaged)]
+    assert len(damaged) == 1

@@ -28,6 +28,8 @@ import picomem.store.row_hash_migration  # noqa: F401 - loaded once in the nurse
 from picomem.store.sqlite import SqliteConnector
 from picomem.store.sqlite_migrations import SCHEMA_VERSION
 
+pytestmark = pytest.mark.sqlite_file("migrates the schema of a file")
+
 KILLS = amount(6, 50)  # of the opening of each version, spread over its statements
 _NEVER = 1 << 62
 

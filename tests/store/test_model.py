@@ -23,6 +23,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from tests.amounts import amount
+from tests.databases import chosen
 
 from picomem.clock import MINUTE, Micros
 from picomem.engine.engine import Engine
@@ -30,9 +31,8 @@ from picomem.errors import InvalidInput, NotFound
 from picomem.records.kinds import Decision
 from picomem.runtime import Runtime
 from picomem.settings import RecallSettings, Settings
-from picomem.store.sqlite import SqliteConnector
 
-from ..conftest import START, derived_disagreements
+from ..conftest import START
 
 pytestmark = pytest.mark.reliability("R15")
 
@@ -113,16 +113,16 @@ class Store(RuleBasedStateMachine):
         self.engine = self._opened()
 
     def _opened(self) -> Engine:
-        chosen = Settings(recall=RecallSettings(embedder="none", timezone="UTC"))
-        connector = SqliteConnector(self.path)
-        return Runtime(connector, chosen, clock=lambda: self.now).engine(closes=True)
+        settings = Settings(recall=RecallSettings(embedder="none", timezone="UTC"))
+        connector = chosen().connect(self.path)
+        return Runtime(connector, settings, clock=lambda: self.now).engine(closes=True)
 
     def teardown(self) -> None:
         self.engine.close()
         self.engine = self._opened()
         assert self.engine.doctor().findings == []
         self.engine.close()
-        assert derived_disagreements(self.path) == []
+        assert chosen().disagreements(self.path) == []
         self.folder.cleanup()
 
     def _tick(self) -> None:

@@ -6,6 +6,8 @@ import pytest
 
 from picomem.store.plain_full_text import Fts5, match_of, paired
 
+pytestmark = pytest.mark.sqlite_file("is about FTS5, which other databases do not have")
+
 
 @pytest.fixture
 def table(tmp_path: Path):

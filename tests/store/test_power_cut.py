@@ -16,12 +16,16 @@ from pathlib import Path
 
 import pytest
 from tests.amounts import amount
+from tests.sqlite_file import connection_of
 
 from picomem.engine.engine import Engine
 
 from .power_cut import Disk, watched_disk
 
-pytestmark = pytest.mark.reliability("R2")
+pytestmark = [
+    pytest.mark.reliability("R2"),
+    pytest.mark.sqlite_file("cuts the power of the disk that the file is on"),
+]
 
 RUNS = amount(10, 50)
 CUTS = 20  # of a run
@@ -117,7 +121,7 @@ class _Run:
         engine.ingest([self.transcript])
 
     def checkpoint(self, engine: Engine) -> None:
-        engine._context.connector.connection().wal_checkpoint()
+        connection_of(engine).wal_checkpoint()
 
 
 def _state(engine: Engine) -> _Model:
@@ -128,7 +132,7 @@ def _state(engine: Engine) -> _Model:
 
 
 def _prefer_many_checkpoints(engine: Engine) -> None:
-    engine._context.connector.connection().wal_autocheckpoint(30)
+    connection_of(engine).wal_autocheckpoint(30)
 
 
 def _cuts(seed: int, tmp_path: Path, open_engine: Callable[..., Engine], prepare: Callable) -> list[_Cut]:
@@ -158,7 +162,7 @@ def test_the_same_cuts_find_a_store_that_syncs_too_little(tmp_path, open_engine)
     """With synchronous=NORMAL acknowledged rows are lost, so these cuts do find what they are for."""
 
     def _prepare(engine: Engine) -> None:
-        engine._context.connector.connection().pragma("synchronous", 1)
+        connection_of(engine).pragma("synchronous", 1)
 
     lost = 0
     for cut in _cuts(0, tmp_path, open_engine, _prepare):

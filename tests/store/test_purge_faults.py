@@ -12,7 +12,10 @@ from picomem.errors import PicomemError
 
 from .power_cut import Fault, watched_disk
 
-pytestmark = pytest.mark.reliability("R3")
+pytestmark = [
+    pytest.mark.reliability("R3"),
+    pytest.mark.sqlite_file("makes the disk under SQLite fail"),
+]
 
 SECRET = "zwyxquorvalpuntigam"
 STRIDE = 7  # of all operations that can fail every so many-th is made to

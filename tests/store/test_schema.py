@@ -12,11 +12,14 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.sqlite_file import connection_of
 from tests.store.old_stores import stop_at
 
 from picomem.errors import NewerSchema, NotADatabase, PicomemError
 from picomem.store import row_hash, statements
 from picomem.store.sqlite_migrations import SCHEMA_VERSION
+
+pytestmark = pytest.mark.sqlite_file("asks SQLite what its schema says, and opens files that are no store")
 
 STATEMENTS = sorted(statements._load())
 NOT_WHOLE = {"session_end", "message_marks"}  # they look whether anything was written, not at what it says
@@ -28,7 +31,7 @@ _USED = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(\w+)(?:\s+AS\s+(\w+))?", re.
 
 @pytest.fixture
 def schema(engine) -> apsw.Connection:
-    return engine._context.connector.connection()
+    return connection_of(engine)
 
 
 def _tables(connection: apsw.Connection) -> list[str]:

@@ -7,10 +7,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.databases import Database
 
 from picomem.records.scope import Scope
 from picomem.store import doc_numbers, marks
-from picomem.store.connector import EVERYONE
+from picomem.store.connector import EVERYONE, Connector
 from picomem.store.sqlite import SqliteConnector
 
 pytestmark = pytest.mark.requirement("X11")
@@ -19,8 +20,8 @@ MIA, ANN = Scope("mia"), Scope("ann")
 
 
 @pytest.fixture
-def connector(db: Path) -> Iterator[SqliteConnector]:
-    with closing(SqliteConnector(db)) as opened:
+def connector(db: Path, database: Database) -> Iterator[Connector]:
+    with closing(database.connect(db)) as opened:
         yield opened
 
 
@@ -73,6 +74,7 @@ def test_numbers_of_documents_come_from_a_range_of_the_user_and_are_never_given_
     assert taken == {"mia": [1, 2, 3, 4, 5], "ann": [(1 << 32) + number for number in (1, 2, 3)]}
 
 
+@pytest.mark.sqlite_file("reads the rows of FTS5's numbers, which only SQLite has")
 def test_handing_out_numbers_writes_to_a_row_of_the_user_alone(connector) -> None:
     with connector.write(EVERYONE) as tx:
         for scope in (MIA, ANN):
@@ -94,6 +96,7 @@ def test_a_user_whose_everything_was_purged_gets_no_number_again(db: Path, open_
             assert doc_numbers.highest_taken(tx, MIA) > last
 
 
-def _rows(connector: SqliteConnector) -> dict[str, tuple]:
+def _rows(connector: Connector) -> dict[str, tuple]:
+    assert isinstance(connector, SqliteConnector)
     rows = connector.connection().execute("SELECT user_id, * FROM doc_ranges").fetchall()
     return {str(user): tuple(row) for user, *row in rows}

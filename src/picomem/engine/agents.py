@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from picomem.engine.engine import Engine
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 def heard(engine: Engine, *texts: str) -> None:
     """Know texts that nobody trusted wrote (a tool's output) again, where an agent offers them as its own words."""
     engine._context.handed_out().keep(texts)
+
+
+def answered(engine: Engine, reply: str, presented: Iterable[str], data: object) -> None:
+    """Know an answer to an agent again: its words for a model, the texts that people see, and its data as JSON."""
+    from picomem.policy.repeated_output import pieces_of
+
+    engine._context.handed_out().keep_answer(pieces_of(reply, presented, data))
 
 
 def stated_lately(engine: Engine) -> list[str]:

@@ -81,6 +81,7 @@ class Context:
             verb=verb,
             store_vector=store,
             recalled=self.handed_out().texts(),
+            handed_out=self.handed_out().pieces(),
             sources=self.sources,
             said=self.said,
             persons=Grounds(said),

@@ -26,7 +26,7 @@ _TELLING = 8  # characters of a name that is no word by chance
 
 def texts_of(memory: Memory) -> list[str]:
     """All that a person or an agent wrote in a version."""
-    return [memory.content, memory.context, memory.key, *memory.tags, *memory.related]
+    return [memory.content, memory.context, memory.key, memory.path, *memory.tags, *memory.related]
 
 
 @dataclass(slots=True)
@@ -81,8 +81,7 @@ class Remains:
         now = [each for each in left if each.known_to is None]
         opening = differing(then, now)
         for version in opening:
-            holder = memories.by_key(self.tx, version.scope, version.key) if version.valid_to is None else None
-            if holder is not None and holder.id != version.id:
+            if version.valid_to is None and memories.holder(self.tx, version) is not None:
                 opening = [each for each in opening if each is not version]  # the key is another's: it stays archived
         believe(self.tx, self.writer, differing(now, then), opening, latest, purge)
 

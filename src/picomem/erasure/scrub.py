@@ -104,6 +104,7 @@ class _Scrubbing:
             context=self._redacted(old.context),
             tags=tuple(map(self._redacted, old.tags)),
             related=tuple(map(self._redacted, old.related)),
+            path=self._redacted(old.path),
         )
         if not self._to_write(new != old, version.is_whole):
             return

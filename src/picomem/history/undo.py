@@ -166,12 +166,13 @@ def _check_in_force(tx: Transaction, scope: Scope, trail: Trail, change: Change)
 
 
 def _check_key_is_free(tx: Transaction, opening: Sequence[Memory]) -> None:
-    """Raises Conflict where another memory has taken the key meanwhile."""
+    """Raises Conflict where another memory has taken the key, or the path of the file, meanwhile."""
     for version in opening:
-        holder = memories.by_key(tx, version.scope, version.key) if version.valid_to is None else None
-        if holder is not None and holder.id != version.id:
+        holder = memories.holder(tx, version) if version.valid_to is None else None
+        if holder is not None:
+            taken = f"key “{version.key}”" if holder.key == version.key else f"path {version.path}"
             raise Conflict(
-                f"Another memory has the key “{version.key}” now; undo the change that stored it ({holder.change_id}) "
+                f"Another memory has the {taken} now; undo the change that stored it ({holder.change_id}) "
                 "or forget it first.",
                 change_id=holder.change_id,
             )

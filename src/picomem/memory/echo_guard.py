@@ -2,7 +2,8 @@
 
 Kept are the texts of episodes and of memories that nobody trusted wrote: stored again by an agent they would be there
 twice, or pass for the agent's own words. A trusted memory that comes back is known by the match with the store itself,
-which names it (see `decide`). Another process's recall is not known here; what it printed has a shape that the gate
+which names it (see `decide`). Kept are also the pieces of the latest answers to agents (policy/repeated_output.py),
+whatever operation gave them. What another process handed out is not known here; some of it has a shape that the gate
 knows.
 """
 
@@ -12,8 +13,10 @@ from collections import deque
 from collections.abc import Iterable
 from threading import Lock
 
+from picomem.policy.repeated_output import Piece
 from picomem.records.hit import Hit
 
+_MOST_PIECES = 4_096  # of answers; one of ten hits has a few hundred
 _MOST = 64  # texts; an answer has ten or so, and what was recalled long ago may be said again
 
 
@@ -22,6 +25,7 @@ class HandedOut:
 
     def __init__(self) -> None:
         self._texts: deque[str] = deque(maxlen=_MOST)
+        self._pieces: dict[Piece, None] = {}
         self._lock = Lock()
 
     def note(self, hits: Iterable[Hit]) -> None:
@@ -37,3 +41,17 @@ class HandedOut:
         """What went out lately."""
         with self._lock:
             return tuple(self._texts)
+
+    def keep_answer(self, pieces: Iterable[Piece]) -> None:
+        """An answer of an operation goes out to an agent."""
+        with self._lock:
+            for piece in pieces:
+                self._pieces.pop(piece, None)
+                self._pieces[piece] = None
+            for oldest in list(self._pieces)[:-_MOST_PIECES]:
+                del self._pieces[oldest]
+
+    def pieces(self) -> tuple[Piece, ...]:
+        """What the latest answers were made of."""
+        with self._lock:
+            return tuple(self._pieces)

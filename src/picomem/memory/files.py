@@ -4,8 +4,8 @@ A file is a memory like any other: redacted, versioned, with its changes on reco
 What differs is that its text is the agent's to lay out. So it is not matched with what is known, and the gate only
 refuses what nobody may store: too much, and words that would take a later reader over.
 
-Writers agree by versions (compare and set, in the writing transaction). An operation that says who it is, is done once:
-the change that it made carries its name as its run, and is found again when it is repeated.
+Writers agree by versions (compare and set, in the writing transaction). An operation with an id is done once: its
+change carries the id as its idempotency key, and is found again when the operation is repeated.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from picomem.clock import Clock
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.memory.clean import Cleaner
-from picomem.memory.remember import Writer
+from picomem.memory.remember import Writer, free_key
 from picomem.policy.injection import is_hijack
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.records.ids import content_hash, new_id
@@ -30,7 +30,7 @@ from picomem.text.tokens import count_tokens
 from picomem.values import dataclass, replace
 
 _TAG = "file"
-_CONTEXT = "the file "  # and its path: what a file's memory says of why it matters
+_CONTEXT = "the file "  # and its path: by these words recall finds a file
 _LONGEST_PATH = 400
 
 
@@ -81,17 +81,17 @@ class Files:
 
     def read(self, path: str) -> File | None:
         """The file, or None where there is none. Raises InvalidInput for what is no path."""
-        key = _key(self._checked(path))
+        path = self._checked(path)
         with self._connector.read() as tx:
-            found = memories.by_key(tx, self._scope, key)
-            return None if found is None else self._file(tx, found)
+            memory = memories.by_path(tx, self._scope, path)
+            return None if memory is None else self._file(tx, memory)
 
     def paths(self, prefix: str = "") -> list[str]:
         """The paths of all files that begin so, in their order."""
         with self._connector.read() as tx:
-            known = memories.current(tx, self._scope, self._clock())
-        found = [_path(memory) for memory in known if _TAG in memory.tags and memory.scope == self._scope]
-        return sorted(path for path in found if path and path.startswith(prefix))
+            files = memories.files(tx, self._scope)
+        now = self._clock()
+        return sorted({file.path for file in files if file.current(now) and file.path.startswith(prefix)})
 
     def write(self, path: str, text: str, *, expected: str | None, operation: Operation | None = None) -> Written:
         """Make the file, where `expected` is None, or put this text in the place of that version's.
@@ -105,13 +105,11 @@ class Files:
             if operation and (done := self._done(tx, operation)) is not None:
                 return done
             old = self._expected(tx, path, expected)
-            writer = replace(self._writer(), verb="revise" if old else "remember", run=_run(operation))
+            writer = self._writer_of("revise" if old else "remember", operation)
             if old is None:
-                made = self._made(tx, writer, path, clean, _reason("written", operation))
+                made = self._made(tx, writer, path, clean, _WRITTEN)
             else:
-                made = writer.replace_version(
-                    tx, old, {"content": clean}, old.valid_from, "revise", _reason("written", operation)
-                )
+                made = writer.replace_version(tx, old, {"content": clean}, old.valid_from, "revise", _WRITTEN)
             return Written(made.change_id, old is not None)
 
     def delete(self, path: str, *, expected: str | None, operation: Operation | None = None) -> Written:
@@ -122,17 +120,16 @@ class Files:
                 return done
             old = self._expected(tx, path, expected)
             if old is not None:
-                writer = replace(self._writer(), verb="forget", run=_run(operation))
-                writer.forget(tx, self._scope, old.id, _reason("deleted", operation))
+                self._writer_of("forget", operation).forget(tx, self._scope, old.id, _DELETED)
             return Written(None, old is not None)
 
     def move(self, path: str, to: str) -> None:
         """Give a file another path. Raises NotFound, and Conflict where one is there already."""
         with self._connector.write(self._scope) as tx:
-            old = memories.by_key(tx, self._scope, _key(self._checked(path)))
+            old = memories.by_path(tx, self._scope, self._checked(path))
             if old is None:
                 raise NotFound(f"There is no file {path}.")
-            if memories.by_key(tx, self._scope, _key(self._checked(to))) is not None:
+            if memories.by_path(tx, self._scope, self._checked(to)) is not None:
                 raise Conflict(f"There is a file {to} already.")
             writer = replace(self._writer(), verb="revise")
             self._made(tx, writer, to, old.content, f"moved from {path}")
@@ -156,19 +153,27 @@ class Files:
         return path
 
     def _expected(self, tx: Transaction, path: str, expected: str | None) -> Memory | None:
-        found = memories.by_key(tx, self._scope, _key(path))
-        if (found.change_id if found else None) != expected:
+        memory = memories.by_path(tx, self._scope, path)
+        if (memory.change_id if memory else None) != expected:
             raise Conflict(f"The file {path} changed since it was read; read it again and repeat the change.")
-        return found
+        return memory
+
+    def _writer_of(self, verb: str, operation: Operation | None) -> Writer:
+        writer = replace(self._writer(), verb=verb)
+        if operation is None:
+            return writer
+        return replace(writer, idempotency_key=operation.id, request_hash=_request_hash(operation))
 
     def _made(self, tx: Transaction, writer: Writer, path: str, text: str, reason: str) -> Memory:
-        id_ = new_id()
+        id_, key = new_id(), _key(path)
+        if memories.by_key(tx, self._scope, key) is not None:  # of another memory, which a person named so
+            key = free_key(tx, self._scope, key)
         change = writer.record(tx, self._scope, "add", reason, memory_id=id_, after=1)
         made = Memory(
             id=id_,
             version=1,
             scope=self._scope,
-            key=_key(path),
+            key=key,
             kind=Kind.FACT,
             content=text,
             context=_CONTEXT + path,
@@ -179,21 +184,21 @@ class Files:
             created_at=writer.now,
             tokens=count_tokens(text),
             change_id=change.id,
+            path=path,
         )
         return writer.open_version(tx, made, [])
 
     def _file(self, tx: Transaction, memory: Memory) -> File:
         change = audit.change(tx, self._scope, memory.change_id)
-        run = change.run if change else ""
-        operation = run.removeprefix(_RUN) if run.startswith(_RUN) else ""
-        return File(_path(memory), self._cleaner().shown_text(memory.content), memory.change_id, operation)
+        operation = change.idempotency_key if change else ""
+        return File(memory.path, self._cleaner().shown_text(memory.content), memory.change_id, operation)
 
     def _done(self, tx: Transaction, operation: Operation) -> Written | None:
-        changes = audit.of_run(tx, self._scope, _run(operation))
+        changes = audit.of_idempotency_key(tx, self._scope, operation.id)
         if not changes:
             return None
         change: Change = changes[-1]
-        if not change.reason.endswith(_fingerprint(operation)):
+        if change.request_hash != _request_hash(operation):
             raise Conflict(
                 f"The operation {operation.id[:80]} was sent before, and asked for something else.",
                 operation=operation.id,
@@ -201,29 +206,17 @@ class Files:
         return Written(change.id if change.after is not None else None, change.before is not None, replayed=True)
 
 
-_RUN = "file:"
+_WRITTEN, _DELETED = "written as a whole", "deleted as a whole"  # the reasons of changes
 
 
-def _run(operation: Operation | None) -> str:
-    return _RUN + operation.id if operation else new_id()
-
-
-def _reason(said: str, operation: Operation | None) -> str:
-    return f"{said} as a whole{_fingerprint(operation) if operation else ''}"
-
-
-def _fingerprint(operation: Operation) -> str:
-    return f" (asked for {content_hash(operation.fingerprint)[:16]})"
+def _request_hash(operation: Operation) -> str:
+    return content_hash(operation.fingerprint)[:16]
 
 
 def _key(path: str) -> str:
     """A readable key that is this path's alone."""
     words = re.sub(r"[^a-z0-9]+", "_", path.lower()).strip("_")[:40]
     return f"{_TAG}_{words}_{content_hash(path)[:12]}"
-
-
-def _path(memory: Memory) -> str:
-    return memory.context.removeprefix(_CONTEXT) if memory.context.startswith(_CONTEXT) else ""
 
 
 def _check(text: str) -> None:

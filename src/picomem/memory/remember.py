@@ -25,6 +25,8 @@ from picomem.errors import NotFound
 from picomem.memory.decide import NOBODY, Offer, Outcome, decide, may_change
 from picomem.memory.likeness import Relation, compare
 from picomem.policy.gate import Verdict, judge, judge_names, retells
+from picomem.policy.refusal import Refusal
+from picomem.policy.repeated_output import Piece, is_repeated
 from picomem.policy.statements import Grounds
 from picomem.recall.lexical_search import Corpus, match_words
 from picomem.recall.question import MOST_TERMS, Question
@@ -67,8 +69,11 @@ class Writer:
     now: Micros
     verb: str = "remember"
     run: str = field(default_factory=new_id)
+    idempotency_key: str = ""  # of the request, where its caller gave one; see records/memory.py
+    request_hash: str = ""
     store_vector: StoreVector | None = None
     recalled: tuple[str, ...] = ()  # what was handed out lately; see memory/echo_guard.py
+    handed_out: tuple[Piece, ...] = ()  # what the latest answers to agents were made of
     sources: tuple[Parent, ...] = ()  # what all that it writes was made from: the message that an agent answers
     said: str = ""  # what that message says: an agent that retells it repeats no recall, whatever was recalled
     persons: Grounds = NOBODY  # what the person states for whom an agent writes
@@ -93,7 +98,7 @@ class Writer:
             same_key = _holding(tx, same_key, max(self.now, offer.valid_from or self.now))
         if same_key is not None and not offer.key_given and self._stands_apart(offer, same_key):
             # The key was only suggested, and what stands under it is about something else, or is a person's own.
-            offer = replace(offer, key=_free_key(tx, offer.scope, offer.key))
+            offer = replace(offer, key=free_key(tx, offer.scope, offer.key))
             same_key = None
         known = _known(tx, offer, self.now) if verdict.keep else []
         outcome = decide(offer, verdict, same_key, known, self.now, self.persons)
@@ -113,8 +118,11 @@ class Writer:
 
     def judged(self, text: str, kind: Kind, origin: Origin, *, explicit: bool, around: str = "") -> Verdict:
         """What the gate says. What a person repeats they mean; what anyone else repeats may be an echo of recall."""
-        recalled = () if origin is Origin.USER or (self.said and retells(text, self.said)) else self.recalled
-        return judge(text, kind=kind, origin=origin, explicit=explicit, recalled=recalled, around=around)
+        if origin is Origin.USER or (self.said and retells(text, self.said)):
+            return judge(text, kind=kind, origin=origin, explicit=explicit, around=around)
+        if is_repeated(text, self.handed_out):
+            return Verdict(False, Refusal.RECALLED, Refusal.RECALLED.reason)
+        return judge(text, kind=kind, origin=origin, explicit=explicit, recalled=self.recalled, around=around)
 
     def _apply(self, tx: Transaction, offer: Offer, outcome: Outcome, parents: Sequence[Parent]) -> Remembered:
         scope, old = offer.scope, outcome.memory
@@ -270,6 +278,8 @@ class Writer:
             after=after,
             candidate=candidate,
             undoes=undoes,
+            idempotency_key=self.idempotency_key,
+            request_hash=self.request_hash,
         )
         audit.record(tx, scope, change)
         return change
@@ -295,7 +305,8 @@ def _holding(tx: Transaction, memory: Memory, at: Micros) -> Memory:
     return holding[0] if holding else memory
 
 
-def _free_key(tx: Transaction, scope: Scope, key: str) -> str:
+def free_key(tx: Transaction, scope: Scope, key: str) -> str:
+    """A key like one that is taken, which the owner has no memory under."""
     number = 2
     while memories.by_key(tx, scope, f"{key[: LONGEST_KEY - 4]}_{number}") is not None:
         number += 1

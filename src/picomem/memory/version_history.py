@@ -24,7 +24,7 @@ from picomem.records.memory import Memory
 
 _SAME = (
     "scope", "key", "kind", "content", "context", "importance", "pinned", "tags", "related", "origin", "source",
-    "valid_from", "valid_to", "expires_at",
+    "valid_from", "valid_to", "expires_at", "path",
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from picomem.clock import Micros, iso
 from picomem.operations.views import iso_or_none
 from picomem.records.memory import Change, Memory
-from picomem.values import asdict, dataclass
+from picomem.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,21 @@ class ChangeView:
 
 def change_view(change: Change, key: str = "") -> ChangeView:
     """A change, with the key of the memory that it is about."""
-    return ChangeView(**{**asdict(change), "at": iso(change.at), "key": key})
+    return ChangeView(
+        id=change.id,
+        run=change.run,
+        at=iso(change.at),
+        actor=change.actor,
+        verb=change.verb,
+        decision=change.decision,
+        reason=change.reason,
+        memory_id=change.memory_id,
+        key=key,
+        before=change.before,
+        after=change.after,
+        candidate=change.candidate,
+        undoes=change.undoes,
+    )
 
 
 def damage_warnings(damaged: Iterable[str]) -> list[str]:

@@ -171,7 +171,9 @@ class Operation:
             import anyio
 
             return anyio.run(self._awaited, engine, request, progress, None)
-        return self.run(engine, request, progress) if self.long else self.run(engine, request)
+        result = self.run(engine, request, progress) if self.long else self.run(engine, request)
+        self._note_answer(engine, result)
+        return result
 
     async def stream(
         self, engine: Engine, request: Any, tell: Telling | None = None, progress: Progressing | None = None
@@ -186,7 +188,16 @@ class Operation:
 
     async def _awaited(self, engine: Engine, request: Any, progress: Progressing | None, tell: Telling | None) -> Any:
         further: list[Any] = [tell or _unheard] if self.events else [progress] if self.long else []
-        return await self.run(engine, request, *further)
+        result = await self.run(engine, request, *further)
+        self._note_answer(engine, result)
+        return result
+
+    def _note_answer(self, engine: Engine, result: Any) -> None:
+        """Know the result again, in whatever form the surface hands it to an agent."""
+        if engine.caller.is_agent:
+            from picomem.operations.answers import note_answer
+
+            note_answer(engine, self, result)
 
 
 async def _unheard(_event: Any) -> None:

@@ -45,6 +45,7 @@ class Memory:
     tokens: int
     change_id: str
     doc: int = 0
+    path: str = ""  # of a file that an agent keeps as a whole; see memory/files.py
 
     @property
     def priority(self) -> Priority:
@@ -117,6 +118,8 @@ class Change:
     after: int | None = None  # the version that it opened
     candidate: str = ""  # of a refusal: the first of the (redacted) text that was refused
     undoes: str = ""
+    idempotency_key: str = ""  # the caller's name for a request that is done once, however often it is sent
+    request_hash: str = ""  # of what that request asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

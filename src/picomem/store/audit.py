@@ -20,7 +20,9 @@ PURGED = "purged"  # the reason of a change whose own was erased
 
 def record(tx: Transaction, scope: Scope, change: Change) -> None:
     digest = content_hash(change.reason, change.candidate)
-    sql(tx).run("insert_change", user=scope.user, content_hash=digest, **asdict(change))
+    values = asdict(change)
+    values |= {name: values[name] or None for name in ("idempotency_key", "request_hash")}
+    sql(tx).run("insert_change", user=scope.user, content_hash=digest, **values)
 
 
 def of_memory(tx: Transaction, scope: Scope, memory_id: str, damaged: list[str] | None = None) -> list[Change]:
@@ -63,6 +65,11 @@ def count_by_decision(tx: Transaction, scope: Scope) -> dict[str, int]:
 def of_run(tx: Transaction, scope: Scope, run: str) -> list[Change]:
     """The changes of a run, oldest first. Raises Corrupt where a row is damaged."""
     return _read(sql(tx).all("changes_of_run", user=scope.user, run=run), None)
+
+
+def of_idempotency_key(tx: Transaction, scope: Scope, key: str) -> list[Change]:
+    """The changes of the request with that key, oldest first. Raises Corrupt where a row is damaged."""
+    return _read(sql(tx).all("changes_of_idempotency_key", user=scope.user, key=key), None)
 
 
 def named(tx: Transaction, scope: Scope, name: str) -> list[Change]:
@@ -157,4 +164,6 @@ def _change(row: Row) -> Change:
         after=row[9],
         candidate=row[10],
         undoes=row[11],
+        idempotency_key=row[14] or "",
+        request_hash=row[15] or "",
     )

@@ -19,8 +19,8 @@ _INTEGERS = frozenset(
     "exported_at".split()
 )
 _MAY_BE_NULL = {
-    "memories": {"valid_to", "known_to", "expires_at", "closed_by"},
-    "changes": {"before", "after"},
+    "memories": {"valid_to", "known_to", "expires_at", "closed_by", "path"},
+    "changes": {"before", "after", "idempotency_key", "request_hash"},
     "transcripts": {"started_at", "ended_at", "abandoned"},
     "episodes": {"started_at", "ended_at", "actions"},
     "sessions": {"archived_at", "last_consolidated_at"},
@@ -38,7 +38,7 @@ _CHOICES = {
 }
 _LISTS = {"memories": ("tags", "related")}
 _UNREADABLE = '["(damaged)"]'
-_NULL_TEXTS = {"closed_by", "abandoned"}
+_NULL_TEXTS = {"closed_by", "path", "idempotency_key", "request_hash", "abandoned", "actions"}
 
 
 def readable(table: str, row: Row) -> Row:

@@ -67,6 +67,7 @@ def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> M
         tokens=memory.tokens,
         change_id=memory.change_id,
         closed_by=None,
+        path=memory.path or None,
     )
     added = replace(memory, doc=doc)
     search.of(tx).add(scope, "memory", [document(added)])
@@ -119,6 +120,32 @@ def by_key(tx: Transaction, scope: Scope, key: str) -> Memory | None:
         key=key,
     )
     return None if row is None else from_row(row)
+
+
+def by_path(tx: Transaction, scope: Scope, path: str) -> Memory | None:
+    """The file that this very owner has under that path; the newest, should there be several."""
+    row = sql(tx).one(
+        "memory_by_path",
+        user=scope.user,
+        agent=scope.agent,
+        project=scope.project,
+        session=scope.session,
+        path=path,
+    )
+    return None if row is None else from_row(row)
+
+
+def files(tx: Transaction, scope: Scope) -> list[Memory]:
+    """The files of this very owner; damaged rows are left out."""
+    owner = {"user": scope.user, "agent": scope.agent, "project": scope.project, "session": scope.session}
+    return _whole(sql(tx).all("files", **owner), scope, [])
+
+
+def holder(tx: Transaction, version: Memory) -> Memory | None:
+    """The other memory that an owner believes under the key, or the path, of a version."""
+    holders = [by_key(tx, version.scope, version.key)]
+    holders += [by_path(tx, version.scope, version.path)] if version.path else []
+    return next((memory for memory in holders if memory is not None and memory.id != version.id), None)
 
 
 def versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory]:
@@ -295,6 +322,7 @@ def rewrite_text(tx: Transaction, version: Stored[Memory], new: Memory) -> None:
         context=new.context,
         tags=row[12] if new.tags == old.tags else json.dumps(new.tags, ensure_ascii=False),
         related=row[13] if new.related == old.related else json.dumps(new.related, ensure_ascii=False),
+        path=new.path or None,
         tokens=new.tokens,
     )
 
@@ -396,6 +424,7 @@ def _record(row: Row) -> Memory:
         tokens=row[22],
         change_id=row[23],
         doc=row[24],
+        path=row[26] or "",
     )
 
 

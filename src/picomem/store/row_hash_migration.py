@@ -34,15 +34,27 @@ def hash_rows(connection: apsw.Connection) -> None:
             _hash_by_rowid(connection, table)
 
 
-def hash_anew(connection: apsw.Connection, table: str, added: str) -> None:
-    """Give the rows of a table the hash over a column that was added as the last one; a damaged row stays damaged."""
-    assert COLUMNS[table][-1] == added
+def hash_anew(
+    connection: apsw.Connection,
+    table: str,
+    added: tuple[str, ...],
+    changes_of: Callable[[Fields], Mapping[str, object]] = lambda _: {},
+) -> None:
+    """Give the rows of a table the hash over columns that were added as the last ones; a damaged row stays damaged.
+    `changes_of` gives what else is to change in a row: the values of columns by their names."""
+    assert COLUMNS[table][-len(added) :] == added
     names = ", ".join(COLUMNS[table])
     page = f"SELECT rowid, {names}, row_hash FROM {table} WHERE rowid > :last ORDER BY rowid LIMIT {_PAGE}"
     last = -(1 << 63)
     while rows := rows_of(connection, page, {"last": last}):
-        hashes = [(row_hash(table, row[1:-1]), row[0]) for row in rows if row[-1] == row_hash(table, row[1:-2])]
-        connection.executemany(f"UPDATE {table} SET row_hash = ? WHERE rowid = ?", hashes)
+        for rowid, *values, stored in rows:
+            if stored != row_hash(table, values[: -len(added)]):
+                continue
+            fields = dict(zip(COLUMNS[table], values, strict=True))
+            changes = changes_of(fields)
+            digest = row_hash(table, {**fields, **changes}.values())
+            settings = ", ".join(f"{name} = ?" for name in (*changes, "row_hash"))
+            connection.execute(f"UPDATE {table} SET {settings} WHERE rowid = ?", (*changes.values(), digest, rowid))
         last = rows[-1][0]
 
 

@@ -48,7 +48,13 @@ def _move_user_rows(connection: apsw.Connection) -> None:
 def _hash_episodes_anew(connection: apsw.Connection) -> None:
     from picomem.store.row_hash_migration import hash_anew
 
-    hash_anew(connection, "episodes", "actions")
+    hash_anew(connection, "episodes", ("actions",))
+
+
+def _move_to_columns(connection: apsw.Connection) -> None:
+    from picomem.store.file_columns_migration import move_to_columns
+
+    move_to_columns(connection)
 
 
 STEPS = (
@@ -61,6 +67,7 @@ STEPS = (
     Step(("0007",)),
     Step(("0008", "search_sqlite_0008"), _move_user_rows),
     Step(("0009",), _hash_episodes_anew),
+    Step(("0010",), _move_to_columns),
 )
 SCHEMA_VERSION = len(STEPS)
 

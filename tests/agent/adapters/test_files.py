@@ -63,6 +63,45 @@ def test_an_operation_is_done_once(files: Files) -> None:
     assert files.done(Operation("run-1:call-2", "delete")) == type(gone)(None, True, True)
 
 
+def test_a_file_stays_one_when_a_person_corrects_why_it_matters(files: Files, engine: Engine) -> None:
+    files.write("plan.md", "one", expected=None)
+    (memory,) = engine.memories()
+    engine.revise(memory.key, context="what we agreed on")
+    assert files.paths() == ["plan.md"]
+    assert files.read("plan.md").path == "plan.md"
+
+
+def test_a_memory_under_the_key_of_a_file_is_no_file_and_not_in_its_way(files: Files, engine: Engine) -> None:
+    files.write("plan.md", "one", expected=None)
+    (memory,) = engine.memories()
+    engine.forget(memory.key)
+    engine.remember("The harbour plan is kept by Ann", key=memory.key)
+    assert files.read("plan.md") is None
+    files.write("plan.md", "two", expected=None)
+    assert files.read("plan.md").text == "two"
+    assert {each.content for each in engine.memories()} == {"The harbour plan is kept by Ann", "two"}
+
+
+def test_a_deletion_is_not_undone_beside_a_new_file_of_that_path(files: Files, engine: Engine) -> None:
+    version = files.write("plan.md", "one", expected=None).version
+    files.delete("plan.md", expected=version)
+    deleted = engine.changes(1)[0][0].id
+    files.write("plan.md", "two", expected=None)
+    with pytest.raises(Conflict):
+        engine.undo(deleted)
+    assert files.paths() == ["plan.md"]
+
+
+@pytest.mark.sqlite_file("looks for text in the bytes of the file")
+def test_a_purge_leaves_no_name_of_an_operation(files: Files, engine: Engine, db: Path) -> None:
+    write = Operation("walnut-harbour-call-1", "write plan.md one")
+    files.write("plan.md", "one", expected=None, operation=write)
+    engine.purge(everything=True)
+    assert files.done(write) is None
+    assert b"walnut-harbour" not in db.read_bytes()
+
+
+@pytest.mark.sqlite_file("looks for text in the bytes of the file")
 def test_what_nobody_may_store_is_refused_and_secrets_are_redacted(files: Files, db: Path) -> None:
     with pytest.raises(Refused):
         files.write(

@@ -1,15 +1,15 @@
 -- part: memory_columns
 id, version, user_id, agent, project, session, key, kind, content, context, importance, pinned, tags, related,
     origin, source, valid_from, valid_to, known_from, known_to, expires_at, created_at, tokens, change_id, doc,
-    closed_by, row_hash
+    closed_by, path, row_hash
 
 -- name: insert_memory
 INSERT INTO memories (user_id, id, version, doc, agent, project, session, key, kind, content, context, importance,
     pinned, tags, related, origin, source, valid_from, valid_to, known_from, known_to, expires_at, created_at,
-    tokens, change_id, closed_by, row_hash)
+    tokens, change_id, closed_by, path, row_hash)
 VALUES (:user, :id, :version, :doc, :agent, :project, :session, :key, :kind, :content, :context, :importance,
     :pinned, :tags, :related, :origin, :source, :valid_from, :valid_to, :known_from, :known_to, :expires_at,
-    :created_at, :tokens, :change_id, :closed_by, :row_hash)
+    :created_at, :tokens, :change_id, :closed_by, :path, :row_hash)
 
 -- name: close_version
 UPDATE memories SET known_to = :known_to, closed_by = :closed_by
@@ -24,6 +24,17 @@ WHERE user_id = :user AND agent = :agent AND project = :project AND session = :s
 SELECT {memory_columns} FROM memories
 WHERE user_id = :user AND key = :key
 ORDER BY id, version
+
+-- name: memory_by_path
+SELECT {memory_columns} FROM memories
+WHERE user_id = :user AND agent = :agent AND project = :project AND session = :session AND path = :path
+  AND known_to IS NULL AND valid_to IS NULL
+ORDER BY id DESC LIMIT 1
+
+-- name: files
+SELECT {memory_columns} FROM memories
+WHERE user_id = :user AND agent = :agent AND project = :project AND session = :session AND path IS NOT NULL
+  AND known_to IS NULL AND valid_to IS NULL
 
 -- name: memory_versions
 SELECT {memory_columns} FROM memories
@@ -80,16 +91,19 @@ GROUP BY kind ORDER BY kind
 
 -- name: insert_change
 INSERT INTO changes (user_id, id, run, at, actor, verb, decision, reason, memory_id, before, after, candidate,
-    undoes, content_hash, row_hash)
+    undoes, content_hash, idempotency_key, request_hash, row_hash)
 VALUES (:user, :id, :run, :at, :actor, :verb, :decision, :reason, :memory_id, :before, :after, :candidate, :undoes,
-    :content_hash, :row_hash)
+    :content_hash, :idempotency_key, :request_hash, :row_hash)
 
 -- part: change_columns
 id, run, at, actor, verb, decision, reason, memory_id, before, after, candidate, undoes, content_hash, user_id,
-    row_hash
+    idempotency_key, request_hash, row_hash
 
 -- name: change
 SELECT {change_columns} FROM changes WHERE user_id = :user AND id = :id
+
+-- name: changes_of_idempotency_key
+SELECT {change_columns} FROM changes WHERE user_id = :user AND idempotency_key = :key ORDER BY id
 
 -- name: changes_of_memory
 SELECT {change_columns} FROM changes WHERE user_id = :user AND memory_id = :memory_id ORDER BY id

@@ -63,7 +63,7 @@ DELETE FROM lineage WHERE user_id = :user AND parent_kind = :kind AND parent_id 
 
 -- name: blank_change
 UPDATE changes SET reason = :reason, candidate = '', memory_id = :memory_id, before = :before, after = :after,
-    content_hash = :content_hash
+    content_hash = :content_hash, idempotency_key = NULL, request_hash = NULL
 WHERE user_id = :user AND id = :id
 
 -- name: purge_changes

@@ -6,7 +6,8 @@ UPDATE changes SET reason = :reason, candidate = :candidate, content_hash = :con
 WHERE user_id = :user AND id = :id
 
 -- name: rewrite_memory_text
-UPDATE memories SET content = :content, context = :context, tags = :tags, related = :related, tokens = :tokens
+UPDATE memories SET content = :content, context = :context, tags = :tags, related = :related, path = :path,
+    tokens = :tokens
 WHERE user_id = :user AND id = :id AND version = :version
 
 -- name: rewrite_episode_text

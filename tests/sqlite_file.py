@@ -1,0 +1,70 @@
+"""What tests of the SQLite file may use besides the engine; such a test is marked `sqlite_file`."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+
+from picomem.engine.engine import Engine
+from picomem.records.scope import Scope
+from picomem.store import episodes, memories, notes
+from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite_transaction import SqliteTransaction
+from picomem.store.statements import schema, statement
+
+
+def connection_of(engine: Engine) -> apsw.Connection:
+    """The connection that an engine writes with."""
+    connector = engine._context.connector
+    assert isinstance(connector, SqliteConnector)
+    return connector.connection()
+
+
+def disagreements(path: Path) -> list[str]:
+    """Where full text or vectors differ from what the rows would give, a sentence each.
+
+    The postings are compared term by term with those of an index made anew from the rows: SQLite's own check of a
+    contentless index cannot see that a posting is missing or belongs to other text.
+    """
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as stored:
+        found = _words_disagreements(stored)
+        for source, table in (("memory", "memories"), ("episode", "episodes")):
+            orphans = (
+                f"SELECT count(*) FROM vectors AS v JOIN vector_spaces AS s USING (user_id, space) WHERE source = ? AND NOT EXISTS "
+                f"(SELECT 1 FROM {table} AS r WHERE r.user_id = v.user_id AND r.doc = v.doc)"
+            )
+            ((count,),) = stored.execute(orphans, (source,)).fetchall()
+            found += [f"{count} vectors of {table} have no row"] if count else []
+    return found
+
+
+def _words_disagreements(stored: apsw.Connection) -> list[str]:
+    with closing(apsw.Connection(":memory:")) as made:
+        made.execute(schema("search_sqlite") + schema("search_sqlite_0003"))
+        search = SqliteTransaction(made, Path(":memory:")).search
+        for (user,) in stored.execute(statement("users")).fetchall():
+            scope = Scope(str(user))
+            for row in stored.execute(statement("all_memories"), {"user": user}):
+                search.add(scope, "memory", [memories.document(memories.unchecked(row))])
+            for row in stored.execute(statement("all_episodes"), {"user": user}):
+                search.add(scope, "episode", [episodes.document(episodes.unchecked(row))])
+            for row in stored.execute(statement("all_note_sections"), {"user": user}):
+                placed = notes.unchecked(row)
+                search.add(scope, "note", [notes.document(placed.doc, placed.path, placed.section)])
+        found = []
+        for table in ("memory_words", "episode_words", "note_words"):
+            missing = _postings(made, table) - _postings(stored, table)
+            extra = _postings(stored, table) - _postings(made, table)
+            if missing or extra:
+                shown = f"{sorted(missing)[:3]} missing, {sorted(extra)[:3]} extra"
+                found.append(f"{table}: {len(missing)} postings missing, {len(extra)} extra: {shown}")
+        return found
+
+
+def _postings(connection: apsw.Connection, table: str) -> set[tuple]:
+    connection.execute(
+        f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{table}_instances USING fts5vocab (main, {table}, instance)"
+    )
+    return set(connection.execute(f"SELECT term, doc, col, offset FROM temp.{table}_instances"))
