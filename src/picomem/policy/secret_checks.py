@@ -92,7 +92,7 @@ _CLOSERS = (")", "]")
 _EMPHASIS_MARKS = ("***", "**", "__", "~~", "*", "_")
 _TABLE_ROW = r"^[ \t>]*\|[^\n]*$"
 _CELL_END = r"[*_`~]{0,3}[ \t]*(?:\||$|\n|</t)"
-_DECORATION = r"[*_`~|(（\[–—<]|\s(?:for|of|on|at|in)\s"
+_LABEL_OPERATORS = ("op", "sign", "plain")
 _LIMIT = r"(?i)(?:min|max|len|length|size|v|utf|char|rs|hs|es)?[\W_]{0,2}\d{1,5}(?:[-–]\d{1,5})?(?:[a-z]{1,5}|\|.*)?"
 _PHRASE_END = r"[\"'”’`*_]{0,4}(?:[ \t]*\||[.,;!]?(?:\s|$))"
 _PASSWORD = (
@@ -149,10 +149,12 @@ def _optional(groups: Groups, name: str) -> Span | None:
 def _is_blank(value: str) -> bool:
     """A placeholder, a template or a name: nothing that opens anything."""
     lowered = value.lower()
-    if len(_SIGNS_APART.union(lowered)) <= len(_SIGNS_APART) + 2:
-        return True
     if value.isalnum():  # most are: of the templates, two have no signs
+        if len(set(lowered)) <= 2:
+            return True
         is_template = "xxxxx" in lowered or "REDACTED" in value
+    elif len(_SIGNS_APART.union(lowered)) <= len(_SIGNS_APART) + 2:
+        return True
     else:
         is_template = _regex(_TEMPLATE).search(value) is not None
     if is_template or _regex(_TWO_DIGITS).search(value):
@@ -311,7 +313,7 @@ def _assigned(text: str, groups: Groups) -> Span | None:
     else:
         value = value.rstrip(".:?*!")
         end = start + len(value)
-        if "," in middle or text[end : end + 1] in _OPENERS or text[start : start + 1] in _SIGILS:
+        if "," in middle or text[end : end + 1] in _OPENERS or value[:1] in _SIGILS:
             return None
     kind = _kind(key)
     if kind == "password" and _is_plain_password(value):
@@ -329,10 +331,9 @@ def _is_plain_password(value: str) -> bool:
     """Letters with a digit: what `_is_worth` lets pass as a password whatever stands around it."""
     return (
         len(value) >= 6
-        and value.isascii()
         and value.isalnum()
-        and _has_digit(value)
-        and not value.isdigit()
+        and value.isascii()
+        and not (value.isalpha() or value.isdigit())
         and not _is_named(value)
     )
 
@@ -425,9 +426,11 @@ def _is_gibberish(value: str) -> bool:
 
 def _is_named(value: str) -> bool:
     """It says what or where the secret is: a template, a path, a hash; or has a rule of its own."""
-    if "://" in value or value.startswith("-----BEGIN") or _is_blank(value):
+    if _is_blank(value):
         return True
-    return bool(_regex(_HASH_OR_REFERENCE).match(value)) or _is_path(value)
+    if not value.isalnum() and ("://" in value or value.startswith("-----BEGIN") or _is_path(value)):
+        return True
+    return _regex(_HASH_OR_REFERENCE).match(value) is not None
 
 
 def _is_path(value: str) -> bool:
@@ -500,10 +503,8 @@ def _labelled(text: str, groups: Groups) -> Span | None:
     way, (start, end) = _written(groups)
     key_start, key_end = groups.span("key")
     between = text[key_end:start]
-    if not _regex(_DECORATION).search(between):
-        return None
     key = text[key_start:key_end]
-    operator = text[slice(*groups.span("op"))]
+    operator = next(text[slice(*span)] for name in _LABEL_OPERATORS if (span := _optional(groups, name)))
     ahead = text[max(0, key_start - _NEAR_LABEL) : key_start].rpartition("\n")[2]
     if not _starts_word(ahead.rpartition(" ")[2], key):
         return None

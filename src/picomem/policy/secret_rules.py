@@ -332,8 +332,10 @@ _VALUE = (
     r"""|(?P<bare>[^\s"'`,;&<>(){}\[\]|\\][^\s"'`,;&<>(){}\[\]|\\]*))"""
 )
 # What Markdown and HTML put around a label or a value, and what stands between the two.
-_EMPHASIS = r"(?:[*_`~]|</?(?:b|strong|em|i|code|kbd|t[dhr])>){0,6}"
-_QUALIFIER = r"(?:\s{0,2}[(（\[][^()（）\[\]\n]{1,40}[)）\]]|\s(?:for|of|on|at|in)\s[^\n:：=|(*`]{1,40}?)?"
+_EMPHASIS = r"(?:[*_`~]|</?(?:b|strong|em|i|code|kbd|t[dhr])>)"
+_QUALIFIER = r"(?:\s{0,2}[(（\[][^()（）\[\]\n]{1,40}[)）\]]|\s(?:for|of|on|at|in)\s[^\n:：=|(*`]{1,40}?)"
+_LABEL_SIGN = r"[|–—]|</t[dh]>\s{0,3}<td>|</(?:b|strong)>"
+_LABEL_WORD = r":=|[:：=]|\b(?:is|was|ist)\b"
 _LABEL_KEY = (
     r"passw(?:or)?d|pass[ -]?phrase|passcode|passwort|kennwort|contraseña|senha|mot de passe|pwd|psk|pass|pw|secret"
     r"|token|(?:api|access|secret|private|license|signing|encryption|master|service|account|auth|storage|deploy"
@@ -663,9 +665,11 @@ _SHAPES = (
             "token secret passw passphrase passcode pwd pw pass psk key contrase senha kennwort"
             " 密码 密碼 口令 密钥 秘钥 私钥 令牌 пароль パスワード パスフレーズ 비밀번호"
         ),
-        rf"(?i)(?P<key>{_LABEL_KEY})(?:[_-]\w{{1,30}})?{_EMPHASIS}{_QUALIFIER}{_EMPHASIS}\s{{0,3}}"
-        rf"(?P<op>:=|[:：=|–—]|\b(?:is|was|ist)\b|</t[dh]>\s{{0,3}}<td>|</(?:b|strong)>)"
-        rf"{_EMPHASIS}\s{{0,3}}{_EMPHASIS}\s{{0,3}}"
+        rf"(?i)(?P<key>{_LABEL_KEY})(?:(?:_\w{{1,30}}{_EMPHASIS}{{0,6}}{_QUALIFIER}?|(?:-\w{{1,30}})?"
+        rf"(?:{_EMPHASIS}{{1,6}}{_QUALIFIER}?|{_QUALIFIER})){_EMPHASIS}{{0,6}}\s{{0,3}}"
+        rf"(?P<op>{_LABEL_SIGN}|{_LABEL_WORD}){_EMPHASIS}{{0,6}}\s{{0,3}}{_EMPHASIS}{{0,6}}"
+        rf"|(?:-\w{{1,30}})?\s{{0,3}}(?:(?P<sign>{_LABEL_SIGN}){_EMPHASIS}{{0,6}}\s{{0,3}}{_EMPHASIS}{{0,6}}"
+        rf"|(?P<plain>{_LABEL_WORD})(?:{_EMPHASIS}{{1,6}}\s{{0,3}}{_EMPHASIS}{{0,6}}|\s{{0,3}}{_EMPHASIS}{{1,6}})))"
         r"""(?:`(?P<tick>[^`\n]+)`|"(?P<double>[^"\n]+)"|'(?P<single>[^'\n]+)'|(?P<bare>[^\s"'`|<>][^\s"`|<>]+))""",
         "labelled",
     ),
