@@ -104,12 +104,13 @@ class Eraser:
                     lambda owner, budget: index_page(self._context, owner, budget).text,
                     self._context.clock(),
                     wait_seconds,
+                    lease,
                 )
             )
         except StoreError as error:
             unfinished = str(error)
-        with suppress(StoreError), self._context.connector.write(self._context.scope) as tx:
-            lease.give_back(tx)
+            with suppress(StoreError), self._context.connector.write(self._context.scope) as tx:
+                lease.give_back(tx)
         if erased is not None:
             folder = named_path(self._context.settings.data.dir) if self._context.settings.data.dir else data_dir()
             with self._context.connector.read() as tx:
