@@ -14,7 +14,7 @@ from picomem.cli.main import run_command_line
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a benchmark; its exit code."""
-    return run_command_line(_run, sys.argv[1:] if argv is None else argv)
+    return run_command_line(_run, sys.argv[1:] if argv is None else argv, "benchmarks")
 
 
 def _run(arguments: list[str]) -> int:

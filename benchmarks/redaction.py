@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Sequence
 
 from benchmarks.secret_patterns import Shape, fill
-from benchmarks.secret_shapes import BENIGN, FRESH, HELD_OUT, HELD_OUT_BENIGN, TUNED
+from benchmarks.secret_shapes import BENIGN, FRESH, HELD_OUT, HELD_OUT_BENIGN, RECENT, TUNED
 from picomem.policy.redact import Redacted, Redactor
 from picomem.text.hidden import Reading, spelled_in_tags
 from picomem.values import dataclass
@@ -58,7 +58,7 @@ def run(instances: int = 400, size: int = _SIZE, progress: Callable[[str], None]
     """Measure all of it; a minute."""
     redactor = Redactor(bytes(32))
     caught = []
-    for name, shapes in (("tuned", TUNED), ("held out", HELD_OUT), ("fresh", FRESH)):
+    for name, shapes in (("tuned", TUNED), ("held out", HELD_OUT), ("fresh", FRESH), ("recent", RECENT)):
         progress(f"shapes: {name}")
         missed = [shape.name for shape in shapes if share_caught(redactor, shape, instances) < ENOUGH]
         caught.append(Caught(name, len(shapes), len(shapes) - len(missed), missed))

@@ -12,7 +12,7 @@ _TOKEN_FRAMES = tuple(row["text"] for row in read_rows("secret_shapes/token_fram
 
 
 def read_shapes(name: str) -> tuple[Shape, ...]:
-    """The shapes of the set of this name: tuned, held_out or fresh."""
+    """The shapes of the set of this name: tuned, held_out, fresh or recent."""
     return tuple(
         Shape(
             row["name"],
@@ -24,7 +24,7 @@ def read_shapes(name: str) -> tuple[Shape, ...]:
     )
 
 
-TUNED, HELD_OUT, FRESH = read_shapes("tuned"), read_shapes("held_out"), read_shapes("fresh")
+TUNED, HELD_OUT, FRESH, RECENT = map(read_shapes, ("tuned", "held_out", "fresh", "recent"))
 BENIGN, HELD_OUT_BENIGN = (
     tuple(row["text"] for row in read_rows(f"benign_lines/{name}")) for name in ("tuned", "held_out")
 )

@@ -53,6 +53,7 @@ def test_bad_arguments_are_one_sentence_and_an_exit_code(arguments: list[str], s
     assert main(arguments) == 2
     printed = capsys.readouterr()
     assert said in printed.err
+    assert printed.err.startswith("benchmarks: ")
     assert printed.err.count("\n") == 1
     assert printed.out == ""
 

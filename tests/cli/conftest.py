@@ -42,7 +42,7 @@ def home(tmp_path: Path) -> Path:
 def picomem(home: Path) -> Picomem:
     """Run `picomem ARGUMENTS…` in a clean home; `env` adds variables."""
 
-    def _run(*arguments: str, env: dict[str, str] | None = None, stdin: str = "") -> Ran:
+    def _run(*arguments: str | bytes, env: dict[str, str] | None = None, stdin: str = "") -> Ran:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
         done = subprocess.run(
             [sys.executable, "-m", "picomem.cli.main", *arguments],

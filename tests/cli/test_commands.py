@@ -379,3 +379,25 @@ def test_a_stream_that_is_closed_or_full_is_no_traceback(home: Path, redirected:
     )
     assert (done.returncode, "Traceback" in done.stderr) == (code, False)
     assert told in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("remember", b"The caf\xe9 on the quay closes at six"),
+        ("remember", "The quay closes at six", "--key", b"caf\xe9"),
+        ("remember", "The quay closes at six", "--tag", b"caf\xe9"),
+        ("--user", b"caf\xe9", "remember", "The quay closes at six"),
+        ("chat", b"When does the caf\xe9 close?"),
+    ],
+    ids=["content", "option", "list", "user", "chat"],
+)
+def test_a_text_that_is_no_utf8_is_refused_and_nothing_is_stored(
+    arguments: tuple[str | bytes, ...], picomem: Picomem, home: Path
+) -> None:
+    refused = picomem(*arguments)
+    assert (refused.code, refused.out) == (2, "")
+    assert "caf\\xe9" in refused.err
+    assert "is not UTF-8" in refused.err
+    assert refused.err.count("\n") == 1
+    assert list(home.iterdir()) == []

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
+import apsw
 import pytest
 from tests.sqlite_file import connection_of
 
@@ -474,3 +477,21 @@ def test_the_folder_of_a_purged_session_does_not_survive_as_a_memorys_project(en
     assert engine.doctor().findings == []
     engine.close()
     assert not any(b"quincesmugglers" in path.read_bytes() for path in tmp_path.glob("memory.db*"))
+
+
+@pytest.mark.requirement("X10")
+def test_doctor_says_that_a_purge_is_running_and_reports_no_damage(engine: Engine, db: Path) -> None:
+    engine.remember("The amber harbour keeps its ledgers in a dry cellar", key="harbour")
+    with closing(apsw.Connection(str(db))) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM memories").fetchall()  # the purge waits for what this one still sees
+        purge = Thread(target=lambda: engine.purge(everything=True, wait_seconds=30))
+        purge.start()
+        while not (during := engine.doctor()).running and purge.is_alive():
+            pass
+        reader.execute("COMMIT")
+    purge.join()
+    assert during.running == ["A purge of local is running; examine the store again when it has ended."]
+    assert (during.healthy, during.findings) == (True, [])
+    after = engine.doctor()
+    assert (after.healthy, after.running) == (True, [])

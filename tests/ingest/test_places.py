@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gzip
+import json
 import os
 import sys
 
@@ -135,3 +137,44 @@ def test_a_new_format_is_one_file(tmp_path, monkeypatch, engine):
         sys.modules.pop(f"{builtin_formats.__name__}.quill", None)
     assert (report.hosts, report.problems) == ({"quill": 1}, [])
     assert "heron" in engine.recall("where does the heron nest?").hits[0].text
+
+
+_TURNS = [{"role": "user", "content": "When does the café close?"}, {"role": "assistant", "content": "At six."}]
+_AS_LINES = "".join(json.dumps(turn, ensure_ascii=False) + "\n" for turn in _TURNS)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (_AS_LINES.encode("utf-16"), "UTF-16"),
+        (b"\xfe\xff" + _AS_LINES.encode("utf-16-be"), "UTF-16"),
+        (_AS_LINES.replace("\n", "\r\n").encode("utf-16"), "UTF-16"),
+        (_AS_LINES.replace("\n", "\r").encode(), "carriage return"),
+        (json.dumps(_TURNS).encode(), "array"),
+        (json.dumps(_TURNS, indent=2).encode(), "array"),
+        (json.dumps(_TURNS * 5_000).encode(), "array"),
+    ],
+    ids=["utf-16", "big-endian", "utf-16 of Windows", "carriage returns", "array", "indented array", "long array"],
+)
+def test_a_transcript_in_another_form_is_named_with_what_to_do(data, said, engine, tmp_path):
+    path = _write(tmp_path / "logs/talk.jsonl", data)
+    _write(tmp_path / "logs/numbers.jsonl", b"[1, 2, 3]\n")
+    _write(tmp_path / "logs/rows.jsonl", "\ufeff[1, 2]\n".encode("utf-16-le"))
+    _write(tmp_path / "logs/whole.jsonl")
+    report = engine.ingest([tmp_path / "logs"])
+    assert (report.turns, report.unread, report.skipped) == (1, 1, {"no transcript": 2})
+    [problem] = report.problems
+    assert problem.startswith(f"{path} looks like a transcript, but ")
+    assert said in problem
+
+
+def test_a_transcript_that_gzip_packed_is_found_in_a_folder_and_counts_once(engine, tmp_path):
+    path = _write(tmp_path / "logs/talk.jsonl", _AS_LINES.encode())
+    assert engine.ingest([tmp_path / "logs"]).turns == 2
+    _write(tmp_path / "logs/talk.jsonl.gz", gzip.compress(_AS_LINES.encode()))
+    assert engine.ingest([tmp_path / "logs"]).turns == 0
+    path.unlink()
+    again = engine.ingest([tmp_path / "logs"])
+    assert (again.episodes, again.files, again.problems) == (0, 1, [])
+    said = {turn.text for hit in engine.timeline() for turn in engine.show(hit.id)[2].turns}
+    assert said == {turn["content"] for turn in _TURNS}

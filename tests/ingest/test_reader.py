@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import os
 import tracemalloc
 from pathlib import Path
@@ -111,6 +112,28 @@ def test_damaged_compression_is_one_error_after_the_lines_before_it(tmp_path):
     with pytest.raises(InvalidInput, match="damaged"):
         found.extend(reader.lines(path))
     assert len(found) <= 5
+
+
+def test_what_gzip_packed_is_read_like_what_zstd_packed(tmp_path):
+    plain, packed = tmp_path / "a.jsonl", tmp_path / "a.jsonl.gz"
+    text = b'{"a":1}\n{"b":2}\n{"c":3}\n'
+    plain.write_bytes(text)
+    packed.write_bytes(gzip.compress(text[:10]) + gzip.compress(text[10:]))
+    assert _all(packed) == _all(plain)
+    assert _all(packed, 8) == _all(plain, 8)
+    assert reader.head(packed) == text
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped"])
+def test_damaged_gzip_is_one_error_after_the_lines_before_it(tmp_path, damage):
+    whole = gzip.compress(b"".join(b'{"n":%d,"x":"%s"}\n' % (n, os.urandom(400).hex().encode()) for n in range(2000)))
+    middle = len(whole) // 2
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(whole[:middle] if damage == "cut" else whole[:middle] + bytes(64) + whole[middle + 64 :])
+    found = []
+    with pytest.raises(InvalidInput, match="damaged"):
+        found.extend(reader.lines(path))
+    assert 0 < len(found) < 2000
 
 
 def _long(window_log: int, data: bytes = b"{}\n" * 5) -> bytes:

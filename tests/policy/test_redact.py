@@ -21,6 +21,7 @@ from benchmarks.secret_patterns import Shape
 from benchmarks.secret_shapes import BENIGN, HELD_OUT_BENIGN
 from benchmarks.secret_shapes import FRESH as FRESH_SHAPES
 from benchmarks.secret_shapes import HELD_OUT as HELD_OUT_SHAPES
+from benchmarks.secret_shapes import RECENT as RECENT_SHAPES
 from benchmarks.secret_shapes import TUNED as TUNED_SHAPES
 from picomem.errors import InvalidInput
 from picomem.policy.redact import Redactor, check_ids
@@ -123,7 +124,11 @@ def test_of_a_known_shape_99_of_100_secrets_are_gone(redactor: Redactor, shape: 
 
 
 @pytest.mark.requirement("O7")
-@pytest.mark.parametrize(("shapes", "least"), [(HELD_OUT_SHAPES, 19), (FRESH_SHAPES, 11)], ids=["held out", "fresh"])
+@pytest.mark.parametrize(
+    ("shapes", "least"),
+    [(HELD_OUT_SHAPES, 19), (FRESH_SHAPES, 11), (RECENT_SHAPES, 7)],
+    ids=["held out", "fresh", "recent"],
+)
 def test_of_shapes_that_no_rule_was_made_for_as_many_are_caught_as_ever(
     redactor: Redactor, shapes: tuple[Shape, ...], least: int
 ) -> None:
@@ -168,6 +173,23 @@ def test_a_secret_does_not_survive_by_hiding_characters_in_it(redactor: Redactor
     assert [finding.fingerprint for finding in redacted.findings] == [plain.fingerprint]
     assert redacted.text.startswith("before 👩\u200d💻 ")
     assert redacted.text.endswith(" می\u200cخواهم after")
+
+
+@pytest.mark.requirement("O7")
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("ｐａｓｓｗｏｒｄ：Harbor1648", "ｐａｓｓｗｏｒｄ：{}"),
+        ("ＤＢ＿ＰＡＳＳＷＯＲＤ＝Harbor1648 と", "ＤＢ＿ＰＡＳＳＷＯＲＤ＝{} と"),
+        ("密码：Ｈａｒｂｏｒ１６４８ 谢谢", "密码：{} 谢谢"),
+    ],
+    ids=["label", "assignment", "value"],
+)
+def test_letters_of_full_width_hide_neither_a_label_nor_a_secret(redactor: Redactor, text: str, redacted: str) -> None:
+    result = redactor.redact(text)
+    assert result.text == redacted.format(result.findings[0].mark)
+    plain = redactor.redact("password=Harbor1648").findings[0]
+    assert [finding.fingerprint for finding in result.findings] == [plain.fingerprint]
 
 
 @pytest.mark.requirement("O7")

@@ -118,6 +118,37 @@ def test_a_memory_whose_text_is_no_utf8_closes_no_verb_and_is_restored(column, f
 
 
 @pytest.mark.requirement("X2")
+def test_a_damaged_key_stands_on_no_change(filled):
+    damaged = filled.memories()[0].id
+    _sql(filled, "UPDATE memories SET key = 'harbouR' WHERE key = 'harbour'")
+    for name in ("changes", "audit"):
+        verb = operation(name)
+        result = verb.call(filled, verb.request())
+        assert [listed.key for listed in _views(result)] == ["orchard", "lighthouse", ""]
+        assert result.warnings == ["1 row is damaged and was left out; run `picomem doctor`."]
+    with pytest.raises(Corrupt, match=damaged):
+        filled.changes()
+
+
+def _views(result) -> list:
+    """The changes in a result of `changes`, which wraps them, or of `audit`."""
+    return [getattr(listed, "change", listed) for listed in result.changes]
+
+
+@pytest.mark.requirement("X2")
+def test_a_damaged_undo_calls_no_other_change_undone(filled):
+    first, _, last = (change for change, _ in filled.changes())
+    [undone] = filled.undo(last.id)
+    _sql(filled, "UPDATE changes SET undoes = ? WHERE id = ?", first.id, undone.change.id)
+    verb = operation("changes")
+    result = verb.call(filled, verb.request())
+    assert [listed.undone_by for listed in result.changes] == ["", "", ""]
+    assert result.warnings == ["1 row is damaged and was left out; run `picomem doctor`."]
+    with pytest.raises(Corrupt, match=undone.change.id):
+        filled.undo(first.id)
+
+
+@pytest.mark.requirement("X2")
 @pytest.mark.parametrize(
     ("change", "handed_out"),
     [

@@ -22,6 +22,7 @@ from contextlib import contextmanager, suppress
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from picomem.cli.options import unicode_text
 from picomem.cli.remark import remark
 from picomem.cli.run import json_document
 from picomem.errors import InvalidInput, PicomemError, StoreError
@@ -51,9 +52,11 @@ def add_chat(parser: argparse.ArgumentParser) -> None:
     """Its arguments."""
     goes_on = "go on with this conversation; the beginning of its id is enough"
     model = "talk with this model: PROVIDER:NAME, or a name of the provider in the settings"
-    parser.add_argument("question", nargs="*", metavar="QUESTION", help="answer this and end (default: a prompt)")
-    parser.add_argument("--session", metavar="ID", default="", help=goes_on)
-    parser.add_argument("--model", metavar="NAME", default="", help=model)
+    parser.add_argument(
+        "question", nargs="*", type=unicode_text, metavar="QUESTION", help="answer this and end (default: a prompt)"
+    )
+    parser.add_argument("--session", metavar="ID", type=unicode_text, default="", help=goes_on)
+    parser.add_argument("--model", metavar="NAME", type=unicode_text, default="", help=model)
 
 
 def run_chat(chosen: argparse.Namespace) -> int:

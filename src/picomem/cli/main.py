@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from picomem.cli.options import add_request, request_of
+from picomem.cli.options import add_request, request_of, unicode_text
 from picomem.cli.remark import remark
 from picomem.cli.width import width
 from picomem.errors import InvalidInput, OutOfMemory, PicomemError
@@ -95,7 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run_command_line(_run, sys.argv[1:] if argv is None else argv)
 
 
-def run_command_line(run: Callable[[list[str]], int], argv: Sequence[str]) -> int:
+def run_command_line(run: Callable[[list[str]], int], argv: Sequence[str], program: str = "picomem") -> int:
     """Run a program on its arguments. An error becomes one sentence (with `--json` a document too) and an exit code."""
     arguments = list(argv)
     # Before numpy loads: a second thread of the linear algebra waits by spinning, and doubles a recall's work.
@@ -107,9 +107,9 @@ def run_command_line(run: Callable[[list[str]], int], argv: Sequence[str]) -> in
     try:
         return run(arguments)
     except PicomemError as error:
-        return _fail(error, "--json" in arguments)
+        return _fail(error, "--json" in arguments, program)
     except KeyboardInterrupt:
-        remark("stopped; what was done until now is kept.")
+        remark("stopped; what was done until now is kept.", program)
         return 130
     except BrokenPipeError:
         # The reader of our output has gone (`picomem … | head`): nothing more can be said to it.
@@ -118,7 +118,7 @@ def run_command_line(run: Callable[[list[str]], int], argv: Sequence[str]) -> in
     except (MemoryError, ImportError, OSError) as error:
         if not _is_for_want_of_memory(error):
             raise
-        return _fail(OutOfMemory(), "--json" in arguments)
+        return _fail(OutOfMemory(), "--json" in arguments, program)
 
 
 def _open_closed_streams() -> None:
@@ -289,7 +289,7 @@ def _common(suppress: bool = False) -> Parser:
     common.add_argument(
         "--db", metavar="PATH", help="the database (default: $PICOMEM_DB, or the data folder's)", **default
     )
-    common.add_argument("--user", metavar="ID", help="whose memory (default: local)", **default)
+    common.add_argument("--user", metavar="ID", type=unicode_text, help="whose memory (default: local)", **default)
     return common
 
 
@@ -297,12 +297,12 @@ def _first_sentence(text: str) -> str:
     return text.split(": ")[0].split("; ")[0].rstrip(".") + "."
 
 
-def _fail(error: PicomemError, as_json: bool) -> int:
+def _fail(error: PicomemError, as_json: bool, program: str) -> int:
     if as_json:
         details = {name: value for name, value in error.data.items() if isinstance(value, str | int | float)}
         document = {"error": {"code": error.code, "message": str(error), **details}}
         print(escaped_json(json.dumps(document, ensure_ascii=False)))
-    remark(str(error))
+    remark(str(error), program)
     return error.exit_code
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import Any
 
+from picomem.errors import InvalidInput
 from picomem.operations.operation import options
 from picomem.values import MISSING
 
@@ -27,7 +29,8 @@ def add_request(parser: argparse.ArgumentParser, request: type) -> None:
             elif default is not MISSING:
                 settings.update(nargs="?", default=default)
             of_one = hints[name] if not about["many"] else "str"
-            parser.add_argument(name, **{**settings, "type": _type_of(of_one), "metavar": name.upper()})
+            read = _type_of(of_one, about["path"])
+            parser.add_argument(name, **{**settings, "type": read, "metavar": name.upper()})
             continue
         flag = "--" + name.replace("_", "-").removesuffix("s" if about["many"] else "\0")
         flags = [flag, about["short"]] if about["short"] else [flag]
@@ -35,10 +38,10 @@ def add_request(parser: argparse.ArgumentParser, request: type) -> None:
             settings.update(action=argparse.BooleanOptionalAction if default else "store_true", default=default)
             settings.pop("choices", None)
         elif about["many"]:
-            settings.update(action="append", default=None)
+            settings.update(action="append", type=_type_of("str", about["path"]), default=None)
             settings.setdefault("metavar", name.upper())
         else:
-            settings.update(type=_type_of(hints[name]), default=default)
+            settings.update(type=_type_of(hints[name], about["path"]), default=default)
             settings.setdefault("metavar", name.upper())
         parser.add_argument(*flags, **settings)
 
@@ -54,8 +57,20 @@ def request_of(request: type, chosen: argparse.Namespace) -> Any:
     return request(**values)
 
 
-def _type_of(hint: str) -> Any:
-    """What argparse calls on the text: a number where nothing else is allowed."""
+def unicode_text(argument: str) -> str:
+    """An argument that is text. Raises InvalidInput where its bytes were not UTF-8."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError as error:
+        shown = os.fsencode(argument).decode("utf-8", "backslashreplace")
+        raise InvalidInput(
+            f"“{shown}” is not UTF-8, so it was not taken; use a terminal with a UTF-8 locale, or convert the text."
+        ) from error
+    return argument
+
+
+def _type_of(hint: str, path: bool) -> Any:
+    """What argparse calls on the argument: a number where nothing else is allowed; a file's name may be any bytes."""
     if "str" in hint:
-        return str
+        return str if path else unicode_text
     return float if "float" in hint else int

@@ -9,6 +9,6 @@ from picomem.text.safe import one_line
 _LONGEST = 2_000  # characters; a remark may quote what a person gave
 
 
-def remark(text: str) -> None:
+def remark(text: str, program: str = "picomem") -> None:
     """Say a sentence of our own, which may quote names and errors."""
-    print(f"picomem: {one_line(text, _LONGEST)}", file=sys.stderr, flush=True)
+    print(f"{program}: {one_line(text, _LONGEST)}", file=sys.stderr, flush=True)

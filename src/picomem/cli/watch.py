@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _QUIET = 400  # milliseconds without a change before changes are read: agents write in bursts
 _LONGEST_BURST = 5_000  # milliseconds after which they are read although more come
 _LOOK = 2_000  # milliseconds between two looks at the folders themselves
-_ENDINGS = (".jsonl", ".jsonl.zst")
+_ENDINGS = (".jsonl", ".jsonl.zst", ".jsonl.gz")
 
 
 def watch(engine: Engine, operation: Operation, request: Ingest, *, as_json: bool) -> int:

@@ -279,7 +279,7 @@ class Engine:
                 found = audit.named(tx, self.scope, run)[::-1]
             else:
                 found = audit.latest(tx, self.scope, limit, damaged)
-            return [(change, memories.key_of(tx, self.scope, change.memory_id)) for change in found[:limit]]
+            return [(change, memories.key_of(tx, self.scope, change.memory_id, damaged)) for change in found[:limit]]
 
     def timeline(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from picomem.engine.context import Context
@@ -11,6 +12,7 @@ from picomem.errors import NotFound, StoreError
 if TYPE_CHECKING:
     from picomem.erasure.purge import Erased, Planned, Purged
     from picomem.erasure.scrub import Scrubbed
+    from picomem.memory.lease import Lease
 
 _SCRUB_WAITS = 5.0  # seconds for others who read
 
@@ -37,7 +39,8 @@ class Eraser:
 
         from picomem.erasure.purge import Purged
 
-        is_begun, erased = self._context.deleting(lambda: self._erase(session, older_than, everything))
+        lease = self._lease()
+        is_begun, erased = self._context.deleting(lambda: self._erase(session, older_than, everything, lease))
         if not is_begun:
             return Purged(counts={}, change_id="", scan=None)
         if erased is not None:
@@ -47,9 +50,11 @@ class Eraser:
         self._context.settle()
         self._context.resources.drop_handed_out(self._context.scope.user)
         self._context.kept_sessions = None
-        return self._without_traces(erased, wait_seconds)
+        return self._without_traces(erased, wait_seconds, lease)
 
-    def _erase(self, session: str, older_than: int | None, everything: bool) -> tuple[bool, Erased | None]:
+    def _erase(
+        self, session: str, older_than: int | None, everything: bool, lease: Lease
+    ) -> tuple[bool, Erased | None]:
         """The transaction of a purge: whether there are traces to remove, and what this run erased."""
         from picomem.erasure.inventory import choice, held
         from picomem.erasure.plan import Choice, plan
@@ -61,6 +66,7 @@ class Eraser:
         with self._context.connector.write(EVERYONE) as tx:
             is_begun = bool(tombstones.marks(tx, self._context.scope))
             if is_begun and not session and older_than is None and not everything:
+                lease.taken(tx)
                 return True, None
             found = held(tx, self._context.scope)
             try:
@@ -72,9 +78,17 @@ class Eraser:
             made = plan(found, chosen)
             if made.empty:
                 return is_begun, None
-            return True, erase(tx, self._context.writer("purge"), self._context.scope, found, chosen, made)
+            erased = erase(tx, self._context.writer("purge"), self._context.scope, found, chosen, made)
+            lease.taken(tx)
+            return True, erased
 
-    def _without_traces(self, erased: Erased | None, wait_seconds: float) -> Purged:
+    def _lease(self) -> Lease:
+        """What tells other processes that a purge is under way and did not stop halfway."""
+        from picomem.memory.lease import PURGING, Lease
+
+        return Lease(scope=self._context.scope, name=PURGING, clock=self._context.clock)
+
+    def _without_traces(self, erased: Erased | None, wait_seconds: float, lease: Lease) -> Purged:
         from picomem.erasure import traces
         from picomem.erasure.proof import scan, telling
         from picomem.erasure.purge import Purged
@@ -90,10 +104,13 @@ class Eraser:
                     lambda owner, budget: index_page(self._context, owner, budget).text,
                     self._context.clock(),
                     wait_seconds,
+                    lease,
                 )
             )
         except StoreError as error:
             unfinished = str(error)
+            with suppress(StoreError), self._context.connector.write(self._context.scope) as tx:
+                lease.give_back(tx)
         if erased is not None:
             folder = named_path(self._context.settings.data.dir) if self._context.settings.data.dir else data_dir()
             with self._context.connector.read() as tx:
@@ -130,6 +147,9 @@ class Eraser:
         )
         self._context.settle()
         if done.changed and not dry_run:
-            rest = self._without_traces(None, _SCRUB_WAITS)
+            lease = self._lease()
+            with suppress(StoreError), self._context.connector.write(self._context.scope) as tx:
+                lease.taken(tx)
+            rest = self._without_traces(None, _SCRUB_WAITS, lease)
             done.left, done.unfinished = list(rest.left), rest.unfinished
         return done

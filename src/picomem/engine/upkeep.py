@@ -60,10 +60,13 @@ def shown(engine: Engine, memory: Memory) -> Memory:
     return engine._context.cleaner().shown(memory)
 
 
-def undone_changes(engine: Engine) -> dict[str, str]:
-    """Every change that was undone and is so still, with the change that undid it."""
+def undone_changes(engine: Engine, damaged: list[str] | None = None) -> dict[str, str]:
+    """Every change that was undone and is so still, with the change that undid it.
+
+    Damaged rows are left out, and their ids are put on `damaged`; without such a list they raise Corrupt.
+    """
     with engine._context.connector.read() as tx:
-        undoes = audit.undoing(tx, engine.scope)
+        undoes = audit.undoing(tx, engine.scope, damaged)
     undone: dict[str, str] = {}
     for change, taken_back in undoes.items():
         undone[taken_back] = change

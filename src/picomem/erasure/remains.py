@@ -49,7 +49,7 @@ class Remains:
             if (memory.id, memory.version) in self.plan.versions:
                 gone.setdefault(memory.id, []).append(memory)
                 whole = whole and is_whole
-        undoes = audit.undoing(self.tx, self.scope)
+        undoes = {change.id: change.undoes for change in changes if change.undoes}
         touched: set[str] = set()  # changes that opened or closed a version that goes
         names = {name for each in gone.values() for memory in each for name in (memory.key, memory.id)}
         for memory_id, going in gone.items():

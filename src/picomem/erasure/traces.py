@@ -18,6 +18,7 @@ from pathlib import Path
 from picomem.clock import Micros
 from picomem.errors import InvalidInput, NotFound
 from picomem.memory.index import HEAD
+from picomem.memory.lease import Lease
 from picomem.paths import is_regular, read_regular, spares_of, status_of, write_whole
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
@@ -56,9 +57,11 @@ def export(connector: Connector, scope: Scope, path: Path, page: str, budget: in
         raise
 
 
-def finish(connector: Connector, scope: Scope, make_page: MakePage, now: Micros, wait_seconds: float) -> list[str]:
-    """Remove all traces; what had to be left, a sentence each. Raises Locked, ReadOnly or DiskFull, and may be run
-    again then."""
+def finish(
+    connector: Connector, scope: Scope, make_page: MakePage, now: Micros, wait_seconds: float, lease: Lease
+) -> list[str]:
+    """Remove all traces, and give the lease back; what had to be left, a sentence each. Raises Locked, ReadOnly or
+    DiskFull, and may be run again then."""
     with connector.read() as tx:
         begun = tombstones.marks(tx, scope)
     everything = tombstones.is_of_everything(begun)
@@ -69,6 +72,7 @@ def finish(connector: Connector, scope: Scope, make_page: MakePage, now: Micros,
     connector.maintenance.leave_no_trace(wait_seconds)
     with connector.write(scope) as tx:
         tombstones.end(tx, scope, begun)
+        lease.give_back(tx)
     return left
 
 

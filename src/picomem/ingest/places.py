@@ -17,12 +17,13 @@ from pathlib import Path
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest import reader
 from picomem.ingest.format import Place, format_of, formats
+from picomem.ingest.other_forms import other_form
 from picomem.ingest.source import MAGIC, check_database, is_database, refuse_part_of_database
 from picomem.paths import is_folder, named_path, status_of
 from picomem.values import dataclass, replace
 
 # OpenClaw keeps what was reset or deleted: `<session>.jsonl.deleted.<time>.zst`.
-_TRANSCRIPT = re.compile(r"\.jsonl(\.(reset|deleted)\.[\w:.+-]{1,80}?)?(\.zst)?$")
+_TRANSCRIPT = re.compile(r"\.jsonl(\.(reset|deleted)\.[\w:.+-]{1,80}?)?(\.zst|\.gz)?$")
 _DEEPEST = 40
 
 
@@ -102,6 +103,8 @@ def _judged(path: Path, recognize: Recognize) -> Found:
         return Found(path, "", str(error))
     if found:
         return Found(path, found.name)
+    if reason := other_form(path, sample.head):
+        return Found(path, "", f"{path} looks like a transcript, but {reason}.")
     if sample.unreadable:
         most = reader.LONGEST >> 20
         return Found(path, "", f"{path} begins with lines longer than {most} MiB, so its format cannot be told.")
@@ -149,12 +152,12 @@ def _once(found: list[Found]) -> list[Found]:
 
 
 def _is_packed(path: Path) -> bool:
-    return path.name.endswith(".zst")
+    return path.name.endswith(reader.PACKED)
 
 
 def _stem(path: Path) -> str:
     """What a transcript and its compressed copy have in common."""
-    name = path.name.removesuffix(".zst")
+    name = path.name.removesuffix(".zst").removesuffix(".gz")
     unique = any(form.unique_prefix and name.startswith(form.unique_prefix) for form in formats())
     return name if unique else str(path.with_name(name))
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.format import DocumentFormat, format_named
+from picomem.ingest.reader import PACKED
 from picomem.ingest.source import source_of
 from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode, Transcript
@@ -59,8 +60,10 @@ def _redacted(turn: Turn, redactor: Redactor) -> Turn:
 def _path(transcript: Transcript) -> Path:
     """Where the transcript lies: hosts compress what is old, and offsets count decompressed bytes."""
     path = Path(transcript.path)
-    compressed = path.with_name(f"{path.name}.zst")
-    return compressed if not path.exists() and compressed.exists() else path
+    if path.exists():
+        return path
+    compressed = (path.with_name(path.name + ending) for ending in PACKED)
+    return next((packed for packed in compressed if packed.exists()), path)
 
 
 def _read(episode: Episode, transcript: Transcript, path: Path) -> list[Turn]:

@@ -2,7 +2,7 @@
 
 Transcripts grow while they are read. So a line counts only when its newline is there: a half-written last
 line is neither given nor consumed, and the next reading, from the last line's `end`, meets it whole.
-Offsets count *decompressed* bytes, so that a pointer means the same in `x.jsonl` and in `x.jsonl.zst`.
+Offsets count *decompressed* bytes, so that a pointer means the same in `x.jsonl`, `x.jsonl.zst` and `x.jsonl.gz`.
 
 Memory is bounded by one line: a line over `longest` is passed over piece by piece and given without data,
 so that the parser can count it. Compression is told by the content, not by the name (archives carry odd
@@ -34,6 +34,8 @@ _PADDING = b" \t\r\n\0"
 # The history that a zstd frame may ask us to hold, in bytes: what `zstd --long` (27) writes. By default compressors use
 # 8 MiB at most.
 WINDOW = 1 << 27
+PACKED = (".zst", ".gz")  # the endings that compressors give
+_GZIP = b"\x1f\x8b"
 
 
 class Line(NamedTuple):
@@ -130,25 +132,46 @@ def _opened(path: Path, offset: int) -> Iterator[BinaryIO]:
             raise InvalidInput(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
-def _decompressed(path: Path, file: BinaryIO, offset: int) -> Iterator[BinaryIO]:
+def _decompressed(path: Path, file: io.BufferedReader, offset: int) -> Iterator[BinaryIO]:
+    unpack = _unzipped if file.peek(2).startswith(_GZIP) else _zstd_decompressed
+    with unpack(path, file) as stream:
+        left = offset
+        while left and (piece := stream.read(min(left, _PIECE))):
+            left -= len(piece)
+        yield stream
+
+
+@contextmanager
+def _unzipped(path: Path, file: BinaryIO) -> Iterator[BinaryIO]:
+    import gzip
+    import zlib
+
+    try:
+        yield io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=file)), _PIECE)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise _damaged(path) from error
+
+
+@contextmanager
+def _zstd_decompressed(path: Path, file: BinaryIO) -> Iterator[BinaryIO]:
     import zstandard
 
     reader = zstandard.ZstdDecompressor(max_window_size=WINDOW).stream_reader(
         file, read_size=_PIECE, read_across_frames=True
     )
-    stream = io.BufferedReader(cast(io.RawIOBase, reader), _PIECE)
     try:
-        left = offset
-        while left and (piece := stream.read(min(left, _PIECE))):
-            left -= len(piece)
-        yield stream
+        yield io.BufferedReader(cast(io.RawIOBase, reader), _PIECE)
     except zstandard.ZstdError as error:
         if needs_too_much_memory(error):
             raise InvalidInput(
                 f"{path} was compressed with a window of more than {WINDOW >> 20} MiB, which takes too much memory to "
                 "read; unpack it with `zstd -d --long=31`, or compress it again without --long."
             ) from error
-        raise InvalidInput(f"{path} is damaged: its compressed data cannot be read to the end.") from error
+        raise _damaged(path) from error
+
+
+def _damaged(path: Path) -> InvalidInput:
+    return InvalidInput(f"{path} is damaged: its compressed data cannot be read to the end.")
 
 
 def needs_too_much_memory(error: Exception) -> bool:
@@ -161,8 +184,12 @@ def _regular(path: Path) -> io.BufferedReader:
 
 
 def _compressed(start: bytes) -> bool:
-    # RFC 8878: 3.1.1 a frame's magic number; 3.1.2 a skippable frame's.
-    return start[:4] == b"\x28\xb5\x2f\xfd" or (start[1:4] == b"\x2a\x4d\x18" and start[0] & 0xF0 == 0x50)
+    # RFC 8878: 3.1.1 a frame's magic number; 3.1.2 a skippable frame's. RFC 1952: 2.3.1 that of gzip.
+    return (
+        start[:2] == _GZIP
+        or start[:4] == b"\x28\xb5\x2f\xfd"
+        or (start[1:4] == b"\x2a\x4d\x18" and start[0] & 0xF0 == 0x50)
+    )
 
 
 def _split(stream: BinaryIO, offset: int, longest: int) -> Iterator[Line]:

@@ -17,6 +17,7 @@ from picomem.errors import Corrupt, InvalidInput
 from picomem.ingest.format import LineFormat, Record, State
 from picomem.ingest.noise import visible
 from picomem.ingest.pieces import Packer, apart
+from picomem.ingest.reader import PACKED
 from picomem.ingest.report import Report
 from picomem.ingest.source import Look, Source, look_at
 from picomem.records.episode import Episode, Transcript
@@ -151,7 +152,7 @@ class Resumer:
         """The record of a file that lay elsewhere and is there no longer: the same bytes, or the same compressed."""
         for known in episodes.transcripts_of_session(tx, self._scope, form.name, session) if session else []:
             old = Path(known.path)
-            compressed = source.path.name == f"{old.name}.zst"
+            compressed = source.path.name in [old.name + ending for ending in PACKED]
             if known.cursor and not old.exists() and (compressed or _holds(source, known)):
                 return known
         return None

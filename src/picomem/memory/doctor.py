@@ -18,6 +18,7 @@ from contextlib import suppress
 from picomem.errors import Corrupt, DiskFull, InvalidInput, Locked, ReadOnly, StoreError
 from picomem.ingest.pieces import cut
 from picomem.ingest.pointer import open_episode
+from picomem.memory import lease
 from picomem.memory.remember import Writer
 from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode
@@ -63,6 +64,7 @@ class Diagnosis:
     checked: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     waiting: list[tuple[Scope, Finding]] = field(default_factory=list)  # whose rows have no vectors yet
+    running: list[str] = field(default_factory=list)  # work of other processes, a sentence each; no damage
     reworded: set[str] = field(default_factory=set)  # sources whose rows were changed by a repair
 
     @property
@@ -141,7 +143,13 @@ def _examine_rows(
         _check_pages(tx, user, result, repair)
         if model != "none":
             _check_vectors(tx, user, model, result, repair)
-    for name in (user.user for user in users if tombstones.is_begun(tx, user)):
+    for user in users:
+        if not tombstones.is_begun(tx, user):
+            continue
+        name = user.user
+        if lease.is_held(tx, user, lease.PURGING, writer.now):
+            result.running.append(f"A purge of {name} is running; examine the store again when it has ended.")
+            continue
         result.add(
             "purge",
             f"a purge of {name} was begun and is not finished; if none runs now, `picomem purge --user {name}` "

@@ -13,7 +13,7 @@ from __future__ import annotations
 from threading import Event, Thread
 from types import TracebackType
 
-from picomem.clock import SECOND, Clock
+from picomem.clock import SECOND, Clock, Micros
 from picomem.errors import StoreError
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
@@ -24,6 +24,14 @@ from picomem.values import dataclass, field
 LEASE_SECONDS = 45
 BEAT_SECONDS = LEASE_SECONDS / 3
 _LONGEST_SECONDS = 60  # an end that is further away was written before the clock was set back
+
+
+PURGING = "purging"  # says that a purge runs; it keeps no other purge out
+
+
+def is_held(tx: Transaction, scope: Scope, name: str, now: Micros) -> bool:
+    """Whether any process has the lease of that name."""
+    return leases.is_held(tx, scope, name, now=now, latest=now + _LONGEST_SECONDS * SECOND)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

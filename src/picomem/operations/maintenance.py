@@ -225,19 +225,21 @@ class FindingView:
 
 @dataclass(frozen=True, slots=True)
 class DoctorResult:
-    """`repair` says whether a repair was asked for; what is not `repaired` then cannot be."""
+    """`repair` says whether a repair was asked for; what is not `repaired` then cannot be. `warnings` says what other
+    processes are doing."""
 
     healthy: bool
     repair: bool
     checked: dict[str, int]
     findings: list[FindingView]
+    warnings: list[str] = field(default_factory=list)
 
 
 def doctor(engine: Engine, request: Doctor) -> DoctorResult:
     """Check the file, every row and what is derived from them; with --repair, rebuild what is derived."""
     found = engine.doctor(repair=request.repair)
     findings = [FindingView(each.check, each.problem, each.repaired) for each in found.findings]
-    return DoctorResult(found.healthy, request.repair, found.checked, findings)
+    return DoctorResult(found.healthy, request.repair, found.checked, findings, found.running)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,8 +98,8 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
         raise InvalidInput("Give a memory or a run, not both.")
     from picomem.engine.upkeep import undone_changes
 
-    undone = undone_changes(engine)
     damaged: list[str] = []
+    undone = undone_changes(engine, damaged)
     found = engine.changes(request.limit, about=request.name, run=request.run, damaged=damaged)
     listed = [ListedChange(change_view(each, key), undone.get(each.id, "")) for each, key in found]
     return ChangesResult(listed, damage_warnings(damaged))

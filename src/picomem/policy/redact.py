@@ -32,6 +32,7 @@ from picomem.text.hidden import Reading, spelled_in_tags
 from picomem.values import dataclass
 
 _PLACEHOLDER = r"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{8}\]"
+_MARK = "[redacted:%s:%s]"
 _ECHO_MIN = 8  # a shorter secret may be an ordinary word elsewhere
 _ECHO_MAX = 200  # distinct secrets searched for in the rest of a text: keeps the work linear
 _ECHO_WORK = 100_000_000  # characters searched for them, all in all
@@ -50,7 +51,7 @@ class Finding(NamedTuple):
     @property
     def mark(self) -> str:
         """What stands in its place."""
-        return f"[redacted:{self.rule}:{self.fingerprint}]"
+        return _MARK % (self.rule, self.fingerprint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,26 +74,27 @@ class Redactor:
 
     def redact(self, text: str) -> Redacted:
         """The text without the secrets that were found in it, and where they were."""
-        secrets = self._find(text)
+        secrets, readings = self._find(text)
         if not secrets:
             return Redacted(text, ())
         pieces: list[str] = []
         findings: list[Finding] = []
-        marks: dict[tuple[str, str], tuple[str, str]] = {}
+        fingerprints: dict[str, str] = {}
         last = 0
-        for start, end, rule, secret in secrets:
-            marked = marks.get((rule, secret))
-            if marked is None:
-                finding = Finding(rule, start, end, self._fingerprint(secret))
-                marked = marks[rule, secret] = finding.fingerprint, finding.mark
-            findings.append(Finding(rule, start, end, marked[0]))
-            pieces += (text[last:start], marked[1])
+        for start, end, rule in secrets:
+            secret = readings.get(start) or text[start:end]
+            fingerprint = fingerprints.get(secret)
+            if fingerprint is None:
+                fingerprint = fingerprints[secret] = self._fingerprint(secret)
+            findings.append(Finding(rule, start, end, fingerprint))
+            pieces += (text[last:start], _MARK % (rule, fingerprint))
             last = end
         return Redacted("".join((*pieces, text[last:])), tuple(findings))
 
     def _fingerprint(self, secret: str) -> str:
         """The first 32 bits of HMAC-SHA256 (RFC 2104): equal secrets can be linked, and none read back."""
-        inner, outer = (keyed.copy() for keyed in self._keyed)
+        inner, outer = self._keyed
+        inner, outer = inner.copy(), outer.copy()
         inner.update(secret.encode("utf-8", "surrogatepass"))
         outer.update(inner.digest())
         return outer.hexdigest()[:8]
@@ -106,15 +108,17 @@ class Redactor:
         block = (sha256(self._key).digest() if len(self._key) > _BLOCK else self._key).ljust(_BLOCK, b"\0")
         return sha256(bytes(byte ^ 0x36 for byte in block)), sha256(bytes(byte ^ 0x5C for byte in block))
 
-    def _find(self, text: str) -> list[tuple[int, int, str, str]]:
-        """Non-overlapping (start, end, rule, secret as it reads), in order."""
+    def _find(self, text: str) -> tuple[list[tuple[int, int, str]], dict[int, str]]:
+        """Non-overlapping (start, end, rule), in order; and by its start each secret that does not read as written."""
         reading = Reading(text)
         shown = reading.text
-        found: list[tuple[int, int, str, str]] = []
+        found: list[tuple[int, int, str]] = []
+        readings: dict[int, str] = {}
         cuts: list[Span] = []
         for start, end, spelled in spelled_in_tags(text):
             if hits := self._secrets(spelled, []):
-                found.append((start, end, hits[0][2], spelled))
+                found.append((start, end, hits[0][2]))
+                readings[start] = spelled
                 place = reading.place(start)
                 cuts.append((place, place))
         for placeholder in re.finditer(_PLACEHOLDER, shown):
@@ -123,10 +127,14 @@ class Redactor:
                 cuts.append((low, high))
         secrets = self._secrets(shown, sorted(cuts))
         if shown is text:
-            found += [(start, end, rule, shown[start:end]) for start, end, rule in secrets]
+            found += secrets
         else:
-            found += [(*reading.span(start, end), rule, shown[start:end]) for start, end, rule in secrets]
-        return sorted(found)
+            for low, high, rule in secrets:
+                start, end = reading.span(low, high)
+                found.append((start, end, rule))
+                readings[start] = shown[low:high]
+        found.sort()
+        return found, readings
 
     def _secrets(self, text: str, cuts: list[Span]) -> list[tuple[int, int, str]]:
         """(start, end, rule) of the secrets in a text that is cut at some spans already, in no order."""
@@ -135,17 +143,17 @@ class Redactor:
         found: list[tuple[int, int, str]] = []
         known: dict[str, str] = {}
         most = max(1, min(_ECHO_MAX, _ECHO_WORK // (len(text) + 1)))
-        scan = functools.cache(lambda segment: _merged(self._scanner.scan(segment)))
+        scan = functools.cache(self._scanner.scan)
         while waiting:
             fresh: dict[str, str] = {}
             while waiting:
                 low, high = waiting.pop()
                 segment = text[low:high]
-                hits = scan(segment) if high - low <= _SHORT_SEGMENT else _merged(self._scanner.scan(segment))
+                hits = scan(segment) if high - low <= _SHORT_SEGMENT else self._scanner.scan(segment)
                 if not hits:
                     quiet.append((low, high))
                     continue
-                placed = [(low + start, low + end, rule) for start, end, rule in hits]
+                placed = _merged(hits, low)
                 found += placed
                 for start, end, rule in placed:
                     if len(known) + len(fresh) >= most:
@@ -217,12 +225,16 @@ def _between(spans: list[Span], low: int, high: int) -> list[Span]:
     return [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b]
 
 
-def _merged(hits: list[tuple[int, int, int]]) -> list[tuple[int, int, str]]:
-    """Overlapping hits (start, end, rank) become one, under the name of the lowest rank."""
-    merged: list[tuple[int, int, int]] = []
-    for start, end, rank in sorted(hits):
-        if merged and start < merged[-1][1]:
-            before = merged.pop()
-            start, end, rank = before[0], max(end, before[1]), min(rank, before[2])
-        merged.append((start, end, rank))
-    return [(start, end, RULES[rank].id) for start, end, rank in merged]
+def _merged(hits: list[tuple[int, int, int]], low: int) -> list[tuple[int, int, str]]:
+    """Overlapping hits (start, end, rank) of a segment at `low` become one, under the name of the lowest rank."""
+    merged: list[tuple[int, int, str]] = []
+    start, end, rank = 0, 0, len(RULES)
+    for hit in sorted(hits):
+        if hit[0] < end:
+            end, rank = max(end, hit[1]), min(rank, hit[2])
+            continue
+        if end:
+            merged.append((low + start, low + end, RULES[rank].id))
+        start, end, rank = hit
+    merged.append((low + start, low + end, RULES[rank].id))
+    return merged

@@ -50,6 +50,8 @@ class Groups(Protocol):
 
 _KEY_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _PIECE = r"[A-Za-z0-9]{8,}"
+_PADDED = r"[A-Za-z0-9+/]{12,}={1,2}"
+_WITHOUT_SIGNS = str.maketrans("", "", "+/=")
 _RUN_OR_SIGN = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]"
 _RUN = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+"
 _WORD = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
@@ -62,7 +64,7 @@ _UUID = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _HASH_OR_REFERENCE = (
     r"(?i:sha-?\d+|md5|base64|bcrypt|argon2\w*|pbkdf2|scrypt|utf-?8|aes-?\d*|rsa-?\d*|hs256|rs256)\b"
     r"|\$(?:2[aby]|argon2\w*|\d)\$"
-    r"|!\w+$|(?:\.{1,2}/|~/)[\w./-]+$|(?:arn|projects|vault|op|ref)[:/+]"
+    r"|!\w+$|(?:\.{1,2}/|~/)[\w./-]+$|(?:arn|projects|vault|op|ref|env|file|fd|ext)[:/+]"
 )
 _IDENTIFIER = r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)*[.?!]?"
 _CJK = "[\u2e80-\uffef]"
@@ -71,6 +73,8 @@ _PEM_LINES = (
     r"[A-Za-z0-9+/=]{16,}(?:(?:[\s\"'+>|,:;→\\.]|\\[nrt]|[0-9]{1,4}[\t→|:])+[A-Za-z0-9+/=]{16,})*"
     r"(?:(?:\s|\\n)+[A-Za-z0-9+/=]{1,15}\s*$)?"
 )
+_TEST_NAME = r"Test[A-Z]|test_|Benchmark[A-Z]|Example[A-Z]|Fuzz[A-Z]"
+_LETTER_FLAG = r"-[A-Z]"
 _CAMEL = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
 _VOWEL = r"(?i)[aeiouy]"
 _DECLARED = r"(?:^|[^\w-])(?:const|let|var|await|return|self|this)\b[^\n]{0,40}$"
@@ -92,7 +96,7 @@ _CLOSERS = (")", "]")
 _EMPHASIS_MARKS = ("***", "**", "__", "~~", "*", "_")
 _TABLE_ROW = r"^[ \t>]*\|[^\n]*$"
 _CELL_END = r"[*_`~]{0,3}[ \t]*(?:\||$|\n|</t)"
-_DECORATION = r"[*_`~|(（\[–—<]|\s(?:for|of|on|at|in)\s"
+_LABEL_OPERATORS = ("op", "sign", "plain")
 _LIMIT = r"(?i)(?:min|max|len|length|size|v|utf|char|rs|hs|es)?[\W_]{0,2}\d{1,5}(?:[-–]\d{1,5})?(?:[a-z]{1,5}|\|.*)?"
 _PHRASE_END = r"[\"'”’`*_]{0,4}(?:[ \t]*\||[.,;!]?(?:\s|$))"
 _PASSWORD = (
@@ -111,6 +115,7 @@ _ODD_SIGN = r"[@#$%^&*~+!?]"
 _ANY_DIGIT = r"\d"
 _TWO_DIGITS = r"\d\D*\d"
 _ANY_LETTER = r"[^\W\d_]"
+_DASHES = ("—", "–")
 _SIGILS = frozenset("$%@*|")
 _AFTER_CODE = frozenset(",;)]}.")
 _LONG_KEYS = frozenset({"password", "passwd", "apikey", "token", "secret", "pwd"})
@@ -149,10 +154,12 @@ def _optional(groups: Groups, name: str) -> Span | None:
 def _is_blank(value: str) -> bool:
     """A placeholder, a template or a name: nothing that opens anything."""
     lowered = value.lower()
-    if len(_SIGNS_APART.union(lowered)) <= len(_SIGNS_APART) + 2:
-        return True
     if value.isalnum():  # most are: of the templates, two have no signs
+        if len(set(lowered)) <= 2:
+            return True
         is_template = "xxxxx" in lowered or "REDACTED" in value
+    elif len(_SIGNS_APART.union(lowered)) <= len(_SIGNS_APART) + 2:
+        return True
     else:
         is_template = _regex(_TEMPLATE).search(value) is not None
     if is_template or _regex(_TWO_DIGITS).search(value):
@@ -165,7 +172,9 @@ def _is_random(value: str) -> bool:
     """Drawn, not written: letters, capitals and digits change more often than in words and names."""
     if len(set(value)) < 6 or _is_blank(value):
         return False
-    return _is_dense(value) or any(map(_is_drawn, _regex(_PIECE).findall(value)))
+    if _is_dense(value) or any(map(_is_drawn, _regex(_PIECE).findall(value))):
+        return True
+    return _regex(_PADDED).fullmatch(value) is not None and _is_drawn(value.translate(_WITHOUT_SIGNS))
 
 
 def _is_dense(value: str) -> bool:
@@ -274,7 +283,7 @@ def _typed(text: str, groups: Groups) -> Span | None:
     start, end = _value(groups)
     value = text[start:end]
     key = text[slice(*(_optional(groups, "key") or (0, 0)))].lower() or "pass"
-    if _is_blank(value) or value[0] in "$%{<(|" or "://" in value or len(value) < 3:
+    if _is_named(value) or value[0] in "$%{<(|" or len(value) < 3:
         return None
     if _kind(key) != "password":
         nameless = _regex(_UUID).fullmatch(value) or _is_neutral(key, "")
@@ -297,13 +306,15 @@ def _assigned(text: str, groups: Groups) -> Span | None:
     head = rest = ""
     if text[key_start - 1 : key_start] in _KEY_CHARACTERS:
         ahead = text[max(0, key_start - 60) : key_start]
-        head = ahead[len(ahead.rstrip(_KEY_CHARACTERS)) :]
+        head = _head(ahead[len(ahead.rstrip(_KEY_CHARACTERS)) :], ahead)
     if middle[0] in _KEY_CHARACTERS:
         rest = middle[: len(middle) - len(middle.lstrip(_KEY_CHARACTERS))]
     if (head or rest) and (not _starts_word(head, key) or _goes_on(key, rest) or _is_neutral(head, rest)):
         return None
     value = text[start:end]
     quoted = way != "bare"
+    if not head and _is_test_result(key, value):
+        return None
     if quoted:
         listed, comma, _ = middle.partition(",")
         if comma and not (any(quote in listed for quote in "\"'`") and _has_digit(value)):
@@ -311,7 +322,7 @@ def _assigned(text: str, groups: Groups) -> Span | None:
     else:
         value = value.rstrip(".:?*!")
         end = start + len(value)
-        if "," in middle or text[end : end + 1] in _OPENERS or text[start : start + 1] in _SIGILS:
+        if "," in middle or text[end : end + 1] in _OPENERS or value[:1] in _SIGILS:
             return None
     kind = _kind(key)
     if kind == "password" and _is_plain_password(value):
@@ -325,14 +336,25 @@ def _assigned(text: str, groups: Groups) -> Span | None:
     return (start, end) if _is_worth(kind, value, place) else None
 
 
+def _is_test_result(key: str, value: str) -> bool:
+    """`PASS: TestLogin`, as test runners print it."""
+    return key == "PASS" and _regex(_TEST_NAME).match(value) is not None
+
+
+def _head(head: str, ahead: str) -> str:
+    """What stands before the keyword in a key, without what belongs to no key: `\\n` of an escape, `-D` of a flag."""
+    if head.startswith(("n", "r", "t")) and ahead.endswith("\\" + head):
+        return head[1:]
+    return "" if _regex(_LETTER_FLAG).fullmatch(head) else head
+
+
 def _is_plain_password(value: str) -> bool:
     """Letters with a digit: what `_is_worth` lets pass as a password whatever stands around it."""
     return (
         len(value) >= 6
-        and value.isascii()
         and value.isalnum()
-        and _has_digit(value)
-        and not value.isdigit()
+        and value.isascii()
+        and not (value.isalpha() or value.isdigit())
         and not _is_named(value)
     )
 
@@ -425,9 +447,11 @@ def _is_gibberish(value: str) -> bool:
 
 def _is_named(value: str) -> bool:
     """It says what or where the secret is: a template, a path, a hash; or has a rule of its own."""
-    if "://" in value or value.startswith("-----BEGIN") or _is_blank(value):
+    if _is_blank(value):
         return True
-    return bool(_regex(_HASH_OR_REFERENCE).match(value)) or _is_path(value)
+    if not value.isalnum() and ("://" in value or value.startswith("-----BEGIN") or _is_path(value)):
+        return True
+    return _regex(_HASH_OR_REFERENCE).match(value) is not None
 
 
 def _is_path(value: str) -> bool:
@@ -466,15 +490,21 @@ def _spoken(text: str, groups: Groups) -> Span | None:
     key, ahead = text[key_start:key_end].lower(), text[max(0, key_start - 14) : key_start]
     if len(value) < 4 or _is_named(value) or value.lower() in NOT_SAID:
         return None
+    if _is_test_result(text[key_start:key_end], value):
+        return None
     operator = text[slice(*(_optional(groups, "op") or _optional(groups, "has") or (0, 0)))].strip()
     quote = _optional(groups, "quote") or (0, 0)
     quoted = quote[0] < quote[1]
     gap = _optional(groups, "gap")
     between = text[slice(*gap)].lower() if gap else ""
+    if "'" in between and "\n" in text[key_end:start]:
+        return None  # a prompt for a key's passphrase, and the next line
     if ". " in between or not NEUTRAL_REST.isdisjoint(between.split()):
         return None  # the next sentence, or “the password of that length is 12”
     if key == "key" and (len(value) < 20 or not operator.isalpha() or not OTHER_KEYS.isdisjoint(ahead.lower().split())):
         return None  # “the key is …” of a map or a table; but a long random one is a secret
+    if operator in _DASHES and key.isascii():
+        return None
     if operator == "to" and not _regex(_CHANGED).search(text, max(0, key_start - 60), key_start):
         return None
     if start > key_end and not (
@@ -500,10 +530,8 @@ def _labelled(text: str, groups: Groups) -> Span | None:
     way, (start, end) = _written(groups)
     key_start, key_end = groups.span("key")
     between = text[key_end:start]
-    if not _regex(_DECORATION).search(between):
-        return None
     key = text[key_start:key_end]
-    operator = text[slice(*groups.span("op"))]
+    operator = next(text[slice(*span)] for name in _LABEL_OPERATORS if (span := _optional(groups, name)))
     ahead = text[max(0, key_start - _NEAR_LABEL) : key_start].rpartition("\n")[2]
     if not _starts_word(ahead.rpartition(" ")[2], key):
         return None

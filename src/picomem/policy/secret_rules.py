@@ -315,6 +315,11 @@ _FOREIGN = (
     r"|κωδικός(?: είναι)?|كلمة (?:المرور|السر)(?: هي)?|ה?סיסמה(?: היא)?|पासवर्ड|รหัสผ่าน"
 )
 _FOREIGN_GATES = "wachtwoord senord adgangskode salasana khẩu sandi mdp κωδικ كلمة סיסמה पासवर्ड รหัสผ่าน"
+# “The password for …”, in the languages that the sentences of the rule “spoken” are in.
+_PREPOSITIONS = (
+    "for|to|of|on|at|in|that|which|we|i|you|für|fürs|von|vom|zum|zur|der|des|im|du|de|do|da|del|della|dello|dell|di|per"
+    "|para|pour|au|aux|en|no|na|до|для|от|к|ко|на|в|till|voor|van"
+)
 # Words that make the key of an assignment a secret's name. `secret_checks` splits the whole key and looks again.
 _KEYWORDS = (
     r"passw(?:or)?d|passphrase|passcode|passwort|senha|contraseña|pwd|pass|pw\b|secret|token|credentials?"
@@ -332,8 +337,10 @@ _VALUE = (
     r"""|(?P<bare>[^\s"'`,;&<>(){}\[\]|\\][^\s"'`,;&<>(){}\[\]|\\]*))"""
 )
 # What Markdown and HTML put around a label or a value, and what stands between the two.
-_EMPHASIS = r"(?:[*_`~]|</?(?:b|strong|em|i|code|kbd|t[dhr])>){0,6}"
-_QUALIFIER = r"(?:\s{0,2}[(（\[][^()（）\[\]\n]{1,40}[)）\]]|\s(?:for|of|on|at|in)\s[^\n:：=|(*`]{1,40}?)?"
+_EMPHASIS = r"(?:[*_`~]|</?(?:b|strong|em|i|code|kbd|t[dhr])>)"
+_QUALIFIER = r"(?:\s{0,2}[(（\[][^()（）\[\]\n]{1,40}[)）\]]|\s(?:for|of|on|at|in)\s[^\n:：=|(*`]{1,40}?)"
+_LABEL_SIGN = r"[|–—]|</t[dh]>\s{0,3}<td>|</(?:b|strong)>"
+_LABEL_WORD = r":=|[:：=]|\b(?:is|was|ist)\b"
 _LABEL_KEY = (
     r"passw(?:or)?d|pass[ -]?phrase|passcode|passwort|kennwort|contraseña|senha|mot de passe|pwd|psk|pass|pw|secret"
     r"|token|(?:api|access|secret|private|license|signing|encryption|master|service|account|auth|storage|deploy"
@@ -358,6 +365,12 @@ _SHAPES = (
         ("private-lines:",),
         r"Private-Lines: \d+\s+(?P<secret>(?:[A-Za-z0-9+/=]{4,64}\s+)*[A-Za-z0-9+/=]{4,64})(?:\s|$)",
         "varied",
+    ),
+    Rule(
+        "ansible-vault",
+        ("$ansible_vault;",),
+        r"\$ANSIBLE_VAULT;\d\.\d;AES256(?:;[\w.-]{1,60})?(?:\s|\\[nr])+"
+        r"(?P<secret>(?:[0-9a-f]{80}(?:\s|\\[nr])+)*[0-9a-f]{2,80})",
     ),
     Rule(
         "jwt",
@@ -663,9 +676,11 @@ _SHAPES = (
             "token secret passw passphrase passcode pwd pw pass psk key contrase senha kennwort"
             " 密码 密碼 口令 密钥 秘钥 私钥 令牌 пароль パスワード パスフレーズ 비밀번호"
         ),
-        rf"(?i)(?P<key>{_LABEL_KEY})(?:[_-]\w{{1,30}})?{_EMPHASIS}{_QUALIFIER}{_EMPHASIS}\s{{0,3}}"
-        rf"(?P<op>:=|[:：=|–—]|\b(?:is|was|ist)\b|</t[dh]>\s{{0,3}}<td>|</(?:b|strong)>)"
-        rf"{_EMPHASIS}\s{{0,3}}{_EMPHASIS}\s{{0,3}}"
+        rf"(?i)(?P<key>{_LABEL_KEY})(?:[_-]\w{{1,30}})?"
+        rf"(?:(?:{_EMPHASIS}{{1,6}}{_QUALIFIER}?|{_QUALIFIER}){_EMPHASIS}{{0,6}}\s{{0,3}}"
+        rf"(?P<op>{_LABEL_SIGN}|{_LABEL_WORD}){_EMPHASIS}{{0,6}}\s{{0,3}}{_EMPHASIS}{{0,6}}"
+        rf"|\s{{0,3}}(?:(?P<sign>{_LABEL_SIGN}){_EMPHASIS}{{0,6}}\s{{0,3}}{_EMPHASIS}{{0,6}}"
+        rf"|(?P<plain>{_LABEL_WORD})(?:{_EMPHASIS}{{1,6}}\s{{0,3}}{_EMPHASIS}{{0,6}}|\s{{0,3}}{_EMPHASIS}{{1,6}})))"
         r"""(?:`(?P<tick>[^`\n]+)`|"(?P<double>[^"\n]+)"|'(?P<single>[^'\n]+)'|(?P<bare>[^\s"'`|<>][^\s"`|<>]+))""",
         "labelled",
     ),
@@ -704,19 +719,20 @@ _SHAPES = (
         r"|(?:access |api |auth ?)?token|(?:client |aws |webhook )?secret"
         r"|contraseña|clave|chiave|mot de passe|senha|key)"
         rf"|{_FOREIGN}|密码|密碼|口令|授权码|密钥|秘钥|私钥|令牌|пароль|パスワード|パスフレーズ|비밀번호)"
-        rf"(?P<has>['’]s)?"
-        r"(?:(?P<gap>\s(?:for|to|of|on|at|in|that|which|we|i|you|für|von|zum|du|de|do|до|для|till|voor"
-        r"|van)\s[^\n:;!?=\"']{1,40}?)?"
+        rf"(?P<has>['’]s(?:\sstill|\snow|\scurrently)?)?"
+        rf"(?:(?P<gap>\s(?:{_PREPOSITIONS})\s(?:[^\n:;!?=\"']{{1,40}}?|[\w ]{{0,20}}'[^'\n]{{1,60}}'))?"
         r"(?P<op>\s{0,2}(?:\s(?:(?:was |is |has been |been )?(?:changed|set|reset|updated|rotated) to|to|is|was|now"
-        r"|being|will be|ist|lautet|est|es|é|è|это)(?:\snow|\sstill|\scurrently)?(?::|\s)|:\s"
-        r"|：|是|为|為|改成|改为|设为|设成|は|が|を|는|은|คือ|->|=>|→))|\s)"
+        r"|being|will be|ist|lautet|est|c['’]est|es|é|è|это)(?:\snow|\sstill|\scurrently|\sjetzt|\sora|\sahora)?"
+        r"(?:\s?:|\s)|:\s|\s[—–]\s"
+        r"|：|已?(?:改|换|換|设|設|更新|更改|变更|修改|重置|设置)?(?:是|为|為|成)|は|が|を|는|은|คือ|->|=>|→))|\s)"
         r"\s{0,3}(?P<quote>[\"'“‘`「*]{0,3})(?P<value>[^\s\"“”‘’`「」，。、；]{3,})",
         "spoken",
     ),
     Rule(
         "command-secret",
-        _gates("identified requirepass masterauth setx env smbclient"),
+        (*_gates("identified requirepass masterauth setx env smbclient ::add-mask:: --secret-string"), "kv put"),
         r"(?i)(?:\bidentified\s{1,3}(?:with\s\S{1,40}\s)?by\s{1,3}['\"]|\b(?:requirepass|masterauth)\s{1,3}"
+        r"|::add-mask::|--secret-string[ =]['\"]?|\bvault\s{1,3}kv\s{1,3}put\s[^\n|;=]{0,200}?\s[\w-]{1,40}=['\"]?"
         r"|\bsmbclient\b[^\n|;]{0,200}?\s-U\s{0,3}['\"]?[\w.\\/-]{1,60}%"
         r"|\b(?:setx|env)\s{1,3}\w{0,40}(?:password|passwd|secret|token|_key|pass)\s{1,3}['\"]?)"
         r"(?P<value>[^\s'\"]{3,})",
@@ -850,17 +866,18 @@ _CONTEXTS = (
     ),
     Rule(
         "login-flags",
-        (" -p",),
-        r"\s-[uUlL][ =]?[\"']?[\w.@\\-]{1,60}[\"']?\s(?:[^\n|;]{0,60}?\s)?-[pP][ =]?[\"']?(?P<value>[^\s\"']{6,80})",
+        (" -p", "/p:", "/rp", " -xp", " -ap"),
+        r"\s[-/][arxARX]?[uUlL](?:ser)?[ =:]{0,2}[\"']?[\w.@\\-]{1,60}[\"']?\s(?:[^\n|;]{0,60}?\s)?"
+        r"[-/][arxARX]?[pP][ =:]{0,2}[\"']?(?P<value>[^\s\"']{6,80})",
         "chosen",
     ),
     Rule(
         "tool-password",
-        ("wpa_passphrase", "htpasswd", "openssl", "lftp", "insecure-password", "stats auth"),
+        ("wpa_passphrase", "htpasswd", "openssl", "lftp", "insecure-password", "stats auth", "obscure "),
         r"(?:\bwpa_passphrase\s{1,3}(?:\"[^\"\n]{1,60}\"|\S{1,60})\s{1,3}"
         r"|\bhtpasswd\s{1,3}-[a-zA-Z]{0,6}n[a-zA-Z]{0,6}\s{1,3}\S{1,80}\s{1,3}"
         r"|\bhtpasswd\s{1,3}-[a-mo-zA-Z]{1,8}\s{1,3}\S{1,80}\s{1,3}\S{1,80}\s{1,3}"
-        r"|\bopenssl\s{1,3}enc\b[^\n|;]{0,200}?\s-[kK]\s{1,3}"
+        r"|\bopenssl\s{1,3}[\w-]{2,30}\s[^\n|;]{0,200}?-[kK]\s{1,3}|\brclone\s{1,3}obscure\s{1,3}"
         r"|\blftp\b[^\n|;]{0,200}?\s-u\s{0,2}[\"']?[^\s,\"']{1,60},|\binsecure-password\s{1,3}"
         r"|\bstats auth\s{1,3}[^\s:]{1,60}:)"
         r"[\"']?(?P<value>[^\s\"']{4,80})",
@@ -894,6 +911,29 @@ _CONTEXTS = (
         r"(?:\S{1,40}\s)?(?P<single>[^\s\"']{6,80})(?:\s|$)"
         r"|\b(?i:setuser|user)\s\S{1,60}\s(?:on|off|reset|\s){1,4}>(?P<double>[^\s\"']{4,80})",
         "told",
+    ),
+    Rule(
+        "secret-literal",
+        ("--from-literal",),
+        r"--from-literal[ =][\"']?[\w.-]{1,60}=[\"']?(?P<value>[^\s\"']{4,80})",
+        "told",
+        within=r"\bcreate\s{1,3}secret\s[^\n]{0,400}",
+    ),
+    Rule(
+        "setting",
+        _gates("password passwd passphrase secret rootpw bindpw -key key-string isakmp"),
+        r"(?m)^[ \t]{0,12}(?:(?:enable|set|user(?:name)?[ \t]\S{1,40}|privilege[ \t]\d{1,2}|neighbor[ \t]\S{1,40}"
+        r"|(?:tacacs|radius)-server|host[ \t]\S{1,60}|ppp[ \t]chap|ip[ \t]ftp)[ \t]{1,4}){0,4}"
+        r"(?:password|passwd|passphrase|secret|rootpw|bindpw|pre-shared-key|key-string|crypto isakmp key)"
+        r"[ \t]{1,8}(?:\d{1,2}[ \t]{1,4})?[\"']?(?P<value>[^\s\"']{6,80})[\"']?[ \t]{0,4}(?:address[ \t]|\r?$)",
+        "chosen",
+    ),
+    Rule(
+        "dialogue-login",
+        ("pass ", "login "),
+        r"(?m)^(?:C:|[-=]{0,4}>)[ ]{0,2}PASS[ ](?P<value>\S{6,80})\s{0,3}$"
+        r"|^(?:C:[ ]{0,2})?[A-Za-z]{0,3}\d{1,6}[ ]LOGIN[ ]\S{1,80}[ ]\"?(?P<secret>[^\s\"]{6,80})\"?\s{0,3}$",
+        "chosen",
     ),
     Rule(
         "password-list",

@@ -20,6 +20,7 @@ from picomem.policy.secret_rules import RULES, Rule
 
 _WINDOW_BEFORE, _WINDOW_AFTER = 160, 4096  # characters around a literal that Python's `re` looks at
 _MANY, _CLOSE = 256, 128  # matches, and the bytes from one to the next below which they stand close together
+_ALIKE = 4096  # verdicts on matches that are remembered within one text
 _NEAR = 100  # characters: more than a check reads before or behind a short match
 _SHORT = 20_000  # characters: in a longer text RE2 is faster at finding literals, the making of it included
 
@@ -49,13 +50,16 @@ class View(Protocol):
 
 def secrets_of(rule: Rule, view: View, reader: Callable[[str], View]) -> Iterator[Span]:
     """The secrets that one rule sees, after its check; `reader` makes a view of a part of the text."""
-    check = CHECKS[rule.check]
-    if not rule.within:
-        yield from _checked(view.text, view.matches(rule.pattern), check)
-        return
+    if rule.within:
+        return _inside(rule, view, reader)
+    return _checked(view.text, view.matches(rule.pattern), CHECKS[rule.check])
+
+
+def _inside(rule: Rule, view: View, reader: Callable[[str], View]) -> Iterator[Span]:
+    """The secrets of a rule that counts only within some regions."""
     for low, high in [groups.span(0) for groups in view.matches(rule.within)]:
         part = reader(view.text[low:high])
-        for start, end in _checked(part.text, part.matches(rule.pattern), check):
+        for start, end in _checked(part.text, part.matches(rule.pattern), CHECKS[rule.check]):
             yield low + start, low + end
 
 
@@ -65,25 +69,27 @@ def _checked(text: str, matches: Iterator[Groups], check: Callable[[str, Groups]
     for groups in islice(matches, _MANY):
         if span := check(text, groups):
             yield span
-    verdicts: dict[tuple[str, int], Span | None] = {}  # relative to the match; kept for this text alone
-    gain = _MANY
+    verdicts: dict[str, Span | None] = {}  # by a match and its surroundings, relative to the match; for this text alone
+    last = len(text) - _NEAR
+    gain = _ALIKE
     for groups in matches:
         low, high = groups.span(0)
-        if high - low > _NEAR:
+        if low < _NEAR or high > last or high - low > _NEAR:
             if span := check(text, groups):
                 yield span
             continue
-        first = max(0, low - _NEAR)
-        alike = text[first : high + _NEAR], low - first
-        gain += 1
-        if alike not in verdicts:
-            gain -= 2
-            if len(verdicts) >= _MANY:
-                verdicts.clear()
-            span = check(text, groups)
+        alike = text[low - _NEAR : high + _NEAR]
+        if alike in verdicts:
+            gain += 1
+            if verdict := verdicts[alike]:
+                yield low + verdict[0], low + verdict[1]
+            continue
+        gain -= 1
+        span = check(text, groups)
+        if len(verdicts) < _ALIKE:
             verdicts[alike] = (span[0] - low, span[1] - low) if span else None
-        if verdict := verdicts[alike]:
-            yield low + verdict[0], low + verdict[1]
+        if span:
+            yield span
         if not gain:
             break
     for groups in matches:
@@ -110,7 +116,7 @@ class LinearScanner:
         view = self.view(text)
         seen = self._set.Match(view.data) or ()
         ranks = sorted({rank for gate in seen for rank in self._ranks[gate]})
-        return [(*span, rank) for rank in ranks for span in secrets_of(RULES[rank], view, self.view)]
+        return [(start, end, rank) for rank in ranks for start, end in secrets_of(RULES[rank], view, self.view)]
 
     def view(self, text: str) -> _Utf8View:
         return _Utf8View(text, self)

@@ -94,9 +94,10 @@ def named(tx: Transaction, scope: Scope, name: str) -> list[Change]:
     return whole
 
 
-def undoing(tx: Transaction, scope: Scope) -> dict[str, str]:
-    """Every change that undoes another, with the one that it undoes, oldest first."""
-    return dict(sql(tx).all("undoing_changes", user=scope.user))
+def undoing(tx: Transaction, scope: Scope, damaged: list[str] | None = None) -> dict[str, str]:
+    """Every change that undoes another, with the one that it undoes, oldest first; damaged rows as in `of_memory`."""
+    changes = _read(sql(tx).all("undoing_changes", user=scope.user), damaged)
+    return {change.id: change.undoes for change in changes}
 
 
 def blank(tx: Transaction, scope: Scope, change: Change) -> None:

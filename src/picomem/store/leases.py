@@ -16,6 +16,11 @@ def take(tx: Transaction, scope: Scope, name: str, owner: str, *, now: Micros, u
     return sql(tx).run("take_lease", user=scope.user, name=name, owner=owner, now=now, until=until, latest=latest) > 0
 
 
+def is_held(tx: Transaction, scope: Scope, name: str, *, now: Micros, latest: Micros) -> bool:
+    """Whether somebody has the lease; an end after `latest` is not honoured."""
+    return sql(tx).one("lease_held", user=scope.user, name=name, now=now, latest=latest) is not None
+
+
 def give_back(tx: Transaction, scope: Scope, name: str, owner: str) -> None:
     """End a lease, if it is still this owner's."""
     sql(tx).run("give_back_lease", user=scope.user, name=name, owner=owner)

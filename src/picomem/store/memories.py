@@ -238,10 +238,17 @@ def missing(what: str, asked: Iterable[int], rows: Iterable[int]) -> list[str]:
     return [f"{what} {doc}" for doc in sorted(set(asked).difference(rows))]
 
 
-def key_of(tx: Transaction, scope: Scope, memory_id: str) -> str:
-    """The key of a memory's newest version; empty where there is no such memory."""
-    row = sql(tx).one("memory_key", user=scope.user, id=memory_id) if memory_id else None
-    return str(row[0]) if row else ""
+def key_of(tx: Transaction, scope: Scope, memory_id: str, damaged: list[str] | None = None) -> str:
+    """The key of a memory's newest version; empty where there is no such memory.
+
+    The key of a damaged row is left out as well, and its id put on `damaged`; without such a list it raises Corrupt.
+    """
+    row = sql(tx).one("newest_version", user=scope.user, id=memory_id) if memory_id else None
+    if row is None:
+        return ""
+    if damaged is None:
+        return from_row(row).key
+    return "".join(memory.key for memory in _whole([row], scope, damaged))
 
 
 def newest_keys(tx: Transaction, scope: Scope, limit: int) -> list[str]:

@@ -17,6 +17,12 @@ _TERMINAL = r"\x1b\[[0-9;?]{0,32}[A-Za-z]"  # colours and movements (ECMA-48)
 # Compiled by `re` when first used: most texts that a recall reads are ASCII.
 _ANY = f"[{_UNSEEN}]+"
 _ANY_GAP = f"[{_UNSEEN}]+|{_CONTINUATION}|{_TERMINAL}"
+_FULL_WIDTH = "[＝＿０-９Ａ-Ｚａ-ｚ]"
+_NARROW = {place: place - 0xFEE0 for place in map(ord, "＝＿")} | {
+    first + at: first + at - 0xFEE0
+    for first, count in ((0xFF10, 10), (0xFF21, 26), (0xFF41, 26))
+    for at in range(count)
+}
 _TAGS = "[\U000e0020-\U000e007e]+"
 
 
@@ -40,7 +46,8 @@ def spelled_in_tags(text: str) -> list[tuple[int, int, str]]:
 
 
 class Reading:
-    """A text as it reads: without unseen characters and terminal codes, and with continued lines in one."""
+    """A text as it reads: without unseen characters and terminal codes, with continued lines in one, and with the usual
+    letters and digits for those of full width, which Chinese and Japanese keyboards also type."""
 
     def __init__(self, written: str) -> None:
         self._written = written
@@ -49,6 +56,8 @@ class Reading:
             self.text = re.sub(_ANY_GAP, "", written)
         elif not written.isascii():
             self.text = re.sub(_ANY, "", written)
+        if not written.isascii() and re.search(_FULL_WIDTH, self.text):
+            self.text = self.text.translate(_NARROW)
         self._differs = len(self.text) != len(written)
         self._read: list[int] = []  # where something is left out, in the reading
         self._left_out: list[int] = []  # how many characters are left out up to and with that place

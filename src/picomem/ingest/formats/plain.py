@@ -63,7 +63,7 @@ class Plain(LineFormat):
     def start(self, path: Path | None = None) -> State:
         state = State()
         if path is not None:
-            state.marks["name"] = path.name.removesuffix(".zst").removesuffix(".jsonl")[:200]
+            state.marks["name"] = path.name.removesuffix(".zst").removesuffix(".gz").removesuffix(".jsonl")[:200]
         return state
 
     def feed(self, state: State, line: Line) -> Sequence[Turn]:

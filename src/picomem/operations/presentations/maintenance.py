@@ -145,7 +145,8 @@ def checked(result: DoctorResult) -> Presentation:
     named = {"memories": "versions of memories"}
     rows = ", ".join(f"{count:,} {named.get(table, table)}" for table, count in result.checked.items()) or "no rows"
     if not result.findings:
-        return Presentation(blocks=(Sentence(f"Healthy: the file, {rows}, full text and vectors."),))
+        healthy = Sentence(f"Healthy: the file, {rows}, full text and vectors.")
+        return Presentation(blocks=(healthy,), warnings=tuple(result.warnings))
     findings = tuple(
         ("repaired" if finding.repaired else "problem", f"{finding.check}: {finding.problem}")
         for finding in result.findings
@@ -153,6 +154,7 @@ def checked(result: DoctorResult) -> Presentation:
     repair = not result.repair and any(finding.check not in _NOT_REPAIRED for finding in result.findings)
     return Presentation(
         blocks=(Sentence(f"Checked the file and {rows}."), Table(("state", "finding"), findings)),
+        warnings=tuple(result.warnings),
         next_steps=("`picomem doctor --repair` rebuilds what is derived.",) if repair else (),
     )
 

@@ -148,5 +148,5 @@ VALUES (:user, :agent, :project, :budget, :made_from, :page, :tokens, :left_out,
 ON CONFLICT (user_id, agent, project, budget) DO UPDATE SET made_from = excluded.made_from, page = excluded.page,
     tokens = excluded.tokens, left_out = excluded.left_out, row_hash = excluded.row_hash
 
--- name: memory_key
-SELECT key FROM memories WHERE user_id = :user AND id = :id ORDER BY version DESC LIMIT 1
+-- name: newest_version
+SELECT {memory_columns} FROM memories WHERE user_id = :user AND id = :id ORDER BY version DESC LIMIT 1
