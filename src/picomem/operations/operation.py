@@ -85,7 +85,8 @@ AS_DECLARED = ToolWording()
 class Operation:
     """One verb.
 
-    `group` is what people come for, under which a help text lists it. `request` is a frozen dataclass whose fields were made by `option`; `result` a dataclass of JSON-able values.
+    `group` is what people come for: a help text lists the verb there. `request` is a frozen dataclass whose fields were
+    made by `option`; `result` a dataclass of JSON-able values.
     `run(engine, request)` does it, or `run(engine, request, progress)` where `long` says so; `asynchronous` says that
     it waits on a network and is a coroutine. With `events` (their classes, by their types in JSON) it is `run(engine,
     request, tell)`, and awaits `tell(event)` for each event while it runs. `present(result)` describes how people see
