@@ -479,6 +479,7 @@ def test_the_folder_of_a_purged_session_does_not_survive_as_a_memorys_project(en
     assert not any(b"quincesmugglers" in path.read_bytes() for path in tmp_path.glob("memory.db*"))
 
 
+@pytest.mark.sqlite_file("looks at the lease of a purge in the file")
 @pytest.mark.requirement("X10")
 def test_doctor_says_that_a_purge_is_running_and_reports_no_damage(engine: Engine, db: Path) -> None:
     engine.remember("The amber harbour keeps its ledgers in a dry cellar", key="harbour")

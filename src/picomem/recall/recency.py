@@ -9,6 +9,7 @@ from picomem.records.memory import Memory, doubted_pairs
 
 CANDIDATE = 0.85  # what a candidate weighs beside a memory that was confirmed
 CLOSE = 0.25  # of the score: two decisions that hold the same words of a question and fit so nearly alike
+FAR = 0.7  # an older one that fits so much better was asked for itself
 OUTDATED = "older statement, perhaps outdated"
 UNCONFIRMED = "said in passing, not confirmed"
 
@@ -24,8 +25,11 @@ def newer_first(
     place = {records[doc].id: doc for doc in weighed}
     for newer, older in _oldest_first(doubted_pairs(records[doc] for doc in weighed)):
         first, second = place[newer.id], place[older.id]
+        if newer.is_candidate and not older.is_candidate:
+            continue  # what nobody confirmed neither outdates what somebody did nor stands before it
         remarks[second] = OUTDATED
-        if weighed[first] <= weighed[second]:
+        best = max(weighed.values())
+        if weighed[first] <= weighed[second] <= weighed[first] + FAR * best:
             weighed[first], weighed[second] = weighed[second], min(weighed[first], weighed[second] * 0.999)
     decisions = [doc for doc in weighed if records[doc].kind is Kind.DECISION and words.get(doc)]
     decisions.sort(key=lambda doc: (records[doc].valid_from, doc))
