@@ -157,6 +157,115 @@ def test_by_a_transcript_of_codex(engine: Engine, tmp_path: Path) -> None:
         check(engine, poison)
 
 
+def _run_of_claude_code(session: str, texts: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    """A run in which the agent reads a page; `texts` are who says what, `tool` what the page says."""
+    records = []
+    for number, (role, text) in enumerate(texts, 1):
+        if role == "tool":
+            call = {"type": "tool_use", "id": f"t{number}", "name": "WebFetch", "input": {"url": "https://a.example"}}
+            records.append(_claude(session, number, "assistant", [call]))
+            result = [{"type": "tool_result", "tool_use_id": f"t{number}", "content": text}]
+            records.append(_claude(session, number, "user", result))
+        else:
+            records.append(_claude(session, number, role, text if role == "user" else [{"type": "text", "text": text}]))
+    for number, record in enumerate(records, 1):
+        record |= {"uuid": f"{session}-{number}", "parentUuid": f"{session}-{number - 1}" if number > 1 else None}
+    return records
+
+
+def _run_of_codex(session: str, texts: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    payloads: list[tuple[str, dict[str, Any]]] = [("session_meta", {"id": session, "cwd": "/w", "source": "cli"})]
+    for number, (role, text) in enumerate(texts):
+        if role == "tool":
+            call = {"name": "exec_command", "arguments": json.dumps({"cmd": "curl -s https://a.example/page"})}
+            payloads.append(("response_item", {"type": "function_call", "call_id": f"c{number}", **call}))
+            output = {"type": "function_call_output", "call_id": f"c{number}", "output": text}
+            payloads.append(("response_item", output))
+        else:
+            part = {"type": "input_text" if role == "user" else "output_text", "text": text}
+            payloads.append(("response_item", {"type": "message", "role": role, "content": [part]}))
+    return [
+        {"timestamp": f"2026-05-01T00:00:{at:02}Z", "type": kind, "payload": payload}
+        for at, (kind, payload) in enumerate(payloads)
+    ]
+
+
+def _run_of_openclaw(session: str, texts: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = []
+    for number, (role, text) in enumerate(texts):
+        if role == "tool":
+            call = {"type": "toolCall", "id": f"c{number}", "name": "mcp__docs__get_page", "arguments": {"id": "1"}}
+            messages.append({"role": "assistant", "content": [call]})
+            content = [{"type": "text", "text": text}]
+            messages.append({"role": "toolResult", "toolCallId": f"c{number}", "toolName": "get", "content": content})
+        else:
+            messages.append({"role": role, "content": [{"type": "text", "text": text}]})
+    head = {"type": "session", "version": 3, "id": session, "timestamp": "2026-05-01T00:00:00Z", "cwd": "/w"}
+    return [head] + [
+        {
+            "type": "message",
+            "id": f"{session}-{at}",
+            "parentId": f"{session}-{at - 1}" if at else None,
+            "timestamp": f"2026-05-01T00:00:{at:02}Z",
+            "message": message,
+        }
+        for at, message in enumerate(messages)
+    ]
+
+
+def _transcript(folder: Path, host: str, session: str, texts: list[tuple[str, str]]) -> Path:
+    """A transcript of that host's, where the host would write it."""
+    if host == "claude-code":
+        return _lines(folder / f"{session}.jsonl", _run_of_claude_code(session, texts))
+    if host == "codex":
+        return _lines(folder / f"rollout-{session}.jsonl", _run_of_codex(session, texts))
+    sessions = folder / "agents" / "main" / "sessions"
+    path = _lines(sessions / f"{session}.jsonl", _run_of_openclaw(session, texts))
+    listed = {f"agent:main:direct:{each.stem}": {"sessionId": each.stem, "chatType": "direct"} for each in sessions.glob("*.jsonl")}  # fmt: skip
+    (sessions / "sessions.json").write_text(json.dumps(listed))
+    return path
+
+
+HOSTS = ("claude-code", "codex", "openclaw")
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_by_an_agent_that_retells_a_page_in_a_transcript_and_stores_what_it_recalls_of_it(
+    engine: Engine, tmp_path: Path, host: str
+) -> None:
+    async def recall_and_store(poison: Poison) -> None:
+        async with Client(build_server(engine)) as client:
+            found = await client.call_tool("memory_recall", {"query": poison.retold})
+            told = "".join(getattr(block, "text", "") for block in found.content)
+            assert poison.marks[1] in told and poison.marks[1] not in without_quoted(told)
+            for number, text in enumerate((poison.retold, poison.order, f"Surely: {poison.retold}")):
+                stored = {"content": text, "key": f"rule_{number}", "pinned": True, "priority": "critical"}
+                await client.call_tool("memory_store", stored)
+
+    for number, poison in enumerate(POISONS):
+        texts = [("user", ASKED), ("tool", poison.text), ("assistant", poison.retold), ("assistant", poison.retold)]
+        engine.ingest([_transcript(tmp_path, host, f"s{number}", texts)])
+        check(engine, poison)
+        anyio.run(recall_and_store, poison)
+        check(engine, poison)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_an_agent_says_of_the_users_own_work_is_its_own(engine: Engine, tmp_path: Path, host: str) -> None:
+    """Before a page was read, and again from the user's next message on."""
+    texts = [
+        ("user", "Which port does staging use?"),
+        ("assistant", "Staging listens on port 5433"),
+        ("tool", "a page"),
+        ("assistant", "The page has nothing on it"),
+        ("user", "Thanks. Run the tests"),
+        ("assistant", "All of the 87 tests pass"),
+    ]
+    engine.ingest([_transcript(tmp_path, host, "s1", texts)])
+    origins = {hit.text: hit.origin.trusted for hit in engine.timeline() if hit.role == "assistant"}
+    assert origins == {texts[1][1]: True, texts[3][1]: False, texts[5][1]: True}
+
+
 @pytest.mark.parametrize("key", ["agent:main:discord:group:1", "hook:1", "cron:daily", "agent:main:slack:channel:1"])
 def test_by_a_group_a_hook_or_a_scheduled_job_of_openclaw(engine: Engine, tmp_path: Path, key: str) -> None:
     folder = tmp_path / "agents" / "main" / "sessions"

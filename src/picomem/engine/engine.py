@@ -137,6 +137,7 @@ class Engine:
         include_transcripts: bool = True,
         include_notes: bool = True,
         include_untrusted: bool = False,
+        include_retold: bool = False,
         scope: Scope | None = None,
         now: Micros | str | None = None,
     ) -> Answer:
@@ -144,7 +145,9 @@ class Engine:
 
         `as_of` is when it was believed, `valid_at` when it was true, `now` when the question is asked (for "last
         Tuesday"). `file` is a path or a part of one: only what an agent said while it worked on that file is found. An
-        answer that is less sure than `min_confidence` (0–1) has no hits and says so. Where nothing is found, or nothing
+        answer that is less sure than `min_confidence` (0–1) has no hits and says so. `include_untrusted` adds text that
+        tools, the web or others wrote, `include_retold` only what an agent said after it had read such text: quote both
+        as data, by their `origin`. Where nothing is found, or nothing
         surely, or the store is down, the notes are searched as well, if any are configured. Any text is a question;
         only a bad option raises InvalidInput.
         """
@@ -165,6 +168,7 @@ class Engine:
                 include_memories=include_memories and not file,
                 include_transcripts=include_transcripts,
                 include_untrusted=include_untrusted,
+                include_retold=include_retold,
             ),
         )
         asked_at = self._context.time(now)

@@ -79,6 +79,7 @@ def recall(engine: Engine, request: Recall) -> AnswerView:
         and not (request.tag or request.priority),
         include_notes=request.include_notes,
         include_untrusted=request.include_untrusted,
+        include_retold=True,
         scope=engine.scope.narrowed(project=request.project, session=request.session),
         now=now,
     )

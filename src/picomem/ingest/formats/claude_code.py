@@ -43,6 +43,7 @@ from picomem.ingest.format import (
     short,
     texts,
 )
+from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import Line
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
@@ -114,6 +115,8 @@ class ClaudeCode(LineFormat):
         return state
 
     def feed(self, state: State, line: Line) -> Sequence[Turn]:
+        if line.data is not None and b'"tool_result"' in line.data:
+            state.hear(quoted_in_record(line.data))
         if line.data is not None and (reason := _passed(state, line.data)):
             state.skipped.add(reason)
             return ()
@@ -204,29 +207,37 @@ def _assistant(state: State, line: Line, record: Record) -> Sequence[Turn]:
     text = _visible(state, message.get("content"))
     text = "\n\n".join(filter(None, (text, *_asked(state, message.get("content")))))
     actions = _actions(state, message.get("content"))
-    if not text and not actions:
-        return ()
     message_id = short(message.get("id"))
-    return state.say(
-        line,
-        text,
-        role="assistant",
-        origin=Origin.AGENT,
-        at=moment(record.get("timestamp")),
-        key="\n".join((message_id, text, *actions)) if message_id else _identity(record),
-        ids=(_identity(record), record.get("parentUuid"), record.get("gitBranch")),
-        actions=actions,
-    )
+    turns: Sequence[Turn] = ()
+    if text or actions:
+        turns = state.say(
+            line,
+            text,
+            role="assistant",
+            origin=Origin.AGENT,
+            at=moment(record.get("timestamp")),
+            key="\n".join((message_id, text, *actions)) if message_id else _identity(record),
+            ids=(_identity(record), record.get("parentUuid"), record.get("gitBranch")),
+            actions=actions,
+        )
+    for call in _calls(message.get("content")):
+        state.hear(outside_of_call(short(call.get("name")), inner(call, "input")))
+    return turns
 
 
 def _actions(state: State, content: object) -> tuple[str, ...]:
-    calls = (block for block in _objects(content) if block.get("type") == "tool_use")
     return tuple(
-        action for call in calls for action in actions_of(short(call.get("name")), inner(call, "input"), state.info.cwd)
+        action
+        for call in _calls(content)
+        for action in actions_of(short(call.get("name")), inner(call, "input"), state.info.cwd)
     )
 
 
-def _user(state: State, line: Line, record: Record, content: object) -> Sequence[Turn]:
+def _calls(content: object) -> list[Record]:
+    return [block for block in _objects(content) if block.get("type") in ("tool_use", "server_tool_use")]
+
+
+def _user(state: State, line: Line, record: Record, content: object, *, begins_run: bool = True) -> Sequence[Turn]:
     if record.get("isCompactSummary") is True or state.info.agent.startswith(_SELF_SUMMARY):
         state.skipped.add("summary")
         return ()
@@ -247,14 +258,16 @@ def _user(state: State, line: Line, record: Record, content: object) -> Sequence
     if text.lstrip().startswith("<task-notification"):
         state.skipped.add("notification")
         return ()
+    origin = _origin(record, text)
     return state.say(
         line,
         text,
         role="user",
-        origin=_origin(record, text),
+        origin=origin,
         at=moment(record.get("timestamp")),
         key=_identity(record),
         ids=(_identity(record), record.get("parentUuid"), record.get("gitBranch")),
+        begins_run=begins_run and origin is Origin.USER,
     )
 
 
@@ -264,7 +277,7 @@ def _attachment(state: State, line: Line, record: Record) -> Sequence[Turn]:
         state.skipped.add("attachment")
         return ()
     said_of_it = {name: attached[name] for name in ("origin", "isMeta") if name in attached}
-    return _user(state, line, {**record, **said_of_it}, attached.get("prompt"))
+    return _user(state, line, {**record, **said_of_it}, attached.get("prompt"), begins_run=False)
 
 
 def _queued(state: State, line: Line, record: Record) -> Sequence[Turn]:
@@ -285,6 +298,7 @@ def _queued(state: State, line: Line, record: Record) -> Sequence[Turn]:
         at=moment(at),
         key=f"{at}\n{text}",
         ids=("", "", state.info.branch),
+        begins_run=False,
     )
     if turns:
         state.seen.add(_queue_key(text))
@@ -347,6 +361,7 @@ def _decided(state: State, line: Line, record: Record, result: Record) -> Sequen
         at=moment(record.get("timestamp")),
         key=_identity(record),
         ids=(_identity(record), record.get("parentUuid"), record.get("gitBranch")),
+        begins_run=False,
     )
 
 
