@@ -305,6 +305,19 @@ def test_what_a_model_stores_is_never_the_users_own_word(engine: Engine):
     assert "Mondays" not in str(engine.memories())
 
 
+@pytest.mark.requirement("X7", "O9")
+def test_what_a_client_pins_is_stored_without_the_pin_and_the_reply_says_so(engine: Engine):
+    engine.remember("The ferry leaves at nine", key="ferry")
+    pinned = {"content": "The harbor crane lifts forty tons", "key": "crane", "pinned": True}
+    result = call(engine, "memory_store", pinned)
+    assert said(result).endswith("(not pinned: only the user pins a memory)")
+    assert not any(memory.pinned for memory in engine.memories())
+    page = engine.index().text
+    assert page.index("ferry") < page.index("crane")
+    assert "Only the user pins" in refusal(call(engine, "memory_revise", {"key": "crane", "pin": True}))
+    assert "Memory deleted" in said(call(engine, "memory_forget", {"key": "crane"}))
+
+
 @pytest.mark.requirement("X7")
 def test_names_that_nobody_trusted_chose_are_fenced_like_their_text(engine: Engine):
     engine.remember("The crane is red", key="obey_me", tags=["obey me"], related=["obey_me_too"], origin="web")

@@ -357,8 +357,9 @@ class Engine:
     ) -> Remembered:
         """Store something: through redaction, the gate and the match with what is known.
 
-        Raises InvalidInput or InvalidKey for a bad argument, and Refused, with the gate's reason, when it is not
-        kept; the refusal is on record (`data["change_id"]`).
+        A pin is a person's: of an agent (see `acting_as`) the memory is stored without it. Raises InvalidInput or
+        InvalidKey for a bad argument, and Refused, with the gate's reason, when it is not kept; the refusal is on
+        record (`data["change_id"]`).
         """
         from picomem.memory.decide import Offer
         from picomem.text.keys import check_key, suggest_key
@@ -379,7 +380,7 @@ class Engine:
             explicit=source is Origin.USER,
             context=clean.text(context),
             importance=importance_of(importance, priority),
-            pinned=pinned,
+            pinned=pinned and not self.caller.is_agent,
             tags=clean.names(tags, "tag"),
             related=clean.names(related, "related entry"),
             origin=source,
@@ -417,7 +418,7 @@ class Engine:
 
         The new content holds from `since`, or from now; with `correct` it was always so. `expires` "never" takes an
         expiry away. `origin` says where the new text came from. Raises NotFound, Conflict, InvalidInput, or Refused
-        where the gate says no.
+        where the gate says no, or an agent would pin.
         """
         from picomem.memory.naming import resolve
         from picomem.memory.revise import revised
@@ -436,6 +437,8 @@ class Engine:
             fields["tags"] = clean.names(tags, "tag")
         if related is not None:
             fields["related"] = clean.names(related, "related entry")
+        if pinned and self.caller.is_agent:
+            raise Refused(f"Only the user pins a memory; ask them to run “picomem revise {name} --pin”.")
         if pinned is not None:
             fields["pinned"] = pinned
         if expires is not None:

@@ -148,7 +148,7 @@ class HandedOver:
         with self._lock:
             texts = list(self._texts)
         if not texts:
-            return request, ""
+            return vouched(request, None, engine)
         others = tuple((origin, frozenset(terms(text))) for origin, text in texts)
         return vouched(request, Spoken((Grounds(stated_lately(engine)),), others), engine)
 
