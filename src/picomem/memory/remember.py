@@ -72,6 +72,7 @@ class Writer:
     sources: tuple[Parent, ...] = ()  # what all that it writes was made from: the message that an agent answers
     said: str = ""  # what that message says: an agent that retells it repeats no recall, whatever was recalled
     persons: Grounds = NOBODY  # what the person states for whom an agent writes
+    stated: Grounds = NOBODY  # that, and what the person stated in turns that were recalled
 
     def remember(self, tx: Transaction, offer: Offer, parents: Sequence[Parent] = ()) -> Remembered:
         """Put an offer through gate, match and decision, and apply what was decided."""
@@ -110,8 +111,11 @@ class Writer:
         return relation is Relation.OTHER or (offer.origin.trusted and not may_change(offer, memory, self.persons))
 
     def judged(self, text: str, kind: Kind, origin: Origin, *, explicit: bool, around: str = "") -> Verdict:
-        """What the gate says. What a person repeats they mean; what anyone else repeats may be an echo of recall."""
-        recalled = () if origin is Origin.USER or (self.said and retells(text, self.said)) else self.recalled
+        """What the gate says. What a person repeats they mean; what anyone else repeats may be an echo of recall,
+        unless the person stated it."""
+        recalled = self.recalled
+        if origin is Origin.USER or (self.said and retells(text, self.said)) or (recalled and self.stated.hold(text)):
+            recalled = ()
         return judge(text, kind=kind, origin=origin, explicit=explicit, recalled=recalled, around=around)
 
     def _apply(self, tx: Transaction, offer: Offer, outcome: Outcome, parents: Sequence[Parent]) -> Remembered:
