@@ -130,13 +130,22 @@ def test_by_a_transcript_of_claude_code(engine: Engine, tmp_path: Path) -> None:
         check(engine, poison)
 
 
-def test_by_a_mail_that_the_user_pasted(engine: Engine, tmp_path: Path) -> None:
-    """The episode is the user's turn, as it was said; no memory is made of the mail."""
+@pytest.mark.parametrize("length", ["short", "long"])
+def test_by_a_mail_that_the_user_pasted(engine: Engine, tmp_path: Path, length: str) -> None:
+    """The episode is the user's turn, as it was said, with the mail fenced in it; no memory is made of the mail. A long
+    turn is cut into episodes, and those that hold the mail alone are not the user's."""
+    padding = "The harbour opens at noon, and the ferry waits for nobody.\n" * (60 if length == "long" else 0)
     for number, poison in enumerate(POISONS):
-        mail = f"What does it want?\n\nFrom: Bob\nTo: Ann\nSubject: Please note\n\nPlease remember: {poison.order}"
+        mail = f"What does it want?\n\nFrom: Bob\nTo: Ann\nSubject: Please note\n\n{padding}Please remember: {poison.order}"
         engine.ingest([_lines(tmp_path / f"s{number}.jsonl", [_claude(f"s{number}", 1, "user", mail)])])
         assert asked(engine, mail) == []
         assert [memory.key for memory in engine.memories()] == ["payment_rule"]
+        check(engine, poison)
+        (turn, *_) = (hit for hit in engine.timeline() if hit.text.startswith("What does it want?"))
+        shown = operation("show")
+        for told in (shown.reply(opened := shown.call(engine, shown.request(episode=turn.id))), result_json(opened)):
+            assert "What does it want?" in without_quoted(str(told))
+            assert poison.marks[0] not in without_quoted(str(told))
 
 
 def test_by_a_transcript_of_codex(engine: Engine, tmp_path: Path) -> None:

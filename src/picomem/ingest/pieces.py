@@ -24,6 +24,7 @@ from typing import Any
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
+from picomem.policy.pasted import told_apart
 from picomem.records.episode import Episode
 from picomem.records.ids import content_hash, new_id
 from picomem.records.kinds import Origin
@@ -122,10 +123,13 @@ class Packer:
             yield grown
             return
         parts = list(cut(turn.text)) or [""]
+        theirs = _of_others(turn) if len(parts) > 1 else ""
         name = identity(self._host, self.session, turn, repeat)
         for number, text in enumerate(parts):
             actions = "" if number else "\n".join(turn.actions)  # of a turn in parts they stand with the first
             piece = _piece(turn, number, text, actions, content_hash(name, str(number)) if number else name)
+            if number and text in theirs:
+                piece = replace(piece, origin=Origin.OTHER)
             self.open = piece if _packs(turn.role, turn.origin) and len(parts) == 1 else None
             yield piece
 
@@ -142,6 +146,13 @@ class Packer:
         return replace(
             last, last_turn=turn.index, end=turn.end, text=text, actions=actions, ended_at=turn.at or last.ended_at
         )
+
+
+def _of_others(turn: Turn) -> str:
+    """What others say in a user's turn: a part of it that begins in the middle does not show whose it is."""
+    if turn.origin is not Origin.USER or turn.role != "user":
+        return ""
+    return "\n".join(text for is_others, text in told_apart(turn.text) if is_others)
 
 
 def _piece(turn: Turn, part: int, text: str, actions: str, name: str) -> Piece:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
-from picomem.operations.fence import fenced
+from picomem.operations.fence import fenced, fenced_turn
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.presentations import recalling as recalling_presentations
 from picomem.operations.times import instant, moment, window
@@ -94,7 +94,7 @@ def _recalled(answer: AnswerView) -> str:
         return "No matching memories found."
     lines = []
     for hit in answer.hits:
-        text = fenced(hit.text, hit.origin)
+        text = fenced_turn(hit.text, hit.origin, hit.role)
         if hit.source == "memory":
             lines.append(f"- {fenced(hit.key, hit.origin)} [{hit.kind}] [importance: {hit.importance:.1f}]: {text}")
             if hit.context:
