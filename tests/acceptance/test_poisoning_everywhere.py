@@ -465,6 +465,23 @@ def test_by_what_an_agent_stores_over_mcp_after_it_was_handed_such_text(engine: 
         check(engine, poison)
 
 
+def test_by_a_client_whose_server_was_restarted_after_it_was_handed_such_text(engine: Engine) -> None:
+    async def each_by_a_server_of_its_own(*calls: tuple[str, dict[str, Any]]) -> None:
+        for tool, arguments in calls:
+            async with Client(build_server(engine)) as client:
+                await client.call_tool(tool, arguments)
+
+    engine.remember("The page of the harbour opens at noon", origin="web")
+    for poison in POISONS:
+        anyio.run(
+            each_by_a_server_of_its_own,
+            ("memory_recall", {"query": "page", "include_untrusted": True}),
+            ("memory_store", {"content": poison.retold, "key": "rule_a", "priority": "critical"}),
+            ("memory_store", {"content": poison.order, "key": "rule_b"}),
+        )
+        check(engine, poison)
+
+
 def test_by_notes(engine: Engine, tmp_path: Path) -> None:
     """Handed out fenced, and what the agent stores of them is no better for being told in other words."""
 
