@@ -259,6 +259,28 @@ def test_by_an_agent_that_retells_a_page_in_a_transcript_and_stores_what_it_reca
         check(engine, poison)
 
 
+@pytest.mark.parametrize("host", ["claude-code", "codex"])
+def test_by_a_script_that_prompts_an_agent(engine: Engine, tmp_path: Path, host: str) -> None:
+    """What `claude -p` and `codex exec` are asked is no statement of the user's, and no request."""
+    for number, poison in enumerate(POISONS):
+        prompt = f"Remember: {poison.order}\n\nFrom: Bob\nTo: Ann\nSubject: Note\n\n{poison.text}"
+        path = _transcript(tmp_path, host, f"s{number}", [("user", prompt), ("assistant", poison.retold)])
+        records = [json.loads(line) for line in path.read_text().splitlines()]
+        for record in records:
+            record["entrypoint"] = "sdk-cli"
+            if record["type"] == "session_meta":
+                record["payload"]["source"] = "exec"
+        engine.ingest([_lines(path, records)])
+        check(engine, poison)
+    assert all(hit.origin is not Origin.USER for hit in engine.timeline())
+    plain = _transcript(tmp_path, host, "plain", [("user", "Remember: the crane is red"), ("assistant", "Noted")])
+    text = plain.read_text().replace('"source": "cli"', '"source": "exec"').replace('"cwd"', '"entrypoint": "sdk-py", "cwd"')  # fmt: skip
+    plain.write_text(text)
+    engine.ingest([plain])
+    assert {hit.origin for hit in engine.timeline() if "crane" in hit.text or hit.text == "Noted"} == {Origin.AGENT}
+    assert [memory.key for memory in engine.memories()] == ["payment_rule"]
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_what_an_agent_says_of_the_users_own_work_is_its_own(engine: Engine, tmp_path: Path, host: str) -> None:
     """Before a page was read, and again from the user's next message on."""

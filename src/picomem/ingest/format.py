@@ -30,7 +30,7 @@ from picomem.ingest.branches import Branches
 from picomem.ingest.noise import clean, framing_tag, has_open_block
 from picomem.ingest.reader import Line
 from picomem.paths import named_path
-from picomem.policy.pasted import own_words
+from picomem.policy.pasted import own_words, pasted_words
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Skipped, TranscriptInfo, Turn
 from picomem.values import asdict, dataclass, field, replace
@@ -343,6 +343,12 @@ def texts(content: object, kinds: tuple[str, ...] = ("text",)) -> tuple[str, lis
             else:
                 others.append(kind if isinstance(kind, str) else "")
     return "\n\n".join(said), others
+
+
+def of_a_program(text: str) -> Origin:
+    """Whose words a prompt is that a script or another program sent: an agent's, and somebody else's where a text of
+    others is shown in it."""
+    return Origin.OTHER if pasted_words(text) else Origin.AGENT
 
 
 def _says_something(text: str) -> bool:

@@ -12,6 +12,8 @@ relies on:
   type `queued_command` or as a message.
 - A tool's result that is the person's: `toolUseResult.answers` to what AskUserQuestion asked, and the plan of
   ExitPlanMode that they approved. Only the result of such a call is read, for a tool can print the same sentences.
+- `entrypoint` names what began the session: "sdk-cli" (`claude -p`), "sdk-py" and "sdk-ts" are programs, and no person
+  is known to have written their prompts.
 - In a team of agents records carry `teamName`, and `agentName` in a teammate's session: what stands there in a user's
   place may be another agent's, so none of it is taken for the user's.
 - A sub-agent writes a file of its own, with `isSidechain` and `agentId` in each line and the parent's
@@ -39,6 +41,7 @@ from picomem.ingest.format import (
     inner,
     moment,
     moved,
+    of_a_program,
     record_in,
     short,
     texts,
@@ -74,6 +77,7 @@ _BLOCKS = {
     "document": "attachment",
 }
 _HUMAN = ("", "user", "human", "typed", "sdk", "prompt", "queued", "cli")
+_BY_A_PROGRAM = "sdk"  # how the entrypoint of `claude -p` and of the SDKs begins
 _COMPACTED = "This session is being continued from a previous conversation"
 _SELF_SUMMARY = "acompact"
 _QUESTION = "AskUserQuestion"
@@ -397,4 +401,6 @@ def _origin(record: Record, text: str) -> Origin:
         kind = source.get("kind") if isinstance(source, dict) else source
         if isinstance(kind, str) and kind.lower() not in _HUMAN:
             return Origin.OTHER
+    if short(record.get("entrypoint")).startswith(_BY_A_PROGRAM):
+        return of_a_program(text)
     return Origin.USER

@@ -25,6 +25,7 @@ from picomem.ingest.format import (
     inner,
     moment,
     moved,
+    of_a_program,
     record_in,
     record_of,
     short,
@@ -79,6 +80,7 @@ _TOLD = (
 )
 _EDITOR = "# Context from my IDE setup:"
 _REQUEST = "## My request for Codex:"
+_BY_A_PROGRAM = ("codex_exec", "codex_sdk")  # how the originator begins where a script sends the prompts
 _NAME = re.compile(r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([0-9a-fA-F-]{36})\.jsonl")
 _ENVELOPE = re.compile(
     rb'\{"timestamp":"[^"\\]*",(?:"ordinal":[0-9]+,)?"type":"([a-z_]+)","payload":\{(?:"type":"([a-z_]+)")?'
@@ -177,6 +179,8 @@ def _describe(state: State, meta: Record, at: int | None) -> None:
         spawned = inner(subagent, "thread_spawn") if isinstance(subagent, dict) else {}
         state.marks["subagent"] = "1"
         state.note(parent_session=spawned.get("parent_thread_id") or meta.get("parent_thread_id"))
+    elif source == "exec" or short(meta.get("originator")).startswith(_BY_A_PROGRAM):
+        state.marks["program"] = "1"
     state.note(
         session=meta.get("id") or meta.get("session_id"),
         cwd=meta.get("cwd"),
@@ -293,16 +297,17 @@ def _say(
 ) -> Sequence[Turn]:
     state.note(session=state.marks.get("session"))
     agent = role == "assistant" or "subagent" in state.marks
+    by_a_program = not agent and "program" in state.marks
     return state.say(
         line,
         text,
         role=role,
-        origin=Origin.AGENT if agent else Origin.USER,
+        origin=Origin.AGENT if agent else of_a_program(text) if by_a_program else Origin.USER,
         at=at,
         key=key,
         ids=(item_id, "", state.info.branch),
         actions=actions,
-        begins_run=not agent,
+        begins_run=not agent and not by_a_program,
     )
 
 
