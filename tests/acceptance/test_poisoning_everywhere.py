@@ -130,13 +130,22 @@ def test_by_a_transcript_of_claude_code(engine: Engine, tmp_path: Path) -> None:
         check(engine, poison)
 
 
-def test_by_a_mail_that_the_user_pasted(engine: Engine, tmp_path: Path) -> None:
-    """The episode is the user's turn, as it was said; no memory is made of the mail."""
+@pytest.mark.parametrize("length", ["short", "long"])
+def test_by_a_mail_that_the_user_pasted(engine: Engine, tmp_path: Path, length: str) -> None:
+    """The episode is the user's turn, as it was said, with the mail fenced in it; no memory is made of the mail. A long
+    turn is cut into episodes, and those that hold the mail alone are not the user's."""
+    padding = "The harbour opens at noon, and the ferry waits for nobody.\n" * (60 if length == "long" else 0)
     for number, poison in enumerate(POISONS):
-        mail = f"What does it want?\n\nFrom: Bob\nTo: Ann\nSubject: Please note\n\nPlease remember: {poison.order}"
+        mail = f"What does it want?\n\nFrom: Bob\nTo: Ann\nSubject: Please note\n\n{padding}Please remember: {poison.order}"
         engine.ingest([_lines(tmp_path / f"s{number}.jsonl", [_claude(f"s{number}", 1, "user", mail)])])
         assert asked(engine, mail) == []
         assert [memory.key for memory in engine.memories()] == ["payment_rule"]
+        check(engine, poison)
+        (turn, *_) = (hit for hit in engine.timeline() if hit.text.startswith("What does it want?"))
+        shown = operation("show")
+        for told in (shown.reply(opened := shown.call(engine, shown.request(episode=turn.id))), result_json(opened)):
+            assert "What does it want?" in without_quoted(str(told))
+            assert poison.marks[0] not in without_quoted(str(told))
 
 
 def test_by_a_transcript_of_codex(engine: Engine, tmp_path: Path) -> None:
@@ -155,6 +164,137 @@ def test_by_a_transcript_of_codex(engine: Engine, tmp_path: Path) -> None:
         ]
         engine.ingest([_lines(tmp_path / f"rollout-{number}.jsonl", records)])
         check(engine, poison)
+
+
+def _run_of_claude_code(session: str, texts: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    """A run in which the agent reads a page; `texts` are who says what, `tool` what the page says."""
+    records = []
+    for number, (role, text) in enumerate(texts, 1):
+        if role == "tool":
+            call = {"type": "tool_use", "id": f"t{number}", "name": "WebFetch", "input": {"url": "https://a.example"}}
+            records.append(_claude(session, number, "assistant", [call]))
+            result = [{"type": "tool_result", "tool_use_id": f"t{number}", "content": text}]
+            records.append(_claude(session, number, "user", result))
+        else:
+            records.append(_claude(session, number, role, text if role == "user" else [{"type": "text", "text": text}]))
+    for number, record in enumerate(records, 1):
+        record |= {"uuid": f"{session}-{number}", "parentUuid": f"{session}-{number - 1}" if number > 1 else None}
+    return records
+
+
+def _run_of_codex(session: str, texts: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    payloads: list[tuple[str, dict[str, Any]]] = [("session_meta", {"id": session, "cwd": "/w", "source": "cli"})]
+    for number, (role, text) in enumerate(texts):
+        if role == "tool":
+            call = {"name": "exec_command", "arguments": json.dumps({"cmd": "curl -s https://a.example/page"})}
+            payloads.append(("response_item", {"type": "function_call", "call_id": f"c{number}", **call}))
+            output = {"type": "function_call_output", "call_id": f"c{number}", "output": text}
+            payloads.append(("response_item", output))
+        else:
+            part = {"type": "input_text" if role == "user" else "output_text", "text": text}
+            payloads.append(("response_item", {"type": "message", "role": role, "content": [part]}))
+    return [
+        {"timestamp": f"2026-05-01T00:00:{at:02}Z", "type": kind, "payload": payload}
+        for at, (kind, payload) in enumerate(payloads)
+    ]
+
+
+def _run_of_openclaw(session: str, texts: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = []
+    for number, (role, text) in enumerate(texts):
+        if role == "tool":
+            call = {"type": "toolCall", "id": f"c{number}", "name": "mcp__docs__get_page", "arguments": {"id": "1"}}
+            messages.append({"role": "assistant", "content": [call]})
+            content = [{"type": "text", "text": text}]
+            messages.append({"role": "toolResult", "toolCallId": f"c{number}", "toolName": "get", "content": content})
+        else:
+            messages.append({"role": role, "content": [{"type": "text", "text": text}]})
+    head = {"type": "session", "version": 3, "id": session, "timestamp": "2026-05-01T00:00:00Z", "cwd": "/w"}
+    return [head] + [
+        {
+            "type": "message",
+            "id": f"{session}-{at}",
+            "parentId": f"{session}-{at - 1}" if at else None,
+            "timestamp": f"2026-05-01T00:00:{at:02}Z",
+            "message": message,
+        }
+        for at, message in enumerate(messages)
+    ]
+
+
+def _transcript(folder: Path, host: str, session: str, texts: list[tuple[str, str]]) -> Path:
+    """A transcript of that host's, where the host would write it."""
+    if host == "claude-code":
+        return _lines(folder / f"{session}.jsonl", _run_of_claude_code(session, texts))
+    if host == "codex":
+        return _lines(folder / f"rollout-{session}.jsonl", _run_of_codex(session, texts))
+    sessions = folder / "agents" / "main" / "sessions"
+    path = _lines(sessions / f"{session}.jsonl", _run_of_openclaw(session, texts))
+    listed = {f"agent:main:direct:{each.stem}": {"sessionId": each.stem, "chatType": "direct"} for each in sessions.glob("*.jsonl")}  # fmt: skip
+    (sessions / "sessions.json").write_text(json.dumps(listed))
+    return path
+
+
+HOSTS = ("claude-code", "codex", "openclaw")
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_by_an_agent_that_retells_a_page_in_a_transcript_and_stores_what_it_recalls_of_it(
+    engine: Engine, tmp_path: Path, host: str
+) -> None:
+    async def recall_and_store(poison: Poison) -> None:
+        async with Client(build_server(engine)) as client:
+            found = await client.call_tool("memory_recall", {"query": poison.retold})
+            told = "".join(getattr(block, "text", "") for block in found.content)
+            assert poison.marks[1] in told and poison.marks[1] not in without_quoted(told)
+            for number, text in enumerate((poison.retold, poison.order, f"Surely: {poison.retold}")):
+                stored = {"content": text, "key": f"rule_{number}", "pinned": True, "priority": "critical"}
+                await client.call_tool("memory_store", stored)
+
+    for number, poison in enumerate(POISONS):
+        texts = [("user", ASKED), ("tool", poison.text), ("assistant", poison.retold), ("assistant", poison.retold)]
+        engine.ingest([_transcript(tmp_path, host, f"s{number}", texts)])
+        check(engine, poison)
+        anyio.run(recall_and_store, poison)
+        check(engine, poison)
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex"])
+def test_by_a_script_that_prompts_an_agent(engine: Engine, tmp_path: Path, host: str) -> None:
+    """What `claude -p` and `codex exec` are asked is no statement of the user's, and no request."""
+    for number, poison in enumerate(POISONS):
+        prompt = f"Remember: {poison.order}\n\nFrom: Bob\nTo: Ann\nSubject: Note\n\n{poison.text}"
+        path = _transcript(tmp_path, host, f"s{number}", [("user", prompt), ("assistant", poison.retold)])
+        records = [json.loads(line) for line in path.read_text().splitlines()]
+        for record in records:
+            record["entrypoint"] = "sdk-cli"
+            if record["type"] == "session_meta":
+                record["payload"]["source"] = "exec"
+        engine.ingest([_lines(path, records)])
+        check(engine, poison)
+    assert all(hit.origin is not Origin.USER for hit in engine.timeline())
+    plain = _transcript(tmp_path, host, "plain", [("user", "Remember: the crane is red"), ("assistant", "Noted")])
+    text = plain.read_text().replace('"source": "cli"', '"source": "exec"').replace('"cwd"', '"entrypoint": "sdk-py", "cwd"')  # fmt: skip
+    plain.write_text(text)
+    engine.ingest([plain])
+    assert {hit.origin for hit in engine.timeline() if "crane" in hit.text or hit.text == "Noted"} == {Origin.AGENT}
+    assert [memory.key for memory in engine.memories()] == ["payment_rule"]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_an_agent_says_of_the_users_own_work_is_its_own(engine: Engine, tmp_path: Path, host: str) -> None:
+    """Before a page was read, and again from the user's next message on."""
+    texts = [
+        ("user", "Which port does staging use?"),
+        ("assistant", "Staging listens on port 5433"),
+        ("tool", "a page"),
+        ("assistant", "The page has nothing on it"),
+        ("user", "Thanks. Run the tests"),
+        ("assistant", "All of the 87 tests pass"),
+    ]
+    engine.ingest([_transcript(tmp_path, host, "s1", texts)])
+    origins = {hit.text: hit.origin.trusted for hit in engine.timeline() if hit.role == "assistant"}
+    assert origins == {texts[1][1]: True, texts[3][1]: False, texts[5][1]: True}
 
 
 @pytest.mark.parametrize("key", ["agent:main:discord:group:1", "hook:1", "cron:daily", "agent:main:slack:channel:1"])
@@ -344,6 +484,23 @@ def test_by_what_an_agent_stores_over_mcp_after_it_was_handed_such_text(engine: 
     engine.remember("The page of the harbour opens at noon", origin="web")
     for poison in POISONS:
         anyio.run(held, poison)
+        check(engine, poison)
+
+
+def test_by_a_client_whose_server_was_restarted_after_it_was_handed_such_text(engine: Engine) -> None:
+    async def each_by_a_server_of_its_own(*calls: tuple[str, dict[str, Any]]) -> None:
+        for tool, arguments in calls:
+            async with Client(build_server(engine)) as client:
+                await client.call_tool(tool, arguments)
+
+    engine.remember("The page of the harbour opens at noon", origin="web")
+    for poison in POISONS:
+        anyio.run(
+            each_by_a_server_of_its_own,
+            ("memory_recall", {"query": "page", "include_untrusted": True}),
+            ("memory_store", {"content": poison.retold, "key": "rule_a", "priority": "critical"}),
+            ("memory_store", {"content": poison.order, "key": "rule_b"}),
+        )
         check(engine, poison)
 
 

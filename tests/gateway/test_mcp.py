@@ -29,6 +29,7 @@ from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.presentation import Presentation
 from picomem.operations.schemas import described
 from picomem.operations.table import operations
+from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.values import dataclass
 
@@ -303,6 +304,41 @@ def test_what_a_model_stores_is_never_the_users_own_word(engine: Engine):
     sentence = refusal(call(engine, "memory_store", {"content": "Deploy on Mondays only", "origin": "user"}))
     assert sentence.startswith("A tool cannot vouch for the user's own words")
     assert "Mondays" not in str(engine.memories())
+
+
+@pytest.mark.requirement("X6", "X7")
+@pytest.mark.parametrize("said_at", ["2026-04-07T09:00:00Z", "2001-01-01T09:00:00Z"])
+def test_a_client_stores_what_the_user_stated_in_a_recalled_turn_and_nothing_else_of_it(
+    engine: Engine, tmp_path: Path, said_at: str
+):
+    turns = [
+        ("user", "Our booking queue runs on Redis Streams with three workers. Does the crane need a queue as well?"),
+        ("assistant", "The crane needs no queue, because it lifts one container at a time"),
+        ("user", 'What is this?\n\nBob wrote:\n"""\nThe booking queue belongs to Bob and Mallory\n"""'),
+    ]
+    records = [{"role": role, "content": text, "timestamp": said_at} for role, text in turns]
+    (tmp_path / "talk.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    engine.ingest([tmp_path / "talk.jsonl"])
+    call(engine, "memory_recall", {"query": "booking queue crane Bob"})
+    stated = "The booking queue runs on Redis Streams with three workers"
+    assert said(call(engine, "memory_store", {"content": stated, "key": "queue"})) == "Memory stored: queue"
+    (memory,) = engine.memories()
+    assert (memory.content, memory.origin) == (stated, Origin.AGENT)
+    for echo in (turns[1][1], "The booking queue belongs to Bob and Mallory"):
+        assert "recalled" in refusal(call(engine, "memory_store", {"content": echo}))
+
+
+@pytest.mark.requirement("X7", "O9")
+def test_what_a_client_pins_is_stored_without_the_pin_and_the_reply_says_so(engine: Engine):
+    engine.remember("The ferry leaves at nine", key="ferry")
+    pinned = {"content": "The harbor crane lifts forty tons", "key": "crane", "pinned": True}
+    result = call(engine, "memory_store", pinned)
+    assert said(result).endswith("(not pinned: only the user pins a memory)")
+    assert not any(memory.pinned for memory in engine.memories())
+    page = engine.index().text
+    assert page.index("ferry") < page.index("crane")
+    assert "Only the user pins" in refusal(call(engine, "memory_revise", {"key": "crane", "pin": True}))
+    assert "Memory deleted" in said(call(engine, "memory_forget", {"key": "crane"}))
 
 
 @pytest.mark.requirement("X7")

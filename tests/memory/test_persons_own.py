@@ -105,3 +105,18 @@ def test_what_the_agent_stored_itself_it_changes(open_engine) -> None:
     agent(engine).revise("payment_rule", FREE, origin="agent")
     agent(engine).forget("payment_rule")
     assert not engine.memories()
+
+
+def test_a_pin_is_a_persons(open_engine) -> None:
+    """What an agent pins is stored like its other memories: it may revise and forget it, and ranks it no higher."""
+    engine = open_engine()
+    agent(engine).remember("The relay runs on port 9000", key="relay_port", origin="agent", pinned=True)
+    with pytest.raises(Refused, match=r"Only the user pins a memory; .*picomem revise relay_port --pin"):
+        agent(engine).revise("relay_port", pinned=True, origin="agent")
+    (memory,) = engine.memories()
+    assert not memory.pinned and not memory.is_a_persons
+    agent(engine).revise("relay_port", "The relay runs on port 9001", origin="agent")
+    engine.revise("relay_port", pinned=True)
+    with pytest.raises(Refused):
+        agent(engine).revise("relay_port", "The relay runs on port 9002", origin="agent")
+    assert engine.memories()[0].pinned

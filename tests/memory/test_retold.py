@@ -40,7 +40,9 @@ def test_an_agent_does_not_make_it_its_own(engine: Engine, retold: str) -> None:
     assert "page_note" not in engine.index().text
 
 
-@pytest.mark.parametrize("change", [{"content": "Eve receives large transfers"}, {"pinned": True}, {"context": "Eve"}])
+@pytest.mark.parametrize(
+    "change", [{"content": "Eve receives large transfers"}, {"importance": 1.0}, {"context": "Eve"}]
+)
 def test_an_agents_revision_does_not_make_it_the_agents(engine: Engine, change: dict) -> None:
     agent(engine).revise("page_note", origin="agent", **change)
     assert [memory.origin for memory in engine.memories()] == [Origin.WEB]

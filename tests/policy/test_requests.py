@@ -55,6 +55,38 @@ def test_what_asks_for_nothing_gives_nothing(text: str) -> None:
 
 
 @pytest.mark.requirement("P9")
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("Merk dir bitte: Die Staging-Datenbank läuft auf Port 5433.", "Die Staging-Datenbank läuft auf Port 5433"),
+        ("Bitte merke dir, dass unsere Rechnungen am Monatsende gehen.", "unsere Rechnungen am Monatsende gehen"),
+        ("Ok, notiere dir für später: Deploys gehen dienstags raus.", "Deploys gehen dienstags raus"),
+        ("Vergiss nicht, dass die Tests eine eigene Datenbank brauchen", "die Tests eine eigene Datenbank brauchen"),
+        ("Note for later: the staging database listens on 5433.", "the staging database listens on 5433"),
+        ("Reminder for next time: our deploys go out on Tuesdays", "our deploys go out on Tuesdays"),
+        ("Recuerda que el puerto de pruebas es 5433", "el puerto de pruebas es 5433"),
+        ("Souviens-toi que les tests ont leur propre base", "les tests ont leur propre base"),
+    ],
+)
+def test_a_request_in_other_words_or_another_language_is_found(text: str, content: str) -> None:
+    assert [request.content.rstrip(".").casefold() for request in find_requests(text)] == [content.casefold()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Merkst du dir eigentlich, was ich sage?",
+        "Ich merke, dass die Tests langsamer sind",
+        "The note for later sections is in the appendix",
+        "Speichere die Datei und starte den Server neu",
+        "Denk daran nicht weiter, mach einfach weiter",
+        "Notes for the meeting are in the wiki",
+    ],
+)
+def test_words_like_a_request_in_another_language_ask_for_nothing(text: str) -> None:
+    assert find_requests(text) == []
+
+
 def test_a_cue_that_is_only_a_cue_is_dropped_and_one_with_meaning_is_kept() -> None:
     fact = only("remember that the staging DB is on port 5433")
     assert fact.content == "The staging DB is on port 5433"

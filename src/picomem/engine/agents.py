@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from picomem.engine.engine import Engine
 from picomem.errors import StoreError
+from picomem.records.kinds import Origin
 from picomem.values import replace
 
 if TYPE_CHECKING:
@@ -28,9 +30,28 @@ def answered(engine: Engine, reply: str, presented: Iterable[str], data: object)
     engine._context.handed_out().keep_answer(pieces_of(reply, presented, data))
 
 
+def keep_quotes(engine: Engine, quotes: Sequence[tuple[Origin, str]]) -> None:
+    """Know quotes of what nobody trusted wrote again after a restart (memory/handed_over.py). A store that cannot be
+    written now is no reason not to answer."""
+    from picomem.memory import handed_over
+
+    if quotes and not engine.read_only:
+        with suppress(StoreError), engine._context.connector.write(engine.scope) as tx:
+            handed_over.keep(tx, engine.scope, quotes, engine.now())
+
+
+def quotes_in_sight(engine: Engine, text: str) -> list[tuple[Origin, frozenset[str]]]:
+    """Of the quotes that were kept, those that an agent may have in its sight when it stores `text`."""
+    from picomem.memory import handed_over
+
+    with engine._context.connector.read() as tx:
+        kept = handed_over.load(tx, engine.scope, engine.now())
+        return handed_over.in_sight(tx, kept, text, engine.now())
+
+
 def stated_lately(engine: Engine) -> list[str]:
-    """What the user said in the transcripts of the last day, the latest first."""
-    return engine._context.stated_lately()
+    """What the user said in the transcripts of the last day, the latest first, and in turns that were recalled."""
+    return list(dict.fromkeys((*engine._context.stated_lately(), *engine._context.handed_out().users_own())))
 
 
 def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Remembered]:

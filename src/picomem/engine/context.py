@@ -73,6 +73,7 @@ class Context:
         from picomem.memory.remember import Writer
         from picomem.policy.statements import Grounds
 
+        users_own = self.handed_out().users_own() if self.caller.is_agent else ()
         made_by = self.vectors()
         store = made_by.store_memory if made_by else None
         return Writer(
@@ -85,6 +86,7 @@ class Context:
             sources=self.sources,
             said=self.said,
             persons=Grounds(said),
+            stated=Grounds((*said, *users_own)),
         )
 
     def vectors(self) -> Vectors | None:

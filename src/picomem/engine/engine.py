@@ -137,6 +137,7 @@ class Engine:
         include_transcripts: bool = True,
         include_notes: bool = True,
         include_untrusted: bool = False,
+        include_retold: bool = False,
         scope: Scope | None = None,
         now: Micros | str | None = None,
     ) -> Answer:
@@ -144,7 +145,9 @@ class Engine:
 
         `as_of` is when it was believed, `valid_at` when it was true, `now` when the question is asked (for "last
         Tuesday"). `file` is a path or a part of one: only what an agent said while it worked on that file is found. An
-        answer that is less sure than `min_confidence` (0–1) has no hits and says so. Where nothing is found, or nothing
+        answer that is less sure than `min_confidence` (0–1) has no hits and says so. `include_untrusted` adds text that
+        tools, the web or others wrote, `include_retold` only what an agent said after it had read such text: quote both
+        as data, by their `origin`. Where nothing is found, or nothing
         surely, or the store is down, the notes are searched as well, if any are configured. Any text is a question;
         only a bad option raises InvalidInput.
         """
@@ -165,6 +168,7 @@ class Engine:
                 include_memories=include_memories and not file,
                 include_transcripts=include_transcripts,
                 include_untrusted=include_untrusted,
+                include_retold=include_retold,
             ),
         )
         asked_at = self._context.time(now)
@@ -353,8 +357,9 @@ class Engine:
     ) -> Remembered:
         """Store something: through redaction, the gate and the match with what is known.
 
-        Raises InvalidInput or InvalidKey for a bad argument, and Refused, with the gate's reason, when it is not
-        kept; the refusal is on record (`data["change_id"]`).
+        A pin is a person's: of an agent (see `acting_as`) the memory is stored without it. Raises InvalidInput or
+        InvalidKey for a bad argument, and Refused, with the gate's reason, when it is not kept; the refusal is on
+        record (`data["change_id"]`).
         """
         from picomem.memory.decide import Offer
         from picomem.text.keys import check_key, suggest_key
@@ -375,7 +380,7 @@ class Engine:
             explicit=source is Origin.USER,
             context=clean.text(context),
             importance=importance_of(importance, priority),
-            pinned=pinned,
+            pinned=pinned and not self.caller.is_agent,
             tags=clean.names(tags, "tag"),
             related=clean.names(related, "related entry"),
             origin=source,
@@ -413,7 +418,7 @@ class Engine:
 
         The new content holds from `since`, or from now; with `correct` it was always so. `expires` "never" takes an
         expiry away. `origin` says where the new text came from. Raises NotFound, Conflict, InvalidInput, or Refused
-        where the gate says no.
+        where the gate says no, or an agent would pin.
         """
         from picomem.memory.naming import resolve
         from picomem.memory.revise import revised
@@ -432,6 +437,8 @@ class Engine:
             fields["tags"] = clean.names(tags, "tag")
         if related is not None:
             fields["related"] = clean.names(related, "related entry")
+        if pinned and self.caller.is_agent:
+            raise Refused(f"Only the user pins a memory; ask them to run “picomem revise {name} --pin”.")
         if pinned is not None:
             fields["pinned"] = pinned
         if expires is not None:

@@ -59,7 +59,7 @@ class Eraser:
         from picomem.erasure.inventory import choice, held
         from picomem.erasure.plan import Choice, plan
         from picomem.erasure.purge import erase
-        from picomem.store import tombstones
+        from picomem.store import marks, tombstones
         from picomem.store.connector import EVERYONE
 
         # Of everyone: full text of a damaged row is made anew with that of all users.
@@ -76,6 +76,7 @@ class Eraser:
                     raise
                 chosen = Choice()  # it went before; what is left of it is to be done
             made = plan(found, chosen)
+            marks.remove(tx, self._context.scope, marks.HANDED_OVER)
             if made.empty:
                 return is_begun, None
             erased = erase(tx, self._context.writer("purge"), self._context.scope, found, chosen, made)

@@ -112,7 +112,8 @@ def _texts(engine: Engine) -> Iterator[_Result]:
         if memory.origin.trusted:
             place = f"memory {memory.key}"
             yield _Result(source="memory", id=memory.id, session=memory.scope.session, place=place, text=memory.content)
-    yield from (_result(hit) for hit in engine.timeline(limit=_EVERYTHING) if hit.origin.trusted)
+    episodes = engine.timeline(limit=_EVERYTHING)
+    yield from (_result(hit) for hit in episodes if hit.origin.trusted or hit.role == "assistant")
 
 
 def _result(hit: Hit) -> _Result:
@@ -134,7 +135,12 @@ def _asked(engine: Engine, way: Variant, questions: Sequence[OwnQuestion], tell:
         tell(f"{way.name}: {number} of {len(questions)} questions")
         began = perf_counter()
         answer = engine.recall(
-            question.text, now=question.asked_at, limit=limit, token_budget=budget, include_notes=False
+            question.text,
+            now=question.asked_at,
+            limit=limit,
+            token_budget=budget,
+            include_notes=False,
+            include_retold=True,  # as `picomem recall` does
         )
         seconds = perf_counter() - began
         found = [_result(hit) for hit in answer.hits]

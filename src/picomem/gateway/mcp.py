@@ -44,7 +44,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from picomem.consolidation.review import Spoken
-from picomem.engine.agents import stated_lately
+from picomem.engine.agents import keep_quotes, quotes_in_sight, stated_lately
 from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput, PicomemError
 from picomem.operations import table
@@ -56,6 +56,7 @@ from picomem.policy.statements import Grounds
 from picomem.records.fence import quoted_in
 from picomem.records.kinds import Origin
 from picomem.text.terms import terms
+from picomem.values import asdict
 from picomem.version import __version__
 
 INDEX = next(operation for operation in table.operations() if operation.resource)
@@ -122,18 +123,19 @@ class Tool:
         result = result_for_agents(result, self._tools)
         told, reply = result_json(result), self._operation.reply(result)
         # What the client stores and gets back is not handed to it; a question with the words of a page is no such text.
-        handed.note([reply, told], _texts_in(arguments) if self._operation.stores_request else ())
+        handed.note(engine, [reply, told], _texts_in(arguments) if self._operation.stores_request else ())
         return types.CallToolResult(content=[types.TextContent(text=reply + note)], structured_content=told)
 
 
 class HandedOver:
-    """What nobody trusted wrote of all that a server has handed to its client. Safe to share between threads."""
+    """What nobody trusted wrote of all that a server has handed to its client, or another server of the user's lately
+    (memory/handed_over.py): a client goes on when its server is restarted. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._texts: dict[tuple[Origin, str], None] = {}
         self._lock = Lock()
 
-    def note(self, told: Any, own: Iterable[str] = ()) -> None:
+    def note(self, engine: Engine, told: Any, own: Iterable[str] = ()) -> None:
         """A result goes out; `own` are texts of the client's that come back in it."""
         sent = {term for text in own for term in terms(text)}
         quotes = (quote for text in _texts_in(told) for quote in quoted_in(text))
@@ -142,15 +144,16 @@ class HandedOver:
             self._texts |= dict.fromkeys(quoted)
             for oldest in list(self._texts)[:-_MOST_KEPT]:
                 del self._texts[oldest]
+        keep_quotes(engine, list(dict.fromkeys(quoted)))
 
     def vouched(self, engine: Engine, request: Any) -> tuple[Any, str]:
         """The request with the origin that its words have, and what the client is to know of that."""
         with self._lock:
             texts = list(self._texts)
-        if not texts:
-            return request, ""
-        others = tuple((origin, frozenset(terms(text))) for origin, text in texts)
-        return vouched(request, Spoken((Grounds(stated_lately(engine)),), others), engine)
+        others = [(origin, frozenset(terms(text))) for origin, text in texts]
+        others += quotes_in_sight(engine, " ".join(_texts_in(asdict(request))))
+        spoken = Spoken((Grounds(stated_lately(engine)),), tuple(others)) if others else None
+        return vouched(request, spoken, engine)
 
 
 def _words(quote: str) -> Iterable[str]:

@@ -34,7 +34,7 @@ def actions_of(tool: str, given: Mapping[str, Any], cwd: str = "") -> tuple[str,
 
 
 def _actions(tool: str, given: Mapping[str, Any], cwd: str) -> Iterator[str]:
-    command = _command(given)
+    command = command_of(given)
     patched = _PATCHED.findall(command or _text(given, ("input", "patch")))
     if patched:
         for what, path in patched[:_MOST_FILES]:
@@ -61,8 +61,9 @@ def _verb(tool: str) -> str:
     return ""
 
 
-def _command(given: Mapping[str, Any]) -> str:
-    """A command as one line of a shell; hosts write it as a text, or as a list of which a shell may be the first."""
+def command_of(given: Mapping[str, Any]) -> str:
+    """The command of a call, as for a shell; empty where the call runs none. Hosts write a command as a text, or as a
+    list of which a shell may be the first."""
     value = next((given[name] for name in _COMMANDS if given.get(name)), "")
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         is_script = len(value) > 2 and value[1] in ("-c", "-lc", "-ic", "/c", "-Command")

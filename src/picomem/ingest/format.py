@@ -30,8 +30,8 @@ from picomem.ingest.branches import Branches
 from picomem.ingest.noise import clean, framing_tag, has_open_block
 from picomem.ingest.reader import Line
 from picomem.paths import named_path
-from picomem.policy.pasted import own_words
-from picomem.records.kinds import Origin
+from picomem.policy.pasted import own_words, pasted_words
+from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Skipped, TranscriptInfo, Turn
 from picomem.values import asdict, dataclass, field, replace
 
@@ -45,6 +45,7 @@ _REMEMBERED = 4096
 _DIGEST = 6  # bytes: among 4,096 entries a false match has a chance of 1 in 10^10 a turn
 _LONGEST_FIELD = 1000
 _UNKNOWN_KINDS = 32
+_HEARD = "heard"  # the mark of what was read from outside in this run, by its least trusted origin
 
 
 class Recent:
@@ -141,6 +142,12 @@ class State:
         known = reason in self.skipped.counts or names < _UNKNOWN_KINDS
         self.skipped.add(reason if known else "unknown")
 
+    def hear(self, origin: Origin | None) -> None:
+        """A text of that origin comes into the agent's sight, if there is one: what the agent says from now on, until
+        the user's next message, may be that text in other words."""
+        if origin is not None and not origin.trusted:
+            self.marks[_HEARD] = worst((origin, Origin(self.marks.get(_HEARD, origin)))).value
+
     def place(
         self, turns: Sequence[Turn], record: object, parent: object, *, person: bool, aside: bool = False
     ) -> Sequence[Turn]:
@@ -166,12 +173,15 @@ class State:
         key: str = "",
         ids: tuple[object, object, object] = ("", "", ""),
         actions: tuple[str, ...] = (),
+        begins_run: bool = True,
     ) -> Sequence[Turn]:
         """The turn of `line`, cleaned and counted; nothing where only markup was said, or `key` was seen
         before.
 
         `ids` are the record's id, its parent's id, and the branch. A user's turn in which a host's block was opened and
-        never closed is nobody's in particular, and one in which no word is the user's own is somebody else's.
+        never closed is nobody's in particular, and one in which no word is the user's own is somebody else's. An
+        agent's turn has the origin of what was heard in the run (`hear`). A trusted message begins a run; what is said
+        while the agent works (not `begins_run`) changes nothing of what the agent has read.
         """
         if origin is Origin.USER and has_open_block(text):
             origin = Origin.OTHER
@@ -185,6 +195,12 @@ class State:
             return ()
         if at is not None:
             self.note(started_at=at)
+        if role == "assistant" and origin is Origin.AGENT:
+            origin = Origin(self.marks.get(_HEARD, origin))
+        elif role == "user" and not origin.trusted:
+            self.hear(origin)
+        elif role == "user" and begins_run:
+            self.marks.pop(_HEARD, None)
         ids_of = (short(ids[0]), short(ids[1]), short(ids[2]))
         turn = Turn(self.turns, role, text, at, origin, line.offset, line.end, *ids_of, actions=actions)
         self.turns += 1
@@ -327,6 +343,12 @@ def texts(content: object, kinds: tuple[str, ...] = ("text",)) -> tuple[str, lis
             else:
                 others.append(kind if isinstance(kind, str) else "")
     return "\n\n".join(said), others
+
+
+def of_a_program(text: str) -> Origin:
+    """Whose words a prompt is that a script or another program sent: an agent's, and somebody else's where a text of
+    others is shown in it."""
+    return Origin.OTHER if pasted_words(text) else Origin.AGENT
 
 
 def _says_something(text: str) -> bool:

@@ -24,6 +24,7 @@ from typing import Any
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
+from picomem.policy.pasted import told_apart
 from picomem.records.episode import Episode
 from picomem.records.ids import content_hash, new_id
 from picomem.records.kinds import Origin
@@ -122,16 +123,21 @@ class Packer:
             yield grown
             return
         parts = list(cut(turn.text)) or [""]
+        theirs = _of_others(turn) if len(parts) > 1 else ""
         name = identity(self._host, self.session, turn, repeat)
         for number, text in enumerate(parts):
             actions = "" if number else "\n".join(turn.actions)  # of a turn in parts they stand with the first
             piece = _piece(turn, number, text, actions, content_hash(name, str(number)) if number else name)
-            self.open = piece if _packs(turn) and len(parts) == 1 else None
+            if number and text in theirs:
+                piece = replace(piece, origin=Origin.OTHER)
+            self.open = piece if _packs(turn.role, turn.origin) and len(parts) == 1 else None
             yield piece
 
     def _grown(self, turn: Turn) -> Piece | None:
         last = self.open
-        if last is None or turn.forks or not _packs(turn) or last.role != _role(turn) or last.branch != turn.branch:
+        if last is None or turn.forks or not _packs(turn.role, turn.origin):
+            return None
+        if (last.role, last.origin, last.branch) != (_role(turn), turn.origin, turn.branch):
             return None
         text = "\n".join(filter(None, (last.text, turn.text)))
         actions = "\n".join(dict.fromkeys((*last.actions.splitlines(), *turn.actions)))
@@ -140,6 +146,13 @@ class Packer:
         return replace(
             last, last_turn=turn.index, end=turn.end, text=text, actions=actions, ended_at=turn.at or last.ended_at
         )
+
+
+def _of_others(turn: Turn) -> str:
+    """What others say in a user's turn: a part of it that begins in the middle does not show whose it is."""
+    if turn.origin is not Origin.USER or turn.role != "user":
+        return ""
+    return "\n".join(text for is_others, text in told_apart(turn.text) if is_others)
 
 
 def _piece(turn: Turn, part: int, text: str, actions: str, name: str) -> Piece:
@@ -165,8 +178,9 @@ def _role(turn: Turn) -> str:
     return "agent" if turn.role == "user" and turn.origin is Origin.AGENT else turn.role
 
 
-def _packs(turn: Turn) -> bool:
-    return turn.origin is Origin.AGENT
+def _packs(role: str, origin: Origin) -> bool:
+    """Whether turns of this kind come in scraps: an agent's own, and those in which it retells what others wrote."""
+    return origin is Origin.AGENT or (role == "assistant" and not origin.trusted)
 
 
 _WORDS = ("text", "actions")
@@ -230,7 +244,7 @@ def fate(fresh: Episode, old: Episode | None, ours: bool) -> Fate:
     if old is None:
         return Fate.NEW
     same = (old.preview, old.actions) == (fresh.preview, fresh.actions)
-    holds = same or (fresh.origin is Origin.AGENT and _begins_with(old, fresh))
+    holds = same or (_packs(fresh.role, fresh.origin) and _begins_with(old, fresh))
     if ours:
         moved = same and not _same_place(old, fresh)
         return Fate.KEPT if holds and not moved else Fate.CHANGED

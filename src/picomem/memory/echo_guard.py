@@ -15,6 +15,7 @@ from threading import Lock
 
 from picomem.policy.repeated_output import Piece
 from picomem.records.hit import Hit
+from picomem.records.kinds import Origin
 
 _MOST_PIECES = 4_096  # of answers; one of ten hits has a few hundred
 _MOST = 64  # texts; an answer has ten or so, and what was recalled long ago may be said again
@@ -26,19 +27,28 @@ class HandedOut:
     def __init__(self) -> None:
         self._texts: deque[str] = deque(maxlen=_MOST)
         self._pieces: dict[Piece, None] = {}
+        self._users_own: deque[str] = deque(maxlen=_MOST)
         self._lock = Lock()
 
     def note(self, hits: Iterable[Hit]) -> None:
         """Hits go out to whoever asked."""
-        self.keep(hit.text for hit in hits if hit.source == "episode" or not hit.origin.trusted)
+        hits = [hit for hit in hits if hit.source == "episode" or not hit.origin.trusted]
+        self.keep(hit.text for hit in hits)
+        with self._lock:
+            self._users_own.extend(hit.text for hit in hits if hit.role == "user" and hit.origin is Origin.USER)
 
     def keep(self, texts: Iterable[str]) -> None:
         """Texts that an agent is given, and that are not its own."""
         with self._lock:
             self._texts.extend(text for text in dict.fromkeys(texts) if text not in self._texts)
 
+    def users_own(self) -> tuple[str, ...]:
+        """Those of the texts that are turns of the user's: an agent may store what the user states in them."""
+        with self._lock:
+            return tuple(self._users_own)
+
     def texts(self) -> tuple[str, ...]:
-        """What went out lately."""
+        """All that went out lately."""
         with self._lock:
             return tuple(self._texts)
 

@@ -77,6 +77,7 @@ class Writer:
     sources: tuple[Parent, ...] = ()  # what all that it writes was made from: the message that an agent answers
     said: str = ""  # what that message says: an agent that retells it repeats no recall, whatever was recalled
     persons: Grounds = NOBODY  # what the person states for whom an agent writes
+    stated: Grounds = NOBODY  # that, and what the person stated in turns that were recalled
 
     def remember(self, tx: Transaction, offer: Offer, parents: Sequence[Parent] = ()) -> Remembered:
         """Put an offer through gate, match and decision, and apply what was decided."""
@@ -117,12 +118,16 @@ class Writer:
         return relation is Relation.OTHER or (offer.origin.trusted and not may_change(offer, memory, self.persons))
 
     def judged(self, text: str, kind: Kind, origin: Origin, *, explicit: bool, around: str = "") -> Verdict:
-        """What the gate says. What a person repeats they mean; what anyone else repeats may be an echo of recall."""
-        if origin is Origin.USER or (self.said and retells(text, self.said)):
+        """What the gate says. What a person repeats they mean; what anyone else repeats may be an echo of what was
+        handed out, unless the person stated it."""
+        if origin is Origin.USER or (self.said and retells(text, self.said)) or self._was_stated(text):
             return judge(text, kind=kind, origin=origin, explicit=explicit, around=around)
         if is_repeated(text, self.handed_out):
             return Verdict(False, Refusal.RECALLED, Refusal.RECALLED.reason)
         return judge(text, kind=kind, origin=origin, explicit=explicit, recalled=self.recalled, around=around)
+
+    def _was_stated(self, text: str) -> bool:
+        return bool(self.recalled or self.handed_out) and self.stated.hold(text)
 
     def _apply(self, tx: Transaction, offer: Offer, outcome: Outcome, parents: Sequence[Parent]) -> Remembered:
         scope, old = offer.scope, outcome.memory

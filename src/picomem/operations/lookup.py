@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
-from picomem.operations.fence import fenced
+from picomem.operations.fence import fenced, fenced_turn
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.presentations import lookup as lookup_presentations
@@ -276,7 +276,8 @@ OPERATIONS = (
         run=show,
         present=lookup_presentations.episode,
         reply=lambda result: (
-            result.explanation or "\n\n".join(f"{turn.role}: {fenced(turn.text, turn.origin)}" for turn in result.turns)
+            result.explanation
+            or "\n\n".join(f"{turn.role}: {fenced_turn(turn.text, turn.origin, turn.role)}" for turn in result.turns)
         ),
         permission="memory:read:session",
         example="picomem show 01a20090-6145",

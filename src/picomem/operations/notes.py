@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, NotFound, StoreError
-from picomem.operations.fence import fenced
+from picomem.operations.fence import fenced, fenced_turn
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentations import notes as notes_presentations
 from picomem.records.kinds import Origin
@@ -172,7 +172,7 @@ def _session_view(hit: Hit, cited: bool) -> NoteView:
 def _searched(result: SearchNotesResult) -> str:
     lines = [
         f"- {each.path}#L{each.startLine}-L{each.endLine} [score: {each.score:.2f}]: "
-        + fenced(each.snippet, each.origin)
+        + fenced_turn(each.snippet, each.origin)
         for each in result.results
     ]
     head = f"Found {len(lines)} notes:" if lines else "No matching notes found."

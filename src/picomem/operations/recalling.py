@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
-from picomem.operations.fence import fenced
+from picomem.operations.fence import fenced, fenced_turn
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.presentations import recalling as recalling_presentations
 from picomem.operations.times import instant, moment, window
@@ -79,6 +79,7 @@ def recall(engine: Engine, request: Recall) -> AnswerView:
         and not (request.tag or request.priority),
         include_notes=request.include_notes,
         include_untrusted=request.include_untrusted,
+        include_retold=True,
         scope=engine.scope.narrowed(project=request.project, session=request.session),
         now=now,
     )
@@ -93,7 +94,7 @@ def _recalled(answer: AnswerView) -> str:
         return "No matching memories found."
     lines = []
     for hit in answer.hits:
-        text = fenced(hit.text, hit.origin)
+        text = fenced_turn(hit.text, hit.origin, hit.role)
         if hit.source == "memory":
             remark = f" [{hit.remark}]" if hit.remark else ""
             lines.append(

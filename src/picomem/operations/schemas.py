@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from pydantic_core import ErrorDetails
 
 from picomem.errors import InvalidInput
-from picomem.operations.fence import fenced
+from picomem.operations.fence import fenced, fenced_turn
 from picomem.operations.operation import AS_DECLARED, Operation, ToolWording, options
 from picomem.operations.views import jsonable
 from picomem.records.kinds import Origin
@@ -39,6 +39,7 @@ _PROGRAMS = frozenset(
     updated_at""".split()
 )
 _REFUSED = "candidate"  # of a change: a text that the gate refused, perhaps for what it told a model to do
+_SAID = ("text", "snippet")  # of a view of a turn: what was said
 _SHOWN = 40  # characters of a wrong value that an error quotes
 
 
@@ -198,6 +199,8 @@ def _fenced(value: Any) -> Any:
     if "origin" in found:
         origin = found["origin"]
         found.update({name: _quoted_by(origin, text) for name, text in found.items() if name not in _PROGRAMS})
+        if origin == Origin.USER and (found.get("role") == "user" or found.get("source") == "sessions"):
+            found.update({name: fenced_turn(found[name], origin) for name in _SAID if isinstance(found.get(name), str)})
     if found.get(_REFUSED):
         found[_REFUSED] = fenced(found[_REFUSED], Origin.OTHER)
     return found

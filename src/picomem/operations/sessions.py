@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
-from picomem.operations.fence import fenced
+from picomem.operations.fence import fenced_turn
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.presentations import sessions as sessions_presentations
 from picomem.operations.views import iso_or_none
@@ -259,7 +259,9 @@ OPERATIONS = (
         result=MessagesResult,
         run=messages,
         present=sessions_presentations.messages,
-        reply=lambda result: "\n\n".join(f"{each.role}: {fenced(each.text, each.origin)}" for each in result.messages),
+        reply=lambda result: "\n\n".join(
+            f"{each.role}: {fenced_turn(each.text, each.origin, each.role)}" for each in result.messages
+        ),
         permission="memory:read:session",
         example="picomem messages 01a20090-6145 -n 10",
         read_only=True,

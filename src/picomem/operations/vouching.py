@@ -26,6 +26,9 @@ def vouched(request: Any, spoken: Spoken | None, engine: Engine) -> tuple[Any, s
     Why a thing matters, changes or is to be forgotten is the agent's own remark: where the user has not stated the
     remark, the remark goes.
     """
+    if isinstance(request, Remember) and request.pinned:
+        request, note = vouched(replace(request, pinned=False), spoken, engine)
+        return request, f"{note} (not pinned: only the user pins a memory)"
     if spoken is not None and isinstance(request, (Revise, Forget)) and request.reason:
         request = request if spoken.origin_of(request.reason).trusted else replace(request, reason="")
     if spoken is None or not isinstance(request, (Remember, Revise)) or not Origin(request.origin).trusted:

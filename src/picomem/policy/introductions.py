@@ -180,8 +180,9 @@ class _Introduction:
     backward: bool = False  # it may speak of what stands before it
 
 
-def introduced(text: str) -> list[Span]:
-    """The spans of other people's texts, in any order; they may overlap."""
+def introduced(text: str, *, machines: bool = True) -> list[Span]:
+    """The spans of other people's texts, in any order; they may overlap. Without `machines` what a machine printed is
+    left out where it is introduced as such."""
     lines = _lines(text)
     spans = [match.span() for match in _TRIPLE.finditer(text)] if '"""' in text or "'''" in text else []
     spans += [match.span() for match in _LONG_QUOTE.finditer(text) if "\n" in match[0].strip()]
@@ -189,7 +190,7 @@ def introduced(text: str) -> list[Span]:
     spans += _letters(lines)
     position = 0
     while position < len(lines):
-        span = _chat(lines, position) or _behind(text, lines, position)
+        span = _chat(lines, position) or _behind(text, lines, position, machines=machines)
         if span is None:
             position += 1
             continue
@@ -274,13 +275,13 @@ def _chat(lines: list[_Line], position: int) -> Span | None:
     return None
 
 
-def _behind(text: str, lines: list[_Line], position: int) -> Span | None:
+def _behind(text: str, lines: list[_Line], position: int, *, machines: bool) -> Span | None:
     """The text that the line at `position` introduces."""
     line = lines[position]
     introduction = _introduction(
         line.text, blank_follows=position + 1 < len(lines) and not lines[position + 1].text.strip()
     )
-    if introduction is None:
+    if introduction is None or (introduction.machine and not machines):
         return None
     rest = line.text[introduction.end :].strip()
     if rest:

@@ -60,15 +60,16 @@ _EXTERNAL = re.compile(
 _QUOTED = re.compile(r"(?m)^[ \t]{0,3}>.*$")
 
 
-def without_pasted(text: str) -> str:
-    """The text with other people's words blanked; positions and line breaks stay."""
+def without_pasted(text: str, *, machines: bool = True) -> str:
+    """The text with other people's words blanked; positions and line breaks stay. Without `machines` what a machine
+    printed stays."""
     if _OPENING.search(text):
         text = _BLOCK.sub(_blanked, text)
     if "messages since" in text.lower():
         text = _SINCE_REPLY.sub(_blanked, text)
     if "external_untrusted_content" in text.lower():
         text = _EXTERNAL.sub(_blanked, text)
-    for start, end in introduced(text):
+    for start, end in introduced(text, machines=machines):
         text = text[:start] + re.sub(r"[^\n]", _BLANK, text[start:end]) + text[end:]
     begins = _mail_begins(text)
     if begins is not None:
@@ -86,6 +87,22 @@ def pasted_words(text: str) -> str:
     kept = without_pasted(text)
     theirs = (char for char, own in zip(text, kept, strict=True) if own == _BLANK or char == "\n")
     return "".join(theirs).strip()
+
+
+def told_apart(text: str) -> list[tuple[bool, str]]:
+    """The text in pieces, each with whether it is other people's; what a machine printed counts as the person's. The
+    pieces joined are the text."""
+    kept = without_pasted(text, machines=False)
+    pieces: list[tuple[bool, str]] = []
+    position = 0
+    for match in re.finditer(rf"{_BLANK}[{_BLANK}\s]*{_BLANK}|{_BLANK}", kept):
+        if match.start() > position:
+            pieces.append((False, text[position : match.start()]))
+        pieces.append((True, text[match.start() : match.end()]))
+        position = match.end()
+    if position < len(text):
+        pieces.append((False, text[position:]))
+    return pieces
 
 
 def _mail_begins(text: str) -> int | None:

@@ -104,6 +104,16 @@ _REMEMBER = (
     r"make a (?:mental )?note|take note)"
 )
 _TO_REMEMBER = ("remember", "memori", "forget", "in mind", "note")
+_REMEMBER_ABROAD = (
+    r"(?:bitte )?(?:merke? dir|behalte? (?:dir|im (?:kopf|gedächtnis))|notiere?(?: dir)?|speichere?(?: dir)?|"
+    r"schreibe? dir auf|denke? daran|vergiss nicht|halte? fest|erinnere? dich(?: daran)?)|"
+    r"(?:notiz|merkzettel) (?:für später|an dich|für dich)|(?:por favor,? )?(?:recuerda|acuérdate|no olvides|apunta|"
+    r"anota)|souviens-toi|rappelle-toi|n'oublie pas|retiens"
+)
+_TO_REMEMBER_ABROAD = (
+    "merk", "behalt", "notier", "notiz", "speicher", "schreib", "denk", "vergiss", "halt", "erinner", "recuerda",
+    "acuérdate", "olvides", "apunta", "anota", "souviens", "rappelle", "oublie", "retiens",
+)  # fmt: skip
 _NOT_AN_ORDER = (  # after "always" or "never"
     r"(?:mind|been|seen|had|heard|did|knew|known|thought|again|gonna|a|an|the|in|on|at|too|so|not|is|was|are|"
     r"were|has|ever|good|nice|better|best|worth|fun|hard|easy|great|happy|glad|lovely|forget|said|saw|got|felt|"
@@ -140,6 +150,23 @@ CUES = (
         Keep.AFTER,
         within=_JOINT,
         asks=True,
+    ),
+    Cue(
+        ("note", "reminder"),
+        r"(?:notes?|reminder) (?:to (?:you|yourself)|for (?:you|later|next time|the (?:future|record)|future "
+        r"(?:reference|sessions?))) ?[:：] ?",
+        Keep.AFTER,
+        within=_JOINT,
+        asks=True,
+    ),
+    Cue(
+        _TO_REMEMBER_ABROAD,
+        rf"(?:{_REMEMBER_ABROAD})(?:,? bitte| por favor| stp| s'il te plaît)?"
+        r"(?: (?:folgendes|das|für später|für die zukunft)){0,2}(?:[:：] ?|,? (?:dass|que|qu') ?)",
+        Keep.AFTER,
+        within=_JOINT,
+        asks=True,
+        never=_MOMENT,
     ),
     Cue(
         _TO_REMEMBER,

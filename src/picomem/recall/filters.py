@@ -27,6 +27,7 @@ class Filters:
     include_memories: bool = True
     include_transcripts: bool = True
     include_untrusted: bool = False
+    include_retold: bool = False  # what an agent said after it had read what others wrote
 
     def admits_memory(self, memory: Memory, scope: Scope, now: Micros) -> bool:
         known_at = now if self.known_at is None else self.known_at
@@ -65,7 +66,8 @@ class Filters:
 
     def admits_episode(self, episode: Episode) -> bool:
         named = not self.file or any(self.file in action for action in episode.actions.splitlines())
-        return named and self.admits_origin(episode.origin)
+        retold = self.include_retold and episode.role == "assistant"
+        return named and (retold or self.admits_origin(episode.origin))
 
     def admits_origin(self, origin: Origin) -> bool:
         return self.include_untrusted or origin.trusted

@@ -9,6 +9,7 @@ from picomem.store.row_hash import is_whole
 from picomem.store.sql_access import sql
 
 PURGE = "purge unfinished"  # see tombstones.py
+HANDED_OVER = "handed over"  # see memory/handed_over.py
 TIDIED = "tidied"  # when retention ran last, in microseconds
 
 

@@ -12,6 +12,8 @@ relies on:
   type `queued_command` or as a message.
 - A tool's result that is the person's: `toolUseResult.answers` to what AskUserQuestion asked, and the plan of
   ExitPlanMode that they approved. Only the result of such a call is read, for a tool can print the same sentences.
+- `entrypoint` names what began the session: "sdk-cli" (`claude -p`), "sdk-py" and "sdk-ts" are programs, and no person
+  is known to have written their prompts.
 - In a team of agents records carry `teamName`, and `agentName` in a teammate's session: what stands there in a user's
   place may be another agent's, so none of it is taken for the user's.
 - A sub-agent writes a file of its own, with `isSidechain` and `agentId` in each line and the parent's
@@ -39,10 +41,12 @@ from picomem.ingest.format import (
     inner,
     moment,
     moved,
+    of_a_program,
     record_in,
     short,
     texts,
 )
+from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import Line
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
@@ -73,6 +77,7 @@ _BLOCKS = {
     "document": "attachment",
 }
 _HUMAN = ("", "user", "human", "typed", "sdk", "prompt", "queued", "cli")
+_BY_A_PROGRAM = "sdk"  # how the entrypoint of `claude -p` and of the SDKs begins
 _COMPACTED = "This session is being continued from a previous conversation"
 _SELF_SUMMARY = "acompact"
 _QUESTION = "AskUserQuestion"
@@ -114,6 +119,8 @@ class ClaudeCode(LineFormat):
         return state
 
     def feed(self, state: State, line: Line) -> Sequence[Turn]:
+        if line.data is not None and b'"tool_result"' in line.data:
+            state.hear(quoted_in_record(line.data))
         if line.data is not None and (reason := _passed(state, line.data)):
             state.skipped.add(reason)
             return ()
@@ -204,29 +211,37 @@ def _assistant(state: State, line: Line, record: Record) -> Sequence[Turn]:
     text = _visible(state, message.get("content"))
     text = "\n\n".join(filter(None, (text, *_asked(state, message.get("content")))))
     actions = _actions(state, message.get("content"))
-    if not text and not actions:
-        return ()
     message_id = short(message.get("id"))
-    return state.say(
-        line,
-        text,
-        role="assistant",
-        origin=Origin.AGENT,
-        at=moment(record.get("timestamp")),
-        key="\n".join((message_id, text, *actions)) if message_id else _identity(record),
-        ids=(_identity(record), record.get("parentUuid"), record.get("gitBranch")),
-        actions=actions,
-    )
+    turns: Sequence[Turn] = ()
+    if text or actions:
+        turns = state.say(
+            line,
+            text,
+            role="assistant",
+            origin=Origin.AGENT,
+            at=moment(record.get("timestamp")),
+            key="\n".join((message_id, text, *actions)) if message_id else _identity(record),
+            ids=(_identity(record), record.get("parentUuid"), record.get("gitBranch")),
+            actions=actions,
+        )
+    for call in _calls(message.get("content")):
+        state.hear(outside_of_call(short(call.get("name")), inner(call, "input")))
+    return turns
 
 
 def _actions(state: State, content: object) -> tuple[str, ...]:
-    calls = (block for block in _objects(content) if block.get("type") == "tool_use")
     return tuple(
-        action for call in calls for action in actions_of(short(call.get("name")), inner(call, "input"), state.info.cwd)
+        action
+        for call in _calls(content)
+        for action in actions_of(short(call.get("name")), inner(call, "input"), state.info.cwd)
     )
 
 
-def _user(state: State, line: Line, record: Record, content: object) -> Sequence[Turn]:
+def _calls(content: object) -> list[Record]:
+    return [block for block in _objects(content) if block.get("type") in ("tool_use", "server_tool_use")]
+
+
+def _user(state: State, line: Line, record: Record, content: object, *, begins_run: bool = True) -> Sequence[Turn]:
     if record.get("isCompactSummary") is True or state.info.agent.startswith(_SELF_SUMMARY):
         state.skipped.add("summary")
         return ()
@@ -247,14 +262,16 @@ def _user(state: State, line: Line, record: Record, content: object) -> Sequence
     if text.lstrip().startswith("<task-notification"):
         state.skipped.add("notification")
         return ()
+    origin = _origin(record, text)
     return state.say(
         line,
         text,
         role="user",
-        origin=_origin(record, text),
+        origin=origin,
         at=moment(record.get("timestamp")),
         key=_identity(record),
         ids=(_identity(record), record.get("parentUuid"), record.get("gitBranch")),
+        begins_run=begins_run and origin is Origin.USER,
     )
 
 
@@ -264,7 +281,7 @@ def _attachment(state: State, line: Line, record: Record) -> Sequence[Turn]:
         state.skipped.add("attachment")
         return ()
     said_of_it = {name: attached[name] for name in ("origin", "isMeta") if name in attached}
-    return _user(state, line, {**record, **said_of_it}, attached.get("prompt"))
+    return _user(state, line, {**record, **said_of_it}, attached.get("prompt"), begins_run=False)
 
 
 def _queued(state: State, line: Line, record: Record) -> Sequence[Turn]:
@@ -285,6 +302,7 @@ def _queued(state: State, line: Line, record: Record) -> Sequence[Turn]:
         at=moment(at),
         key=f"{at}\n{text}",
         ids=("", "", state.info.branch),
+        begins_run=False,
     )
     if turns:
         state.seen.add(_queue_key(text))
@@ -347,6 +365,7 @@ def _decided(state: State, line: Line, record: Record, result: Record) -> Sequen
         at=moment(record.get("timestamp")),
         key=_identity(record),
         ids=(_identity(record), record.get("parentUuid"), record.get("gitBranch")),
+        begins_run=False,
     )
 
 
@@ -382,4 +401,6 @@ def _origin(record: Record, text: str) -> Origin:
         kind = source.get("kind") if isinstance(source, dict) else source
         if isinstance(kind, str) and kind.lower() not in _HUMAN:
             return Origin.OTHER
+    if short(record.get("entrypoint")).startswith(_BY_A_PROGRAM):
+        return of_a_program(text)
     return Origin.USER

@@ -25,11 +25,13 @@ from picomem.ingest.format import (
     inner,
     moment,
     moved,
+    of_a_program,
     record_in,
     record_of,
     short,
     texts,
 )
+from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import Line
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
@@ -60,6 +62,7 @@ _ITEMS = {
     "ghost_snapshot": "snapshot",
 }
 _EVENTS = {"user_message": "user", "agent_message": "assistant"}
+_CALL_EVENTS = ("web_search_begin", "mcp_tool_call_begin", "exec_command_begin")
 _PARTS = ("input_text", "output_text", "text")
 # How the parts of a user item begin that the program wrote, not the user.
 _TOLD = (
@@ -77,6 +80,7 @@ _TOLD = (
 )
 _EDITOR = "# Context from my IDE setup:"
 _REQUEST = "## My request for Codex:"
+_BY_A_PROGRAM = ("codex_exec", "codex_sdk")  # how the originator begins where a script sends the prompts
 _NAME = re.compile(r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([0-9a-fA-F-]{36})\.jsonl")
 _ENVELOPE = re.compile(
     rb'\{"timestamp":"[^"\\]*",(?:"ordinal":[0-9]+,)?"type":"([a-z_]+)","payload":\{(?:"type":"([a-z_]+)")?'
@@ -153,9 +157,10 @@ def _passed(state: State, data: bytes) -> str:
     kind = found[1].decode()
     inner_kind = found[2].decode() if found[2] else ""
     if kind == "response_item":
-        return _ITEMS.get(inner_kind, "")
+        is_heard = inner_kind == "web_search_call" or b"untrusted-text" in data
+        return "" if is_heard else _ITEMS.get(inner_kind, "")
     if kind == "event_msg":
-        if inner_kind in _EVENTS:
+        if inner_kind in _EVENTS or inner_kind in _CALL_EVENTS:
             return "event" if "items" in state.marks else ""
         return "event" if inner_kind and inner_kind != "thread_name_updated" else ""
     return "" if kind == "turn_context" and not state.info.cwd else _QUIET.get(kind, "")
@@ -174,6 +179,8 @@ def _describe(state: State, meta: Record, at: int | None) -> None:
         spawned = inner(subagent, "thread_spawn") if isinstance(subagent, dict) else {}
         state.marks["subagent"] = "1"
         state.note(parent_session=spawned.get("parent_thread_id") or meta.get("parent_thread_id"))
+    elif source == "exec" or short(meta.get("originator")).startswith(_BY_A_PROGRAM):
+        state.marks["program"] = "1"
     state.note(
         session=meta.get("id") or meta.get("session_id"),
         cwd=meta.get("cwd"),
@@ -199,6 +206,10 @@ def _item(state: State, line: Line, item: Record, at: int | None) -> Sequence[Tu
     kind, role = item.get("type"), item.get("role")
     if kind in _CALLS:
         return _call(state, line, item, at)
+    if kind == "web_search_call":
+        state.hear(Origin.WEB)
+    elif isinstance(kind, str) and kind.endswith("_output"):
+        state.hear(quoted_in_record(line.data or b""))
     if kind != "message":
         state.skipped.add(_ITEMS[kind]) if isinstance(kind, str) and kind in _ITEMS else state.unknown(kind)
         return ()
@@ -230,19 +241,37 @@ def _call(state: State, line: Line, item: Record, at: int | None) -> Sequence[Tu
     given = item.get("arguments", item.get("action", item.get("input")))
     if isinstance(given, str):
         given = record_of(given.encode("utf-8", "replace")) or {"input": given}
+    given = given if isinstance(given, dict) else {}
     tool = short(item.get("name")) or "shell"
-    actions = actions_of(tool, given if isinstance(given, dict) else {}, state.info.cwd)
-    if not actions:
-        return ()
+    actions = actions_of(tool, given, state.info.cwd)
     call = short(item.get("call_id")) or short(item.get("id"))
     key = "\n".join((call, str(at), *actions)) if call or at is not None else ""
-    return _say(state, line, "assistant", "", at, key, call, actions)
+    turns = _say(state, line, "assistant", "", at, key, call, actions) if actions else ()
+    state.hear(outside_of_call(_full_name(short(item.get("namespace")), tool), given))
+    return turns
+
+
+def _full_name(server: str, tool: str) -> str:
+    return f"{server.removesuffix('__')}__{tool}" if server else tool
+
+
+def _hear_event(state: State, kind: object, event: Record) -> None:
+    """What an event tells of a call; only where no items do."""
+    if kind == "web_search_begin":
+        state.hear(Origin.WEB)
+    elif kind == "exec_command_begin":
+        state.hear(outside_of_call("shell", event))
+    elif kind == "mcp_tool_call_begin":
+        call = inner(event, "invocation")
+        state.hear(outside_of_call(_full_name(short(call.get("server")), short(call.get("tool"))), {}))
 
 
 def _event(state: State, line: Line, event: Record, at: int | None) -> Sequence[Turn]:
     kind = event.get("type")
     if kind == "thread_name_updated":
         state.renote(title=event.get("thread_name") or event.get("name") or state.info.title)
+    if "items" not in state.marks:
+        _hear_event(state, kind, event)
     role = _EVENTS.get(kind) if isinstance(kind, str) else None
     text = event.get("message")
     if role is None or not isinstance(text, str) or "items" in state.marks or _is_told({"text": text}):
@@ -268,15 +297,17 @@ def _say(
 ) -> Sequence[Turn]:
     state.note(session=state.marks.get("session"))
     agent = role == "assistant" or "subagent" in state.marks
+    by_a_program = not agent and "program" in state.marks
     return state.say(
         line,
         text,
         role=role,
-        origin=Origin.AGENT if agent else Origin.USER,
+        origin=Origin.AGENT if agent else of_a_program(text) if by_a_program else Origin.USER,
         at=at,
         key=key,
         ids=(item_id, "", state.info.branch),
         actions=actions,
+        begins_run=not agent and not by_a_program,
     )
 
 

@@ -36,6 +36,7 @@ from picomem.ingest.format import (
     texts,
 )
 from picomem.ingest.formats.openclaw.senders import SPEAKER, of_file, of_message
+from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import Line
 from picomem.ingest.source import MAGIC, Source, is_database
 from picomem.records.kinds import Origin
@@ -67,7 +68,6 @@ _ASKED_ITSELF = ("Pre-compaction memory flush.", "Read HEARTBEAT.md if it exists
 _ORIGINS = {"external_user": Origin.USER, "inter_session": Origin.AGENT, "internal_system": Origin.OTHER}
 _NOT_TRANSCRIPTS = re.compile(r"\.trajectory\.jsonl|\.checkpoint\..*\.jsonl")
 _ARCHIVE = "session-sqlite-import-archive"
-_ANSWERED = "answered"  # the mark of an untrusted origin that the agent answers
 
 DATABASE = "openclaw-agent.sqlite"  # of one agent
 
@@ -119,6 +119,7 @@ class OpenClaw(LineFormat):
         kind = record.get("type")
         if kind == "message":
             turns = _message(state, line, record)
+            _listen(state, line, inner(record, "message"))
             person = bool(turns) and turns[0].role == "user"
             return state.place(turns, record.get("id"), record.get("parentId", ""), person=person)
         if kind == "session":
@@ -175,7 +176,7 @@ def _message(state: State, line: Line, record: Record) -> Sequence[Turn]:
     if role == "user":
         text, origin = _asked(state, message, text)
     else:
-        origin = Origin(state.marks.get(_ANSWERED, Origin.AGENT))
+        origin = Origin.AGENT
     at = moment(record.get("timestamp")) or moment(message.get("timestamp"))
     record_id = short(record.get("id"))
     return state.say(
@@ -190,15 +191,27 @@ def _message(state: State, line: Line, record: Record) -> Sequence[Turn]:
     )
 
 
+def _listen(state: State, line: Line, message: Record) -> None:
+    """Note what a message lets the agent read."""
+    if message.get("role") == "toolResult":
+        state.hear(quoted_in_record(line.data or b""))
+    elif message.get("role") == "assistant":
+        for call in _calls(message):
+            state.hear(outside_of_call(short(call.get("name")), inner(call, "arguments")))
+
+
 def _actions(state: State, message: Record) -> tuple[str, ...]:
-    content = message.get("content")
-    calls = (block for block in content if isinstance(block, dict)) if isinstance(content, list) else ()
     return tuple(
         action
-        for call in calls
-        if call.get("type") == "toolCall"
+        for call in _calls(message)
         for action in actions_of(short(call.get("name")), inner(call, "arguments"), state.info.cwd)
     )
+
+
+def _calls(message: Record) -> list[Record]:
+    content = message.get("content")
+    blocks = (block for block in content if isinstance(block, dict)) if isinstance(content, list) else ()
+    return [block for block in blocks if block.get("type") == "toolCall"]
 
 
 def _asked(state: State, message: Record, text: str) -> tuple[str, Origin]:
@@ -209,7 +222,4 @@ def _asked(state: State, message: Record, text: str) -> tuple[str, Origin]:
     given = _ORIGINS.get(short(kind), Origin.OTHER)
     if origin.trusted and given is not Origin.USER:
         origin = given
-    state.marks.pop(_ANSWERED, None)
-    if not origin.trusted:
-        state.marks[_ANSWERED] = origin.value
     return text, origin
