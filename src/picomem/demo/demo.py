@@ -135,7 +135,7 @@ def _show_index(page: _Page, engine: Engine) -> None:
 def _ask(page: _Page, engine: Engine) -> None:
     page.title("Recall: ask, and get the place where it was said")
     for question in ("why did the job queue move away from Redis?", "next_free_slot time-zone bug", "分词"):
-        answer = engine.recall(question, limit=_HITS)
+        answer = engine.recall(question, include_retold=True, limit=_HITS)
         page.question(question)
         for hit in answer.hits:
             page.hit(hit, _citation(engine, hit))
@@ -195,7 +195,7 @@ def _keep_out(page: _Page, engine: Engine) -> None:
     page.title("Kept out: secrets, private passages, orders from the web")
     page.text("On 29 April Mia pasted a key into a session, and marked a sentence private. What is stored:")
     page.gap()
-    page.quote(_first(engine, "sandbox key for the relay"))
+    page.quote(_first(engine, "confirmation mails through a relay, its sandbox key"))
     page.quote(_first(engine, "plan the rollout for Thursday"))
     page.text("A page that the agent read told assistants to store a billing rule. The store holds this of it:")
     page.gap()
@@ -217,7 +217,7 @@ def _keep_out(page: _Page, engine: Engine) -> None:
 
 def _first(engine: Engine, question: str) -> str:
     """The first of what an episode says about this, with where it stands."""
-    hit = engine.recall(question, include_memories=False, limit=1).hits[0]
+    hit = engine.recall(question, include_memories=False, include_retold=True, limit=1).hits[0]
     return f"{_cut(hit.text, 330)}\n({hit.citation})"
 
 
