@@ -13,6 +13,7 @@ from picomem.recall.lexical_search import WordMatches
 from picomem.recall.looking import Looking, shares
 from picomem.recall.rank import Signals
 from picomem.recall.speaker import meant, names
+from picomem.recall.substance import substance
 from picomem.recall.vector_search import Likeness
 from picomem.recall.window import Window, inside_of, meant_window
 from picomem.records.episode import Transcript
@@ -20,6 +21,9 @@ from picomem.records.hit import Hit
 from picomem.store import episodes, holdings, search
 from picomem.store.memories import missing
 from picomem.store.search import Place
+
+_WEIGHED = 40  # episodes of which it is looked whether they say something by themselves
+_SHORT = 60  # tokens; a longer episode does
 
 
 def episode_hits(looking: Looking) -> list[Hit]:
@@ -40,7 +44,7 @@ def episode_hits(looking: Looking) -> list[Hit]:
     found = shares(scores, signals, words)
     if not (window and window.hard):
         found = (each for each in found if _has_reason(each[0], signals))
-    found, again = tee(found)
+    found, again = tee(_weighed(looking, found, places))
     hits = _handed_out(looking, found, signals, words)
     if hits:  # the best may be held back for its origin
         best = islice((doc for doc, share in again if share <= hits[0].score), LOOKED)
@@ -118,6 +122,24 @@ def _handed_out(
             if len(hits) == looking.wanted.limit:
                 return hits
     return hits
+
+
+def _weighed(
+    looking: Looking, found: Iterator[tuple[int, float]], places: dict[int, Place]
+) -> Iterator[tuple[int, float]]:
+    """What was found, with what says nothing by itself further down."""
+    first = list(islice(found, max(_WEIGHED, looking.wanted.limit)))
+    short = [doc for doc, _ in first if places[doc].tokens <= _SHORT]
+    weights: dict[int, float] = {}
+    if short:
+        asked = frozenset(looking.question.terms)
+        for episode in episodes.by_docs(looking.tx, looking.scope, short, looking.damaged):
+            weights[episode.doc] = substance(episode.summary or episode.preview or episode.actions, asked)
+    weighed = [(doc, round(share * weights.get(doc, 1.0), 4)) for doc, share in first]
+    weighed.sort(key=lambda doc_and_share: -doc_and_share[1])
+    yield from weighed
+    least = weighed[-1][1] if weighed else 0.0
+    yield from ((doc, min(share, least)) for doc, share in found)
 
 
 def _allowed_transcripts(looking: Looking) -> set[str] | None:
