@@ -50,6 +50,8 @@ class Looking:
     legs: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
+    matched: dict[str, dict[str, float]] = field(default_factory=dict)  # by hit, its terms and what each weighs
+    episodes: int | None = None  # how many the user has; None where they were not looked at
     confidence: float = 0.0
 
     def words(self, source: str, total: int) -> WordMatches:
@@ -116,6 +118,14 @@ class Looking:
         if best and best[0].in_window == 1.0:
             sure = max(sure, _WINDOW_CONFIDENCE)
         self.confidence = max(self.confidence, sure)
+
+    def note_matched(self, hit_id: str, doc: int, evidence: Evidence, words: WordMatches) -> None:
+        """Keep the terms of the question that a hit holds, as they are written in it."""
+        self.matched[hit_id] = {
+            written: weight
+            for term, weight in evidence.words.items()
+            for written in (words.nearly.get(term, {}).get(doc, term), *words.spelled.get(term, ()))
+        }
 
     def transcript(self, transcript_id: str) -> Transcript | None:
         """The record of a transcript. Raises Corrupt where it is damaged: nobody knows then whether its user withheld

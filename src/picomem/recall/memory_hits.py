@@ -47,6 +47,8 @@ def memory_hits(looking: Looking) -> list[Hit]:
         )
         for doc, share in found[: looking.wanted.limit]
     ]
+    for doc, _ in found[: looking.wanted.limit]:
+        looking.note_matched(records[doc].id, doc, signals.evidence(doc), words)
     looking.weigh([signals.evidence(doc) for doc, _ in found[:LOOKED]], words)
     return hits
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from picomem.records.hit import Hit
 from picomem.text.terms import is_cjk, terms, words_at
 from picomem.text.tokens import count_tokens
-from picomem.values import dataclass
+from picomem.values import dataclass, replace
 
 LEAST = 40  # tokens of a passage; below that a hit is left out instead
 _ACTIONS = 1 / 3  # of a hit's room, for what was done
@@ -109,13 +108,11 @@ def _matches(text: str, weights: Mapping[str, float]) -> Iterator[_Match]:
             yield from (_Match(at.start(), at.end(), (string,)) for at in re.finditer(re.escape(string), text))
 
 
-def _span(
-    text: str, found: Sequence[_Match], weights: Mapping[str, float], characters: int
-) -> tuple[int, int]:
+def _span(text: str, found: Sequence[_Match], weights: Mapping[str, float], characters: int) -> tuple[int, int]:
     """From where to where: the best sentence, then the better of its neighbours as long as there is room."""
     sentences = list(_sentences(text))
     values = [_value(found, weights, start, end) for start, end in sentences]
-    first = last = max(range(len(sentences)), key=lambda number: (values[number], -number))
+    best = first = last = max(range(len(sentences)), key=lambda number: (values[number], -number))
     start, end = sentences[first]
     if end - start > characters:
         return _inside(found, weights, start, end, characters)
@@ -124,7 +121,8 @@ def _span(
         after = values[last + 1] if last + 1 < len(sentences) else -1.0
         fits_before = before >= 0 and sentences[last][1] - sentences[first - 1][0] <= characters
         fits_after = after >= 0 and sentences[last + 1][1] - sentences[first][0] <= characters
-        if fits_after and (after >= before or not fits_before):
+        prefers_after = (after, best - first) >= (before, last - best)  # of two alike, so that it stands in the middle
+        if fits_after and (prefers_after or not fits_before):
             last += 1
         elif fits_before:
             first -= 1

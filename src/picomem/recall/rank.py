@@ -179,9 +179,11 @@ def fuse(
     if not (own or in_window or recent):
         return scores
     scores = {doc: fit * (1 + weights.own * (doc in own)) for doc, fit in scores.items()}
+    # What is certainly asked for is worth the best of the question, also where that has the asker's own words.
     best = max(1.0, max(scores.values(), default=0.0))
+    within = {doc: best if weight == 1.0 else weight for doc, weight in in_window.items()}
     return {
-        doc: fit + weights.time * best * in_window.get(doc, 0.0) + weights.recent * recent.get(doc, 0.0)
+        doc: fit + weights.time * within.get(doc, 0.0) + weights.recent * recent.get(doc, 0.0)
         for doc, fit in scores.items()
     }
 
