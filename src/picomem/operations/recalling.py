@@ -89,7 +89,8 @@ def recall(engine: Engine, request: Recall) -> AnswerView:
 def _recalled(answer: AnswerView) -> str:
     """The plan's reply, with how sure it is, episodes by their citation, and the warnings; text that nobody trusted
     wrote is fenced as data."""
-    warnings = [f"! {warning}" for warning in answer.warnings]
+    # A warning that quotes may quote a word that nobody trusted wrote; it is left to the structured result.
+    warnings = [f"! {warning}" for warning in answer.warnings if "“" not in warning]
     if not answer.hits:
         if answer.left_out:
             return f"The best match does not fit the budget of {answer.token_budget} tokens; raise token_budget."
