@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from picomem.cli.text.lines import BEGIN, END, marked, set_off
 from picomem.cli.text.results import render
 from picomem.operations.presentation import Entry, Fields, Heading, Presentation, Sentence, Table, Text, Verbatim
 
@@ -47,3 +48,19 @@ def test_every_part_of_a_presentation_has_its_lines() -> None:
 
 def test_what_is_empty_has_no_lines() -> None:
     assert render(Presentation()) == ""
+
+
+def test_of_a_long_text_the_lines_that_hold_what_is_set_off_are_shown() -> None:
+    text = f"{'before ' * 120}the answer {'after ' * 120}".strip()
+    at = text.index("answer")
+    shown = render(Presentation(blocks=(Entry("hit", (Text(text, 3, ((at, at + 6),)),), 1),)))
+    lines = set_off(shown, "<b>", "</b>").splitlines()
+    assert len(lines) == 4
+    assert lines[1].startswith("   … before")
+    assert "<b>answer</b>" in shown.replace(BEGIN, "<b>").replace(END, "</b>")
+
+
+def test_what_is_set_off_ends_with_its_line_and_private_characters_of_a_text_are_none_of_ours() -> None:
+    assert set_off(marked("钥匙在保险箱", ((0, 2),)), "<", ">") == "<钥匙>在保险箱"
+    assert set_off(f"a{BEGIN}b\nc{END}d", "<", ">") == "a<b>\n<c>d"
+    assert marked(f"a{BEGIN}b", ((0, 1),)) == f"{BEGIN}a{END}b"

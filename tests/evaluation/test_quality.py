@@ -11,7 +11,8 @@ from picomem.evaluation import quality
 from picomem.evaluation.cases import read_cases
 from picomem.evaluation.trial import read_numbers, try_case, write_transcript
 
-GROUPS = [("session", "picomem"), ("session", "fts5"), ("turn", "picomem"), ("turn", "fts5")]
+SYSTEMS = ("picomem", "default call", "fts5")
+GROUPS = [(unit, system) for unit in ("session", "turn") for system in SYSTEMS]
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def test_what_is_yet_to_come_is_not_seen(haystack, write_set):
     case = next(read_cases(write_set(haystack)))
     early = try_case(case, 10, "none").outcomes[0]
     assert early.type == "time"
-    assert [early.ranks[group] for group in GROUPS] == [(None,)] * 4
+    assert [early.ranks[group] for group in GROUPS] == [(None,)] * 6
 
 
 def test_a_session_of_nothing_but_silence_is_no_obstacle(haystack, write_set):
@@ -69,6 +70,25 @@ def test_sessions_that_say_the_same_are_all_there(haystack, write_set):
     assert sorted(found.ranks["turn", "picomem"], key=str) == [1, 2]
 
 
+def test_the_default_call_is_measured_with_its_own_limits(haystack, write_set):
+    """Fourteen turns hold the question's words, and the one that is asked for holds them last and least."""
+    chatter = [{"id": str(n), "role": "Nate", "text": f"glazes teapot, part {n}", "ts": ""} for n in range(14)]
+    haystack["sessions"].append({"id": "s-long", "ts": "", "turns": chatter})
+    haystack["questions"][0] |= {"text": "glazes teapot part", "gold_sessions": ["s-kiln"], "gold_turns": ["1"]}
+    case = next(read_cases(write_set(haystack)))
+    found = try_case(case, 20, "none").outcomes[0].ranks
+    assert found["turn", "picomem"] == (15,)
+    assert found["turn", "default call"] == (None,)
+
+
+def test_a_memory_counts_where_it_was_said(haystack, write_set):
+    """It stands before the turn that it was taken from, and both are hits of that session."""
+    haystack["sessions"][1]["turns"][0]["text"] = "Remember that the ferry from Mallaig costs nine pounds."
+    haystack["questions"][1] |= {"text": "What does the ferry from Mallaig cost?", "gold_turns": ["0"]}
+    case = next(read_cases(write_set(haystack)))
+    assert try_case(case, 10, "none").outcomes[1].ranks["turn", "default call"] == (1,)
+
+
 def test_enough_hits_are_asked_for_to_rank_every_session(haystack, write_set):
     """One long session holds all the best hits; the one that is asked for comes behind them."""
     chatter = [{"id": str(n), "role": "Nate", "text": f"glazes teapot tried, part {n}", "ts": ""} for n in range(80)]
@@ -86,10 +106,7 @@ def test_a_report_has_a_line_for_every_unit_type_and_system(haystack, write_set)
     found = report.sets[0]
     assert (found.name, found.cases, found.questions, found.turns) == ("talks", 2, 6, 18)
     assert [(line.unit, line.type, line.system) for line in found.lines] == [
-        (unit, kind, system)
-        for unit in ("session", "turn")
-        for kind in ("all", "plain", "time")
-        for system in ("picomem", "fts5")
+        (unit, kind, system) for unit in ("session", "turn") for kind in ("all", "plain", "time") for system in SYSTEMS
     ]
     line = report.line("talks", "session")
     assert line is not None
@@ -103,7 +120,7 @@ def test_a_report_is_read_as_a_table(haystack, write_set):
     rows = quality.render(quality.run([write_set(haystack)], (5,), embedder="none")).splitlines()
     assert rows[0] == "talks: 1 cases, 3 questions, 9 turns; embedder none"
     assert rows[2].split() == ["unit", "type", "system", "n", "any@5", "all@5", "frac@5", "ndcg@10", "mrr@10"]
-    assert len({len(row) for row in rows[2:15]}) == 1
+    assert len({len(row) for row in rows[2:21]}) == 1
 
 
 @pytest.mark.requirement("X1")

@@ -239,13 +239,15 @@ def test_a_memory_is_stored_recalled_and_forgotten_with_the_words_of_the_plan(en
     memory = stored.structured_content["memory"]
     assert (memory["kind"], memory["importance"], memory["origin"]) == ("fact", 0.7, "agent")
     assert stored.structured_content["token_estimate"] > 0
-    assert said(found) == (
-        "Found 1 memories:\n- staging_db_port [fact] [importance: 0.7]: The staging database listens on port 5433"
-    )
+    heading, hit, *_ = said(found).split("\n")
+    assert heading == f"Found 1 memory (confidence {found.structured_content['confidence']:.2f}):"
+    assert hit == "- staging_db_port [fact] [importance: 0.7]: The staging database listens on port 5433"
     assert found.structured_content["hits"][0]["key"] == "staging_db_port"
     assert found.structured_content["tokens"] > 0 and found.structured_content["legs"]
     assert said(forgotten) == "Memory deleted: staging_db_port"
-    assert said(nothing) == "No matching memories found."
+    first, hint = said(nothing).split("\n")
+    assert first == "No matching memories found."
+    assert hint.startswith("! No past session has been read yet")
 
 
 @pytest.mark.requirement("A10")
@@ -357,7 +359,7 @@ def test_names_that_nobody_trusted_chose_are_fenced_like_their_text(engine: Engi
 # Of a hit and of a memory: what picomem itself writes. Whoever stored the row wrote or chose every other text.
 PROGRAMS = set(
     """id source origin kind priority why transcript citation at valid_from valid_to known_from known_to expires_at
-    created_at updated_at""".split()
+    created_at updated_at marks""".split()
 )
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from picomem import open as open_memory
 from picomem.engine.engine import Engine
+from picomem.recall.lexical_search import weigh_compounds
 from picomem.recall.weights import WEIGHTS
 from picomem.values import replace
 
@@ -84,3 +85,23 @@ def test_words_answer_where_the_model_is_not_there(opened: Callable[..., Engine]
     text, _, leg = run.stdout.partition("|")
     assert (run.returncode, text) == (0, LINES[0]), run.stderr
     assert leg.startswith("failed")
+
+
+def test_a_compound_weighs_what_its_heaviest_term_does() -> None:
+    words = {"salari": "salary", "take": "take-home", "home": "take-home", "takehom": "take-home"}
+    weights = {"salari": 3.0, "take": 1.0, "home": 2.0, "takehom": 4.0}
+    weighed = weigh_compounds(weights, words, frozenset(weights))
+    assert weighed["salari"] == 3.0
+    assert weighed["take"] + weighed["home"] + weighed["takehom"] == pytest.approx(4.0)
+    assert weighed["takehom"] == max(weighed["take"], weighed["home"], weighed["takehom"])
+
+
+def test_a_compound_that_nobody_wrote_as_one_counts_as_its_parts() -> None:
+    words = {"take": "take-home", "home": "take-home", "takehom": "take-home"}
+    weights = {"take": 1.0, "home": 2.0, "takehom": 4.0}
+    assert weigh_compounds(weights, words, frozenset(("take", "home"))) == {"take": 1.0, "home": 2.0, "takehom": 0.0}
+
+
+def test_pairs_of_chinese_characters_are_no_compound() -> None:
+    words, weights = {"数据": "数据库", "据库": "数据库"}, {"数据": 2.0, "据库": 2.0}
+    assert weigh_compounds(weights, words, frozenset(weights)) == weights

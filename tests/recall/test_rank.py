@@ -9,6 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from picomem.models.embedder import SENTENCE_MARKS
+from picomem.recall.lexical_search import WordMatches
+from picomem.recall.looking import shares
+from picomem.recall.memory_hits import durable
 from picomem.recall.rank import Signals, fuse, marks_here, nearness
 
 
@@ -50,3 +53,25 @@ def test_the_less_words_leave_open_the_less_a_model_has_to_say() -> None:
         return scores[2] - scores[1]
 
     assert lead(1.0) < 0 < lead(0.2)
+
+
+def test_a_time_that_is_asked_for_stands_before_the_asker_s_own_words_from_another_day() -> None:
+    scores = _scores({1: 1.0, 2: 0.3}, reads_sentences=False, own={1}, in_window={2: 1.0})
+    assert scores[2] > scores[1]
+
+
+def test_a_question_of_which_the_best_hold_nothing_still_has_scores_that_fall() -> None:
+    """Its neighbours lifted each of them, so no word of the question is in the first."""
+    matches = WordMatches()
+    matches.idf = {"boat": 1.0}
+    signals = Signals(totals={}, words={}, context={1: 0.9, 2: 0.6, 3: 0.3})
+    found = list(shares({1: 0.9, 2: 0.6, 3: 0.3}, signals, matches))
+    assert [doc for doc, _ in found] == [1, 2, 3]
+    assert 1 > found[0][1] > found[1][1] > found[2][1] > 0
+
+
+def test_memories_that_fit_nearly_alike_keep_scores_that_differ() -> None:
+    lasting = [durable(share) for share in (0.0, 0.5, 0.92, 0.95, 0.99, 1.0)]
+    assert lasting == sorted(set(lasting))
+    assert lasting[-1] == 1.0
+    assert lasting[1] > 0.5

@@ -282,3 +282,13 @@ def test_what_is_known_passes_the_threshold_and_a_stricter_one_is_kept(told: Eng
 def test_a_confidence_beyond_one_is_refused(told: Engine) -> None:
     with pytest.raises(InvalidInput, match="between 0 and 1"):
         told.recall("redis", min_confidence=20)
+
+
+def test_a_store_into_which_nothing_was_read_says_so_where_it_knows_no_answer(engine: Engine, told: Engine) -> None:
+    assert not any("picomem ingest" in note for note in told.recall("zebra crossing").notes)
+
+
+def test_the_hint_to_ingest_stands_only_where_nothing_was_read(engine: Engine) -> None:
+    engine.remember("It listens on 6432", key="staging_db_port")
+    assert any("picomem ingest" in note for note in engine.recall("zebra crossing").notes)
+    assert not any("picomem ingest" in note for note in engine.recall("staging port").notes)

@@ -1,7 +1,8 @@
 """`picomem bench quality`: how well recall finds what answers a question, beside plain FTS5 on the same text.
 
 For every set: read its cases, try each (see trial.py), and take the means of the metrics (see metrics.py) over the
-questions that have gold and can be answered; for sessions and for turns, over all questions and by their type. Where
+questions that have gold and can be answered; for sessions and for turns, over all questions and by their type. The
+ranking is measured on 50 hits without a budget of tokens, the default call on what it hands out. Where
 a set has questions that its haystack cannot answer, also how well recall's confidence tells them apart (sureness.py).
 Everything but the times is the same on every run.
 """
@@ -21,11 +22,12 @@ from picomem.evaluation.cases import Case, read_cases, set_name
 from picomem.evaluation.differences import Difference, claimed, difference_rows, differences
 from picomem.evaluation.sureness import Sureness, rendered, sureness
 from picomem.evaluation.tables import markdown, plain, share
-from picomem.evaluation.trial import SYSTEMS, UNITS, Outcome, Trial, Way, try_case
+from picomem.evaluation.trial import DEFAULT_CALL, SYSTEMS, UNITS, Outcome, Trial, Way, try_case
 from picomem.values import dataclass
 
 ALL_TYPES = "all"
 MOST = 1_000  # depths, jobs and parts of a set
+_LISTED = (SYSTEMS[0], DEFAULT_CALL, *SYSTEMS[1:])
 _AHEAD = 2  # cases that wait for each process: a case is a megabyte, and a set has hundreds
 
 
@@ -178,7 +180,7 @@ def lines_of(outcomes: Sequence[Outcome], ks: tuple[int, ...]) -> Iterator[Line]
     kinds = sorted({each.type for each in outcomes})
     for unit in UNITS:
         for kind in (ALL_TYPES, *(kinds if len(kinds) > 1 else ())):
-            for system in SYSTEMS:
+            for system in _LISTED:
                 found = [
                     each.ranks[unit, system]
                     for each in outcomes

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from picomem.app import open_engine
-from picomem.clock import parse_iso
+from picomem.clock import Micros, parse_iso
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.evaluation import metrics
@@ -32,9 +32,10 @@ from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Hit
 from picomem.settings import RecallSettings, Settings, load
 from picomem.store.plain_full_text import Fts5
-from picomem.values import dataclass
+from picomem.values import dataclass, replace
 
 SYSTEMS = ("picomem", "fts5")
+DEFAULT_CALL = "default call"  # the first of SYSTEMS with the limits of the default settings: what users get
 UNITS = ("session", "turn")
 JUDGES = ("picomem", "fts5 session", "fts5 turn")  # recall's confidence; the score of the best session, and turn
 _FORMAT = "plain"
@@ -146,6 +147,9 @@ class _Haystack:
             confidence = sure if name == SYSTEMS[0] else confidence
             groups["session", name] = metrics.distinct(self._session_of(hit).id for hit in hits)
             groups["turn", name] = [self._turns_of(hit) for hit in hits]
+        hits = self._spoken(self._recalled_by_default(self._engines[SYSTEMS[0]], question))
+        groups["session", DEFAULT_CALL] = metrics.distinct(self._session_of(hit).id for hit in hits if hit.transcript)
+        groups["turn", DEFAULT_CALL] = [self._turns_of(hit) for hit in hits]
         gold = {"session": question.gold_sessions, "turn": question.gold_turns}
         return Outcome(
             type=question.type,
@@ -159,14 +163,14 @@ class _Haystack:
 
     def _recalled(self, engine: Engine, question: Question) -> tuple[Sequence[Hit], float, float]:
         """Hits from enough sessions, recall's confidence, and the seconds that the first of the calls for them took."""
-        asked = asked_at(question, self._case.sessions)
+        now = self._asked_at(question)
         wanted = min(self._depth, question.visible)
         limit, seconds = max(_HITS, self._depth), 0.0
         while True:
             started = perf_counter()
             answer = engine.recall(
                 question.text,
-                now=_NOW if asked is None else asked,
+                now=now,
                 limit=limit,
                 token_budget=_UNBOUNDED,
                 min_confidence=0.0,
@@ -177,6 +181,28 @@ class _Haystack:
             if len(hits) < limit or len({hit.transcript for hit in hits}) >= wanted:
                 return hits, answer.confidence, seconds
             limit *= 4
+
+    def _recalled_by_default(self, engine: Engine, question: Question) -> Sequence[Hit]:
+        """The hits of a call that names no limit and no budget of tokens."""
+        return engine.recall(question.text, now=self._asked_at(question), include_notes=False).hits
+
+    def _spoken(self, hits: Iterable[Hit]) -> list[Hit]:
+        """Hits, with the place where it was said for a memory that ingest took from a turn."""
+        return [self._said_in(hit) if hit.source == "memory" else hit for hit in hits]
+
+    def _said_in(self, memory: Hit) -> Hit:
+        engine = self._engines[SYSTEMS[0]]
+        for source in engine.why(memory.id).sources:
+            if source.parent.kind == "episode":
+                said = engine.why(source.parent.id)
+                if said.episode and said.transcript:
+                    turns = (said.episode.first_turn, said.episode.last_turn)
+                    return replace(memory, transcript=said.transcript.path, turns=turns)
+        return memory
+
+    def _asked_at(self, question: Question) -> Micros:
+        asked = asked_at(question, self._case.sessions)
+        return _NOW if asked is None else asked
 
     def _matched(self, question: Question) -> tuple[dict[str, list[int]], float]:
         """The documents that plain FTS5 finds, by unit, and the seconds that it took to find turns."""

@@ -16,6 +16,7 @@ class Text:
 
     text: str
     most_lines: int = 6
+    marks: tuple[tuple[int, int], ...] = ()  # what of it is set off, [start, end)
 
 
 @dataclass(frozen=True, slots=True)

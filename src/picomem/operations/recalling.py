@@ -8,6 +8,7 @@ from picomem.errors import InvalidInput
 from picomem.operations.fence import fenced, fenced_turn
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.presentations import recalling as recalling_presentations
+from picomem.operations.presentations.wording import plural
 from picomem.operations.times import instant, moment, window
 from picomem.operations.views import AnswerView, answer_view
 from picomem.records.kinds import Kind, Priority
@@ -87,11 +88,14 @@ def recall(engine: Engine, request: Recall) -> AnswerView:
 
 
 def _recalled(answer: AnswerView) -> str:
-    """The plan's reply, with episodes by their citation; text that nobody trusted wrote is fenced as data."""
+    """The plan's reply, with how sure it is, episodes by their citation, and the warnings; text that nobody trusted
+    wrote is fenced as data."""
+    # A warning that quotes may quote a word that nobody trusted wrote; it is left to the structured result.
+    warnings = [f"! {warning}" for warning in answer.warnings if "“" not in warning]
     if not answer.hits:
         if answer.left_out:
             return f"The best match does not fit the budget of {answer.token_budget} tokens; raise token_budget."
-        return "No matching memories found."
+        return "\n".join(["No matching memories found.", *warnings])
     lines = []
     for hit in answer.hits:
         text = fenced_turn(hit.text, hit.origin, hit.role)
@@ -108,7 +112,9 @@ def _recalled(answer: AnswerView) -> str:
             place = f"; {hit.citation}" if hit.citation else ""
             lines.append(f"- episode {hit.id} [{fenced(hit.role[:40], hit.origin)}{place}]: {text}")
             lines += [f"  {fenced(action, hit.origin)}" for action in hit.actions]
-    return f"Found {len(lines)} memories:\n" + "\n".join(lines)
+    heading = f"Found {plural(len(answer.hits), 'memory', 'memories')} (confidence {answer.confidence:.2f}):"
+    left_out = f"({answer.left_out} more did not fit the budget of {answer.token_budget} tokens)"
+    return "\n".join([heading, *lines, *([left_out] if answer.left_out > 0 else []), *warnings])
 
 
 OPERATIONS = (

@@ -12,7 +12,8 @@ from picomem.values import asdict, dataclass
 
 @dataclass(frozen=True, slots=True)
 class HitView:
-    """One result; see records/hit.py. `turns` are numbered from 1, as the citation does."""
+    """One result; see records/hit.py. `turns` are numbered from 1, as the citation does; `marks` are offsets in
+    `text` where words of the question stand."""
 
     source: str
     id: str
@@ -36,6 +37,7 @@ class HitView:
     citation: str
     actions: list[str]
     remark: str
+    marks: list[list[int]]
     abandoned: bool
 
 
@@ -47,6 +49,7 @@ def hit_view(hit: Hit, citations: str = "auto") -> HitView:
         at=iso_or_none(hit.at),
         tags=list(hit.tags),
         actions=list(hit.actions),
+        marks=[list(mark) for mark in hit.marks],
         turns=[turn + 1 for turn in hit.turns or ()],
         citation="" if citations == "off" else hit.citation,
     )

@@ -13,6 +13,7 @@ from picomem.recall.lexical_search import WordMatches
 from picomem.recall.looking import Looking, shares
 from picomem.recall.rank import Signals
 from picomem.recall.speaker import meant, names
+from picomem.recall.substance import substance
 from picomem.recall.vector_search import Likeness
 from picomem.recall.window import Window, inside_of, meant_window
 from picomem.records.episode import Transcript
@@ -21,10 +22,15 @@ from picomem.store import episodes, holdings, search
 from picomem.store.memories import missing
 from picomem.store.search import Place
 
+_WEIGHED = 40  # episodes of which it is looked whether they say something by themselves
+_SAME_TURN = 0.5  # what another part of a turn weighs beside the best of its parts
+_SHORT = 60  # tokens; a longer episode does
+
 
 def episode_hits(looking: Looking) -> list[Hit]:
     """The episodes that answer the question, the best first."""
     total = holdings.episodes(looking.tx, looking.scope)
+    looking.episodes = total
     words = looking.words("episode", total)
     near = looking.near("episode", total)
     window = meant_window(looking)
@@ -40,7 +46,7 @@ def episode_hits(looking: Looking) -> list[Hit]:
     found = shares(scores, signals, words)
     if not (window and window.hard):
         found = (each for each in found if _has_reason(each[0], signals))
-    found, again = tee(found)
+    found, again = tee(_weighed(looking, found, places))
     hits = _handed_out(looking, found, signals, words)
     if hits:  # the best may be held back for its origin
         best = islice((doc for doc, share in again if share <= hits[0].score), LOOKED)
@@ -114,10 +120,35 @@ def _handed_out(
                 continue
             evidence = signals.evidence(doc)
             asked = evidence.words.keys()
+            looking.note_matched(episode.id, doc, evidence, words)
             hits.append(episode_hit(episode, transcripts[name], share, why(doc, evidence, words), asked))
             if len(hits) == looking.wanted.limit:
                 return hits
     return hits
+
+
+def _weighed(
+    looking: Looking, found: Iterator[tuple[int, float]], places: dict[int, Place]
+) -> Iterator[tuple[int, float]]:
+    """What was found, with what says nothing by itself further down, and the further parts of a long turn: the best of
+    them opens the whole turn."""
+    first = list(islice(found, max(_WEIGHED, looking.wanted.limit)))
+    short = [doc for doc, _ in first if places[doc].tokens <= _SHORT]
+    weights: dict[int, float] = {}
+    if short:
+        asked = frozenset(looking.question.terms)
+        for episode in episodes.by_docs(looking.tx, looking.scope, short, looking.damaged):
+            weights[episode.doc] = substance(episode.summary or episode.preview or episode.actions, asked)
+    turns: set[tuple[str, int, int]] = set()
+    for doc, _ in first:
+        turn = (places[doc].transcript, places[doc].first_turn, places[doc].last_turn)
+        weights[doc] = weights.get(doc, 1.0) * (_SAME_TURN if turn in turns else 1.0)
+        turns.add(turn)
+    weighed = [(doc, round(share * weights[doc], 4)) for doc, share in first]
+    weighed.sort(key=lambda doc_and_share: -doc_and_share[1])
+    yield from weighed
+    least = weighed[-1][1] if weighed else 0.0
+    yield from ((doc, min(share, least)) for doc, share in found)
 
 
 def _allowed_transcripts(looking: Looking) -> set[str] | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from heapq import nlargest
 from math import log
@@ -23,7 +24,7 @@ from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.scope import Scope
 from picomem.store import search
 from picomem.store.connector import Transaction
-from picomem.text.terms import is_stop_word
+from picomem.text.terms import is_cjk, is_stop_word
 from picomem.values import dataclass
 
 if TYPE_CHECKING:
@@ -129,7 +130,9 @@ def match_words(where: Corpus, question: Question, *, exact: bool = False) -> Wo
     if not where.documents:
         return found
     counts = {term: where.count(term, question) for term in question.terms}
-    found.idf = {term: where.rarity(count) * where.says(question.words[term]) for term, count in counts.items()}
+    weights = {term: where.rarity(count) * where.says(question.words[term]) for term, count in counts.items()}
+    heard = {term for term, count in counts.items() if count}
+    found.idf = weigh_compounds(weights, question.words, heard)
     rare = {term for term, count in counts.items() if 0 < count <= _MOST_DOCUMENTS}
     unknown = [term for term, count in counts.items() if count == 0 and term not in question.single]
     misspelt = set() if exact else set(unknown[:_MOST_MISSPELT])
@@ -151,6 +154,32 @@ def match_words(where: Corpus, question: Question, *, exact: bool = False) -> Wo
 def idf(documents: int, count: int) -> float:
     """How much a term says: ln(1 + (N − n + ½) / (n + ½)), which is never negative (Robertson and Zaragoza 2009)."""
     return log(1 + (max(documents, count) - count + 0.5) / (count + 0.5))
+
+
+def weigh_compounds(
+    weights: Mapping[str, float], words: Mapping[str, str], heard: AbstractSet[str]
+) -> dict[str, float]:
+    """What each term of a question weighs, if the terms of a compound weigh together what the heaviest does alone.
+
+    “take-home” is looked for as “take”, “home” and “takehome”, but it is one word of the question. Where nobody wrote
+    it as one, it counts as its parts.
+    """
+    made_of: dict[str, list[str]] = {}
+    for term, word in words.items():
+        if not is_cjk(word):  # of which the pairs of characters overlap
+            made_of.setdefault(word, []).append(term)
+    weighed = dict(weights)
+    for parts in made_of.values():
+        if len(parts) == 1:
+            continue
+        *rest, whole = parts
+        if whole not in heard and not heard.isdisjoint(rest):
+            weighed[whole] = 0.0
+            continue
+        total = sum(weights[term] for term in parts)
+        for term in parts:
+            weighed[term] = weights[term] * max(weights[part] for part in parts) / total if total else 0.0
+    return weighed
 
 
 def _add(found: WordMatches, term: str, weights: dict[int, float]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from picomem.clock import Micros
 from picomem.errors import EmbedderFailed, StoreError
 from picomem.recall import rank
-from picomem.recall.confidence import FIRST, confidence
+from picomem.recall.confidence import FIRST, LOOKED, confidence
 from picomem.recall.filters import Wanted
 from picomem.recall.lexical_search import Corpus, WordMatches, match_words
 from picomem.recall.question import Question
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _SUBSTRING_CONFIDENCE = 0.4  # a string that occurs somewhere inside other words says little
 _WINDOW_CONFIDENCE = 0.3  # something was said at that time, whether or not it is what was meant
+_LEAST_CONFIDENCE = 0.05  # of what only its neighbours fit: little, but enough to tell ranks apart
 _NOTHING = Likeness({}, 0.0, 0)
 _LEG_NAMES = {"memory": "memories", "episode": "episodes"}
 
@@ -49,6 +50,8 @@ class Looking:
     legs: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
+    matched: dict[str, dict[str, float]] = field(default_factory=dict)  # by hit, its terms and what each weighs
+    episodes: int | None = None  # how many the user has; None where they were not looked at
     confidence: float = 0.0
 
     def words(self, source: str, total: int) -> WordMatches:
@@ -116,6 +119,14 @@ class Looking:
             sure = max(sure, _WINDOW_CONFIDENCE)
         self.confidence = max(self.confidence, sure)
 
+    def note_matched(self, hit_id: str, doc: int, evidence: Evidence, words: WordMatches) -> None:
+        """Keep the terms of the question that a hit holds, as they are written in it."""
+        self.matched[hit_id] = {
+            written: weight
+            for term, weight in evidence.words.items()
+            for written in (words.nearly.get(term, {}).get(doc, term), *words.spelled.get(term, ()))
+        }
+
     def transcript(self, transcript_id: str) -> Transcript | None:
         """The record of a transcript. Raises Corrupt where it is damaged: nobody knows then whether its user withheld
         it, so nothing of it is handed out."""
@@ -130,7 +141,10 @@ def shares(scores: Mapping[int, float], signals: Signals, words: WordMatches) ->
         return
     top = scores[order[0]] or 1.0
     best = [signals.evidence(doc) for doc in order[:FIRST]]
-    sure = max(rank.fit(each, words.idf) for each in best)
+    sure = max(rank.fit(evidence, words.idf) for evidence in best)
+    if sure == 0.0:  # the talk around them lifted the first
+        sure = max(rank.fit(signals.evidence(doc), words.idf) for doc in order[:LOOKED])
+    sure = max(sure, _LEAST_CONFIDENCE)
     if words.substring:
         sure = min(sure, _SUBSTRING_CONFIDENCE)
     sure = max(sure, _WINDOW_CONFIDENCE if best[0].in_window == 1.0 else 0.0)

@@ -39,7 +39,7 @@ def memory_hits(looking: Looking) -> list[Hit]:
     hits = [
         memory_hit(
             records[doc],
-            round(min(1.0, _DURABLE * share), 4),
+            durable(share),
             "; ".join(filter(None, [why(doc, signals.evidence(doc), words), remarks.get(doc)])),
             context=looking.wanted.include_context,
             citation=_said_in(looking, records[doc]),
@@ -47,8 +47,15 @@ def memory_hits(looking: Looking) -> list[Hit]:
         )
         for doc, share in found[: looking.wanted.limit]
     ]
+    for doc, _ in found[: looking.wanted.limit]:
+        looking.note_matched(records[doc].id, doc, signals.evidence(doc), words)
     looking.weigh([signals.evidence(doc) for doc, _ in found[:LOOKED]], words)
     return hits
+
+
+def durable(share: float) -> float:
+    """The score of a memory beside that of an episode that fits as well, 0–1; different shares stay different."""
+    return round(_DURABLE * share / (1 + (_DURABLE - 1) * share), 4)
 
 
 def _said_in(looking: Looking, memory: Memory) -> str:

@@ -9,7 +9,7 @@ An episode's score is made of
   + meaning    the likeness of its vector, scaled between the middling and the best; a static model's less for short
                texts. With a sentence model's, the sum is again divided by the best of the question
   × own        more for the words of the one whom the question is about (speaker.py)
-  + time       a bonus inside the time that the question names
+  + time       a bonus inside the time that the question names, in proportion to the best of the question
   + recent     a little, falling with age, where the text goes on with something rather than asks
 
 A sum of normalised scores keeps how much better one hit is than the next; ranks would throw that away.
@@ -178,10 +178,12 @@ def fuse(
     own, in_window, recent = signals.own, signals.in_window, signals.recent
     if not (own or in_window or recent):
         return scores
+    scores = {doc: fit * (1 + weights.own * (doc in own)) for doc, fit in scores.items()}
+    # What is certainly asked for is worth the best of the question, also where that has the asker's own words.
+    best = max(1.0, max(scores.values(), default=0.0))
+    within = {doc: best if weight == 1.0 else weight for doc, weight in in_window.items()}
     return {
-        doc: fit * (1 + weights.own * (doc in own))
-        + weights.time * in_window.get(doc, 0.0)
-        + weights.recent * recent.get(doc, 0.0)
+        doc: fit + weights.time * within.get(doc, 0.0) + weights.recent * recent.get(doc, 0.0)
         for doc, fit in scores.items()
     }
 

@@ -7,7 +7,7 @@ What is found among memories stands in memory_hits.py, what among episodes in ep
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
@@ -15,15 +15,17 @@ from picomem.clock import Micros
 from picomem.recall import rank
 from picomem.recall.episode_hits import episode_hits
 from picomem.recall.filters import Wanted
-from picomem.recall.hits import redacted
+from picomem.recall.hits import HIT_OVERHEAD, redacted
 from picomem.recall.looking import Looking
 from picomem.recall.memory_hits import memory_hits
+from picomem.recall.passages import LEAST, allowance, fitted, marks
 from picomem.recall.question import parse
 from picomem.recall.vector_search import MeaningLeg
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Answer, Hit
 from picomem.records.scope import Scope
 from picomem.store.connector import Connector
+from picomem.values import replace
 
 if TYPE_CHECKING:
     from picomem.models.lexicon import Lexicon
@@ -74,9 +76,15 @@ class Recall:
             found = []
         elif found and sure < _DOUBTFUL:
             notes.append(f"What was asked is probably not known: {sure:.0%} of such answers hold it.")
-        hits, left_out = _budgeted(found, wanted)
-        redactor = self._redactor() if hits else None
-        hits = [redacted(hit, redactor) for hit in hits] if redactor else hits
+        if looking.episodes == 0 and sure < _DOUBTFUL:
+            notes.append("No past session has been read yet; run `picomem ingest`.")
+        chosen = _chosen(found, wanted)
+        redactor = self._redactor() if chosen else None
+        # Before anything is cut, for half of a secret is not known as one.
+        chosen = [redacted(hit, redactor) for hit in chosen] if redactor else chosen
+        hits = _within_budget(chosen, wanted.token_budget, looking.matched)
+        hits = [replace(hit, marks=marks(hit.text, looking.matched.get(hit.id, {}))) for hit in hits]
+        left_out = min(len(found), wanted.limit) - len(hits)
         filters, time = wanted.filters, question.time
         # What was not looked at must not be said: a limit of the caller's goes before the question's words.
         asked = time.window if filters.since is None and filters.until is None else None
@@ -103,15 +111,27 @@ def _too_unsure(found: list[Hit], sure: float, wanted: Wanted) -> str:
     )
 
 
-def _budgeted(found: list[Hit], wanted: Wanted) -> tuple[list[Hit], int]:
-    """Durable memories first in what may be spent, then by score; what did not fit is counted."""
+def _chosen(found: list[Hit], wanted: Wanted) -> list[Hit]:
+    """The hits that may be handed out, by score: memories as far as their share of the budget goes, then episodes."""
     durable = sorted((hit for hit in found if hit.source == "memory"), key=lambda hit: -hit.score)
     episodic = sorted((hit for hit in found if hit.source != "memory"), key=lambda hit: -hit.score)
     budget = wanted.token_budget
     if budget is not None:
         share = int(budget * MEMORY_SHARE) if episodic else budget
         durable = durable[: rank.within_budget([hit.tokens for hit in durable], share)]
-        rest = budget - sum(hit.tokens for hit in durable)
-        episodic = episodic[: rank.within_budget([hit.tokens for hit in episodic], rest)]
-    kept = sorted([*durable, *episodic], key=lambda hit: (-hit.score, hit.source != "memory"))[: wanted.limit]
-    return kept, min(len(found), wanted.limit) - len(kept)
+    return sorted([*durable, *episodic], key=lambda hit: (-hit.score, hit.source != "memory"))[: wanted.limit]
+
+
+def _within_budget(chosen: list[Hit], budget: int | None, matched: Mapping[str, Mapping[str, float]]) -> list[Hit]:
+    """Those of the hits that fit a budget, large episodes cut to the passage that answers."""
+    if budget is None or sum(hit.tokens for hit in chosen) <= budget:
+        return chosen
+    rest = budget - sum(hit.tokens for hit in chosen if hit.source == "memory")
+    episodic = [hit for hit in chosen if hit.source != "memory"]
+    # As many as there is room for at the least; the last ones are left out.
+    episodic = episodic[: rest // (HIT_OVERHEAD + LEAST) or 1]
+    room = allowance([hit.tokens - HIT_OVERHEAD for hit in episodic], rest - HIT_OVERHEAD * len(episodic))
+    cut = [fitted(hit, matched.get(hit.id, {}), max(LEAST, room), HIT_OVERHEAD) for hit in episodic]
+    cut = cut[: rank.within_budget([hit.tokens for hit in cut], rest)]
+    kept = {hit.id: hit for hit in [*(hit for hit in chosen if hit.source == "memory"), *cut]}
+    return [kept[hit.id] for hit in chosen if hit.id in kept]

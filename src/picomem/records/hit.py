@@ -12,8 +12,9 @@ class Hit:
     """One result.
 
     `score` lies in 0–1 and falls along the list; notes come last, with scores of their own. `why` says in words what
-    made it a hit. For an episode, `transcript`, `turns` and `citation` are the pointer that opens it again; for a
-    note `citation` is, its path with the lines.
+    made it a hit. `text` is the passage that answers where the budget has no room for the whole episode. For an
+    episode, `transcript`, `turns` and `citation` are the pointer that opens it again; for a note `citation` is, its
+    path with the lines.
     """
 
     source: str  # "memory", "episode" or "note"
@@ -38,6 +39,7 @@ class Hit:
     citation: str = ""
     actions: tuple[str, ...] = ()  # of what its speaker did, that which fits the question
     remark: str = ""  # of a memory: that it is perhaps outdated, or was never confirmed
+    marks: tuple[tuple[int, int], ...] = ()  # where words of the question stand in `text`, [start, end)
     abandoned: bool = False  # its user went back to before it was said, and took another way
 
 

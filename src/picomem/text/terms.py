@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
 from picomem.digest import blake2b
@@ -94,6 +95,12 @@ def worded_terms(text: str, limit: int = 64) -> dict[str, str]:
         alone = set(re.findall(_CJK_ALONE, text))
         found = {term: word for term, word in found.items() if term in alone or not re.fullmatch(_CJK_ALONE, term)}
     return dict(list(found.items())[:limit])
+
+
+def words_at(text: str) -> Iterator[tuple[int, str]]:
+    """The words of a text as they stand in it, each with the place of its first character."""
+    pattern = _ASCII_WORD if text.isascii() else _WORD
+    return ((word.start(), word[0]) for word in re.finditer(pattern, text))
 
 
 def is_stop_word(word: str) -> bool:

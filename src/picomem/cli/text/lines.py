@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from unicodedata import east_asian_width
 
 from picomem.cli.width import width
 
+BEGIN, END = "\ue000", "\ue001"  # private characters around what is set off, until the terminal's own replace them
+_MARKS = str.maketrans("", "", BEGIN + END)
+
+
+def marked(text: str, marks: Sequence[tuple[int, int]]) -> str:
+    """A text with BEGIN and END around its marks, which are in order and do not overlap."""
+    parts, last = [], 0
+    for start, end in marks:
+        parts += [text[last:start].translate(_MARKS), BEGIN, text[start:end].translate(_MARKS), END]
+        last = end
+    return "".join([*parts, text[last:].translate(_MARKS)])
+
+
+def set_off(text: str, begin: str, end: str) -> str:
+    """A text of several lines with the codes of the terminal around what is set off; none reaches over a line."""
+    lines: list[str] = []
+    is_open = False
+    for line in text.split("\n"):
+        whole = BEGIN * is_open + line
+        is_open = whole.rfind(BEGIN) > whole.rfind(END)
+        lines.append(whole + END * is_open)
+    return "\n".join(lines).replace(BEGIN, begin).replace(END, end)
+
 
 def wrapped(text: str, indent: str = "   ", most: int = 6) -> str:
-    """A text in lines of the terminal, at most so many of them."""
+    """A text in lines of the terminal, at most so many of them: those in which most is set off, or the first."""
     room = width() - len(indent)
     lines: list[str] = []
     for line in text.strip().splitlines():
         lines += _broken(line, room) or [""]
+    if len(lines) > most:
+        held = [line.count(BEGIN) for line in lines]
+        first = max(range(len(lines) - most + 1), key=lambda at: (sum(held[at : at + most]), -at))
+        lines = ["… " + lines[first].lstrip(), *lines[first + 1 :]] if first else lines
     if len(lines) > most:
         last = next(iter(_broken(lines[most - 1], room - 2)), "")
         lines = [*lines[: most - 1], last + " …"]
@@ -30,7 +58,7 @@ def _broken(text: str, columns: int) -> list[str]:
             line = word
         else:
             line = f"{line} {word}" if line else word
-        while not line.isascii() and _columns(line) > columns:
+        while not line.translate(_MARKS).isascii() and _columns(line) > columns:
             cut = _fitting(line, columns)
             lines.append(line[:cut])
             line = line[cut:]
@@ -48,4 +76,5 @@ def _fitting(text: str, columns: int) -> int:
 
 
 def _columns(text: str) -> int:
+    text = text if text.isascii() else text.translate(_MARKS)
     return len(text) if text.isascii() else sum(2 if east_asian_width(char) in "WF" else 1 for char in text)

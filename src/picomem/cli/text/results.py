@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import textwrap
 from typing import Any
 
-from picomem.cli.text.lines import wrapped
+from picomem.cli.text.lines import marked, set_off, wrapped
 from picomem.operations.operation import Operation
 from picomem.operations.presentation import (
     Block,
@@ -21,11 +23,13 @@ from picomem.operations.presentation import (
 from picomem.text.safe import for_terminal
 
 _INDENT = "   "
+_BOLD = ("\x1b[1m", "\x1b[22m")
 
 
 def text_of(operation: Operation, result: Any) -> str:
     """The result of an operation, as a terminal may show it."""
-    return for_terminal(render(operation.presentation(result)))
+    begin, end = _BOLD if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else ("", "")
+    return set_off(for_terminal(render(operation.presentation(result))), begin, end)
 
 
 def render(presentation: Presentation) -> str:
@@ -68,7 +72,8 @@ def _lines(block: Block) -> list[str]:
 def _body(part: Text | Verbatim) -> str:
     if isinstance(part, Verbatim):
         return textwrap.indent(part.text, _INDENT)
-    return wrapped(part.text, _INDENT, part.most_lines)
+    text = marked(part.text, part.marks) if part.marks else part.text
+    return wrapped(text, _INDENT, part.most_lines)
 
 
 def _rows(rows: tuple[tuple[str, ...], ...]) -> list[str]:

@@ -33,7 +33,13 @@ def _entry(number: int, hit: HitView) -> Entry:
     name = {"memory": hit.key, "note": day(hit.at)}.get(hit.source, hit.id)
     account = Text(f"{hit.score:.2f} · {hit.why} · {name}")
     actions = [Text(f"· {action}", 2) for action in hit.actions]
-    return Entry(_heading(hit), (Text(attributed(hit.text, hit.origin)), *actions, *context, account), number)
+    return Entry(_heading(hit), (_text(hit), *actions, *context, account), number)
+
+
+def _text(hit: HitView) -> Text:
+    shown = attributed(hit.text, hit.origin)
+    ahead = len(shown) - len(hit.text)
+    return Text(shown, marks=tuple((start + ahead, end + ahead) for start, end in hit.marks))
 
 
 def _heading(hit: HitView) -> str:

@@ -26,6 +26,7 @@ _KIND = r"(?:session|conversation|chat|talk|discussion)"
 _NUMBER = r"(?:\d{1,4}|[a-z]{3,9}(?:[-\s][a-z]{3,5})?)"
 _ORDINAL = r"(?:\d{1,4}(?:st|nd|rd|th)|[a-z]{5,11}(?:[-\s][a-z]{5,7})?)"
 _TO = r"\s*(?:to|through|thru|until|and|[-–—])\s*"
+_APART = r"\s+(?:to|through|thru|until|and|[-–—])\s+"  # “thirty-first” is no span
 # Whose it is: not “his third session”, not “the third session of physiotherapy”.
 _OURS = r"(?<!\bmy\s)(?<!\bhis\s)(?<!\bher\s)(?<!\btheir\s)"
 _WITH_US = r"(?!\s+(?:with|of)\s+(?!you\b|me\b))"
@@ -43,6 +44,7 @@ _PATTERNS = {
     "last time": rf"\blast\s+time\s+(?:that\s+)?we\s+{_TALKED}\b|\bwe\s+last\s+{_TALKED}\b",
     "first": rf"{_OURS}\bfirst\s+(?P<high>{_NUMBER})\s+{_KIND}s\b{_WITH_US}",
     "first time": rf"\bfirst\s+time\s+(?:that\s+)?we\s+{_TALKED}\b|\bwe\s+first\s+{_TALKED}\b",
+    "nth span": rf"{_OURS}\b(?P<low>{_ORDINAL}){_APART}(?:the\s+)?(?P<high>{_ORDINAL})\s+{_KIND}s?\b{_WITH_US}",
     "nth": rf"{_OURS}\b(?P<low>{_ORDINAL})\s+{_KIND}\b{_WITH_US}",
     "中 back": rf"(?P<low>{_CHINESE_NUMBER})次{_CHINESE_KIND}(?:之|以)?前",
     "中 from end": rf"倒数第(?P<low>{_CHINESE_NUMBER})次{_CHINESE_KIND}",
@@ -108,7 +110,7 @@ def _place(rule: str, match: re.Match[str]) -> tuple[int, int, bool, bool] | Non
     if ("low" in groups and low is None) or (groups.get("high") and high is None):
         return None
     match name:
-        case "span":
+        case "span" | "nth span":
             return (min(low, high), max(low, high), False, True) if low and high else None
         case "one":
             return (low, low, False, True) if low else None

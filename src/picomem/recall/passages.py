@@ -1,0 +1,166 @@
+"""The part of an episode that answers a question, cut to the room that there is for it. Pure.
+
+An episode holds up to 1,500 characters of talk, of which one sentence may be the answer. Where all hits together are
+larger than the budget, each large one is cut to the passage around its best sentence: the one that holds most of the
+question. The room is shared so that small hits are whole and large ones equally long.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from picomem.records.hit import Hit
+from picomem.text.terms import is_cjk, terms, words_at
+from picomem.text.tokens import count_tokens
+from picomem.values import dataclass, replace
+
+LEAST = 40  # tokens of a passage; below that a hit is left out instead
+_ACTIONS = 1 / 3  # of a hit's room, for what was done
+_END = r"[.!?…][\"'”’)\]*`]*\s+|[。！？；]+|\n+"
+_ELLIPSIS = "…"
+_TRIES = 4  # a passage whose tokens are shorter than those around it is cut again
+
+Marks = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """Where a word of the question stands in a text, and the terms that it holds."""
+
+    start: int
+    end: int
+    terms: tuple[str, ...]
+
+
+def allowance(costs: Sequence[int], budget: int) -> int:
+    """The most that one result may cost so that all of them fit a budget, if what costs less is left whole."""
+    rest, places = budget, len(costs)
+    for cost in sorted(costs):
+        if cost * places > rest:
+            return max(0, rest // places)
+        rest -= cost
+        places -= 1
+    return max(costs, default=0)
+
+
+def fitted(hit: Hit, weights: Mapping[str, float], room: int, overhead: int) -> Hit:
+    """A hit whose text and actions have about `room` tokens at most, besides its `overhead`."""
+    if hit.tokens - overhead <= room:
+        return hit
+    actions = _first(hit.actions, int(room * _ACTIONS))
+    left = room - (count_tokens("\n".join(actions)) if actions else 0)
+    text = passage(hit.text, weights, left)
+    return replace(hit, text=text, actions=actions, tokens=overhead + room - left + count_tokens(text))
+
+
+def passage(text: str, weights: Mapping[str, float], room: int) -> str:
+    """The part of a text, of about `room` tokens at most, around the sentence that holds most of the question's terms;
+    `weights` says what each of them is worth."""
+    whole = count_tokens(text)
+    if whole <= room:
+        return text
+    found = list(_matches(text, weights))
+    characters = max(1, len(text) * room // whole)
+    cut = text
+    for _ in range(_TRIES):
+        cut = _cut(text, _span(text, found, weights, characters))
+        cost = count_tokens(cut)
+        if cost <= room:
+            break
+        characters = max(1, characters * room // (cost + 1))
+    return cut
+
+
+def marks(text: str, weights: Mapping[str, float]) -> Marks:
+    """Where the words of the question stand in a text: offsets of the first character and behind the last."""
+    joined: list[tuple[int, int]] = []
+    for match in _matches(text, weights):
+        if joined and match.start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], match.end))
+        else:
+            joined.append((match.start, match.end))
+    return tuple(joined)
+
+
+def _first(lines: tuple[str, ...], room: int) -> tuple[str, ...]:
+    kept: list[str] = []
+    for line in lines:
+        if count_tokens("\n".join([*kept, line])) > room:
+            break
+        kept.append(line)
+    return tuple(kept)
+
+
+def _matches(text: str, weights: Mapping[str, float]) -> Iterator[_Match]:
+    for start, word in words_at(text):
+        if is_cjk(word):
+            yield from (
+                _Match(start + at, start + at + len(part), (part,))
+                for at in range(len(word))
+                for part in (word[at : at + 2], word[at])
+                if part in weights
+            )
+        elif held := tuple(term for term in terms(word) if term in weights):
+            yield _Match(start, start + len(word), held)
+    for string in weights:
+        if " " in string:  # found as a whole, not by its words
+            yield from (_Match(at.start(), at.end(), (string,)) for at in re.finditer(re.escape(string), text))
+
+
+def _span(text: str, found: Sequence[_Match], weights: Mapping[str, float], characters: int) -> tuple[int, int]:
+    """From where to where: the best sentence, then the better of its neighbours as long as there is room."""
+    sentences = list(_sentences(text))
+    values = [_value(found, weights, start, end) for start, end in sentences]
+    best = first = last = max(range(len(sentences)), key=lambda number: (values[number], -number))
+    start, end = sentences[first]
+    if end - start > characters:
+        return _inside(found, weights, start, end, characters)
+    while True:
+        before = values[first - 1] if first > 0 else -1.0
+        after = values[last + 1] if last + 1 < len(sentences) else -1.0
+        fits_before = before >= 0 and sentences[last][1] - sentences[first - 1][0] <= characters
+        fits_after = after >= 0 and sentences[last + 1][1] - sentences[first][0] <= characters
+        prefers_after = (after, best - first) >= (before, last - best)  # of two alike, so that it stands in the middle
+        if fits_after and (prefers_after or not fits_before):
+            last += 1
+        elif fits_before:
+            first -= 1
+        else:
+            return sentences[first][0], sentences[last][1]
+
+
+def _inside(
+    found: Sequence[_Match], weights: Mapping[str, float], start: int, end: int, characters: int
+) -> tuple[int, int]:
+    """A part of one long sentence: where most of the question stands, with some room before its first word."""
+    starts = [match.start for match in found if start <= match.start < end] or [start]
+    best = max(starts, key=lambda at: (_value(found, weights, at, at + characters * 3 // 4), -at))
+    begin = max(start, min(best - characters // 4, end - characters))
+    return begin, min(end, begin + characters)
+
+
+def _value(found: Sequence[_Match], weights: Mapping[str, float], start: int, end: int) -> float:
+    held = {term for match in found if start <= match.start < end for term in match.terms}
+    return sum(weights[term] for term in held)
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for end in re.finditer(_END, text):
+        if text[start : end.end()].strip():
+            yield start, end.end()
+            start = end.end()
+    if start < len(text):
+        yield start, len(text)
+
+
+def _cut(text: str, span: tuple[int, int]) -> str:
+    start, end = span
+    # Not within a word: its beginning or its end is left out with it.
+    while 0 < start < end and text[start - 1].isalnum() and text[start].isalnum() and text[start].isascii():
+        start += 1
+    while start < end < len(text) and text[end - 1].isalnum() and text[end].isalnum() and text[end].isascii():
+        end -= 1
+    part = text[start:end].strip()
+    return f"{_ELLIPSIS} " * (start > 0) + part + f" {_ELLIPSIS}" * (end < len(text))
