@@ -17,9 +17,9 @@ from picomem.evaluation.cases import read_cases, set_name
 from picomem.evaluation.quality import MOST, tried
 from picomem.evaluation.significance import Paired, paired
 from picomem.evaluation.tables import chance, markdown, plain, share
-from picomem.evaluation.trial import SYSTEMS, UNITS, Outcome, Way
+from picomem.evaluation.trial import SYSTEMS, UNITS, RecallWay, TrialOutcome
+from picomem.light_dataclass import dataclass, replace
 from picomem.recall.weights import WEIGHTS
-from picomem.values import dataclass, replace
 
 _PARTS = {
     "words weighed by the language": ("language",),
@@ -73,11 +73,11 @@ def run(
     jobs than 1."""
     if not 1 <= jobs <= MOST:
         raise InvalidInput(f"The number of jobs is a whole number from 1 to {MOST:,}.")
-    lacking = {name: Way(embedder, replace(WEIGHTS, **dict.fromkeys(keys, 0.0))) for name, keys in _PARTS.items()}
-    lacking[_NUMPY] = Way("none")
+    lacking = {name: RecallWay(embedder, replace(WEIGHTS, **dict.fromkeys(keys, 0.0))) for name, keys in _PARTS.items()}
+    lacking[_NUMPY] = RecallWay("none")
     sets = []
     for path in files:
-        asked: list[Outcome] = []
+        asked: list[TrialOutcome] = []
         case_of: list[int] = []
         for number, trial in enumerate(tried(read_cases(path), metrics.DEPTH, embedder, jobs, lacking)):
             asked += trial.outcomes
@@ -87,7 +87,7 @@ def run(
     return AblationReport(embedder=embedder, sets=tuple(each for each in sets if each is not None))
 
 
-def of_outcomes(name: str, asked: Sequence[Outcome], case_of: Sequence[int]) -> SetAblation | None:
+def of_outcomes(name: str, asked: Sequence[TrialOutcome], case_of: Sequence[int]) -> SetAblation | None:
     """What the parts are worth by these outcomes, whose systems are named by the part that they lack. None where no
     question has gold."""
     units = {unit for each in asked for unit, system in each.ranks if system == SYSTEMS[0]}

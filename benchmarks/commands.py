@@ -9,7 +9,7 @@ from picomem.cli.bench import numbers_of, print_report, show_progress
 from picomem.cli.run import json_document
 from picomem.errors import InvalidInput
 from picomem.paths import named_path
-from picomem.text.safe import one_line
+from picomem.text.inert_text import one_line
 
 _MOST_INSTANCES = 100_000
 

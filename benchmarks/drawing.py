@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from math import ceil, floor, log10
 from xml.sax.saxutils import escape
 
-from picomem.values import dataclass
+from picomem.light_dataclass import dataclass
 
 _PLOT_HEIGHT, _DECADE = 240.0, 85.0  # pixels
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 152.0, 40.0, 66.0

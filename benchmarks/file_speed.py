@@ -13,8 +13,8 @@ from time import perf_counter, process_time, sleep
 from benchmarks.madeup import write_small
 from picomem.app import open_engine
 from picomem.errors import InvalidInput
+from picomem.light_dataclass import dataclass
 from picomem.settings import Settings
-from picomem.values import dataclass
 
 _SETTLING = 3.0  # seconds after which a file system's times tell two changes apart
 

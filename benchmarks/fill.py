@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING
 
 from benchmarks.prose import Prose
 from picomem.clock import DAY, MINUTE, parse_iso
+from picomem.light_dataclass import dataclass, replace
 from picomem.models.embedder import quantised
 from picomem.records.episode import Episode, Transcript
 from picomem.records.ids import new_id
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.store import episodes, vectors
+from picomem.store import episodes, vector_rows
 from picomem.store.connector import EVERYONE, Transaction
 from picomem.store.plain_full_text import Fts5
 from picomem.store.sqlite import SqliteConnector
-from picomem.values import dataclass, replace
 
 if TYPE_CHECKING:
     import numpy as np
@@ -127,7 +127,7 @@ def _put(tx: Transaction, talk: _Talk, model: Model, directions: Iterator[np.nda
     for number, text in enumerate(talk.texts):
         stored = episodes.insert(tx, scope, _episode(talk, number, text))
         scale, vector = quantised(next(directions))
-        vectors.put(tx, scope, "episode", model.name, stored.doc, scale, vector)
+        vector_rows.put(tx, scope, "episode", model.name, stored.doc, scale, vector)
 
 
 def _episode(talk: _Talk, number: int, text: str) -> Episode:

@@ -23,6 +23,7 @@ from benchmarks.gate_lines import FRESH, HELD_OUT, TUNED, Junk, Keep
 from benchmarks.statement_pairs import DIFFERENT, TOLD, Told
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound, Refused
+from picomem.light_dataclass import dataclass
 from picomem.operations.table import operation
 from picomem.operations.views import AnswerView
 from picomem.policy.gate import judge
@@ -30,7 +31,6 @@ from picomem.runtime import Runtime
 from picomem.settings import Settings
 from picomem.store.sqlite import SqliteConnector
 from picomem.text.terms import is_stop_word
-from picomem.values import dataclass
 
 LINES = {"tuned": TUNED, "held out": HELD_OUT, "fresh": FRESH}
 SOURCES = ("memory", "episode")

@@ -17,9 +17,9 @@ from benchmarks.recall_speed import percentile
 from picomem.app import open_engine
 from picomem.errors import InvalidInput
 from picomem.ingest import reader
-from picomem.ingest.places import find
+from picomem.ingest.discovery import find
+from picomem.light_dataclass import dataclass
 from picomem.settings import Settings
-from picomem.values import dataclass
 
 RUNS = 3
 _MEGABYTE = 1_000_000

@@ -32,13 +32,13 @@ from benchmarks.postings_tables import PostingBlocks, PostingRows
 from benchmarks.prose import Prose
 from benchmarks.recall_speed import percentile
 from picomem.errors import InvalidInput
+from picomem.light_dataclass import dataclass, field
 from picomem.recall.lexical_search import idf
 from picomem.records.scope import Scope
 from picomem.store.search import Document, Search
+from picomem.store.sql_statements import schema
 from picomem.store.sqlite_transaction import SqliteTransaction
-from picomem.store.statements import schema
 from picomem.text.terms import query_terms
-from picomem.values import dataclass, field
 
 DESIGNS = ("fts5", "rows", "blocks")
 KINDS = ("said", "rare", "common", "spelling")

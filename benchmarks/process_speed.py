@@ -17,7 +17,7 @@ from time import perf_counter
 
 from benchmarks.fill import ASKER, Filled
 from picomem.errors import PicomemError
-from picomem.values import dataclass
+from picomem.light_dataclass import dataclass
 
 RUNS = 15
 _BARE = "import sqlite3"

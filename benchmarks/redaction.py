@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 
 from benchmarks.secret_patterns import Shape, fill
 from benchmarks.secret_shapes import BENIGN, FRESH, HELD_OUT, HELD_OUT_BENIGN, RECENT, TUNED
+from picomem.light_dataclass import dataclass
 from picomem.policy.redact import Redacted, Redactor
-from picomem.text.hidden import Reading, spelled_in_tags
-from picomem.values import dataclass
+from picomem.text.visible_text import VisibleText, spelled_in_tags
 
 ENOUGH = 0.99  # of the secrets of a shape
 _BENIGN_DRAWINGS = 25
@@ -107,7 +107,7 @@ def is_gone(redacted: Redacted, secret: str) -> bool:
         left = left.replace(finding.mark, "\n")
     half = len(secret) // 2
     parts = (secret[:half], secret[-half:]) if half >= _HALF else (secret,)
-    readings = (Reading(left).text, *(spelled for _, _, spelled in spelled_in_tags(left)))
+    readings = (VisibleText(left).text, *(spelled for _, _, spelled in spelled_in_tags(left)))
     return not any(part in reading for part in parts for reading in readings)
 
 

@@ -14,7 +14,7 @@ import string
 import uuid
 from collections.abc import Callable
 
-from picomem.values import dataclass
+from picomem.light_dataclass import dataclass
 
 _FIELD = re.compile(r"<([A-Z][A-Z0-9]*)(?::(\d+)(?:-(\d+))?)?>")
 _LETTERS = string.ascii_letters

@@ -27,8 +27,8 @@ from benchmarks.madeup import write_claude_code, write_plain
 from benchmarks.process_speed import MemoryUse, StartSpeed
 from benchmarks.recall_speed import RecallSpeed
 from picomem.errors import InvalidInput
+from picomem.light_dataclass import dataclass
 from picomem.models.static import StaticEmbedder
-from picomem.values import dataclass
 
 EMBEDDERS = ("none", "static")
 Telling = Callable[[str], None]

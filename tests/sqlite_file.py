@@ -9,10 +9,10 @@ import apsw
 
 from picomem.engine.engine import Engine
 from picomem.records.scope import Scope
-from picomem.store import episodes, memories, notes
+from picomem.store import episodes, memories, note_rows
+from picomem.store.sql_statements import schema, statement
 from picomem.store.sqlite import SqliteConnector
 from picomem.store.sqlite_transaction import SqliteTransaction
-from picomem.store.statements import schema, statement
 
 
 def connection_of(engine: Engine) -> apsw.Connection:
@@ -51,8 +51,8 @@ def _words_disagreements(stored: apsw.Connection) -> list[str]:
             for row in stored.execute(statement("all_episodes"), {"user": user}):
                 search.add(scope, "episode", [episodes.document(episodes.unchecked(row))])
             for row in stored.execute(statement("all_note_sections"), {"user": user}):
-                placed = notes.unchecked(row)
-                search.add(scope, "note", [notes.document(placed.doc, placed.path, placed.section)])
+                placed = note_rows.unchecked(row)
+                search.add(scope, "note", [note_rows.document(placed.doc, placed.path, placed.section)])
         found = []
         for table in ("memory_words", "episode_words", "note_words"):
             missing = _postings(made, table) - _postings(stored, table)

@@ -10,8 +10,8 @@ import pytest
 
 import picomem
 from picomem.errors import InvalidInput
+from picomem.light_dataclass import fields
 from picomem.settings import TABLES, Settings, load
-from picomem.values import fields
 
 SOURCES = Path(picomem.__file__).parent
 

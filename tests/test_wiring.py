@@ -10,7 +10,7 @@ import picomem
 from picomem.operations.operation import options
 from picomem.operations.schemas import result_schema
 from picomem.operations.table import NAMES, operations
-from picomem.store import statements
+from picomem.store import sql_statements
 
 SOURCES = Path(picomem.__file__).parent
 TREES = {
@@ -178,7 +178,7 @@ def test_only_the_store_runs_statements_and_sees_rows() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom | ast.Import) and _inside_the_store(node)
     ]
-    names = set(statements._load())
+    names = set(sql_statements._load())
     run = [
         (file, node.lineno)
         for file, tree in outside.items()

@@ -19,11 +19,11 @@ from pathlib import Path
 
 import numpy as np
 
+from picomem.light_dataclass import dataclass
 from picomem.memory.pair_signals import observe_pair
 from picomem.models.classifier import WEIGHTS, encode
 from picomem.policy.offer_signals import observe_offer
 from picomem.policy.sentence_signals import observe
-from picomem.values import dataclass
 from training.examples import DATA, messages, offers, pairs, strangers
 from training.fitting import Plan, Table, fit, predict, table
 

@@ -12,7 +12,7 @@ import random
 import re
 from pathlib import Path
 
-from picomem.values import dataclass
+from picomem.light_dataclass import dataclass
 
 DATA = Path(__file__).parent / "data"
 RELATIONS = {"S": "supersede", "D": "duplicate", "R": "refine", "I": "independent"}

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from picomem.light_dataclass import dataclass
 from picomem.models.classifier import BUCKETS, MEANING, Observed, bucket, word_weight
-from picomem.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from picomem.values import dataclass
+from picomem.light_dataclass import dataclass
 
 OURS = "picomem"
 

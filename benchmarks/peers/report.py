@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchmarks.peers.kinds import LEFT_OUT
 from picomem.evaluation.significance import Paired
 from picomem.evaluation.tables import chance, markdown, plain, share
-from picomem.values import dataclass, field
+from picomem.light_dataclass import dataclass, field
 
 _MEASURES = ("any@5", "frac@10")
 

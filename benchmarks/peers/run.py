@@ -32,7 +32,7 @@ from picomem.evaluation import metrics
 from picomem.evaluation.cases import Case, read_cases, set_name
 from picomem.evaluation.significance import paired
 from picomem.evaluation.trial import try_case
-from picomem.values import dataclass, replace
+from picomem.light_dataclass import dataclass, replace
 
 _SEED = 7
 _TALK = 40  # texts on a topic

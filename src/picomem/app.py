@@ -11,6 +11,7 @@ from picomem import paths
 from picomem.clock import Clock, local_zone, system_clock
 from picomem.engine.engine import Engine
 from picomem.errors import EmbedderFailed, InvalidInput, NoStore, NotFound, PicomemError, StoreError
+from picomem.light_dataclass import replace
 from picomem.models.embedder import Embedder
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.caller import Caller
@@ -19,14 +20,13 @@ from picomem.runtime import Runtime, check_caller
 from picomem.settings import Settings, load
 from picomem.store.connector import Connector
 from picomem.store.sqlite import SqliteConnector
-from picomem.text.safe import one_line
-from picomem.values import replace
+from picomem.text.inert_text import one_line
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from picomem.models.generator import Generator
-    from picomem.models.lexicon import Lexicon
+    from picomem.models.static_words import Lexicon
     from picomem.operations.operation import Operation
 
 
@@ -169,7 +169,7 @@ def _connector(database: Path, opened: Callable[[], Connector], without_store: b
     except StoreError:
         if not without_store:
             raise
-    from picomem.store.late import LateConnector
+    from picomem.store.unavailable import LateConnector
 
     return LateConnector(database, opened)
 
@@ -178,7 +178,7 @@ def _embedder(chosen: str | Embedder, settings: Settings) -> Embedder | Embedder
     """The embedder, or why there is none: recall works by words meanwhile, and says so."""
     if not isinstance(chosen, str):
         return chosen
-    from picomem.models.choice import embedder_of
+    from picomem.models.selection import embedder_of
 
     try:
         return embedder_of(chosen, settings.embedder)
@@ -188,7 +188,7 @@ def _embedder(chosen: str | Embedder, settings: Settings) -> Embedder | Embedder
 
 def _lexicon() -> Lexicon:
     """What words mean. Who wants no vectors wants no numpy either, which it needs."""
-    from picomem.models.lexicon import Lexicon
+    from picomem.models.static_words import Lexicon
 
     return Lexicon()
 
@@ -206,7 +206,7 @@ def open_generator(settings: Settings) -> Generator:
 
     Nothing is connected to. Raises InvalidInput.
     """
-    from picomem.models.choice import generator_of
+    from picomem.models.selection import generator_of
 
     return generator_of(settings)
 

@@ -21,18 +21,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from picomem.engine.agents import consolidator, safe_text
+from picomem.engine.agent_support import consolidator, safe_text
 from picomem.errors import GeneratorFailed, StoreError
+from picomem.light_dataclass import dataclass, field
 from picomem.models.extractive import Extractive, extracted
 from picomem.models.generator import Generator
 from picomem.records.session import Session
 from picomem.records.spend import Spend
-from picomem.values import dataclass, field
 
 if TYPE_CHECKING:
     from picomem.consolidation.apply import Applied
-    from picomem.consolidation.consolidate import Consolidator, Ready
-    from picomem.consolidation.review import Taken
+    from picomem.consolidation.consolidate import Consolidator, PreparedPart
+    from picomem.consolidation.proposal_checks import Taken
     from picomem.engine.engine import Engine
 
 
@@ -131,7 +131,7 @@ async def attend(engine: Engine, generator: Generator, *, look_seconds: float = 
 
 
 async def _run(
-    engine: Engine, store: Consolidator, generator: Generator, ready: Ready, done: Consolidated, dry_run: bool
+    engine: Engine, store: Consolidator, generator: Generator, ready: PreparedPart, done: Consolidated, dry_run: bool
 ) -> None:
     """One part: ask, and keep what came of it. Of the processes on a store one asks a model at a time."""
     from anyio import CancelScope
@@ -153,7 +153,7 @@ async def _run(
 
 
 async def _kept(
-    engine: Engine, store: Consolidator, generator: Generator, ready: Ready, done: Consolidated, dry_run: bool
+    engine: Engine, store: Consolidator, generator: Generator, ready: PreparedPart, done: Consolidated, dry_run: bool
 ) -> None:
     from anyio.to_thread import run_sync
 
@@ -180,7 +180,7 @@ async def _kept(
     done.runs.append(applied)
 
 
-def _asks(generator: Generator, ready: Ready) -> bool:
+def _asks(generator: Generator, ready: PreparedPart) -> bool:
     """Whether a model is asked at all."""
     return not isinstance(generator, Extractive) and ready.part.has_words
 
@@ -213,7 +213,7 @@ class _Purse:
 
 
 async def _asked(
-    engine: Engine, store: Consolidator, generator: Generator, ready: Ready, done: Consolidated
+    engine: Engine, store: Consolidator, generator: Generator, ready: PreparedPart, done: Consolidated
 ) -> Taken | None:
     """What may be kept of the generator's proposal; None where it is not to be asked, or it is the extractive one.
 
@@ -239,10 +239,10 @@ async def _asked(
     return await run_sync(store.taken, ready, proposal)
 
 
-def _without_model(ready: Ready) -> tuple[str, Taken]:
+def _without_model(ready: PreparedPart) -> tuple[str, Taken]:
     """What is kept of a part where no model is asked, and by what name."""
-    from picomem.consolidation.raw import raw
-    from picomem.consolidation.review import taken
+    from picomem.consolidation.proposal_checks import taken
+    from picomem.consolidation.timeline_entries import raw
 
     try:
         return Extractive.name, taken(extracted(ready.material), ready.part, ready.known, lambda text: text)

@@ -1,7 +1,7 @@
 """The background work of a process that stays: `picomem mcp` and `picomem ingest --watch`.
 
-There is one kind yet, making the vectors that are missing (memory/embed.py). A thread does it, while whoever opened
-the engine goes on; several processes agree by a lease on which of them works.
+There is one kind yet, making the vectors that are missing (memory/missing_vectors.py). A thread does it, while whoever
+opened the engine goes on; several processes agree by a lease on which of them works.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from picomem.errors import EmbedderFailed
     from picomem.models.embedder import Embedder
-    from picomem.models.lexicon import Lexicon
+    from picomem.models.static_words import Lexicon
 
 
 class Runtime:

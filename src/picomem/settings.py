@@ -16,7 +16,7 @@ from typing import Any
 
 from picomem import paths
 from picomem.errors import InvalidInput, NotFound
-from picomem.values import dataclass, field, fields, replace
+from picomem.light_dataclass import dataclass, field, fields, replace
 
 LEAST_CONTEXT = 400  # tokens: with fewer, an index page and a summary do not fit beside a message
 LEAST_WINDOW = 2_000  # tokens: with fewer, no conversation fits beside what the model is told

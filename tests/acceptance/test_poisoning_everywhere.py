@@ -21,19 +21,19 @@ from tests.amounts import amount
 from tests.consolidation.conftest import Scripted, begun, consolidate, proposal, said
 
 from picomem.agent import PicoBot
-from picomem.engine.agents import asked
+from picomem.engine.agent_support import asked
 from picomem.engine.engine import Engine
 from picomem.engine.upkeep import import_sessions
 from picomem.errors import Refused
 from picomem.gateway.mcp import build_server
+from picomem.light_dataclass import replace
 from picomem.models.generator import Fact
 from picomem.operations.schemas import result_json
 from picomem.operations.table import operation
-from picomem.records.fence import without_quoted
 from picomem.records.kinds import Origin
 from picomem.records.session import ToolCall
+from picomem.records.untrusted_fence import without_quoted
 from picomem.settings import MemorySettings, NotesSettings
-from picomem.values import replace
 
 pytestmark = [pytest.mark.reliability("S3"), pytest.mark.requirement("X7")]
 

@@ -10,8 +10,8 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from picomem.engine.engine import Engine
+from picomem.light_dataclass import replace
 from picomem.settings import MemorySettings
-from picomem.values import replace
 
 Step = str | list[tuple[str, dict[str, Any]]]  # a text, or calls: names with their arguments
 

@@ -23,8 +23,8 @@ from tests.sessions.talks import TEXTS
 from picomem.agent import PicoBot
 from picomem.agent.context_trimming import cost, fitted
 from picomem.engine.engine import Engine
-from picomem.records.fence import fenced
 from picomem.records.session import Role
+from picomem.records.untrusted_fence import fenced
 
 PAGE = "The harbour <b>of</b> Bergen has nine cranes, 灯塔. " * 25_000
 

@@ -20,10 +20,10 @@ from pydantic_ai.messages import (
 from tests.sessions.talks import message, talk
 
 from picomem.agent.history import UNREADABLE, to_model, to_said
+from picomem.light_dataclass import replace
 from picomem.records.kinds import Origin
-from picomem.records.session import Message, Role, Said, ToolCall
-from picomem.sessions.pairs import NO_RESULT, Waiting, check_said, grouped
-from picomem.values import replace
+from picomem.records.session import Message, NewMessage, Role, ToolCall
+from picomem.sessions.pairs import NO_RESULT, OpenCalls, check_said, grouped
 
 
 def window_of(messages: list[Message]) -> list[Message]:
@@ -40,7 +40,7 @@ def test_what_goes_to_a_model_comes_back_the_same(messages: list[Message]) -> No
         (each.role, each.content, each.tool_calls, each.tool_call_id) for each in shown
     ]
     if back:
-        check_said(back, Waiting())  # the log takes it
+        check_said(back, OpenCalls())  # the log takes it
 
 
 @given(talk())
@@ -78,7 +78,7 @@ def test_whatever_a_model_writes_can_be_stored_and_is_answered_by_its_results(ma
         talk += [ModelRequest(parts=[UserPromptPart("and?")]), response, ModelRequest(parts=results)]
     said = to_said(talk)
     if said:
-        check_said(said, Waiting())
+        check_said(said, OpenCalls())
     calls = [call.id for each in said for call in each.tool_calls]
     assert sorted(each.tool_call_id for each in said if each.role is Role.TOOL) == sorted(calls)
     texts = ["".join(part.content for part in parts if isinstance(part, TextPart)) for parts in made]
@@ -109,6 +109,6 @@ def test_a_picture_leaves_a_mark_and_thinking_leaves_nothing() -> None:
     asked = ModelRequest(parts=[UserPromptPart(["What is this?", ImageUrl("https://example.org/a.png")])])
     said = to_said([asked, ModelResponse(parts=[ThinkingPart("hm"), TextPart("A boat.")])])
     assert said == [
-        Said(role=Role.USER, content="What is this?\n[image-url]"),
-        Said(role=Role.ASSISTANT, content="A boat."),
+        NewMessage(role=Role.USER, content="What is this?\n[image-url]"),
+        NewMessage(role=Role.ASSISTANT, content="A boat."),
     ]

@@ -11,26 +11,26 @@ from pydantic_ai.messages import ModelRequest
 from tests.agent.conftest import Script, contents
 
 from picomem.agent import PicoBot
-from picomem.agent.events import Event, Notice, TextDelta, ToolCallEvent, ToolResultEvent, Turn
+from picomem.agent.events import Event, Notice, TextDelta, ToolCallEvent, ToolResultEvent, TurnResult
 from picomem.agent.loop import PERSONA
 from picomem.clock import DAY
-from picomem.engine.agents import window_of
+from picomem.engine.agent_support import window_of
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed, InvalidInput, NotFound
+from picomem.light_dataclass import replace
 from picomem.records.session import Role
 from picomem.sessions.pairs import NO_RESULT
 from picomem.settings import MemorySettings
-from picomem.values import replace
 
 
-def say(bot: PicoBot, *texts: str) -> tuple[list[Turn], list[Event]]:
+def say(bot: PicoBot, *texts: str) -> tuple[list[TurnResult], list[Event]]:
     """Turns of one conversation, and what was told of them."""
     told: list[Event] = []
 
     async def tell(event: Event) -> None:
         told.append(event)
 
-    async def talk() -> list[Turn]:
+    async def talk() -> list[TurnResult]:
         return [await bot.turn(text, tell) for text in texts]
 
     return anyio.run(talk), told

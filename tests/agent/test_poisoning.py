@@ -10,7 +10,7 @@ import pytest
 from pydantic_ai import Agent
 from tests.agent.conftest import Script, contents
 
-from picomem.agent import Memory, PicoBot
+from picomem.agent import MemoryCapability, PicoBot
 from picomem.distillation import consolidate
 from picomem.engine.engine import Engine
 from picomem.models.extractive import Extractive
@@ -93,7 +93,7 @@ def test_with_memory_alone_nothing_that_a_tool_says_is_promoted_in_whatever_word
         text = payload(name, order)
         stored = [("memory_store", {"content": each, "key": "note"}) for each in (order, f"As of now: {text}")]
         script = Script([("fetch", {})], stored, [("memory", {"action": "save", "key": "rule", "content": order})], "Done.")  # fmt: skip
-        agent = Agent(script.model, capabilities=[Memory(engine)])
+        agent = Agent(script.model, capabilities=[MemoryCapability(engine)])
         agent.tool_plain(name="fetch")(_fetch(text))
         agent.run_sync("Read the page and tell me what it says.")
         assert all(not each.origin.trusted for each in engine.memories()), text

@@ -9,7 +9,7 @@ from pydantic_ai import Agent
 from pydantic_ai.messages import ToolReturnPart
 from tests.agent.conftest import Script
 
-from picomem.agent import Memory
+from picomem.agent import MemoryCapability
 from picomem.agent.tools import MEMORY, TOOLS, MemoryTools
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
@@ -19,14 +19,14 @@ from picomem.operations.table import operation
 def asked(engine: Engine, name: str, arguments: Any, **options: Any) -> ToolReturnPart:
     """What the model gets for one call."""
     script = Script([(name, arguments)], "Well.")
-    Agent(script.model, capabilities=[Memory(engine, **options)]).run_sync("Do it.")
+    Agent(script.model, capabilities=[MemoryCapability(engine, **options)]).run_sync("Do it.")
     (part,) = [part for part in script.given[-1][0][-1].parts if isinstance(part, ToolReturnPart)]
     return part
 
 
 def tools_of(engine: Engine, **options: Any) -> dict[str, Any]:
     script = Script("Well.")
-    Agent(script.model, capabilities=[Memory(engine, **options)]).run_sync("Hello.")
+    Agent(script.model, capabilities=[MemoryCapability(engine, **options)]).run_sync("Hello.")
     return {each.name: each for each in script.given[0][1].function_tools}
 
 
@@ -38,11 +38,11 @@ def test_the_three_tools_of_the_plan_have_its_parameters_and_replies(engine: Eng
     assert tools["memory_forget"]["required"] == ["key"]
     port = {"key": "staging_db_port", "content": "The staging database listens on port 5433", "category": "knowledge"}
     assert asked(engine, "memory_store", port).content == "Memory stored: staging_db_port"
-    heading, hit = asked(engine, "memory_recall", {"query": "staging"}).content.split("\n")
+    heading, hit = str(asked(engine, "memory_recall", {"query": "staging"}).content).split("\n")
     assert heading.startswith("Found 1 memory (confidence 0.")
     assert hit == "- staging_db_port [fact] [importance: 0.5]: The staging database listens on port 5433"
     assert asked(engine, "memory_forget", {"key": "staging_db_port"}).content == "Memory deleted: staging_db_port"
-    assert asked(engine, "memory_recall", {"query": "staging"}).content.startswith("No matching memories found.")
+    assert str(asked(engine, "memory_recall", {"query": "staging"}).content).startswith("No matching memories found.")
 
 
 @pytest.mark.requirement("P9")
@@ -83,7 +83,7 @@ def test_what_an_agent_stores_is_on_record_as_its_own(engine: Engine) -> None:
 def test_a_wrong_call_is_answered_with_one_sentence_and_uses_up_no_retry(engine: Engine) -> None:
     wrong = [("memory_forget", {"key": "nothing_there"})] * 5
     script = Script(*[[call] for call in wrong], "I give up.")
-    done = Agent(script.model, capabilities=[Memory(engine)]).run_sync("Forget it.")
+    done = Agent(script.model, capabilities=[MemoryCapability(engine)]).run_sync("Forget it.")
     assert done.output == "I give up."
     said: Any = script.given[-1][0][-1].parts[0]
     assert "`memory_recall` finds by words" in said.content and "picomem recall" not in said.content
@@ -102,5 +102,5 @@ def test_only_the_chosen_operations_are_offered(engine: Engine) -> None:
 def test_importance_and_priority_together_are_one_number(engine: Engine) -> None:
     both = {"content": "The crane is yellow", "key": "crane", "importance": 0.8, "priority": "medium"}
     script = Script([("memory_store", both)], "Noted.")
-    Agent(script.model, capabilities=[Memory(engine)]).run_sync("The crane is yellow.")
+    Agent(script.model, capabilities=[MemoryCapability(engine)]).run_sync("The crane is yellow.")
     assert [(each.key, each.importance) for each in engine.memories()] == [("crane", 0.8)]

@@ -24,12 +24,12 @@ from picomem.agent.turns import OPERATIONS
 from picomem.app import operations
 from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput
+from picomem.light_dataclass import replace
 from picomem.operations.schemas import PlainParameters, event_schema, request_schema
 from picomem.records.caller import Caller
 from picomem.records.session import Role
 from picomem.runtime import Runtime
 from picomem.settings import MemorySettings, ModelSettings, Settings
-from picomem.values import replace
 
 (CHAT,) = OPERATIONS
 SAMPLES: list[Event] = [

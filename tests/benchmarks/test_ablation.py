@@ -6,12 +6,12 @@ import json
 
 from benchmarks import ablation
 from benchmarks.__main__ import main
-from picomem.evaluation.trial import Outcome
+from picomem.evaluation.trial import TrialOutcome
 
 
-def _outcome(**ranks: int | None) -> Outcome:
+def _outcome(**ranks: int | None) -> TrialOutcome:
     named = {name.replace("_", " "): rank for name, rank in ranks.items()}
-    return Outcome(
+    return TrialOutcome(
         type="",
         answerable=True,
         certainty={"picomem": 0.5},

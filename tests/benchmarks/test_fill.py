@@ -8,7 +8,7 @@ from benchmarks.fill import ASKER, Filled, Model, fill
 from picomem.app import open_engine
 from picomem.models.static import StaticEmbedder
 from picomem.records.scope import Scope
-from picomem.store import vectors
+from picomem.store import vector_rows
 from picomem.store.plain_full_text import STOP_WORDS, Fts5
 from picomem.store.sqlite import SqliteConnector
 
@@ -30,8 +30,8 @@ def test_a_store_holds_what_was_asked_for(filled):
 @pytest.mark.sqlite_file("reads the rows in the file")
 def test_every_episode_has_a_unit_vector(filled):
     with closing(SqliteConnector(filled.store)) as connector, connector.read() as tx:
-        space = vectors.space(tx, Scope(ASKER), "episode", MODEL.name)
-        page = vectors.after(tx, Scope(ASKER), space.number, 0, 1_000)
+        space = vector_rows.space(tx, Scope(ASKER), "episode", MODEL.name)
+        page = vector_rows.after(tx, Scope(ASKER), space.number, 0, 1_000)
     assert len(set(page.docs)) == 45
     for scale, vector in zip(page.scales, page.vectors, strict=True):
         assert len(vector) == 256

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.madeup import write_claude_code, write_plain
 from picomem.app import open_engine
-from picomem.ingest.places import find
+from picomem.ingest.discovery import find
 
 
 @pytest.mark.parametrize("write", [write_claude_code, write_plain])

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from picomem.cli.text.lines import BEGIN, END, marked, set_off
-from picomem.cli.text.results import render
-from picomem.operations.presentation import Entry, Fields, Heading, Presentation, Sentence, Table, Text, Verbatim
+from picomem.cli.text.presented import render
+from picomem.operations.presentation import (
+    Fields,
+    Heading,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Table,
+    Text,
+    Verbatim,
+)
 
 
 def test_every_part_of_a_presentation_has_its_lines() -> None:
@@ -15,8 +24,8 @@ def test_every_part_of_a_presentation_has_its_lines() -> None:
                 Fields((("user", "ann"), ("memories", "2"))),
                 Table(("state", "finding"), (("repaired", "a vector"), ("problem", "a row"))),
                 Heading("tea"),
-                Entry("green", (Text("Ann drinks it"), Verbatim("two\nlines")), 1),
-                Entry("black", (Text("one two " * 40, 2),), 2),
+                PresentedEntry("green", (Text("Ann drinks it"), Verbatim("two\nlines")), 1),
+                PresentedEntry("black", (Text("one two " * 40, 2),), 2),
                 Sentence("That is all."),
             ),
             ("1 row is damaged.",),
@@ -53,7 +62,7 @@ def test_what_is_empty_has_no_lines() -> None:
 def test_of_a_long_text_the_lines_that_hold_what_is_set_off_are_shown() -> None:
     text = f"{'before ' * 120}the answer {'after ' * 120}".strip()
     at = text.index("answer")
-    shown = render(Presentation(blocks=(Entry("hit", (Text(text, 3, ((at, at + 6),)),), 1),)))
+    shown = render(Presentation(blocks=(PresentedEntry("hit", (Text(text, 3, ((at, at + 6),)),), 1),)))
     lines = set_off(shown, "<b>", "</b>").splitlines()
     assert len(lines) == 4
     assert lines[1].startswith("   … before")

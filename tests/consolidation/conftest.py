@@ -17,7 +17,7 @@ from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.models.generator import Fact, Generator, Material, Proposal, Purse
 from picomem.records.kinds import Origin
-from picomem.records.session import Role, Said, Session, ToolCall
+from picomem.records.session import NewMessage, Role, Session, ToolCall
 from picomem.records.spend import Spend
 from picomem.runtime import Runtime
 from picomem.settings import MemorySettings, RecallSettings, SessionSettings, Settings
@@ -65,8 +65,8 @@ def failing(message: str = "no answer within 60 seconds.") -> Scripted:
     return Scripted([GeneratorFailed(message)])
 
 
-def said(role: str, text: str, origin: Origin | None = None, *calls: ToolCall, answers: str = "") -> Said:
-    return Said(role=Role(role), content=text, origin=origin, tool_calls=calls, tool_call_id=answers)
+def said(role: str, text: str, origin: Origin | None = None, *calls: ToolCall, answers: str = "") -> NewMessage:
+    return NewMessage(role=Role(role), content=text, origin=origin, tool_calls=calls, tool_call_id=answers)
 
 
 TALK = (
@@ -97,7 +97,7 @@ def talk(memory: Engine) -> Session:
     return begun(memory, *TALK)
 
 
-def begun(memory: Engine, *messages: Said) -> Session:
+def begun(memory: Engine, *messages: NewMessage) -> Session:
     session = memory.sessions().create()
     if messages:
         memory.sessions().append(session.id, *messages)

@@ -26,7 +26,7 @@ from tests.sqlite_file import connection_of
 
 from picomem import distillation
 from picomem.clock import DAY, MINUTE
-from picomem.engine.agents import window_of
+from picomem.engine.agent_support import window_of
 from picomem.engine.engine import Engine
 from picomem.memory import lease
 from picomem.models.extractive import Extractive

@@ -8,21 +8,21 @@ from tests.sessions.talks import message, summaries, talk
 
 from picomem.consolidation.due import Triggers, due
 from picomem.consolidation.material import part_of
+from picomem.light_dataclass import replace
 from picomem.models.extractive import extracted
-from picomem.models.generator import Line, Material
+from picomem.models.generator import Material, PromptLine
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Message, Role, Session, Summary
 from picomem.sessions.pairs import grouped
 from picomem.text.tokens import count_tokens
-from picomem.values import replace
 
 SESSION = Session(id="s", scope=Scope(), channel=Channel.TUI, created_at=0, last_active_at=0)
 ASKED = Triggers(tokens=1, turns=1, idle=0, keep=4)
 
 
-def line(number: int, text: str, role: Role = Role.USER, origin: Origin = Origin.USER) -> Line:
-    return Line(number, role, text, origin)
+def line(number: int, text: str, role: Role = Role.USER, origin: Origin = Origin.USER) -> PromptLine:
+    return PromptLine(number, role, text, origin)
 
 
 @given(talk(), st.integers(0, 12), st.integers(60, 900), summaries(12))
@@ -120,7 +120,7 @@ def test_where_only_strangers_spoke_it_is_said_whose_words_they_are() -> None:
 
 _LINES = st.lists(
     st.builds(
-        Line,
+        PromptLine,
         st.integers(1, 9),
         st.sampled_from([Role.USER, Role.ASSISTANT]),
         st.text(max_size=120) | st.sampled_from(["The crane squeaks. " * 30, "灯塔在港口。船来了。", "x" * 2_000]),
@@ -132,7 +132,9 @@ _LINES = st.lists(
 
 
 @given(_LINES, st.integers(0, 9), st.text(max_size=400))
-def test_what_is_picked_is_bounded_and_the_same_every_time(lines: tuple[Line, ...], to: int, summary: str) -> None:
+def test_what_is_picked_is_bounded_and_the_same_every_time(
+    lines: tuple[PromptLine, ...], to: int, summary: str
+) -> None:
     material = Material(lines=lines, summarise_to=to, summary=summary)
     made = extracted(material)
     assert len(made.timeline) <= 1_400

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.consolidation.conftest import Scripted, begun, consolidate, proposal, said, with_window
 
-from picomem.engine.agents import window_of
+from picomem.engine.agent_support import window_of
 from picomem.engine.engine import Engine
 from picomem.models.extractive import Extractive
 from picomem.models.generator import Fact

@@ -108,7 +108,7 @@ def test_what_an_undo_took_off_the_timeline_is_scrubbed_with_the_rest(
 ) -> None:
     secret = "ghp_" + "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"[:36]
     with monkeypatch.context() as patched:
-        patched.setattr("picomem.memory.clean.Cleaner.shown_text", lambda _self, text: text)
+        patched.setattr("picomem.memory.text_cleaning.Cleaner.shown_text", lambda _self, text: text)
         (run,) = consolidate(memory, Scripted([proposal(timeline=f"They used {secret} for staging.")]), talk.id).runs
     undone = memory.undo(run.run)[-1].change
     memory.scrub()

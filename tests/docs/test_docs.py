@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.arguments import make_parser
 from picomem.cli.main import command_of, parser_for
-from picomem.operations.reference import render
+from picomem.operations.reference_page import render
 from picomem.operations.table import operations
 
 ROOT = Path(__file__).parents[2]

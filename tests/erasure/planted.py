@@ -14,8 +14,8 @@ from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.memory import Parent
 from picomem.records.scope import Scope
-from picomem.records.session import Channel, Role, Said, Session, Summary, ToolCall
-from picomem.store import episodes, sessions
+from picomem.records.session import Channel, NewMessage, Role, Session, Summary, ToolCall
+from picomem.store import episodes, session_rows
 
 OTHER = Path(".pi/agent/sessions/--w--/other.jsonl")  # elsewhere nothing shows that a session is the user's own
 SESSION = "0e57a11e-d00d-4bad-9fee-1badb002c0de"
@@ -126,22 +126,22 @@ def _plant_conversation(engine: Engine, word: dict[str, str]) -> None:
         last_active_at=at,
     )  # fmt: skip
     with engine._context.connector.write(engine.scope) as tx:
-        sessions.put(tx, session)
+        session_rows.put(tx, session)
     call = ToolCall("c1", "search", json.dumps({"query": word["tool_argument"]}))
     engine.sessions().append(
         SESSION,
-        Said(role=Role.USER, content=f"Where is the {word['said']}?"),
-        Said(role=Role.ASSISTANT, tool_calls=(call,)),
-        Said(role=Role.TOOL, content=f"It is in the {word['tool_result']}", tool_call_id="c1"),
+        NewMessage(role=Role.USER, content=f"Where is the {word['said']}?"),
+        NewMessage(role=Role.ASSISTANT, tool_calls=(call,)),
+        NewMessage(role=Role.TOOL, content=f"It is in the {word['tool_result']}", tool_call_id="c1"),
     )
     summary = Summary(
         session_id=SESSION, text=f"They sought {word['talk_summary']}", message_count=3, covered_seq=3, created_at=at,
         updated_at=at,
     )  # fmt: skip
     with engine._context.connector.write(engine.scope) as tx:
-        sessions.put_summary(tx, owner, summary)
+        session_rows.put_summary(tx, owner, summary)
     other = engine.sessions().create("api", title="Another talk")
-    engine.sessions().append(other.id, Said(role=Role.USER, content="When is the crane repainted?"))
+    engine.sessions().append(other.id, NewMessage(role=Role.USER, content="When is the crane repainted?"))
 
 
 def found_in(folder: Path, words: tuple[str, ...] = PLACES) -> dict[str, list[str]]:

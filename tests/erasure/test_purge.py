@@ -16,12 +16,12 @@ from picomem.clock import DAY
 from picomem.engine.engine import Engine
 from picomem.engine.upkeep import import_sessions, ingester
 from picomem.errors import Conflict, InvalidInput, NotFound
-from picomem.ingest.places import find
+from picomem.ingest.discovery import find
 from picomem.models.static import StaticEmbedder
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.records.session import Role, Said
+from picomem.records.session import NewMessage, Role
 from picomem.store import episodes, tombstones
 from picomem.store.sqlite_maintenance import SqliteMaintenance
 
@@ -206,9 +206,9 @@ def test_what_is_older_goes_and_what_was_said_later_in_the_same_conversation_sta
     log = engine.sessions()
     old, long = log.create("tui"), log.create("tui")
     for session in (old, long):
-        log.append(session.id, Said(role=Role.USER, content="The old jetty is closed"))
+        log.append(session.id, NewMessage(role=Role.USER, content="The old jetty is closed"))
     clock.now += 40 * DAY
-    log.append(long.id, Said(role=Role.USER, content="The new jetty is open"))
+    log.append(long.id, NewMessage(role=Role.USER, content="The new jetty is open"))
     engine.remember("Mia prefers the new jetty", key="jetty", since=clock.now - 400 * DAY)
     purged = engine.purge(older_than=30)
     assert purged.counts == {"sessions": 1, "messages": 2}
@@ -326,7 +326,7 @@ def test_a_damaged_row_is_purged_with_its_words(
 @pytest.mark.requirement("X5")
 def test_the_mark_of_the_purge_itself_is_no_trace_of_what_was_said(engine: Engine) -> None:
     session = engine.sessions().create()
-    engine.sessions().append(session.id, Said(role=Role.USER, content="everything"))
+    engine.sessions().append(session.id, NewMessage(role=Role.USER, content="everything"))
     scan = engine.purge(everything=True).scan
     assert (scan.found, scan.shared) == ({}, 1)
 
@@ -346,7 +346,7 @@ def test_words_of_the_file_s_own_are_no_trace_of_what_was_said(open_engine) -> N
         "user:local",
         "supersede",
     ):
-        engine.sessions().append(session.id, Said(role=Role.USER, content=word))
+        engine.sessions().append(session.id, NewMessage(role=Role.USER, content=word))
     engine.remember("Nothing is left", key="nothing")
     purged = engine.purge(session=session.id)
     assert purged.scan.found == {}

@@ -14,9 +14,9 @@ from tests.amounts import amount
 
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
-from picomem.erasure.plan import Choice, Held, plan
-from picomem.records.session import Role, Said
-from picomem.store.ages import EpisodeAge, Link, TranscriptAge
+from picomem.erasure.plan import Choice, Holdings, plan
+from picomem.records.session import NewMessage, Role
+from picomem.store.retention_rows import EpisodeAge, Link, TranscriptAge
 
 pytestmark = pytest.mark.reliability("S5")
 
@@ -90,7 +90,7 @@ def test_a_random_purge_takes_what_was_said_only_there_and_nothing_else(
     engine.ingest(sorted(store.talks.values()))
     talk = engine.sessions().create()
     spoken = store._marker("talk")
-    engine.sessions().append(talk.id, Said(role=Role.USER, content=f"Where is the {spoken}?"))
+    engine.sessions().append(talk.id, NewMessage(role=Role.USER, content=f"Where is the {spoken}?"))
     gone = set(store.ages)
     if seed % 3 == 0:
         chosen = rng.choice(sorted(store.ages))
@@ -122,7 +122,7 @@ _IDS = st.integers(0, 7)
     chosen=st.integers(0, 2),
 )
 def test_nothing_stays_that_was_made_of_what_goes(links, owners, chosen) -> None:
-    held = Held(
+    held = Holdings(
         transcripts=[TranscriptAge(f"t{each}", "plain", f"s{each}", "", "", "", 1, 1) for each in range(3)],
         episodes=[EpisodeAge(f"e{number}", f"t{owner}", 1, "") for number, owner in enumerate(owners)],
         sessions=[],

@@ -7,15 +7,15 @@ import pytest
 from picomem.clock import DAY, HOUR
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound
+from picomem.light_dataclass import replace
 from picomem.operations.table import operation
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.records.session import Role, Said
+from picomem.records.session import NewMessage, Role
 from picomem.settings import RetentionSettings
 from picomem.store import episodes
 from picomem.store.sql_access import sql
-from picomem.values import replace
 
 LOCAL = Scope()
 
@@ -23,7 +23,7 @@ LOCAL = Scope()
 def conversation(engine: Engine, *said: str) -> str:
     """The id of a conversation with PicoBot in which the user said these."""
     session = engine.sessions().create()
-    engine.sessions().append(session.id, *(Said(role=Role.USER, content=text) for text in said))
+    engine.sessions().append(session.id, *(NewMessage(role=Role.USER, content=text) for text in said))
     return session.id
 
 
@@ -71,7 +71,7 @@ def test_a_conversation_is_removed_when_its_last_message_is_older_than_the_maxim
     old = conversation(engine, "The amber harbour freezes in January")
     kept = conversation(engine, "The violins are tuned by Marta")
     clock.now += 50 * DAY
-    engine.sessions().append(kept, Said(role=Role.USER, content="Anton mends the lute"))
+    engine.sessions().append(kept, NewMessage(role=Role.USER, content="Anton mends the lute"))
     clock.now += 41 * DAY
     assert engine.tidy()["sessions_removed"] == 1
     assert [session.id for session, _ in engine.sessions().page().sessions] == [kept]

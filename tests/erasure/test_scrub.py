@@ -16,8 +16,8 @@ from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.records.session import Role, Said, Summary, ToolCall
-from picomem.store import episodes, sessions
+from picomem.records.session import NewMessage, Role, Summary, ToolCall
+from picomem.store import episodes, session_rows
 
 LOCAL = Scope()
 COLUMNS = (
@@ -79,14 +79,14 @@ def _talk(engine: Engine) -> None:
     call = ToolCall("c1", "open", json.dumps({"with": s["argument"]}))
     log.append(
         talk.id,
-        Said(role=Role.USER, content=f"Use {s['said']} for the crane"),
-        Said(role=Role.ASSISTANT, tool_calls=(call,)),
+        NewMessage(role=Role.USER, content=f"Use {s['said']} for the crane"),
+        NewMessage(role=Role.ASSISTANT, tool_calls=(call,)),
     )
     summary = Summary(
         session_id=talk.id, text=f"They used {s['talk_summary']}", message_count=2, covered_seq=2, created_at=1, updated_at=1
     )  # fmt: skip
     with engine._context.connector.write(engine.scope) as tx:
-        sessions.put_summary(tx, LOCAL, summary)
+        session_rows.put_summary(tx, LOCAL, summary)
 
 
 def held(db: Path) -> set[str]:

@@ -99,7 +99,7 @@ def test_enough_hits_are_asked_for_to_rank_every_session(haystack, write_set):
 
 
 def test_a_report_has_a_line_for_every_unit_type_and_system(haystack, write_set):
-    seen: list[quality.Progress] = []
+    seen: list[quality.QualityProgress] = []
     path = write_set(haystack, haystack | {"id": "again"})
     report = quality.run([path], (1, 5), seen.append, embedder="none")
     assert [(each.cases, each.questions) for each in seen] == [(1, 3), (2, 6)]

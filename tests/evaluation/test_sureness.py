@@ -8,14 +8,14 @@ import pytest
 from picomem.evaluation import quality
 from picomem.evaluation.metrics import auroc
 from picomem.evaluation.sureness import is_found, rendered, sureness
-from picomem.evaluation.trial import Outcome
+from picomem.evaluation.trial import TrialOutcome
 from picomem.store.plain_full_text import Fts5
 
 
-def asked(confidence: float, *ranks: int | None, turns: bool = True) -> Outcome:
+def asked(confidence: float, *ranks: int | None, turns: bool = True) -> TrialOutcome:
     """A question whose gold, if any, has these ranks."""
     unit = "turn" if turns else "session"
-    return Outcome(
+    return TrialOutcome(
         type="plain",
         answerable=bool(ranks),
         certainty={"picomem": confidence, "fts5 session": 1.0, "fts5 turn": 1 - confidence},

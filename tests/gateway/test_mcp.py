@@ -25,12 +25,12 @@ from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, TextResourceC
 import picomem
 from picomem.engine.engine import Engine
 from picomem.gateway.mcp import build_server, due, project_of
+from picomem.light_dataclass import dataclass
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.presentation import Presentation
 from picomem.operations.schemas import described
 from picomem.operations.table import operations
 from picomem.records.scope import Scope
-from picomem.values import dataclass
 
 ERAS = {"legacy": "2025-11-25", "auto": "2026-07-28"}
 both_eras = pytest.mark.parametrize("mode", ERAS)

@@ -18,7 +18,7 @@ import zstandard
 from picomem.engine.engine import Engine
 from picomem.engine.upkeep import ingester
 from picomem.errors import NotFound
-from picomem.ingest.places import find
+from picomem.ingest.discovery import find
 from picomem.records.kinds import Kind, Origin
 from picomem.store import episodes, memories
 

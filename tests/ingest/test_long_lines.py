@@ -12,7 +12,7 @@ import zstandard
 
 from picomem.cli.main import main
 from picomem.ingest import reader
-from picomem.ingest.places import find
+from picomem.ingest.discovery import find
 
 _LONG = "paste " * 20_000  # 120 KB
 _TOO_LONG = 9 << 20

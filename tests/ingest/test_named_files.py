@@ -11,7 +11,7 @@ import pytest
 
 from picomem.errors import InvalidInput
 from picomem.ingest import source
-from picomem.ingest.places import find
+from picomem.ingest.discovery import find
 from picomem.paths import hold_database, release_database
 from picomem.store.database_files import SUFFIXES
 

@@ -14,7 +14,7 @@ import pytest
 import zstandard
 
 from picomem.engine.engine import Engine
-from picomem.ingest.places import default_places
+from picomem.ingest.discovery import default_places
 from picomem.records.episode import Transcript
 from picomem.store import episodes
 

@@ -9,7 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from picomem.errors import InvalidInput
-from picomem.ingest.pieces import LONGEST_PREVIEW, Fate, Packer, Piece, Said, apart, cut, episode_of, fate, identity
+from picomem.ingest.pieces import (
+    LONGEST_PREVIEW,
+    Fate,
+    Packer,
+    Piece,
+    TurnCounts,
+    apart,
+    cut,
+    episode_of,
+    fate,
+    identity,
+)
 from picomem.records.episode import Episode
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
@@ -110,12 +121,12 @@ def test_what_is_kept_of_the_open_piece_holds_no_word_of_it_and_needs_the_stored
 
 
 def test_repeats_are_counted_and_the_count_stays_small():
-    said = Said()
+    said = TurnCounts()
     turn = Turn(0, "user", "yes", None, Origin.USER, 0, 1)
     assert [said.before(turn) for _ in range(3)] == [0, 1, 2]
     for number in range(10_000):
         said.before(replace(turn, text=str(number)))
-        said = Said(said.packed()) if number % 2_000 == 0 else said
+        said = TurnCounts(said.packed()) if number % 2_000 == 0 else said
         said.before(turn)
     assert said.before(turn) == 10_003
     assert len(said.packed()) < 50_000

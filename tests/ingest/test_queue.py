@@ -14,8 +14,8 @@ from tests.sqlite_file import connection_of
 from picomem.engine.engine import Engine
 from picomem.engine.upkeep import ingester
 from picomem.ingest import queue, source, storing
-from picomem.ingest.places import find
-from picomem.store import statements
+from picomem.ingest.discovery import find
+from picomem.store import sql_statements
 
 
 def _talk(path: Path, *texts: str) -> Path:
@@ -52,7 +52,7 @@ def settled(monkeypatch) -> None:
 @pytest.mark.parametrize("statement", ["transcripts_at_path", "transcript_at_path", "transcripts_of_session"])
 def test_a_transcript_is_found_by_its_index_however_many_there_are(engine, statement):
     values = {"user": "local", "path": "/a", "session": "s", "host": "plain"}
-    query = statements.statement(statement)
+    query = sql_statements.statement(statement)
     with engine._context.connector.read() as tx:
         (plan,) = tx._connection.execute(f"EXPLAIN QUERY PLAN {query}", values).fetchall()
     assert "AND path=?" in plan[3] or "AND session=?" in plan[3]

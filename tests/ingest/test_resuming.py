@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from picomem.errors import InvalidInput
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, LineFormat, State, format_named, format_of
+from picomem.light_dataclass import replace
 from picomem.records.transcript import Turn
-from picomem.values import replace
 
 _WORDS = st.sampled_from(["hello", "yes", "yes", "<private>x", "<system-reminder>r</system-reminder>", "é 日本"])
 _IDS = st.sampled_from(["u1", "u2", "u3", "u4"])

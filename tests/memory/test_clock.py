@@ -23,7 +23,7 @@ from picomem.engine.upkeep import undone_changes
 from picomem.errors import InvalidInput
 from picomem.operations.table import operation
 from picomem.records import ids
-from picomem.records.session import Role, Said
+from picomem.records.session import NewMessage, Role
 from picomem.settings import RecallSettings, Settings
 
 BEGIN = parse_iso("2026-05-01")
@@ -135,7 +135,7 @@ def test_messages_stand_in_the_order_in_which_they_were_said(memory: Engine) -> 
     log = memory.sessions()
     session = log.create()
     for number in range(12):
-        log.append(session.id, Said(role=(Role.USER, Role.ASSISTANT)[number % 2], content=f"message {number}"))
+        log.append(session.id, NewMessage(role=(Role.USER, Role.ASSISTANT)[number % 2], content=f"message {number}"))
     loaded = log.load(session.id)
     assert [message.content for message in loaded.messages] == [f"message {number}" for number in range(12)]
     seqs = [message.seq for message in loaded.messages]

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from picomem.engine.engine import Engine
-from picomem.engine.reviewing import decide_on, to_review
+from picomem.engine.review import decide_on, to_review
 from picomem.errors import Forbidden, InvalidInput, Refused
 from picomem.memory.relation import CONTRADICTS, SUPERSEDES, judge_pair
-from picomem.memory.reviewing import Verdict
+from picomem.memory.review_items import ReviewVerdict
 from picomem.operations.table import operation
 from picomem.policy.durability import LEAST, SURE, judge_sentence
 from picomem.records.kinds import Source
@@ -77,14 +77,14 @@ def test_what_may_contradict_stays_beside_the_other_and_recall_puts_the_newer_fi
 @pytest.mark.parametrize(
     ("verdict", "left"),
     [
-        (Verdict.KEEP, {OLD, NEW}),
-        (Verdict.SUPERSEDE, {NEW}),
-        (Verdict.MERGE, {NEW}),
-        (Verdict.DISCARD, {OLD}),
+        (ReviewVerdict.KEEP, {OLD, NEW}),
+        (ReviewVerdict.SUPERSEDE, {NEW}),
+        (ReviewVerdict.MERGE, {NEW}),
+        (ReviewVerdict.DISCARD, {OLD}),
     ],
 )
 def test_each_decision_on_a_pair_is_one_change_that_can_be_undone(
-    engine: Engine, verdict: Verdict, left: set[str]
+    engine: Engine, verdict: ReviewVerdict, left: set[str]
 ) -> None:
     older, newer = _linked(engine)
     (item,) = to_review(engine)
@@ -103,7 +103,7 @@ def test_each_decision_on_a_pair_is_one_change_that_can_be_undone(
 def test_nothing_else_is_decided_on(engine: Engine) -> None:
     engine.remember(OLD, key="queue")
     with pytest.raises(InvalidInput, match="waits for a decision"):
-        decide_on(engine, "queue", Verdict.KEEP)
+        decide_on(engine, "queue", ReviewVerdict.KEEP)
     with pytest.raises(InvalidInput, match="what becomes of it"):
         operation("review").call(engine, operation("review").request(name="queue"))
     agent = engine.acting_as("agent", agent=True)
@@ -147,7 +147,7 @@ def test_what_is_said_in_passing_waits_as_a_candidate_outside_of_the_index_page(
     assert signals and change.reason.endswith(f"captured by its signals: {'; '.join(signals)}")
     (hit,) = [hit for hit in engine.recall(PASSING).hits if hit.source == "memory"]
     assert hit.remark == "said in passing, not confirmed"
-    change, _ = decide_on(engine, memory.key, Verdict.KEEP)
+    change, _ = decide_on(engine, memory.key, ReviewVerdict.KEEP)
     assert change.decision == "confirm"
     (kept,) = engine.memories()
     assert kept.expires_at is None and not kept.is_candidate

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from picomem.clock import DAY
-from picomem.engine.agents import keep_quotes, quotes_in_sight
+from picomem.engine.agent_support import keep_quotes, quotes_in_sight
 from picomem.engine.engine import Engine
 from picomem.memory import handed_over
 from picomem.records.kinds import Origin
-from picomem.store import marks
+from picomem.store import user_marks
 
 pytestmark = pytest.mark.requirement("X7", "X5")
 
@@ -19,7 +19,7 @@ HOUR = 3_600_000_000
 
 def stored(engine: Engine) -> str:
     with engine._context.connector.read() as tx:
-        return marks.value(tx, engine.scope, marks.HANDED_OVER) or ""
+        return user_marks.value(tx, engine.scope, user_marks.HANDED_OVER) or ""
 
 
 def in_sight_after(engine: Engine, micros: int, text: str) -> list[Origin]:

@@ -23,14 +23,14 @@ from tests.programs import start
 
 from picomem import open as open_memory
 from picomem.clock import HOUR, SECOND, Micros, parse_iso
-from picomem.engine.agents import window_of
+from picomem.engine.agent_support import window_of
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.models.static import StaticEmbedder
 from picomem.operations.table import operation
 from picomem.operations.views import jsonable
 from picomem.records.kinds import Kind
-from picomem.records.session import Role, Said
+from picomem.records.session import NewMessage, Role
 from picomem.settings import RecallSettings, Settings
 
 SEEDS = amount(4, 50)
@@ -99,7 +99,7 @@ def _step(memory: Engine, rng: random.Random, folder: Path, number: int) -> obje
             return _answer(memory, _statement(rng))
         case "talk":
             session = memory.sessions().named("api", rng.choice(_NAMES))
-            memory.sessions().append(session.id, Said(role=Role.USER, content=_statement(rng)))
+            memory.sessions().append(session.id, NewMessage(role=Role.USER, content=_statement(rng)))
             return window_of(memory, session.id).system
         case _:
             return memory.embed(afresh=rng.random() < 0.5).made

@@ -23,8 +23,8 @@ from picomem.engine.upkeep import missing_vectors
 from picomem.errors import Conflict, EmbedderFailed, InvalidInput
 from picomem.jobs import in_background
 from picomem.memory import lease as leases
-from picomem.memory.embed import Embed
 from picomem.memory.lease import LEASE_SECONDS, Lease
+from picomem.memory.missing_vectors import EmbedMissing
 from picomem.memory.vectors import Vectors
 from picomem.records.scope import Scope
 from picomem.store.sqlite import SqliteConnector
@@ -148,7 +148,7 @@ def test_a_text_that_changes_meanwhile_does_not_get_the_vector_of_what_it_said(d
         memory.remember("The automobile is crimson", key="paint")
         rewritten = "UPDATE memories SET content = 'The automobile is gone'"
         embedder = Words(meanwhile=lambda: connector.connection().execute(rewritten))
-        job = Embed(connector, Scope("local"), Vectors(embedder, Scope("local")), memory.now)
+        job = EmbedMissing(connector, Scope("local"), Vectors(embedder, Scope("local")), memory.now)
         assert job.run().made == 0
         assert counts(db) == {}
         embedder.meanwhile = lambda: None
@@ -177,7 +177,7 @@ def test_an_embedder_that_is_slower_than_a_lease_lasts_keeps_the_work(db, open_e
                 refused.append(not Lease(scope=LOCAL, name="embedding", clock=lambda: now[0]).taken(tx))
 
     slow = Vectors(Words(meanwhile=work_for_two_minutes), LOCAL)
-    assert Embed(connector, LOCAL, slow, lambda: now[0]).run().made == 1
+    assert EmbedMissing(connector, LOCAL, slow, lambda: now[0]).run().made == 1
     assert refused == [True] * 4
     assert expiry(connector) is None  # given back
     connector.close()
@@ -195,7 +195,7 @@ def test_a_run_that_is_stopped_gives_the_lease_back(db, open_engine) -> None:
         memory.remember("The automobile is crimson", key="paint")
         connector = SqliteConnector(db)
         stop = threading.Event()
-        Embed(connector, LOCAL, Vectors(Words(meanwhile=stop.set), LOCAL), memory.now, stop).run()
+        EmbedMissing(connector, LOCAL, Vectors(Words(meanwhile=stop.set), LOCAL), memory.now, stop).run()
         assert expiry(connector) is None
         connector.close()
 
@@ -214,9 +214,9 @@ def test_a_process_that_was_overtaken_stops(db, open_engine) -> None:
 
     slow = Vectors(Words(meanwhile=overtaken), Scope("local"))
     with pytest.raises(Conflict, match="taken over"):
-        Embed(connector, Scope("local"), slow, lambda: now[0]).run()
+        EmbedMissing(connector, Scope("local"), slow, lambda: now[0]).run()
     with pytest.raises(Conflict, match="Another process"):
-        Embed(connector, Scope("local"), slow, lambda: now[0]).run(wait=False)
+        EmbedMissing(connector, Scope("local"), slow, lambda: now[0]).run(wait=False)
     assert counts(db) == {}
     connector.close()
 

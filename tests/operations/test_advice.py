@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from picomem.light_dataclass import dataclass
 from picomem.operations.advice import for_agents, result_for_agents
-from picomem.values import dataclass
 
 TOOLS = {"recall": "memory_recall", "show": "memory_show"}
 

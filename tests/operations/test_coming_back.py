@@ -15,7 +15,7 @@ from mcp.client.client import Client
 from mcp_types import CallToolResult, TextContent
 from tests.databases import Database
 
-from picomem.cli.text.results import text_of
+from picomem.cli.text.presented import text_of
 from picomem.engine.engine import Engine
 from picomem.errors import Refused
 from picomem.gateway.mcp import build_server
@@ -26,7 +26,7 @@ from picomem.operations.schemas import result_json
 from picomem.operations.table import operation, operations
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.records.caller import PERMISSIONS, Caller
-from picomem.records.session import Role, Said
+from picomem.records.session import NewMessage, Role
 from picomem.runtime import Runtime
 from picomem.settings import NotesSettings, RecallSettings, Settings
 
@@ -60,12 +60,12 @@ def filled(db: Path, tmp_path: Path, clock, database: Database) -> Iterator[tupl
     session = log.create("api", title="On cranes").id
     log.append(
         session,
-        Said(role=Role.USER, content="Is the crane of the harbor open?"),
-        Said(role=Role.ASSISTANT, content="It is open until six."),
+        NewMessage(role=Role.USER, content="Is the crane of the harbor open?"),
+        NewMessage(role=Role.ASSISTANT, content="It is open until six."),
     )
     consolidate = operation("consolidate")
     consolidate.call(person, consolidate.request())
-    log.append(log.create("api", title="On boats").id, Said(role=Role.USER, content="When is the boat painted?"))
+    log.append(log.create("api", title="On boats").id, NewMessage(role=Role.USER, content="When is the boat painted?"))
     agent = person.acting_as("agent:test", agent=True)
     mine = agent.remember("The tugboat is moored at pier nine", key="tugboat", origin="agent").memory
     assert mine is not None

@@ -13,11 +13,12 @@ from tests.agent.conftest import Script
 from tests.gateway.test_mcp import protocol_error, refusal, talk
 
 from picomem import errors
-from picomem.agent import Memory
+from picomem.agent import MemoryCapability
 from picomem.agent.tools import TOOLS, MemoryTools
 from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput
 from picomem.gateway.mcp import build_server
+from picomem.light_dataclass import MISSING
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameters
 from picomem.operations.table import NAMES, operation
@@ -25,8 +26,7 @@ from picomem.records.caller import GLOBAL, OWN_DATA, PERMISSIONS, PURGE, Caller
 from picomem.runtime import Runtime
 from picomem.settings import NotesSettings, Settings
 from picomem.store.connector import Connector
-from picomem.store.late import LateConnector
-from picomem.values import MISSING
+from picomem.store.unavailable import LateConnector
 
 pytestmark = pytest.mark.requirement("P8")
 
@@ -118,17 +118,21 @@ def test_an_agent_is_refused_in_the_same_words(name: str, untouched: Untouched, 
 def test_an_agent_is_shown_no_memory_that_its_caller_may_not_read(untouched: Untouched) -> None:
     engine = untouched.runtime.engine(Caller(permissions=frozenset({"memory:write:user"})))
     with pytest.raises(Forbidden, match="“Memory” needs the permission memory:read:user, which agent does not have"):
-        Memory(engine)
+        MemoryCapability(engine)
     engine = untouched.runtime.engine(Caller(permissions=frozenset({"memory:read:user"})))
     with pytest.raises(Forbidden, match="memory:write:session"):
-        Memory(engine, session="01a20090")
+        MemoryCapability(engine, session="01a20090")
 
 
 def test_what_a_person_asks_to_be_remembered_is_left_where_their_caller_may_not_write(engine: Engine) -> None:
     reader = Runtime(engine._context.connector, Settings()).engine(Caller(permissions=frozenset({"memory:read:user"})))
-    Agent(Script("Noted.").model, capabilities=[Memory(reader)]).run_sync("Please remember that the crane is blue.")
+    Agent(Script("Noted.").model, capabilities=[MemoryCapability(reader)]).run_sync(
+        "Please remember that the crane is blue."
+    )
     assert engine.memories() == []
-    Agent(Script("Noted.").model, capabilities=[Memory(engine)]).run_sync("Please remember that the crane is blue.")
+    Agent(Script("Noted.").model, capabilities=[MemoryCapability(engine)]).run_sync(
+        "Please remember that the crane is blue."
+    )
     assert len(engine.memories()) == 1
 
 

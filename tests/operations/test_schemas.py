@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator as Validator
-from tests.operations.test_inert import results_of
+from tests.operations.test_inert_results import results_of
 
 from picomem.app import operations
 from picomem.errors import InvalidInput
+from picomem.light_dataclass import MISSING
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameters, PlainParameters, request_schema, result_schema
 from picomem.operations.table import operation
 from picomem.operations.views import jsonable
-from picomem.values import MISSING
 
 each_operation = pytest.mark.parametrize("verb", operations(), ids=lambda verb: verb.name)
 

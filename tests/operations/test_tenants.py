@@ -24,8 +24,8 @@ from tests.hostile import LONG, TEXTS, TIMES
 
 from picomem import open as open_memory
 from picomem.cli.run import json_document
-from picomem.cli.text.results import text_of
-from picomem.engine.agents import asked, stated_lately, window_of
+from picomem.cli.text.presented import text_of
+from picomem.engine.agent_support import asked, stated_lately, window_of
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.models.static import StaticEmbedder
@@ -33,7 +33,7 @@ from picomem.operations.operation import Operation, options
 from picomem.operations.table import operations
 from picomem.operations.views import jsonable
 from picomem.records.scope import Scope
-from picomem.records.session import Role, Said
+from picomem.records.session import NewMessage, Role
 from picomem.settings import DataSettings, NotesSettings, RecallSettings, Settings
 
 STEPS = amount(400, 20_000)
@@ -92,8 +92,8 @@ class _Tenant:
         log = self.memory.sessions()
         for name in (self.secret, self.public):
             session = log.create(channel_id=name, title=f"{name} title")
-            log.append(session.id, Said(role=Role.USER, content=self.text()))
-            log.append(session.id, Said(role=Role.ASSISTANT, content=self.text()))
+            log.append(session.id, NewMessage(role=Role.USER, content=self.text()))
+            log.append(session.id, NewMessage(role=Role.ASSISTANT, content=self.text()))
             self.ids.append(session.id)
         self.ids += [memory.id for memory in self.memory.memories()]
 
@@ -106,7 +106,7 @@ class _Tenant:
     def verbs(self, value: Callable[[], str]) -> dict[str, Verb]:
         """Verbs of the library that are not in the table of operations."""
         memory, log, files = self.memory, self.memory.sessions(), self.memory.files()
-        said = Said(role=Role.USER, content=self.text())
+        said = NewMessage(role=Role.USER, content=self.text())
         return {
             "append": lambda: log.append(value(), said),
             "load": lambda: log.load(value()),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from picomem.consolidation.review import Spoken
-from picomem.operations.remembering import Forget, Remember, Revise
+from picomem.consolidation.proposal_checks import Spoken
+from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest
 from picomem.operations.vouching import vouched
-from picomem.policy.statements import Grounds
+from picomem.policy.stated import Grounds
 from picomem.records.kinds import Origin
 
 pytestmark = pytest.mark.requirement("X7")
@@ -19,7 +19,7 @@ _PAGE = ((Origin.WEB, frozenset({"visitor", "counter"})),)
 def test_words_of_a_trusted_memory_need_no_grounding_in_its_revision(open_engine, origin: str, expected: str) -> None:
     engine = open_engine()
     engine.remember("The staging database listens on port 5433", key="staging_port", origin=origin)
-    request = Revise(name="staging_port", content="The staging database listens on port 6432", origin="agent")
+    request = ReviseRequest(name="staging_port", content="The staging database listens on port 6432", origin="agent")
     spoken = Spoken((Grounds(["Staging is on port 6432 now"]),), _PAGE)
     assert vouched(request, spoken, engine)[0].origin == expected
 
@@ -27,7 +27,7 @@ def test_words_of_a_trusted_memory_need_no_grounding_in_its_revision(open_engine
 def test_what_is_new_in_a_revision_needs_the_persons_word(open_engine) -> None:
     engine = open_engine()
     engine.remember("The staging database listens on port 5433", key="staging_port")
-    request = Revise(name="staging_port", content="The staging database listens on port 7777", origin="agent")
+    request = ReviseRequest(name="staging_port", content="The staging database listens on port 7777", origin="agent")
     spoken = Spoken((Grounds(["Staging is on port 6432 now"]),), _PAGE)
     assert vouched(request, spoken, engine)[0].origin == "web"
 
@@ -37,11 +37,11 @@ def test_what_is_new_in_a_revision_needs_the_persons_word(open_engine) -> None:
 )  # fmt: skip
 def test_no_name_that_comes_with_a_statement_has_words_of_a_page(open_engine, names: dict) -> None:
     spoken = Spoken((Grounds(["Staging is on port 6432 now"]),), _PAGE)
-    request = Remember("Staging is on port 6432", origin="agent", **{"key": "staging_port", **names})
+    request = RememberRequest("Staging is on port 6432", origin="agent", **{"key": "staging_port", **names})
     assert vouched(request, spoken, open_engine())[0].origin == "web"
 
 
-@pytest.mark.parametrize("verb", [Revise, Forget])
+@pytest.mark.parametrize("verb", [ReviseRequest, ForgetRequest])
 def test_a_reason_that_the_user_did_not_state_is_left_out(open_engine, verb: type) -> None:
     spoken = Spoken((Grounds(["Staging is on port 6432 now"]),), _PAGE)
     told = [vouched(verb(name="x", reason=reason), spoken, open_engine())[0].reason for reason in ("evil", "port 6432")]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from picomem.cli.text.results import text_of
+from picomem.cli.text.presented import text_of
 from picomem.engine.engine import Engine
 from picomem.operations.table import operation
 from picomem.policy.gate import judge

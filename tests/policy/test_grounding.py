@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from picomem.policy.sight import OWN_TOOLS, Sight
-from picomem.policy.statements import Grounds
+from picomem.policy.context_origins import OWN_TOOLS, Sight
+from picomem.policy.stated import Grounds
 from picomem.records.kinds import Origin
 
 pytestmark = pytest.mark.requirement("X7")

@@ -10,7 +10,7 @@ from tests.cost import cost
 from benchmarks.gate_lines import FRESH, HELD_OUT, TUNED, Lines, Request
 from picomem.policy.requests import LONGEST_CONTENT, Candidate, find_requests
 from picomem.records.kinds import Kind
-from picomem.text.keys import check_key
+from picomem.text.memory_keys import check_key
 
 
 def only(text: str) -> Candidate:

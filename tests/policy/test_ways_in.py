@@ -10,9 +10,9 @@ import pytest
 
 from picomem.app import open_engine
 from picomem.errors import InvalidInput
-from picomem.records.session import Role, Said, ToolCall
+from picomem.records.session import NewMessage, Role, ToolCall
 from picomem.settings import NotesSettings, RecallSettings, Settings
-from picomem.text.hidden import Reading, spelled_in_tags
+from picomem.text.visible_text import VisibleText, spelled_in_tags
 
 FIRST, LAST = "aB3xK9mQ2zaB3xK9mQ", "Zt7Lw4Rn1cZt7Lw4Rn"
 KEEPS = "👩\u200d💻 می\u200cخواهم cafe\u0301"
@@ -36,7 +36,7 @@ def _readings(folder: Path, database: str) -> list[str]:
     """What can be read in the files of the database, hidden characters or not."""
     written = [path.read_bytes().decode("utf-8", "ignore") for path in folder.glob(f"{database}*")]
     spelled = [letters for text in written for _, _, letters in spelled_in_tags(text)]
-    return [Reading(text).text for text in written] + spelled
+    return [VisibleText(text).text for text in written] + spelled
 
 
 @pytest.mark.requirement("O7")
@@ -57,9 +57,12 @@ def test_no_way_in_lets_a_secret_pass_that_hides_characters(tmp_path: Path, hide
         call = ToolCall(
             "c1", "shell", json.dumps({"command": f"curl -H 'Authorization: token ghp_{FIRST}{hider}{LAST}'"})
         )
-        answer = Said(role=Role.ASSISTANT, content=said, tool_calls=(call,))
+        answer = NewMessage(role=Role.ASSISTANT, content=said, tool_calls=(call,))
         log.append(
-            session, Said(role=Role.USER, content=said), answer, Said(role=Role.TOOL, content=said, tool_call_id="c1")
+            session,
+            NewMessage(role=Role.USER, content=said),
+            answer,
+            NewMessage(role=Role.TOOL, content=said, tool_call_id="c1"),
         )
         engine.ingest([talk])
         engine.recall("harbor service")

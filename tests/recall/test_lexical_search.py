@@ -11,9 +11,9 @@ import pytest
 
 from picomem import open as open_memory
 from picomem.engine.engine import Engine
+from picomem.light_dataclass import replace
 from picomem.recall.lexical_search import weigh_compounds
 from picomem.recall.weights import WEIGHTS
-from picomem.values import replace
 
 LINES = (
     "The lorry was repaired in the yard",

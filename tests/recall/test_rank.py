@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from picomem.models.embedder import SENTENCE_MARKS
+from picomem.recall.legs import shares
 from picomem.recall.lexical_search import WordMatches
-from picomem.recall.looking import shares
 from picomem.recall.memory_hits import durable
 from picomem.recall.rank import Signals, fuse, marks_here, nearness
 

@@ -15,7 +15,7 @@ from tests.cost import cost
 from picomem.clock import to_datetime, to_micros
 from picomem.errors import InvalidTime
 from picomem.recall.temporal.holidays import NAMES, holiday
-from picomem.recall.temporal.parsing import TimeReading, Window, parse_window, read_time
+from picomem.recall.temporal.parsing import ParsedWindow, TimeReading, parse_window, read_time
 
 WEDNESDAY = datetime(2023, 10, 18, 14, 30)
 
@@ -24,7 +24,7 @@ def ask(question: str, at: datetime = WEDNESDAY, zone: tzinfo = UTC) -> TimeRead
     return read_time(question, to_micros(at.replace(tzinfo=zone)), zone)
 
 
-def shown(window: Window | None, zone: tzinfo = UTC) -> str:
+def shown(window: ParsedWindow | None, zone: tzinfo = UTC) -> str:
     """A window in local time: days as “first..last”, finer ones with hours."""
     if window is None:
         return ""

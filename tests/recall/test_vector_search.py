@@ -21,7 +21,7 @@ from picomem.recall import vector_search
 from picomem.recall.binary_codes import likely, made
 from picomem.recall.vector_search import MeaningLeg
 from picomem.records.scope import Scope
-from picomem.store import vectors
+from picomem.store import vector_rows
 from picomem.store.connector import Connector
 from picomem.store.sqlite import SqliteConnector
 
@@ -94,12 +94,12 @@ def _put(connector: Connector, leg: MeaningLeg, docs: dict[int, int], scope: Sco
     with connector.write(scope) as tx:
         for doc, number in docs.items():
             scale, vector = quantised(leg.embedder.embed([str(number)])[0])
-            vectors.put(tx, scope, "episode", "given", doc, scale, vector)
+            vector_rows.put(tx, scope, "episode", "given", doc, scale, vector)
 
 
 def _asked(
     connector: Connector, leg: MeaningLeg, number: int, count: int = 40, scope: Scope = LOCAL
-) -> vector_search.Likeness:
+) -> vector_search.Cosines:
     with connector.read() as tx:
         return leg.nearest(tx, scope, "episode", str(number), count)
 
@@ -123,12 +123,12 @@ def test_what_is_held_keeps_up_with_writes_above_below_and_gone(db: Path, leg: M
                 assert number == 17 or max(known.nearest, key=lambda doc: known.nearest[doc]) in docs
         with other.write(LOCAL) as tx:
             for doc in (5_600, 4, 5, 2_001):
-                vectors.remove(tx, LOCAL, "episode", doc)
+                vector_rows.remove(tx, LOCAL, "episode", doc)
         assert _asked(connector, leg, 5_703).documents == _asked(connector, MeaningLeg(leg.embedder), 17).documents
         assert 4 not in _asked(connector, leg, 5_703).nearest
         with other.write(LOCAL) as tx:
             for doc in range(2_002, 5_500):
-                vectors.remove(tx, LOCAL, "episode", doc)
+                vector_rows.remove(tx, LOCAL, "episode", doc)
         assert _asked(connector, leg, 17) == _asked(connector, MeaningLeg(leg.embedder), 17)
 
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from picomem.records.kinds import Origin
 from picomem.records.session import Message, Role, Summary, ToolCall
+from picomem.sessions.context_window import Budgets, Known
 from picomem.sessions.pairs import message_tokens
-from picomem.sessions.window import Budgets, Known
 
 WORDS = ("boat", "harbour", "灯塔", "naïve_path/to.py", "<tag>", "Ünïcödé", "🛶", "\n\n## Heading", "x" * 40)
 _ORIGINS = {Role.USER: Origin.USER, Role.ASSISTANT: Origin.AGENT, Role.TOOL: Origin.TOOL, Role.SYSTEM: Origin.AGENT}

@@ -12,11 +12,11 @@ from tests.sessions.conftest import assistant, call, result, user
 
 from picomem.errors import Corrupt, InvalidInput, NotFound
 from picomem.records.kinds import Origin
-from picomem.records.session import Role, Said
+from picomem.records.session import NewMessage, Role
 from picomem.sessions.log import Sessions
+from picomem.sessions.new_messages import stored_message
 from picomem.sessions.pairs import NO_RESULT, grouped
-from picomem.sessions.said import stored_message
-from picomem.store import sessions as store
+from picomem.store import session_rows as store
 from picomem.store.sql_access import sql
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -64,17 +64,17 @@ def test_a_message_that_cannot_be_stored_takes_the_others_with_it(log: Sessions)
     ("said", "sentence"),
     [
         (result("out of nowhere"), "no such call waits"),
-        (Said(role=Role.TOOL, content="whose?"), "must name the call"),
-        (Said(role=Role.USER, content="x", tool_call_id="c1"), "must name the call"),
-        (Said(role=Role.USER, content="x", tool_calls=(call(),)), "only the assistant"),
+        (NewMessage(role=Role.TOOL, content="whose?"), "must name the call"),
+        (NewMessage(role=Role.USER, content="x", tool_call_id="c1"), "must name the call"),
+        (NewMessage(role=Role.USER, content="x", tool_calls=(call(),)), "only the assistant"),
         (assistant("", call(id="c1"), call(id="c1")), "an id of its own"),
         (assistant("", call(name="rm -rf")), "no id or name"),
         (user("  "), "is empty"),
         (assistant(), "is empty"),
-        (Said(role="boss", content="x"), "is no role"),  # type: ignore[arg-type]
+        (NewMessage(role="boss", content="x"), "is no role"),  # type: ignore[arg-type]
     ],
 )
-def test_what_no_conversation_can_hold_is_refused(said: Said, sentence: str, log: Sessions) -> None:
+def test_what_no_conversation_can_hold_is_refused(said: NewMessage, sentence: str, log: Sessions) -> None:
     session = log.create()
     with pytest.raises(InvalidInput, match=sentence):
         log.append(session.id, said)

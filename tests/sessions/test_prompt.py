@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from tests.sessions.conftest import assistant, call, result, user
 
-from picomem.engine.agents import window_of
+from picomem.engine.agent_support import window_of
 from picomem.engine.engine import Engine
 from picomem.records.kinds import Origin
 from picomem.records.session import Summary
 from picomem.settings import MemorySettings, SessionSettings
-from picomem.store import sessions as store
+from picomem.store import session_rows as store
 
 ON = MemorySettings(enabled=True)
 

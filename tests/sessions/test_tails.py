@@ -12,7 +12,7 @@ from picomem.records.kinds import Origin
 from picomem.records.session import Loaded, Message, Role
 from picomem.sessions.log import Sessions
 from picomem.sessions.tails import Tails
-from picomem.store import sessions as store
+from picomem.store import session_rows as store
 
 
 def _loaded(characters: int) -> Loaded:

@@ -23,8 +23,8 @@ from tests.sqlite_file import connection_of
 
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
-from picomem.records.session import Role, Said
-from picomem.values import asdict, dataclass, field
+from picomem.light_dataclass import asdict, dataclass, field
+from picomem.records.session import NewMessage, Role
 
 pytestmark = [
     pytest.mark.reliability("R10"),
@@ -85,7 +85,7 @@ def _fill(engine: Engine, folder: Path) -> None:
     session = engine.sessions().create(title="Tuesday")
     for number in range(6):
         role = Role.USER if number % 2 == 0 else Role.ASSISTANT
-        engine.sessions().append(session.id, Said(role=role, content=f"Message {number} about the quay"))
+        engine.sessions().append(session.id, NewMessage(role=role, content=f"Message {number} about the quay"))
     engine.index()
 
 
@@ -147,7 +147,9 @@ def _writes(engine: Engine, folder: Path, session: str) -> dict[str, Callable[[]
         "revise": lambda: engine.revise("lighthouse", "A bronze lighthouse warns the herring fleet at dawn"),
         "forget": lambda: engine.forget("orchard"),
         "ingest": lambda: engine.ingest([folder / "talk.jsonl"]),
-        "append": lambda: engine.sessions().append(session, Said(role=Role.USER, content="One more about the quay")),
+        "append": lambda: engine.sessions().append(
+            session, NewMessage(role=Role.USER, content="One more about the quay")
+        ),
         "undo": lambda: [engine.undo(change.id) for change, _ in engine.changes(1, damaged=[])],
         "purge": lambda: engine.purge(session="gone", wait_seconds=0.1),
         "purge old": lambda: engine.purge(older_than=1, wait_seconds=0.1),

@@ -10,7 +10,7 @@ import apsw
 import pytest
 from tests.store.old_stores import as_version_1, filled
 
-from picomem.memory.files import File, Operation, Written
+from picomem.memory.agent_files import FileWrite, StoredFile, Written
 from picomem.models.static import StaticEmbedder
 
 pytestmark = pytest.mark.sqlite_file("migrates the schema of a file")
@@ -145,10 +145,12 @@ def test_files_of_schema_9_have_their_paths_and_operations_in_columns(left_by_sc
     files = engine.files()
     assert files.paths() == ["lists/groceries.md", "main/MEMORY.md"]
     memory = files.read("main/MEMORY.md")
-    assert memory == File("main/MEMORY.md", "# Plan\n- name: Ann\n- city: Bergen\n", memory.version, "run-1:call-2")
-    again = files.write("x", "y", expected=None, operation=Operation("run-1:call-2", "append to main/MEMORY.md"))
+    assert memory == StoredFile(
+        "main/MEMORY.md", "# Plan\n- name: Ann\n- city: Bergen\n", memory.version, "run-1:call-2"
+    )
+    again = files.write("x", "y", expected=None, operation=FileWrite("run-1:call-2", "append to main/MEMORY.md"))
     assert again == Written(memory.version, existed=True, replayed=True)
-    assert files.done(Operation("run-1:call-4", "delete old.md")) == Written(None, existed=True, replayed=True)
+    assert files.done(FileWrite("run-1:call-4", "delete old.md")) == Written(None, existed=True, replayed=True)
     assert "asked for" not in " ".join(change.reason for change, _ in engine.changes(50) if change.idempotency_key)
     engine.close()
     assert disagreements(left_by_schema_9) == []

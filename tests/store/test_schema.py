@@ -16,12 +16,12 @@ from tests.sqlite_file import connection_of
 from tests.store.old_stores import stop_at
 
 from picomem.errors import NewerSchema, NotADatabase, PicomemError
-from picomem.store import row_hash, statements
+from picomem.store import row_hash, sql_statements
 from picomem.store.sqlite_migrations import SCHEMA_VERSION
 
 pytestmark = pytest.mark.sqlite_file("asks SQLite what its schema says, and opens files that are no store")
 
-STATEMENTS = sorted(statements._load())
+STATEMENTS = sorted(sql_statements._load())
 NOT_WHOLE = {"session_end", "message_marks"}  # they look whether anything was written, not at what it says
 WITHOUT_USER = {"meta"}  # tables that belong to the file and not to anybody
 UNBOUND = {"users", "highest_doc_of_all"}  # statements that are meant to see everybody's rows
@@ -99,9 +99,9 @@ def test_a_row_of_truth_holds_a_hash_of_all_its_columns(schema):
         assert row_hash.REALS[table] == reals, table
 
 
-@pytest.mark.parametrize("name", [name for name in STATEMENTS if "row_hash" in statements.statement(name)])
+@pytest.mark.parametrize("name", [name for name in STATEMENTS if "row_hash" in sql_statements.statement(name)])
 def test_a_statement_that_reads_a_hash_reads_the_whole_row_in_the_order_of_the_hash(name, schema):
-    text = statements.statement(name)
+    text = sql_statements.statement(name)
     if not text.startswith("SELECT") or name in NOT_WHOLE:
         return
     table = _USED.findall(text)[0][0]
@@ -125,7 +125,7 @@ def test_tables_are_strict_and_their_types_are_known_to_every_database(schema):
 @pytest.mark.parametrize("name", [name for name in STATEMENTS if name not in UNBOUND])
 @pytest.mark.requirement("X11")
 def test_a_statement_sees_the_rows_of_one_user(name, schema):
-    text = statements.statement(name)
+    text = sql_statements.statement(name)
     owned = _owned(schema)
     used = [(table, alias or table) for table, alias in _USED.findall(text) if table in owned]
     if text.startswith("INSERT"):
@@ -142,7 +142,7 @@ def test_a_statement_sees_the_rows_of_one_user(name, schema):
 @pytest.mark.parametrize("name", [name for name in STATEMENTS if name not in UNBOUND])
 def test_a_statement_reads_only_what_the_user_owns(name, schema):
     """The plan: every table of users is searched by an index that begins with the user, and never scanned."""
-    text = statements.statement(name)
+    text = sql_statements.statement(name)
     values = dict.fromkeys(re.findall(r":(\w+)", text))
     steps = [row[3] for row in schema.execute(f"EXPLAIN QUERY PLAN {text}", values)]
     aliases = {alias or table for table, alias in _USED.findall(text) if table in _owned(schema)}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from picomem.text.plain import plain
+from picomem.text.storable import plain
 from picomem.text.tokens import count_tokens, cut_to_tokens, token_ids, tokenizer
 
 words = st.text(alphabet="ab  \n\t.,<>/s[]数据库éñ🙂-_'\"0123456789", max_size=200)

@@ -1,8 +1,8 @@
 """PicoBot, and memory for any agent on pydantic-ai.
 
-from picomem.agent import Memory
+from picomem.agent import MemoryCapability
 
-agent = Agent(model, capabilities=[Memory(picomem.open())])
+agent = Agent(model, capabilities=[MemoryCapability(picomem.open())])
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from picomem.agent.capability import Memory
-    from picomem.agent.fence import Fence
+    from picomem.agent.capability import MemoryCapability
+    from picomem.agent.fence_capability import Fence
     from picomem.agent.loop import PicoBot
 
-__all__ = ["Fence", "Memory", "PicoBot"]
+__all__ = ["Fence", "MemoryCapability", "PicoBot"]
 
-_PLACES = {"Fence": "picomem.agent.fence", "Memory": "picomem.agent.capability", "PicoBot": "picomem.agent.loop"}
+_PLACES = {
+    "Fence": "picomem.agent.fence_capability",
+    "MemoryCapability": "picomem.agent.capability",
+    "PicoBot": "picomem.agent.loop",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -25,13 +25,13 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from picomem.consolidation.review import Spoken
+from picomem.consolidation.proposal_checks import Spoken
+from picomem.light_dataclass import dataclass
 from picomem.policy.pasted import pasted_words
-from picomem.policy.statements import Grounds
-from picomem.records.fence import quoted_in, without_quoted
+from picomem.policy.stated import Grounds
 from picomem.records.kinds import Origin
+from picomem.records.untrusted_fence import quoted_in, without_quoted
 from picomem.text.terms import terms
-from picomem.values import dataclass
 
 ORIGIN = "origin"  # in a result's metadata, which no provider gets: where its text came from
 _LONGEST = 200_000  # characters of one result that are looked at: a model's window holds no more

@@ -1,4 +1,4 @@
-"""Memory as one capability of an agent on pydantic-ai: `Agent(model, capabilities=[Memory(engine)])`.
+"""Memory as one capability of an agent on pydantic-ai: `Agent(model, capabilities=[MemoryCapability(engine)])`.
 
     instructions           how to use memory · the index page  |  what is known that matters to the question
                            the same bytes until memory changes |  made anew for each run
@@ -42,16 +42,16 @@ from typing_extensions import override
 from picomem.agent.attribution import Voices, heard_in, prompts_of, results_of, text_of
 from picomem.agent.history import Ids, response_said, results_said
 from picomem.agent.tools import MEMORY, TOOLS, MemoryTools
-from picomem.engine.agents import asked, heard
+from picomem.engine.agent_support import asked, heard
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound, StoreError
+from picomem.light_dataclass import replace
 from picomem.operations.table import operations
-from picomem.policy.statements import Grounds, content_words
+from picomem.policy.stated import Grounds, content_words
 from picomem.records.kinds import Origin, worst
-from picomem.records.session import Role, Said
-from picomem.sessions.window import Window
-from picomem.text.safe import one_line
-from picomem.values import replace
+from picomem.records.session import NewMessage, Role
+from picomem.sessions.context_window import ContextWindow
+from picomem.text.inert_text import one_line
 
 GUIDANCE = (
     "You have a long-term memory. Call memory_recall before you answer what may depend on earlier conversations, on "
@@ -67,7 +67,7 @@ _log = logging.getLogger("picomem")
 _Result = TypeVar("_Result")
 
 
-class Memory(AbstractCapability[Any]):
+class MemoryCapability(AbstractCapability[Any]):
     """Long-term memory for an agent.
 
     `engine` is what `picomem.open()` returns; it is not closed. `tools` are the operations that the agent is offered,
@@ -87,8 +87,8 @@ class Memory(AbstractCapability[Any]):
     ) -> None:
         self.id = id
         self.trouble = ""  # a sentence, while memory cannot be used
-        self.told: list[Said] = []  # what came to be recorded
-        self.unsaved: list[Said] = []  # what of it could not be
+        self.told: list[NewMessage] = []  # what came to be recorded
+        self.unsaved: list[NewMessage] = []  # what of it could not be
         self._actor = actor
         self._engine = engine.acting_as(actor, agent=True)
         self._engine.caller.require("memory:read:user", "Memory")
@@ -96,10 +96,10 @@ class Memory(AbstractCapability[Any]):
             self._engine.caller.require("memory:write:session", "Memory")
         self._toolset = MemoryTools(self._engine, tools, id=id)
         self._session = session
-        self._given: Window | None = None
+        self._given: ContextWindow | None = None
         self._message = ""
         self._said = ""
-        self._run = _Run()
+        self._run = _AgentRun()
         self._whole = self  # what was given to the agent, of which a run's is a copy
 
     # What the agent is given
@@ -129,7 +129,7 @@ class Memory(AbstractCapability[Any]):
     def hides_trouble(self, hides: bool) -> None:
         self._toolset.hides_trouble = hides
 
-    def showing(self, window: Window, message: str = "", said: str = "") -> Memory:
+    def showing(self, window: ContextWindow, message: str = "", said: str = "") -> MemoryCapability:
         """A copy for one run, that shows what this window says. `message` is the id of the person's message, which is
         recorded already; `said` is what the person says, where the run's prompt is not theirs."""
         made = copy(self)
@@ -142,9 +142,9 @@ class Memory(AbstractCapability[Any]):
     # While it runs
 
     @override
-    async def for_run(self, ctx: RunContext[Any]) -> Memory:
+    async def for_run(self, ctx: RunContext[Any]) -> MemoryCapability:
         made = copy(self)
-        made._run = _Run()
+        made._run = _AgentRun()
         made._toolset = copy(self._toolset)
         question = _question(ctx)
         made._run.question = question
@@ -155,7 +155,7 @@ class Memory(AbstractCapability[Any]):
     @override
     async def before_run(self, ctx: RunContext[Any]) -> None:
         if self._given is None and ctx.prompt:
-            await self._record([Said(role=Role.USER, content=text_of(ctx.prompt))])
+            await self._record([NewMessage(role=Role.USER, content=text_of(ctx.prompt))])
 
     @override
     async def before_model_request(
@@ -184,7 +184,7 @@ class Memory(AbstractCapability[Any]):
 
     # Parts
 
-    def _judged(self, response: ModelResponse) -> list[Said]:
+    def _judged(self, response: ModelResponse) -> list[NewMessage]:
         """What the model says, with whose words it is where others' texts are in its sight. (The log judges by what it
         holds; it has no tools of the provider's, and no history that was handed over.)"""
         voices, said = self._toolset.voices, response_said(response, self._run.ids)
@@ -222,7 +222,7 @@ class Memory(AbstractCapability[Any]):
 
         await to_thread.run_sync(listen)
 
-    async def _record(self, said: Sequence[Said]) -> None:
+    async def _record(self, said: Sequence[NewMessage]) -> None:
         if not self._session or not said:
             return
         self.told += said
@@ -254,11 +254,11 @@ class Memory(AbstractCapability[Any]):
         return done
 
 
-class _Run:
+class _AgentRun:
     """What belongs to one run."""
 
     def __init__(self) -> None:
-        self.window: Window | None = None
+        self.window: ContextWindow | None = None
         self.question = ""
         self.ids = Ids()
         self.offered: dict[str, str] = {}  # what the model asked to be stored, by call

@@ -1,7 +1,7 @@
 """What a run adds to the prompt keeps within its purses too (P5, P6). `fitted` is pure but for the tokenizer.
 
-The window (sessions/window.py) chooses what a turn begins with. Then tools answer, and what they say is as long as they
-like. So before each request the messages are looked at again, fenced as they go out:
+The window (sessions/context_window.py) chooses what a turn begins with. Then tools answer, and what they say is as long
+as they like. So before each request the messages are looked at again, fenced as they go out:
 
 - A result has at most a quarter of its purse, and all that were asked for at once three eighths.
 - Where that is still too much, what is oldest gives way first: results become a line that says what was there; then
@@ -38,7 +38,7 @@ from typing_extensions import override
 from picomem.agent.attribution import prompts_of, text_of
 from picomem.records.session import ToolCall
 from picomem.sessions.pairs import message_tokens
-from picomem.sessions.results import SHARE, cut_result, is_longer, left_out
+from picomem.sessions.tool_results import SHARE, cut_result, is_longer, left_out
 from picomem.text.tokens import count_tokens
 
 _FENCE = re.compile(r"(?s)(<untrusted-text [^>]*>)(.*)(</untrusted-text>)")

@@ -9,12 +9,12 @@ from __future__ import annotations
 from contextlib import suppress
 
 from picomem.clock import system_clock
-from picomem.engine.agents import window_of
+from picomem.engine.agent_support import window_of
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, StoreError
-from picomem.records.session import Loaded, Message, Role, Said
-from picomem.sessions.said import stored_message
-from picomem.sessions.window import Budgets, Window, window
+from picomem.records.session import Loaded, Message, NewMessage, Role
+from picomem.sessions.context_window import Budgets, ContextWindow, window
+from picomem.sessions.new_messages import stored_message
 from picomem.settings import Settings
 
 
@@ -27,13 +27,13 @@ class Talk:
         self.message = ""  # the id under which the person's newest message is stored, if it is
         self._engine = engine
         self.settings = settings or (engine.settings if engine else Settings())
-        self._waiting: list[Said] = []  # what is to be stored when that works again
+        self._waiting: list[NewMessage] = []  # what is to be stored when that works again
         self._spoken: list[Message] = []  # the conversation as this process knows it
         self.session = engine.sessions().get(session).id if engine and session else ""
 
-    def begin(self, text: str) -> Window:
+    def begin(self, text: str) -> ContextWindow:
         """The person says something; what goes into the prompt. Raises InvalidInput for an empty message."""
-        said = Said(role=Role.USER, content=text)
+        said = NewMessage(role=Role.USER, content=text)
         if not text.strip():
             raise InvalidInput("The message is empty; write something.")
         self.message = ""
@@ -45,7 +45,7 @@ class Talk:
         self._spoken = list(found.messages)
         return found
 
-    def end(self, said: list[Said], unsaved: list[Said]) -> None:
+    def end(self, said: list[NewMessage], unsaved: list[NewMessage]) -> None:
         """The turn is over: what was said in it, and what of that is not stored yet. It is now, if that can be done."""
         self._speak(*said)
         self._waiting += unsaved
@@ -62,7 +62,7 @@ class Talk:
         self._waiting = []
         return stored
 
-    def _stored(self) -> Window | None:
+    def _stored(self) -> ContextWindow | None:
         """Store what waits, and the window with it; None where the store fails."""
         assert self._engine is not None
         try:
@@ -75,7 +75,7 @@ class Talk:
         self.trouble = ""
         return found
 
-    def _speak(self, *said: Said) -> None:
+    def _speak(self, *said: NewMessage) -> None:
         """Known in this process, redacted or not: it came from here and goes nowhere else."""
         for each in said:
             self._spoken.append(stored_message(self.session, len(self._spoken) + 1, each, system_clock()))

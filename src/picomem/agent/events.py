@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from picomem.errors import InvalidInput
-from picomem.values import asdict, dataclass
+from picomem.light_dataclass import asdict, dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ _TYPES = {kind: name for name, kind in EVENTS.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TurnResult:
     """An answer. `session` is empty where there is no store; the tokens are the provider's count."""
 
     answer: str

@@ -30,8 +30,8 @@ from pydantic_ai.messages import (
 from picomem.agent.attribution import ORIGIN, origin_of, prompts_of, results_of, text_of
 from picomem.clock import Micros, to_datetime
 from picomem.records.kinds import Origin
-from picomem.records.session import Message, Role, Said, ToolCall
-from picomem.sessions.said import id_like
+from picomem.records.session import Message, NewMessage, Role, ToolCall
+from picomem.sessions.new_messages import id_like
 
 UNREADABLE = "unreadable"
 
@@ -55,9 +55,9 @@ def to_model(messages: Iterable[Message]) -> list[ModelMessage]:
     return [*made, ModelRequest(parts=asked, timestamp=to_datetime(at))] if asked else made
 
 
-def to_said(messages: Iterable[ModelMessage], asked: str = "") -> list[Said]:
+def to_said(messages: Iterable[ModelMessage], asked: str = "") -> list[NewMessage]:
     """What stands in a model's messages, as it is stored; `asked` is what the person said, wherever it stands."""
-    said: list[Said] = []
+    said: list[NewMessage] = []
     ids = Ids()
     for message in messages:
         if isinstance(message, ModelResponse):
@@ -65,7 +65,7 @@ def to_said(messages: Iterable[ModelMessage], asked: str = "") -> list[Said]:
         else:
             said += results_said(results_of(message, asked), ids)
             prompts = [text_of(part.content) for part in prompts_of(message, asked)]
-            said += [Said(role=Role.USER, content=text) for text in prompts if text.strip()]
+            said += [NewMessage(role=Role.USER, content=text) for text in prompts if text.strip()]
     return said
 
 
@@ -91,7 +91,7 @@ class Ids:
         return waiting.pop(0) if waiting else ""
 
 
-def response_said(response: ModelResponse, ids: Ids) -> list[Said]:
+def response_said(response: ModelResponse, ids: Ids) -> list[NewMessage]:
     """An assistant's message with its calls; nothing where it has neither text nor calls."""
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     calls: list[ToolCall] = []
@@ -101,10 +101,10 @@ def response_said(response: ModelResponse, ids: Ids) -> list[Said]:
             calls.append(ToolCall(id_, id_like(part.tool_name) or "unnamed", _arguments(part)))
     if not text.strip() and not calls:
         return []
-    return [Said(role=Role.ASSISTANT, content=text, tool_calls=tuple(calls))]
+    return [NewMessage(role=Role.ASSISTANT, content=text, tool_calls=tuple(calls))]
 
 
-def results_said(parts: Iterable[ToolReturnPart], ids: Ids) -> list[Said]:
+def results_said(parts: Iterable[ToolReturnPart], ids: Ids) -> list[NewMessage]:
     """The results of calls that still wait for one; what answers no call is left out."""
     said = []
     for part in parts:
@@ -113,7 +113,7 @@ def results_said(parts: Iterable[ToolReturnPart], ids: Ids) -> list[Said]:
             text = part.model_response_str(wrap_if_error=False)
             origin = origin_of(part)
             origin = Origin.TOOL if origin.trusted else origin
-            said.append(Said(role=Role.TOOL, content=text, tool_call_id=id_, origin=origin))
+            said.append(NewMessage(role=Role.TOOL, content=text, tool_call_id=id_, origin=origin))
     return said
 
 

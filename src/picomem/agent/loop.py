@@ -39,26 +39,26 @@ from pydantic_ai.run import AgentRunResultEvent
 from pydantic_ai.tools import Tool
 from pydantic_ai.usage import UsageLimits
 
-from picomem.agent.capability import Memory
+from picomem.agent.capability import MemoryCapability
 from picomem.agent.context_trimming import Room
 from picomem.agent.conversation import Talk
-from picomem.agent.events import Event, Notice, Tell, TextDelta, Thinking, ToolCallEvent, ToolResultEvent, Turn
+from picomem.agent.events import Event, Notice, Tell, TextDelta, Thinking, ToolCallEvent, ToolResultEvent, TurnResult
 from picomem.agent.failures import failure
-from picomem.agent.fence import Fence
+from picomem.agent.fence_capability import Fence
 from picomem.agent.history import to_model, to_said
-from picomem.agent.text_tool_calls import Held, PlainCalls
+from picomem.agent.text_tool_calls import HeldText, PlainCalls
 from picomem.agent.tools import SAVING, TOOLS
+from picomem.before_compaction import flush
 from picomem.clock import system_clock, to_datetime
-from picomem.compaction import flush
 from picomem.consolidation.due import Trigger, Triggers, due
 from picomem.distillation import consolidate_due
-from picomem.engine.agents import window_of
+from picomem.engine.agent_support import window_of
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
-from picomem.models.choice import generator_of
+from picomem.models.selection import generator_of
 from picomem.paths import named_path
-from picomem.records.session import Role, Said
-from picomem.sessions.window import Budgets, Window
+from picomem.records.session import NewMessage, Role
+from picomem.sessions.context_window import Budgets, ContextWindow
 from picomem.settings import Settings
 
 ACTOR = "agent:picobot"
@@ -103,13 +103,13 @@ class PicoBot:
         self._notices = [_without(trouble)] if engine is None else [] if self._on else [OFF]
         self._troubled = False
 
-    async def turn(self, text: str, tell: Tell) -> Turn:
+    async def turn(self, text: str, tell: Tell) -> TurnResult:
         """Answer. Raises GeneratorFailed where the model does not, InvalidInput for an empty message."""
         window = await to_thread.run_sync(self.talk.begin, text)
         stored = self._engine is not None and bool(self.talk.session) and not self.talk.trouble
         memory = None
         if self._engine is not None and stored:
-            memory = Memory(
+            memory = MemoryCapability(
                 self._engine,
                 tools=TOOLS if self._on else (),
                 session=self.talk.session,
@@ -124,8 +124,8 @@ class PicoBot:
         """After an answer: retention where it is due, then consolidation of each conversation that is due. Return the
         notices for the person.
 
-        Before a long conversation is cut, the model has a silent turn to store what should last (compaction.py). A
-        generator that fails is a note, and the conversation waits (distillation.py). Raises StoreError.
+        Before a long conversation is cut, the model has a silent turn to store what should last (before_compaction.py).
+        A generator that fails is a note, and the conversation waits (distillation.py). Raises StoreError.
         """
         engine = self._engine
         if engine is None or not self.talk.session:
@@ -153,7 +153,7 @@ class PicoBot:
         assert self._engine is not None
         window = await to_thread.run_sync(window_of, self._engine, self.talk.session)
         said = "\n\n".join(message.content for message in window.messages if message.role is Role.USER)
-        memory = Memory(self._engine, tools=[SAVING], actor=ACTOR).showing(window, said=said)
+        memory = MemoryCapability(self._engine, tools=[SAVING], actor=ACTOR).showing(window, said=said)
         memory.hides_trouble = False
         try:
             history = to_model(window.messages)
@@ -162,18 +162,18 @@ class PicoBot:
             raise GeneratorFailed(failure(error)) from error
         return str(done.output)
 
-    def _capabilities(self, window: Window, memory: Memory | None) -> list[AbstractCapability[Any]]:
+    def _capabilities(self, window: ContextWindow, memory: MemoryCapability | None) -> list[AbstractCapability[Any]]:
         """Those of one run. What is said comes to the last one first: a call that was written down is recorded as a
         call."""
         budgets = Budgets.of(self.talk.settings)
         room = Room(budgets.memory - window.tokens.system, budgets.turn)
         return [*([memory] if memory else []), room, PlainCalls()]
 
-    async def _run(self, window: Window, memory: Memory | None, tell: Tell) -> Turn:
+    async def _run(self, window: ContextWindow, memory: MemoryCapability | None, tell: Tell) -> TurnResult:
         """Let the model run, and tell what it does. What it said until an error is kept as well."""
         *before, asked = window.messages
         result, begun = None, None
-        held = Held()
+        held = HeldText()
         try:
             async with self._agent.run_stream_events(
                 asked.content,
@@ -195,9 +195,9 @@ class PicoBot:
             await self._ended(_said_in(begun, asked.content), memory)
         assert result is not None
         usage = result.usage
-        return Turn(str(result.output), self.talk.session, usage.input_tokens, usage.output_tokens)
+        return TurnResult(str(result.output), self.talk.session, usage.input_tokens, usage.output_tokens)
 
-    async def _ended(self, said: list[Said], memory: Memory | None) -> None:
+    async def _ended(self, said: list[NewMessage], memory: MemoryCapability | None) -> None:
         """The turn is over, stopped or not: keep what was said in it."""
         # An answer that was stopped in its middle never came to be recorded.
         unsaved = [*memory.unsaved, *said[len(memory.told) :]] if memory else said
@@ -223,9 +223,9 @@ def _today(engine: Engine | None) -> InstructionPart:
     return InstructionPart(f"Today is {now:%A, %Y-%m-%d}.", name="today", dynamic=True)
 
 
-def _said_in(events: AgentRunEvents[Any] | None, asked: str) -> list[Said]:
+def _said_in(events: AgentRunEvents[Any] | None, asked: str) -> list[NewMessage]:
     """What was said in a run after the person's message, an answer that was stopped in its middle too."""
-    said: list[Said] = []
+    said: list[NewMessage] = []
     with suppress(UserError):  # where it did not even begin
         said = to_said(events.new_messages(), asked) if events else []
     return [each for each in said if each.role is not Role.USER]

@@ -30,13 +30,13 @@ from typing_extensions import override
 from picomem.agent.attribution import Voices
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound, PicomemError, Refused, StoreError
+from picomem.light_dataclass import replace
 from picomem.operations.advice import for_agents, result_for_agents
 from picomem.operations.operation import Operation
-from picomem.operations.remembering import Forget, Remember, Revise
+from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest
 from picomem.operations.schemas import Parameters, described
 from picomem.operations.table import operation, operations
 from picomem.operations.vouching import vouched
-from picomem.values import replace
 
 TOOLS = tuple(each.name for each in operations() if each.default_tool)
 MEMORY = "memory"  # the name of the tool of three actions
@@ -115,7 +115,7 @@ class MemoryTools(AbstractToolset[Any]):
                 request = parameters.request(arguments)
             found.check_permission(self.engine)  # before the memory to forget is looked at
             request = _weighed_once(request)
-            if isinstance(request, Forget) and self.voices is not None:
+            if isinstance(request, ForgetRequest) and self.voices is not None:
                 self._check_mentioned(request, self.voices)
             note = ""
             if found.stores_request:
@@ -127,7 +127,7 @@ class MemoryTools(AbstractToolset[Any]):
             raise ToolFailed(for_agents(str(error), self._tools)) from error
         return found.reply(result_for_agents(result, self._tools)) + note
 
-    def _check_mentioned(self, request: Forget, voices: Voices) -> None:
+    def _check_mentioned(self, request: ForgetRequest, voices: Voices) -> None:
         with suppress(NotFound):
             scope = self.engine.scope.narrowed(project=request.project)
             memory = self.engine.history(request.name, scope=scope)[-1]
@@ -158,7 +158,11 @@ class MemoryTools(AbstractToolset[Any]):
 
 def _weighed_once(request: Any) -> Any:
     """Importance and priority are one number, and small models fill in both: the number counts."""
-    both = isinstance(request, (Remember, Revise)) and request.importance is not None and request.priority is not None
+    both = (
+        isinstance(request, (RememberRequest, ReviseRequest))
+        and request.importance is not None
+        and request.priority is not None
+    )
     return replace(request, priority=None) if both else request
 
 

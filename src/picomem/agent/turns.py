@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from picomem.agent.events import EVENTS, Notice, Tell, Turn
+from picomem.agent.events import EVENTS, Notice, Tell, TurnResult
 from picomem.errors import InvalidInput, StoreError
+from picomem.light_dataclass import dataclass
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import Presentation, Verbatim
-from picomem.values import dataclass
 
 if TYPE_CHECKING:
     from picomem.agent.loop import PicoBot
@@ -27,7 +27,7 @@ class ChatTurn:
     session: str = option("go on with this conversation; the beginning of its id is enough (default: a new one)", "")
 
 
-async def chat_turn(engine: Engine, request: ChatTurn, tell: Tell) -> Turn:
+async def chat_turn(engine: Engine, request: ChatTurn, tell: Tell) -> TurnResult:
     """Say something to PicoBot, which remembers, and get its answer; its words and tool calls are told as they come.
 
     The model is the one of the settings. After the answer, what is due in the user's conversations is consolidated.
@@ -64,7 +64,7 @@ OPERATIONS = (
         name="chat",
         group="use",
         request=ChatTurn,
-        result=Turn,
+        result=TurnResult,
         run=chat_turn,
         present=lambda turn: Presentation(blocks=(Verbatim(turn.answer),)),
         reply=lambda turn: turn.answer,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from picomem.cli.run import json_document
 from picomem.errors import InvalidInput
+from picomem.light_dataclass import asdict
 from picomem.paths import named_path, private_umask
-from picomem.text.safe import for_terminal, one_line
-from picomem.values import asdict
+from picomem.text.inert_text import for_terminal, one_line
 
 if TYPE_CHECKING:
     from picomem.evaluation.own_report import OwnReport

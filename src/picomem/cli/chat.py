@@ -23,19 +23,19 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from picomem.cli.options import unicode_text
-from picomem.cli.remark import remark
 from picomem.cli.run import json_document
+from picomem.cli.stderr_line import remark
 from picomem.errors import InvalidInput, PicomemError, StoreError
+from picomem.light_dataclass import replace
 from picomem.paths import private_umask
 from picomem.settings import Settings, given, load
-from picomem.text.safe import one_line, streamed_for_terminal
-from picomem.values import replace
+from picomem.text.inert_text import one_line, streamed_for_terminal
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
     from pydantic_ai.models import Model
 
-    from picomem.agent.events import Turn
+    from picomem.agent.events import TurnResult
     from picomem.agent.loop import PicoBot
     from picomem.engine.engine import Engine
 
@@ -228,7 +228,7 @@ class Chat:
 
         return PicoBot(self._model, self.engine, session=session, trouble=self._trouble, settings=self._settings)
 
-    def _turn(self, text: str) -> Turn:
+    def _turn(self, text: str) -> TurnResult:
         try:
             with self._screen.waiting():
                 return self._waited(lambda: self.bot.turn(text, self._screen.tell))
@@ -326,7 +326,7 @@ class Screen:
             print(flush=True)
         self._midline = False
 
-    def account(self, turn: Turn) -> dict[str, Any]:
+    def account(self, turn: TurnResult) -> dict[str, Any]:
         """A turn as one JSON document."""
         return {
             "session": turn.session,

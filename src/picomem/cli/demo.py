@@ -7,10 +7,10 @@ import tempfile
 from pathlib import Path
 
 from picomem.cli.run import json_document, progress_bar
-from picomem.demo.demo import run
-from picomem.ingest.report import Progress
+from picomem.demo.walkthrough import run
+from picomem.ingest.report import IngestProgress
 from picomem.paths import named_path, private_umask
-from picomem.text.safe import for_terminal
+from picomem.text.inert_text import for_terminal
 
 
 def run_demo(chosen: argparse.Namespace) -> int:
@@ -20,7 +20,7 @@ def run_demo(chosen: argparse.Namespace) -> int:
     say = lines.append if chosen.json else lambda line: print(for_terminal(line))
     with tempfile.TemporaryDirectory(prefix="picomem-demo-") as spare, progress_bar(not chosen.json) as bar:
 
-        def show(state: Progress) -> None:
+        def show(state: IngestProgress) -> None:
             if bar:
                 bar(state.bytes_done, state.bytes_total, state.path)
 

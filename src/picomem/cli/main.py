@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from picomem.cli.options import add_request, request_of, unicode_text
-from picomem.cli.remark import remark
+from picomem.cli.stderr_line import remark
 from picomem.cli.width import width
 from picomem.errors import InvalidInput, OutOfMemory, PicomemError
 from picomem.operations.operation import GROUPS, Group
 from picomem.operations.table import NAMES, operation
-from picomem.text.safe import escaped_json
+from picomem.text.inert_text import escaped_json
 from picomem.version import __version__
 
 _OTHERS: dict[str, tuple[Group, str, str]] = {

@@ -7,8 +7,8 @@ import os
 from typing import Any
 
 from picomem.errors import InvalidInput
+from picomem.light_dataclass import MISSING
 from picomem.operations.operation import options
-from picomem.values import MISSING
 
 
 def add_request(parser: argparse.ArgumentParser, request: type) -> None:

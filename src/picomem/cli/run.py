@@ -15,7 +15,7 @@ from picomem.errors import OutputFailed
 from picomem.operations.operation import Operation, Progressing
 from picomem.paths import private_umask
 from picomem.records.caller import PERMISSIONS
-from picomem.text.safe import escaped_json, one_line
+from picomem.text.inert_text import escaped_json, one_line
 
 # The person at the terminal can read and write the database file itself, so everything is granted to them.
 _AT_THE_TERMINAL = PERMISSIONS
@@ -48,7 +48,7 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
         if chosen.json:
             print_json(result)
         else:
-            from picomem.cli.text.results import text_of
+            from picomem.cli.text.presented import text_of
 
             write_result(text_of(operation, result))
     return operation.exit_code(result)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from picomem.cli.text.results import text_of
+from picomem.cli.text.presented import text_of
 from picomem.errors import InvalidInput, NotFound
 from picomem.operations.operation import ChatCommand, Operation
 from picomem.operations.table import operations

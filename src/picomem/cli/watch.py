@@ -17,16 +17,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from picomem.cli.remark import remark
 from picomem.cli.run import json_document
+from picomem.cli.stderr_line import remark
 from picomem.errors import InvalidInput, PicomemError
-from picomem.ingest.places import default_places, listed_names
+from picomem.ingest.discovery import default_places, listed_names
 from picomem.ingest.source import LOG
-from picomem.operations.maintenance import Ingest
+from picomem.light_dataclass import replace
+from picomem.operations.maintenance import IngestRequest
 from picomem.operations.operation import Operation
 from picomem.operations.views import jsonable
 from picomem.paths import is_folder, named_path
-from picomem.values import replace
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -37,7 +37,7 @@ _LOOK = 2_000  # milliseconds between two looks at the folders themselves
 _ENDINGS = (".jsonl", ".jsonl.zst", ".jsonl.gz")
 
 
-def watch(engine: Engine, operation: Operation, request: Ingest, *, as_json: bool) -> int:
+def watch(engine: Engine, operation: Operation, request: IngestRequest, *, as_json: bool) -> int:
     """Read what is there, then whatever changes; one line (or one JSON line) for each time something was new.
 
     Returns 0 after SIGTERM, and ends with KeyboardInterrupt otherwise. Raises InvalidInput where there is nothing to
@@ -63,7 +63,7 @@ def watch(engine: Engine, operation: Operation, request: Ingest, *, as_json: boo
     return 0
 
 
-def _follow(engine: Engine, operation: Operation, request: Ingest, *, as_json: bool) -> NoReturn:
+def _follow(engine: Engine, operation: Operation, request: IngestRequest, *, as_json: bool) -> NoReturn:
     given = [named_path(path) for path in request.paths]
     folders = [path if is_folder(path) else path.parent for path in given]
     folders = folders or [place.folder for place in default_places(Path.home(), os.environ)]
@@ -125,13 +125,13 @@ def _changes(there: dict[Path, int], files: frozenset[str], *, recursive: bool) 
         raise InvalidInput(f"The folders cannot be watched: {error}.") from error
 
 
-def _within(request: Ingest, changed: set[Path]) -> Ingest | None:
+def _within(request: IngestRequest, changed: set[Path]) -> IngestRequest | None:
     """The request, for those folders only in which something changed; None where they are gone."""
     folders = sorted({str(path if path.is_dir() else path.parent) for path in changed if path.parent.is_dir()})
     return replace(request, paths=tuple(folders)) if folders else None
 
 
-def _read(engine: Engine, operation: Operation, request: Ingest, problem: str, as_json: bool) -> str:
+def _read(engine: Engine, operation: Operation, request: IngestRequest, problem: str, as_json: bool) -> str:
     """Read, and report what was new. What went wrong, or an empty string; said only if it is not `problem` again."""
     try:
         result = operation.call(engine, request)
@@ -145,6 +145,6 @@ def _read(engine: Engine, operation: Operation, request: Ingest, problem: str, a
 
 
 def _report(operation: Operation, result: object, as_json: bool) -> None:
-    from picomem.cli.text.results import text_of
+    from picomem.cli.text.presented import text_of
 
     print(json_document(jsonable(result)) if as_json else text_of(operation, result), flush=True)

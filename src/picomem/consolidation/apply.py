@@ -25,12 +25,13 @@ from collections.abc import Iterable, Sequence
 
 from picomem.clock import Micros
 from picomem.consolidation.material import Part
-from picomem.consolidation.review import Taken
+from picomem.consolidation.proposal_checks import Taken
 from picomem.consolidation.undo_consolidation import CONSOLIDATED
-from picomem.memory.clean import Cleaner
+from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import Offer
 from picomem.memory.likeness import Relation, compare
 from picomem.memory.remember import Remembered, Writer
+from picomem.memory.text_cleaning import Cleaner
 from picomem.memory.vectors import Prepared, Vectors
 from picomem.policy.requests import find_requests
 from picomem.records.episode import Episode, Transcript
@@ -39,10 +40,9 @@ from picomem.records.kinds import Decision, Kind, Origin, Source
 from picomem.records.memory import Memory, Parent
 from picomem.records.scope import Scope
 from picomem.records.session import Role, Summary, session_path
-from picomem.store import consolidations, episodes, memories, sessions
+from picomem.store import consolidations, episodes, memories, session_rows
 from picomem.store.connector import Transaction
 from picomem.text.tokens import count_tokens
-from picomem.values import dataclass, field, replace
 
 _IMPORTANCE = 0.3  # of a timeline entry
 _EXCERPT = 200  # characters of what was turned down that its change keeps
@@ -98,7 +98,7 @@ class TakingUp:
         if store is not None:
             for episode, vector in zip(stored, vectors, strict=True):
                 store.store(self.tx, "episode", episode.doc, vector)
-        before = sessions.summary(self.tx, self.owner, part.session.id) if part.covers else None
+        before = session_rows.summary(self.tx, self.owner, part.session.id) if part.covers else None
         self._summarise(before)
         consolidations.record(
             self.tx,
@@ -278,7 +278,7 @@ class TakingUp:
             created_at=before.created_at if before else self.writer.now,
             updated_at=self.writer.now,
         )
-        sessions.put_summary(self.tx, self.owner, summary)
+        session_rows.put_summary(self.tx, self.owner, summary)
         parents = self._parents(message.seq for message in part.messages if message.seq <= part.covers)
         memories.add_lineage(self.tx, self.owner, "summary", part.session.id, 0, parents, self.change_id)
 

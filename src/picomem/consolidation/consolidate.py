@@ -16,12 +16,13 @@ from picomem.clock import Clock, to_datetime
 from picomem.consolidation.apply import Applied, TakingUp
 from picomem.consolidation.due import Triggers, due
 from picomem.consolidation.material import Part, part_of
-from picomem.consolidation.raw import entry
-from picomem.consolidation.review import Taken, persons_in, taken
+from picomem.consolidation.proposal_checks import Taken, persons_in, taken
+from picomem.consolidation.timeline_entries import entry
 from picomem.errors import NotFound
-from picomem.memory.clean import Cleaner
+from picomem.light_dataclass import dataclass, replace
 from picomem.memory.lease import Heartbeat, Lease
 from picomem.memory.remember import Writer
+from picomem.memory.text_cleaning import Cleaner
 from picomem.memory.vectors import Vectors
 from picomem.models.generator import KnownMemory, Material, Proposal
 from picomem.records.kinds import Origin
@@ -30,11 +31,10 @@ from picomem.records.scope import Scope
 from picomem.records.session import Message, Role, Session
 from picomem.records.spend import Spend
 from picomem.settings import Settings
-from picomem.store import consolidations, memories, sessions
+from picomem.store import consolidations, memories, session_rows
 from picomem.store.connector import Connector, Transaction
 from picomem.text.terms import terms
 from picomem.text.tokens import count_tokens
-from picomem.values import dataclass, replace
 
 _MOST_KNOWN = 24  # memories that a generator is shown
 _RECALLING = ("recall", "search", "memory_get")  # in the names of tools that hand out what is in memory
@@ -43,7 +43,7 @@ MakeWriter = Callable[[str], Writer]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ready:
+class PreparedPart:
     """A part of what is due (up to the message `due_to`), with what the generator is shown of memory, and the marks of
     what was read."""
 
@@ -51,7 +51,7 @@ class Ready:
     due_to: int
     known: tuple[Memory, ...]
     material: Material
-    marks: tuple[sessions.MessageMark, ...]
+    marks: tuple[session_rows.MessageMark, ...]
 
 
 class Consolidator:
@@ -84,15 +84,17 @@ class Consolidator:
         with self._connector.read() as tx:
             return consolidations.waiting(tx, self._scope)
 
-    def ready(self, session_id: str, *, asked: bool = False) -> Ready | None:
+    def ready(self, session_id: str, *, asked: bool = False) -> PreparedPart | None:
         """The next part of a session that is due, or None. Raises NotFound and Corrupt."""
         with self._connector.read() as tx:
-            session = self._session(tx, sessions.find_id(tx, self._scope, session_id))
-            summary = sessions.summary(tx, self._scope, session.id)
+            session = self._session(tx, session_rows.find_id(tx, self._scope, session_id))
+            summary = session_rows.summary(tx, self._scope, session.id)
             stands = summary.covered_seq if summary else 0
             if not self._settings.session.enable_summarization:
                 stands = session.last_consolidated_seq
-            loaded = sessions.messages_after(tx, self._scope, session.id, min(stands, session.last_consolidated_seq))
+            loaded = session_rows.messages_after(
+                tx, self._scope, session.id, min(stands, session.last_consolidated_seq)
+            )
             found = due(session, loaded.messages, self._clock(), Triggers.of(self._settings), asked=asked)
             if found is None:
                 return None
@@ -100,13 +102,13 @@ class Consolidator:
                 found = replace(found, covers=0)
             window = self._settings.memory.consolidation_window
             part = part_of(session, loaded.messages, found, summary, window // 2, self._cleaner.shown_text)
-            marks = sessions.marks(tx, self._scope, session.id, part.messages[0].seq - 1, part.last)
+            marks = session_rows.marks(tx, self._scope, session.id, part.messages[0].seq - 1, part.last)
             known = self._known(tx, part, window // 10)
         material = self._material(part, known, window)
-        return Ready(part=part, due_to=found.last, known=known, material=material, marks=marks)
+        return PreparedPart(part=part, due_to=found.last, known=known, material=material, marks=marks)
 
     def _session(self, tx: Transaction, session_id: str) -> Session:
-        found = sessions.session(tx, self._scope, session_id)
+        found = session_rows.session(tx, self._scope, session_id)
         if found is None:
             raise NotFound(f"There is no session “{session_id[:80]}”; `picomem sessions` lists them.")
         return found
@@ -142,7 +144,7 @@ class Consolidator:
         """The right to ask a model about this user's conversations: what two ask at once, both pay for."""
         return Lease(scope=self._scope, name="consolidating", clock=self._clock)
 
-    def begun(self, ready: Ready, lease: Lease) -> str:
+    def begun(self, ready: PreparedPart, lease: Lease) -> str:
         """Take the lease; why a model is not to be asked: "busy" where another process asks one, "overtaken" where it
         has, and else an empty string."""
         with self._connector.write(self._scope) as tx:
@@ -180,17 +182,17 @@ class Consolidator:
         with self._connector.write(self._scope) as tx:
             consolidations.add_spending(tx, self._scope, self._clock(), model, spend + -most)
 
-    def taken(self, ready: Ready, proposal: Proposal) -> Taken:
+    def taken(self, ready: PreparedPart, proposal: Proposal) -> Taken:
         """What may be kept of a proposal. Raises GeneratorFailed where it is none."""
         return taken(proposal, ready.part, ready.known, self._cleaner.shown_text)
 
-    def failed(self, ready: Ready) -> int:
+    def failed(self, ready: PreparedPart) -> int:
         """Count a failure of the generator; how many there were in a row, with this one."""
         with self._connector.write(self._scope) as tx:
             consolidations.count_failure(tx, ready.part.session)
         return ready.part.session.consolidation_failures + 1
 
-    def apply(self, ready: Ready, taken: Taken, generator: str, *, dry_run: bool = False) -> Applied | None:
+    def apply(self, ready: PreparedPart, taken: Taken, generator: str, *, dry_run: bool = False) -> Applied | None:
         """Keep what came of a part; None where it was overtaken. With `dry_run` all is done, and then taken back."""
         texts = entry(self._stamp(ready.part), taken.timeline)
         with_vectors = self._vectors is not None and not dry_run
@@ -214,14 +216,14 @@ class Consolidator:
             self._vectors.store_waiting(self._connector)
         return applied
 
-    def _unchanged(self, tx: Transaction, ready: Ready) -> bool:
+    def _unchanged(self, tx: Transaction, ready: PreparedPart) -> bool:
         part = ready.part
-        now = sessions.session(tx, self._scope, part.session.id)
+        now = session_rows.session(tx, self._scope, part.session.id)
         if now is None or now.last_consolidated_seq != part.session.last_consolidated_seq:
             return False
-        if sessions.summary(tx, self._scope, part.session.id) != part.summary:
+        if session_rows.summary(tx, self._scope, part.session.id) != part.summary:
             return False
-        return sessions.marks(tx, self._scope, part.session.id, part.messages[0].seq - 1, part.last) == ready.marks
+        return session_rows.marks(tx, self._scope, part.session.id, part.messages[0].seq - 1, part.last) == ready.marks
 
     def _stamp(self, part: Part) -> str:
         return f"{to_datetime(part.fresh[-1].created_at, self._zone):%Y-%m-%d %H:%M}"

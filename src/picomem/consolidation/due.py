@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from picomem.clock import MINUTE, Micros
+from picomem.light_dataclass import dataclass
 from picomem.records.session import Message, Role, Session
 from picomem.sessions.pairs import Group, grouped, last_of, may_cut_behind
 from picomem.settings import Settings
-from picomem.values import dataclass
 
 
 class Trigger(StrEnum):

@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from picomem.policy.statements import content_words
+from picomem.light_dataclass import dataclass
+from picomem.policy.stated import content_words
 from picomem.text.terms import terms
-from picomem.values import dataclass
 
 _SAID = 0.4  # of a statement's words, that it was shown
 _SAID_CJK = 0.2  # of its pairs of characters: each word that is put otherwise spoils three

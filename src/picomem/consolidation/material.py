@@ -15,11 +15,11 @@ import re
 from collections.abc import Callable, Sequence
 
 from picomem.consolidation.due import Due
-from picomem.models.generator import Line
+from picomem.light_dataclass import dataclass
+from picomem.models.generator import PromptLine
 from picomem.records.session import Message, Role, Session, Summary
 from picomem.sessions.pairs import Group, grouped, last_of, may_cut_behind
 from picomem.text.tokens import count_tokens, cut_to_tokens
-from picomem.values import dataclass
 
 Safe = Callable[[str], str]
 
@@ -38,7 +38,7 @@ class Part:
     last: int
     covers: int
     messages: tuple[Message, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[PromptLine, ...]
     summary: Summary | None
 
     @property
@@ -107,12 +107,12 @@ def _end(groups: Sequence[Group], costs: Sequence[int], places: Sequence[int], m
     return end if end >= 0 else places[-1]
 
 
-def _cost(group: Group, shown: dict[int, Line | None]) -> int:
+def _cost(group: Group, shown: dict[int, PromptLine | None]) -> int:
     lines = [shown.get(message.seq) for message in group.messages]
     return sum(_LINE + count_tokens(line.text) for line in lines if line is not None)
 
 
-def _line(message: Message, first: int, most: int, safe: Safe) -> Line | None:
+def _line(message: Message, first: int, most: int, safe: Safe) -> PromptLine | None:
     """A message as a line; None where it has nothing to show."""
     if message.role in (Role.TOOL, Role.SYSTEM):
         return None
@@ -123,4 +123,4 @@ def _line(message: Message, first: int, most: int, safe: Safe) -> Line | None:
     calls = ", ".join(call.name for call in message.tool_calls)
     if calls:
         text = f"{text} (it used {calls})".strip()
-    return Line(message.seq, message.role, text, message.origin, message.seq >= first) if text else None
+    return PromptLine(message.seq, message.role, text, message.origin, message.seq >= first) if text else None

@@ -21,15 +21,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from picomem.errors import Conflict
+from picomem.light_dataclass import replace
 from picomem.memory.remember import Writer
 from picomem.memory.vectors import Vectors
 from picomem.memory.version_history import applied
 from picomem.records.episode import Episode
 from picomem.records.memory import Change, Parent
 from picomem.records.scope import Scope
-from picomem.store import audit, consolidations, episodes, memories, sessions
+from picomem.store import audit, consolidations, episodes, memories, session_rows
 from picomem.store.connector import Transaction
-from picomem.values import replace
 
 CONSOLIDATED, REOPENED = "consolidate", "reopen"  # decisions: a conversation was taken up, and that was taken back
 
@@ -43,7 +43,7 @@ def check_latest(tx: Transaction, scope: Scope, change: Change, undoes: Mapping[
             f"Run {change.run} was undone already, by {latest}; undo that to have it again.", change_id=latest
         )
     kept = _record(tx, scope, latest)
-    session = sessions.session(tx, scope, kept.session) if kept else None
+    session = session_rows.session(tx, scope, kept.session) if kept else None
     if kept is not None and session is not None and session.last_consolidated_seq != kept.last:
         later = consolidations.latest(tx, scope, kept.session)
         raise Conflict(
@@ -84,12 +84,12 @@ def turn_back(
         after=change.before,
         undoes=change.id,
     )
-    session = sessions.session(tx, scope, kept.session) if kept else None
+    session = session_rows.session(tx, scope, kept.session) if kept else None
     if kept is None or session is None:
         return done  # the conversation was purged since
     removed = _removed(tx, scope, kept.episodes)
     stored = _stored(tx, scope, kept, done, vectors)
-    summary = sessions.summary(tx, scope, kept.session) if kept.summarised else None
+    summary = session_rows.summary(tx, scope, kept.session) if kept.summarised else None
     if kept.summarised:
         _summarise(tx, scope, kept, done)
     consolidations.move_back(tx, scope, kept)
@@ -148,14 +148,14 @@ def _summarise(tx: Transaction, scope: Scope, kept: consolidations.Record, done:
     """Let the summary be what it was before; there may have been none."""
     memories.purge_lineage(tx, scope, "summary", kept.session)
     if kept.summary is None:
-        sessions.delete_summary(tx, scope, kept.session)
+        session_rows.delete_summary(tx, scope, kept.session)
         return
-    sessions.put_summary(tx, scope, kept.summary)
+    session_rows.put_summary(tx, scope, kept.summary)
     parents = _parents(tx, scope, kept, 0, kept.summary.covered_seq)
     memories.add_lineage(tx, scope, "summary", kept.session, 0, parents, done.id)
 
 
 def _parents(tx: Transaction, scope: Scope, kept: consolidations.Record, after: int, last: int) -> list[Parent]:
     """The messages of the conversation behind a number, up to another."""
-    said = sessions.messages_after(tx, scope, kept.session, after).messages
+    said = session_rows.messages_after(tx, scope, kept.session, after).messages
     return [Parent(kind="message", id=each.id) for each in said if each.seq <= last]

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, TypeVar
 from picomem.clock import DAY, Micros, check_time, parse_iso
 from picomem.engine.resources import Resources
 from picomem.errors import DiskFull, InvalidInput, StoreError
-from picomem.memory.arguments import future
+from picomem.light_dataclass import replace
+from picomem.memory.checked_arguments import future
 from picomem.records.caller import Caller
 from picomem.records.kinds import Origin
 from picomem.records.memory import Parent
 from picomem.records.scope import Scope
-from picomem.values import replace
 
 if TYPE_CHECKING:
-    from picomem.memory.clean import Cleaner
     from picomem.memory.echo_guard import HandedOut
     from picomem.memory.remember import Writer
+    from picomem.memory.text_cleaning import Cleaner
     from picomem.memory.vectors import Vectors
-    from picomem.notes.notes import Notes
+    from picomem.notes.note_search import Notes
     from picomem.policy.redact import Redactor
     from picomem.sessions.log import Sessions
 
@@ -71,7 +71,7 @@ class Context:
     def writer(self, verb: str, actor: str = "", said: Sequence[str] = ()) -> Writer:
         """`said` is what the person states for whom an agent writes."""
         from picomem.memory.remember import Writer
-        from picomem.policy.statements import Grounds
+        from picomem.policy.stated import Grounds
 
         users_own = self.handed_out().users_own() if self.caller.is_agent else ()
         made_by = self.vectors()
@@ -116,7 +116,7 @@ class Context:
         chosen = self.settings.notes
         if not (chosen.paths or chosen.extra_paths) or self.scope.user != self.settings.data.user:
             return None
-        from picomem.notes.notes import Notes
+        from picomem.notes.note_search import Notes
 
         return Notes(self.connector, Scope(self.scope.user), self.redactor, chosen)
 

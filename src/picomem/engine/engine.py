@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 from picomem.clock import Micros
 from picomem.engine.context import Context
 from picomem.errors import Conflict, Corrupt, EmbedderFailed, InvalidInput, NotFound, Refused
-from picomem.memory.arguments import chosen, importance_of, positive, share
+from picomem.light_dataclass import replace
+from picomem.memory.checked_arguments import chosen, importance_of, positive, share
 from picomem.recall.filters import Filters, Wanted
 from picomem.recall.question import parse
 from picomem.records.caller import Caller
@@ -29,7 +30,6 @@ from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
 from picomem.settings import Settings
 from picomem.store import audit, episodes, memories
-from picomem.values import replace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,20 +41,20 @@ if TYPE_CHECKING:
     from picomem.erasure.scrub import Scrubbed
     from picomem.history.explain import Explanation
     from picomem.history.undo import Undone
-    from picomem.ingest.places import Place
-    from picomem.ingest.pointer import Opened
-    from picomem.ingest.report import Progress, Report
+    from picomem.ingest.discovery import TranscriptFolder
+    from picomem.ingest.report import IngestProgress, Report
+    from picomem.ingest.transcript_pointer import Opened
+    from picomem.memory.agent_files import Files
     from picomem.memory.doctor import Diagnosis
-    from picomem.memory.embed import Embedded
-    from picomem.memory.files import Files
-    from picomem.memory.index import IndexPage
-    from picomem.memory.migrate import Entry
+    from picomem.memory.index_page import IndexPage
+    from picomem.memory.migrate import MarkdownEntry
+    from picomem.memory.missing_vectors import Embedded
     from picomem.memory.remember import Remembered
-    from picomem.memory.status import Status
-    from picomem.notes.notes import Excerpt, Found
+    from picomem.memory.store_status import Status
+    from picomem.notes.note_search import Excerpt, NoteSearch
     from picomem.records.episode import Episode, Transcript
+    from picomem.sessions.context_window import ContextWindow
     from picomem.sessions.log import Sessions
-    from picomem.sessions.window import Window
 
 
 class Engine:
@@ -181,20 +181,20 @@ class Engine:
         if notes is None:
             answer = recall()
         else:
-            from picomem.notes.fallback import answered
+            from picomem.notes.recall_fallback import answered
 
             answer = answered(recall, notes, parse(question, asked_at, self._context.zone), wanted)
         self._context.handed_out().note(answer.hits)
         return answer
 
-    def search_notes(self, query: str, *, limit: int = 6, min_score: float = 0.25) -> Found:
+    def search_notes(self, query: str, *, limit: int = 6, min_score: float = 0.25) -> NoteSearch:
         """The sections of the configured notes that answer a question, the best first; a score lies in 0–1."""
-        from picomem.notes.fallback import note_hit
-        from picomem.notes.notes import Found
+        from picomem.notes.note_search import NoteSearch
+        from picomem.notes.recall_fallback import note_hit
 
         notes = self._context.notes()
         if notes is None:
-            return Found(warnings=[self._context.no_notes()])
+            return NoteSearch(warnings=[self._context.no_notes()])
         found = notes.search(parse(query, self._context.clock(), self._context.zone), limit, min_score)
         self._context.handed_out().note(map(note_hit, found.hits))
         return found
@@ -307,7 +307,7 @@ class Engine:
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
         """An episode and the messages behind it, read from the transcript or the session itself. Raises NotFound."""
         from picomem.history.explain import find_episode
-        from picomem.ingest.pointer import open_episode
+        from picomem.ingest.transcript_pointer import open_episode
 
         with self._context.connector.read() as tx:
             found = find_episode(tx, self.scope, episode_id)
@@ -323,13 +323,13 @@ class Engine:
 
     def index(self, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """The always-loaded page, from the store where memory has not changed since it was made."""
-        from picomem.engine.index_page import index_page
+        from picomem.engine.current_index import index_page
 
         return index_page(self._context, scope, budget)
 
     def status(self) -> Status:
         """What is in the store."""
-        from picomem.memory.status import status
+        from picomem.memory.store_status import status
 
         with self._context.connector.read() as tx:
             limit = self.settings.memory.daily_token_limit
@@ -362,7 +362,7 @@ class Engine:
         record (`data["change_id"]`).
         """
         from picomem.memory.decide import Offer
-        from picomem.text.keys import check_key, suggest_key
+        from picomem.text.memory_keys import check_key, suggest_key
 
         what = chosen(Kind, kind or Kind.FACT, "kind")
         source = chosen(Origin, origin, "origin")
@@ -497,13 +497,13 @@ class Engine:
 
     def ingest(
         self,
-        found: str | Path | Iterable[str | Path | Place],
+        found: str | Path | Iterable[str | Path | TranscriptFolder],
         *,
-        progress: Callable[[Progress], None] | None = None,
+        progress: Callable[[IngestProgress], None] | None = None,
     ) -> Report:
         """Read what is new in these transcripts, files or folders, or in a single one; see ingest/ingest.py."""
         from picomem.engine import upkeep
-        from picomem.ingest.places import find
+        from picomem.ingest.discovery import find
 
         if isinstance(found, str | os.PathLike):
             found = [found]
@@ -518,7 +518,7 @@ class Engine:
             report.problems.append(made_by.without_sentence(report.without_vector))
         return report
 
-    def migrate(self, paths: Sequence[Path]) -> list[tuple[Path, Entry, Remembered]]:
+    def migrate(self, paths: Sequence[Path]) -> list[tuple[Path, MarkdownEntry, Remembered]]:
         """Take the entries of Markdown memory over as typed memories, through the gate; what became of each.
 
         A file may be migrated again: what is known already is merged. Raises InvalidInput for what is no Markdown.
@@ -559,8 +559,8 @@ class Engine:
         return self._context.kept_sessions
 
     def files(self) -> Files:
-        """Texts that an agent keeps as a whole under a path, for foreign memory tools; see memory/files.py."""
-        from picomem.memory.files import Files
+        """Texts that an agent keeps as a whole under a path, for foreign memory tools; see memory/agent_files.py."""
+        from picomem.memory.agent_files import Files
 
         return Files(
             self._context.connector,
@@ -570,9 +570,9 @@ class Engine:
             self._context.clock,
         )
 
-    def context(self, question: str) -> Window:
+    def context(self, question: str) -> ContextWindow:
         """What memory puts into the prompt for a question: the index page and what is known that matters to it."""
-        from picomem.engine.agents import window_around
+        from picomem.engine.agent_support import window_around
         from picomem.records.session import Loaded
 
         return window_around(self, Loaded(), question)
@@ -630,31 +630,31 @@ class Engine:
         wait: bool = True,
         stop: Event | None = None,
     ) -> Embedded:
-        """Make the vectors that are missing, then remove those of other models; see memory/embed.py.
+        """Make the vectors that are missing, then remove those of other models; see memory/missing_vectors.py.
 
         Raises InvalidInput without an embedder, EmbedderFailed, and Conflict where another process is at it.
         """
-        from picomem.memory.embed import Embed
+        from picomem.memory.missing_vectors import EmbedMissing
 
         made_by = self._context.vectors()
         if self._context.resources.no_embedder is not None:
             raise self._context.resources.no_embedder
         if made_by is None:
             raise InvalidInput("recall.embedder is none, so there are no vectors to make; set it to static or another.")
-        return Embed(self._context.connector, self.scope, made_by, self._context.clock, stop).run(
+        return EmbedMissing(self._context.connector, self.scope, made_by, self._context.clock, stop).run(
             progress, afresh=afresh, remove=remove, wait=wait
         )
 
     def export_index(self, path: Path, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """Write the always-loaded page to a file, and remember where, for a purge. Raises InvalidInput."""
-        from picomem.erasure import traces
+        from picomem.erasure import file_traces
 
         try:
             str(path).encode()
         except UnicodeEncodeError:
             raise InvalidInput(f"{path} is no name in UTF-8; name another file for the page.") from None
         page = self.index(budget=budget, scope=scope)
-        traces.export(
+        file_traces.export(
             self._context.connector, self._context.owner(scope), path, page.text, page.budget, self._context.clock()
         )
         return page
@@ -667,12 +667,12 @@ class Engine:
         found = examine(self._context.connector, self.embedder_name, self._context.redactor, writer, repair=repair)
         made_by = self._context.vectors()
         if repair and made_by is not None:
-            from picomem.memory.embed import Embed
+            from picomem.memory.missing_vectors import EmbedMissing
 
             for scope, finding in found.waiting:
                 with suppress(EmbedderFailed, Conflict):
                     finding.repaired = (
-                        not Embed(self._context.connector, scope, made_by, self._context.clock)
+                        not EmbedMissing(self._context.connector, scope, made_by, self._context.clock)
                         .run(remove=False)
                         .waiting
                     )

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from picomem.engine.context import Context
-from picomem.engine.index_page import index_page
+from picomem.engine.current_index import index_page
 from picomem.errors import NotFound, StoreError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Eraser:
         from picomem.erasure.inventory import choice, held
         from picomem.erasure.plan import Choice, plan
         from picomem.erasure.purge import erase
-        from picomem.store import marks, tombstones
+        from picomem.store import tombstones, user_marks
         from picomem.store.connector import EVERYONE
 
         # Of everyone: full text of a damaged row is made anew with that of all users.
@@ -76,7 +76,7 @@ class Eraser:
                     raise
                 chosen = Choice()  # it went before; what is left of it is to be done
             made = plan(found, chosen)
-            marks.remove(tx, self._context.scope, marks.HANDED_OVER)
+            user_marks.remove(tx, self._context.scope, user_marks.HANDED_OVER)
             if made.empty:
                 return is_begun, None
             erased = erase(tx, self._context.writer("purge"), self._context.scope, found, chosen, made)
@@ -90,7 +90,7 @@ class Eraser:
         return Lease(scope=self._context.scope, name=PURGING, clock=self._context.clock)
 
     def _without_traces(self, erased: Erased | None, wait_seconds: float, lease: Lease) -> Purged:
-        from picomem.erasure import traces
+        from picomem.erasure import file_traces
         from picomem.erasure.proof import scan, telling
         from picomem.erasure.purge import Purged
         from picomem.paths import data_dir, named_path
@@ -99,7 +99,7 @@ class Eraser:
         left, unfinished, scanned = [], "", None
         try:
             left = self._context.deleting(
-                lambda: traces.finish(
+                lambda: file_traces.finish(
                     self._context.connector,
                     self._context.scope,
                     lambda owner, budget: index_page(self._context, owner, budget).text,
@@ -116,7 +116,7 @@ class Eraser:
             folder = named_path(self._context.settings.data.dir) if self._context.settings.data.dir else data_dir()
             with self._context.connector.read() as tx:
                 scopes = users.scopes(tx)
-                files = traces.files_to_scan(tx, self._context.connector, self._context.scope, folder)
+                files = file_traces.files_to_scan(tx, self._context.connector, self._context.scope, folder)
                 scanned = scan(tx, scopes, self._context.scope, erased.texts, files)
                 tells = telling(tx, self._context.scope, erased.texts)
             notes = self._context.notes()

@@ -17,9 +17,9 @@ from picomem.store.connector import Connector
 from picomem.store.meta import redaction_key
 
 if TYPE_CHECKING:
-    from picomem.memory.clean import Cleaner
+    from picomem.memory.text_cleaning import Cleaner
     from picomem.models.embedder import Embedder
-    from picomem.models.lexicon import Lexicon
+    from picomem.models.static_words import Lexicon
     from picomem.policy.redact import Redactor
 
 _USERS_KEPT = 256  # whose recalled texts are kept: 64 texts of each at most
@@ -69,7 +69,7 @@ class Resources:
 
     def cleaner(self) -> Cleaner:
         """Cleans texts on their way into the store and out of it. Raises StoreError."""
-        from picomem.memory.clean import Cleaner
+        from picomem.memory.text_cleaning import Cleaner
 
         if self._cleaner is None:
             self._cleaner = Cleaner(self.redactor())

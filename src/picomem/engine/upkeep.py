@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from picomem.engine.engine import Engine
+from picomem.light_dataclass import replace
 from picomem.records.memory import Memory
 from picomem.store import audit
 from picomem.store.connector import Transaction
-from picomem.values import replace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from picomem.ingest.ingest import Ingest
-    from picomem.ingest.storing import Asked
+    from picomem.ingest.storing import TranscriptRequest
     from picomem.sessions.snapshot import TakenOver
 
 
@@ -24,7 +24,7 @@ def ingester(engine: Engine) -> Ingest:
     from picomem.ingest.ingest import Ingest
     from picomem.memory.proposals import propose
 
-    def propose_asked(tx: Transaction, asked: Sequence[Asked], run: str) -> list[str]:
+    def propose_asked(tx: Transaction, asked: Sequence[TranscriptRequest], run: str) -> list[str]:
         writer = replace(context.writer("remember", "ingest"), run=run)
         return [result.decision.value for result in propose(tx, writer, context.scope, asked)]
 
@@ -41,7 +41,7 @@ def ingester(engine: Engine) -> Ingest:
 
 def missing_vectors(engine: Engine) -> int:
     """How many rows have no vector of the embedder."""
-    from picomem.memory.embed import missing
+    from picomem.memory.missing_vectors import missing
 
     with engine._context.connector.read() as tx:
         return missing(tx, engine.scope, engine.embedder_name)
@@ -49,7 +49,7 @@ def missing_vectors(engine: Engine) -> int:
 
 def reach(engine: Engine) -> object:
     """A value that differs once a row was stored, or a vector rewritten or taken out, by whatever process."""
-    from picomem.memory.embed import reach
+    from picomem.memory.missing_vectors import reach
 
     with engine._context.connector.read() as tx:
         return reach(tx, engine.scope, engine.embedder_name)

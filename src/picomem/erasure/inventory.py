@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 from picomem.clock import DAY, Micros
-from picomem.erasure.plan import ChangeAge, Choice, Held
+from picomem.erasure.plan import ChangeAge, Choice, Holdings
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.kinds import Decision
 from picomem.records.scope import Scope
-from picomem.store import ages, audit, memories, sessions
+from picomem.store import audit, memories, retention_rows, session_rows
 from picomem.store.connector import Transaction
 
 _LONGEST_AGE = 36_500  # days
 
 
-def held(tx: Transaction, scope: Scope) -> Held:
+def held(tx: Transaction, scope: Scope) -> Holdings:
     """All that a plan must know. Damaged rows are read as they are: they go like the others."""
     changes = audit.every(tx, scope)
-    return Held(
-        transcripts=ages.transcripts(tx, scope),
-        episodes=ages.episodes(tx, scope),
-        sessions=ages.sessions(tx, scope),
-        messages=ages.messages(tx, scope),
-        covered=sessions.covered(tx, scope),
+    return Holdings(
+        transcripts=retention_rows.transcripts(tx, scope),
+        episodes=retention_rows.episodes(tx, scope),
+        sessions=retention_rows.sessions(tx, scope),
+        messages=retention_rows.messages(tx, scope),
+        covered=session_rows.covered(tx, scope),
         versions=[version.record for version in memories.stored_versions(tx, scope)],
         refusals=[ChangeAge(each.id, each.at) for each in changes if each.decision == Decision.REFUSE],
-        links=ages.links(tx, scope),
+        links=retention_rows.links(tx, scope),
     )
 
 
-def choice(found: Held, session: str, older_than: int | None, everything: bool, now: Micros) -> Choice:
+def choice(found: Holdings, session: str, older_than: int | None, everything: bool, now: Micros) -> Choice:
     """What is chosen: a session (its id, or the beginning of it), an age in days, or all.
 
     Raises InvalidInput unless it is one of them, and NotFound for a session that is not there, or several.
@@ -47,7 +47,7 @@ def choice(found: Held, session: str, older_than: int | None, everything: bool, 
     return Choice(sessions=frozenset([_session(found, session)]))
 
 
-def _session(found: Held, name: str) -> str:
+def _session(found: Holdings, name: str) -> str:
     names = {each.session for each in found.transcripts} | {each.id for each in found.sessions}
     names |= {each.scope.session for each in found.versions}
     meant = {each for each in names if each == name} or {each for each in names if each.startswith(name)}

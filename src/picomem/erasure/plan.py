@@ -22,9 +22,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from picomem.clock import Micros
+from picomem.light_dataclass import dataclass, field
 from picomem.records.memory import Memory
-from picomem.store.ages import EpisodeAge, Link, MessageAge, Node, SessionAge, TranscriptAge
-from picomem.values import dataclass, field
+from picomem.store.retention_rows import EpisodeAge, Link, MessageAge, Node, SessionAge, TranscriptAge
 
 
 class ChangeAge(NamedTuple):
@@ -35,7 +35,7 @@ class ChangeAge(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class Holdings:
     """What a user has, as far as a plan must know it. `covered` says up to which message each summary goes."""
 
     transcripts: Sequence[TranscriptAge]
@@ -86,7 +86,7 @@ class _Going:
     nodes: set[Node] = field(default_factory=set)
 
 
-def plan(held: Held, choice: Choice) -> Plan:
+def plan(held: Holdings, choice: Choice) -> Plan:
     """All that goes with a choice."""
     if choice.everything:
         return _everything(held)
@@ -118,7 +118,7 @@ def carries(child: Memory, parent: Memory) -> bool:
     return child.content == parent.content or bool(child.context and child.context == parent.context)
 
 
-def _everything(held: Held) -> Plan:
+def _everything(held: Holdings) -> Plan:
     return Plan(
         everything=True,
         transcripts=frozenset(each.id for each in held.transcripts),
@@ -131,7 +131,7 @@ def _everything(held: Held) -> Plan:
     )
 
 
-def _of_sessions(held: Held, chosen: Iterable[str], going: _Going) -> None:
+def _of_sessions(held: Holdings, chosen: Iterable[str], going: _Going) -> None:
     begun: defaultdict[str, set[str]] = defaultdict(set)  # session → those that it set to work, or that it begins
     for each in held.transcripts:
         begun[each.parent_session].add(each.session)
@@ -151,7 +151,7 @@ def _of_sessions(held: Held, chosen: Iterable[str], going: _Going) -> None:
     going.nodes |= {("memory", each.id, each.version) for each in held.versions if each.scope.session in names}
 
 
-def _older(held: Held, before: Micros, going: _Going) -> None:
+def _older(held: Holdings, before: Micros, going: _Going) -> None:
     old = {("episode", each.id, 0) for each in held.episodes if each.at < before}
     left = {each.transcript for each in held.episodes if each.at >= before}
     going.transcripts |= {each.id for each in held.transcripts if each.at < before and each.id not in left}
@@ -167,7 +167,7 @@ def _older(held: Held, before: Micros, going: _Going) -> None:
     going.nodes |= {("summary", name, 0) for name in going.sessions}
 
 
-def _with_descendants(roots: Iterable[Node], held: Held) -> set[Node]:
+def _with_descendants(roots: Iterable[Node], held: Holdings) -> set[Node]:
     """These, and what was made of them, and so on."""
     versions: dict[Node, Memory] = {("memory", each.id, each.version): each for each in held.versions}
     children: defaultdict[Node, list[Link]] = defaultdict(list)

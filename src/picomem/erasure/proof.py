@@ -11,11 +11,11 @@ from pathlib import Path
 
 from picomem.erasure.byte_scan import SHORTEST, Finder, pieces, tail, words
 from picomem.errors import InvalidInput, NotFound
+from picomem.light_dataclass import dataclass, field
 from picomem.records.scope import Scope
 from picomem.store import episodes, memories, remaining_text, search, tombstones
 from picomem.store.connector import Transaction
 from picomem.store.file_bytes import chunks
-from picomem.values import dataclass, field
 
 
 @dataclass(slots=True)

@@ -15,31 +15,31 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from picomem.erasure.plan import Choice, Held, Plan, plan
-from picomem.erasure.remains import Remains, texts_of
+from picomem.erasure.plan import Choice, Holdings, Plan, plan
+from picomem.erasure.remaining_memories import Remains, texts_of
 from picomem.errors import Corrupt
+from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.remember import Writer
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
 from picomem.records.session import Session
-from picomem.sessions.said import title_of
+from picomem.sessions.new_messages import title_of
 from picomem.store import (
     audit,
     consolidations,
     episodes,
     full_text,
-    holdings,
-    index_pages,
+    index_page_rows,
     leases,
-    marks,
     memories,
-    notes,
-    sessions,
+    note_rows,
+    row_counts,
+    session_rows,
     tombstones,
+    user_marks,
     users,
 )
 from picomem.store.connector import Transaction
-from picomem.values import dataclass, field, replace
 
 if TYPE_CHECKING:
     from picomem.erasure.proof import Scan
@@ -91,13 +91,13 @@ class Purged:
     finished: bool = False
 
 
-def planned(tx: Transaction, scope: Scope, found: Held, chosen: Choice) -> Planned:
+def planned(tx: Transaction, scope: Scope, found: Holdings, chosen: Choice) -> Planned:
     """What a choice would take."""
     made = plan(found, chosen)
     going = [each for each in found.versions if (each.id, each.version) in made.versions]
     newest = {each.id: each for each in going}
     stays = {each.id for each in found.versions if (each.id, each.version) not in made.versions}
-    titles = {session.id: session.title for session, *_ in sessions.stored_sessions(tx, scope)}
+    titles = {session.id: session.title for session, *_ in session_rows.stored_sessions(tx, scope)}
     return Planned(
         plan=made,
         counts=counted(made),
@@ -128,7 +128,7 @@ def in_words(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {_ONE[name] if count == 1 else name}" for name, count in counts.items())
 
 
-def erase(tx: Transaction, writer: Writer, scope: Scope, held: Held, chosen: Choice, plan: Plan) -> Erased:
+def erase(tx: Transaction, writer: Writer, scope: Scope, held: Holdings, chosen: Choice, plan: Plan) -> Erased:
     """Delete what a plan names, in the caller's transaction."""
     erasing = _Erasing(tx, writer, scope, held, plan, forever=chosen.before is None)
     return erasing.all()
@@ -139,7 +139,7 @@ class _Erasing:
     tx: Transaction
     writer: Writer
     scope: Scope
-    held: Held
+    held: Holdings
     plan: Plan
     forever: bool  # whether what is said in these sessions later stays out as well
     texts: list[str] = field(default_factory=list)
@@ -162,7 +162,7 @@ class _Erasing:
             self.texts += remains.texts
         for source in sorted(self.damaged):
             full_text.rebuild(self.tx, users.scopes(self.tx), source)
-        index_pages.forget(self.tx, self.scope)
+        index_page_rows.forget(self.tx, self.scope)
         tombstones.begin(self.tx, self.scope, everything=self.plan.everything)
         return Erased(change, counts, self.texts)
 
@@ -205,43 +205,43 @@ class _Erasing:
         titles: dict[str, str] = {}  # of sessions that are called by what was said first in them
         for session in self.plan.shortened:
             found = self._session(session)
-            loaded = sessions.messages_after(self.tx, self.scope, session, 0)
+            loaded = session_rows.messages_after(self.tx, self.scope, session, 0)
             if found is not None and found.title == title_of(loaded.messages):
                 titles[session] = found.title
         gone: dict[str, list[int]] = {}
-        for message, *_ in sessions.stored_messages(self.tx, self.scope):
+        for message, *_ in session_rows.stored_messages(self.tx, self.scope):
             if (message.session_id, message.seq) in self.plan.messages:
                 gone.setdefault(message.session_id, []).append(message.seq)
                 called = [message.tool_calls] if message.tool_calls != "[]" else []
                 self.texts += [message.content, *called]
                 memories.purge_lineage(self.tx, self.scope, "message", message.id)
         for session, seqs in gone.items():
-            sessions.delete_messages(self.tx, self.scope, session, seqs)
-        for summary, *_ in sessions.stored_summaries(self.tx, self.scope):
+            session_rows.delete_messages(self.tx, self.scope, session, seqs)
+        for summary, *_ in session_rows.stored_summaries(self.tx, self.scope):
             if summary.session_id in self.plan.summaries:
                 self.texts.append(summary.text)
-                sessions.delete_summary(self.tx, self.scope, summary.session_id)
+                session_rows.delete_summary(self.tx, self.scope, summary.session_id)
                 memories.purge_lineage(self.tx, self.scope, "summary", summary.session_id)
         for run, *_ in consolidations.stored_runs(self.tx, self.scope):
             if run.session in self.plan.sessions | self.plan.shortened | self.plan.summaries:
                 self.texts += run.texts
                 consolidations.delete_of_session(self.tx, self.scope, run.session)
-        for named, *_ in sessions.stored_sessions(self.tx, self.scope):
+        for named, *_ in session_rows.stored_sessions(self.tx, self.scope):
             if named.id in self.plan.sessions:
                 self.texts += [named.title, named.channel_id]
                 self.projects.add(named.project)
-                sessions.delete(self.tx, self.scope, named.id)
+                session_rows.delete(self.tx, self.scope, named.id)
         for session, old in titles.items():
             self._retitle(session, old)
 
     def _retitle(self, session: str, old: str) -> None:
         found = self._session(session)
-        left = sessions.messages_after(self.tx, self.scope, session, 0)
+        left = session_rows.messages_after(self.tx, self.scope, session, 0)
         if found is not None and title_of(left.messages) != old:
             self.texts.append(old)
             new = replace(found, title=title_of(left.messages))
-            text = sessions.SessionText(new.id, new.scope.project, new.channel_id, new.title)
-            sessions.rewrite_text(self.tx, self.scope, text)
+            text = session_rows.SessionText(new.id, new.scope.project, new.channel_id, new.title)
+            session_rows.rewrite_text(self.tx, self.scope, text)
 
     def _everything(self, changes: Iterable[Change]) -> None:
         """What is left of a user when their conversations are gone."""
@@ -251,24 +251,24 @@ class _Erasing:
             memories.purge_version(self.tx, memory)
         for change in changes:
             self.texts += [change.reason, change.candidate]
-        for file in notes.files(self.tx, self.scope):
-            notes.delete(self.tx, self.scope, file.root, file.path)
+        for file in note_rows.files(self.tx, self.scope):
+            note_rows.delete(self.tx, self.scope, file.root, file.path)
         audit.purge(self.tx, self.scope)
         memories.purge_all_lineage(self.tx, self.scope)
-        holdings.purge(self.tx, self.scope)
+        row_counts.purge(self.tx, self.scope)
         consolidations.delete_spending(self.tx, self.scope)
         leases.forget(self.tx, self.scope)
-        marks.remove(self.tx, self.scope, marks.TIDIED)
+        user_marks.remove(self.tx, self.scope, user_marks.TIDIED)
 
     def _projects_that_stay(self) -> set[str]:
         """The projects of what is left, and none: what belongs to no project is told by nothing."""
         held = {transcript.project for transcript, *_ in episodes.stored_transcripts(self.tx, self.scope)}
-        return held | {session.project for session, *_ in sessions.stored_sessions(self.tx, self.scope)} | {""}
+        return held | {session.project for session, *_ in session_rows.stored_sessions(self.tx, self.scope)} | {""}
 
     def _session(self, session: str) -> Session | None:
         """A session's record; None where it is damaged, or not there."""
         with suppress(Corrupt):
-            return sessions.session(self.tx, self.scope, session)
+            return session_rows.session(self.tx, self.scope, session)
         return None
 
     def _note_damage(self, source: str, whole: bool) -> None:

@@ -10,7 +10,7 @@ from picomem.errors import Corrupt
 from picomem.memory.remember import Writer
 from picomem.records.scope import Scope
 from picomem.settings import Settings
-from picomem.store import consolidations, episodes, marks, sessions
+from picomem.store import consolidations, episodes, session_rows, user_marks
 from picomem.store.connector import Transaction
 
 NOTHING = {"expired": 0, "timeline_removed": 0, "sessions_removed": 0}
@@ -19,7 +19,7 @@ NOTHING = {"expired": 0, "timeline_removed": 0, "sessions_removed": 0}
 def is_due(tx: Transaction, scope: Scope, settings: Settings, now: Micros) -> bool:
     """Whether the last time is `retention.cleanup_interval_secs` ago, or there was none."""
     try:
-        last = marks.value(tx, scope, marks.TIDIED)
+        last = user_marks.value(tx, scope, user_marks.TIDIED)
     except Corrupt:
         return True
     return last is None or now - int(last) >= settings.retention.cleanup_interval_secs * SECOND
@@ -33,8 +33,8 @@ def tidy(tx: Transaction, scope: Scope, settings: Settings, writer: Writer) -> d
     for episode in old:
         episodes.delete(tx, scope, episode)
     consolidations.forget_entries(tx, scope, before)
-    inactive = sessions.inactive_since(tx, scope, writer.now - settings.retention.max_age_days * DAY)
+    inactive = session_rows.inactive_since(tx, scope, writer.now - settings.retention.max_age_days * DAY)
     for session in inactive:
-        sessions.delete(tx, scope, session.id)
-    marks.put(tx, scope, marks.TIDIED, str(writer.now))
+        session_rows.delete(tx, scope, session.id)
+    user_marks.put(tx, scope, user_marks.TIDIED, str(writer.now))
     return {"expired": len(expired), "timeline_removed": len(old), "sessions_removed": len(inactive)}

@@ -13,29 +13,29 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+from picomem.light_dataclass import dataclass, field, replace
 from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode, Transcript
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
-from picomem.sessions.arguments import safe_arguments
+from picomem.sessions.call_arguments import safe_arguments
 from picomem.store import (
     audit,
     consolidations,
     episodes,
     full_text,
-    index_pages,
+    index_page_rows,
     memories,
-    sessions,
+    session_rows,
     tombstones,
     users,
-    vectors,
+    vector_rows,
 )
 from picomem.store.connector import EVERYONE, Connector, Transaction
 from picomem.store.consolidations import RunText
-from picomem.store.sessions import MessageText, SessionText, SummaryText
-from picomem.store.stored import Stored
+from picomem.store.session_rows import MessageText, SessionText, SummaryText
+from picomem.store.unchecked_rows import Stored
 from picomem.text.tokens import count_tokens
-from picomem.values import dataclass, field, replace
 
 
 @dataclass(slots=True)
@@ -67,18 +67,18 @@ def scrub(
             scrubbing.transcript(transcript)
         for change in audit.stored_changes(tx, scope):
             scrubbing.change(change)
-        for session in sessions.stored_sessions(tx, scope):
+        for session in session_rows.stored_sessions(tx, scope):
             scrubbing.session(session)
-        for message in sessions.stored_messages(tx, scope):
+        for message in session_rows.stored_messages(tx, scope):
             scrubbing.message(message)
-        for summary in sessions.stored_summaries(tx, scope):
+        for summary in session_rows.stored_summaries(tx, scope):
             scrubbing.summary(summary)
         for run in consolidations.stored_runs(tx, scope):
             scrubbing.consolidation(run)
         for source in sorted(scrubbing.to_rebuild):
             full_text.rebuild(tx, users.scopes(tx), source)
         if not dry_run and scrubbing.result.changed:
-            index_pages.forget(tx, scope)
+            index_page_rows.forget(tx, scope)
             if not tombstones.marks(tx, scope):  # what it takes out leaves traces as what is purged does
                 tombstones.begin(tx, scope, everything=False)
     return scrubbing.result
@@ -114,7 +114,7 @@ class _Scrubbing:
         else:
             self.to_rebuild.add("memory")
         if new.content != old.content:
-            vectors.remove(self.tx, self.scope, "memory", old.doc)
+            vector_rows.remove(self.tx, self.scope, "memory", old.doc)
         if self.store_vector and new.content != old.content:
             self.store_vector(self.tx, self.scope, "memory", old.doc, new.content)
 
@@ -131,7 +131,7 @@ class _Scrubbing:
             episodes.reindex(self.tx, self.scope, old, new)
         else:
             self.to_rebuild.add("episode")
-        vectors.remove(self.tx, self.scope, "episode", old.doc)
+        vector_rows.remove(self.tx, self.scope, "episode", old.doc)
         if self.store_vector:
             self.store_vector(self.tx, self.scope, "episode", old.doc, episodes.meaning_of(new))
 
@@ -151,7 +151,7 @@ class _Scrubbing:
         old = stored.record
         new = old._replace(title=self._redacted(old.title), channel_id=self._redacted(old.channel_id))
         if self._to_write(new != old, stored.is_whole):
-            sessions.rewrite_text(self.tx, self.scope, new)
+            session_rows.rewrite_text(self.tx, self.scope, new)
 
     def message(self, stored: Stored[MessageText]) -> None:
         old = stored.record
@@ -161,13 +161,13 @@ class _Scrubbing:
         grown_by = count_tokens(content) - count_tokens(old.content)
         grown_by += count_tokens(calls) - count_tokens(old.tool_calls)
         new = old._replace(content=content, tool_calls=calls, tokens=max(1, old.tokens + grown_by))
-        sessions.rewrite_message(self.tx, self.scope, new)
+        session_rows.rewrite_message(self.tx, self.scope, new)
 
     def summary(self, stored: Stored[SummaryText]) -> None:
         old = stored.record
         new = old._replace(text=self._redacted(old.text))
         if self._to_write(new != old, stored.is_whole):
-            sessions.rewrite_summary(self.tx, self.scope, new)
+            session_rows.rewrite_summary(self.tx, self.scope, new)
 
     def consolidation(self, stored: Stored[RunText]) -> None:
         """The summary that stood there before a run, and an entry that it removed: JSON, so the texts in it are

@@ -24,8 +24,8 @@ from typing import Any
 
 from picomem.clock import Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime
+from picomem.light_dataclass import dataclass
 from picomem.paths import open_regular
-from picomem.values import dataclass
 
 TurnKey = tuple[str, str]  # a session's id, and a turn's id within it
 _LONGEST_LINE = 64 << 20  # bytes; a case is a megabyte
@@ -33,7 +33,7 @@ _MONTH = re.compile(r"(\d{4})-(\d\d)")
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class CaseTurn:
     id: str
     role: str
     text: str
@@ -41,13 +41,13 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class CaseSession:
     id: str
-    turns: tuple[Turn, ...]
+    turns: tuple[CaseTurn, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CaseQuestion:
     """`visible` is how many sessions exist when it is asked, at `date`. A gold turn that the case does not hold has
     the session "". One that the haystack cannot answer has no gold."""
 
@@ -70,8 +70,8 @@ class Case:
     which the haystack grows."""
 
     id: str
-    sessions: tuple[Session, ...]
-    questions: tuple[Question, ...]
+    sessions: tuple[CaseSession, ...]
+    questions: tuple[CaseQuestion, ...]
 
 
 def set_name(path: Path) -> str:
@@ -91,7 +91,7 @@ def read_cases(path: Path) -> Iterator[Case]:
         raise InvalidInput(f"{path} cannot be read: {error}.") from error
 
 
-def asked_at(question: Question, sessions: tuple[Session, ...]) -> Micros | None:
+def asked_at(question: CaseQuestion, sessions: tuple[CaseSession, ...]) -> Micros | None:
     """When a question is asked (UTC): its date, or else the latest time in what exists by then; None if none says.
 
     A month is its last moment: whoever asks in a month about that month has lived it.
@@ -131,21 +131,21 @@ def _case(record: Mapping[str, Any]) -> Case:
     return Case(str(record["id"]), sessions, tuple(sorted(questions, key=lambda question: question.visible)))
 
 
-def _session(record: Mapping[str, Any]) -> Session:
+def _session(record: Mapping[str, Any]) -> CaseSession:
     ts = record.get("ts") or ""
     turns = (
-        Turn(str(turn["id"]), turn.get("role") or "user", turn.get("text") or "", turn.get("ts") or ts)
+        CaseTurn(str(turn["id"]), turn.get("role") or "user", turn.get("text") or "", turn.get("ts") or ts)
         for turn in record["turns"]
     )
-    return Session(str(record["id"]), tuple(turns))
+    return CaseSession(str(record["id"]), tuple(turns))
 
 
-def _question(record: Mapping[str, Any], sessions: tuple[Session, ...]) -> Question:
+def _question(record: Mapping[str, Any], sessions: tuple[CaseSession, ...]) -> CaseQuestion:
     # What a set names beside a question without an answer is where it comes near to one.
     gold = {} if record.get("abstain") else record
     gold_sessions = tuple(str(session) for session in gold.get("gold_sessions") or ())
     visible = record.get("n_visible")
-    return Question(
+    return CaseQuestion(
         id=str(record["id"]),
         type=record.get("type") or "",
         text=record["text"],
@@ -159,7 +159,7 @@ def _question(record: Mapping[str, Any], sessions: tuple[Session, ...]) -> Quest
 def _resolved(
     gold: Iterator[object] | list[object] | tuple[object, ...],
     gold_sessions: tuple[str, ...],
-    sessions: tuple[Session, ...],
+    sessions: tuple[CaseSession, ...],
 ) -> tuple[TurnKey, ...]:
     """Where the gold turns are: in the gold sessions, if they are there, or else wherever the id occurs."""
     wanted = dict.fromkeys(str(turn) for turn in gold)

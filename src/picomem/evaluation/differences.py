@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from picomem.evaluation import metrics
 from picomem.evaluation.significance import Paired, paired
 from picomem.evaluation.tables import chance, share
-from picomem.evaluation.trial import SYSTEMS, UNITS, Outcome
-from picomem.values import dataclass
+from picomem.evaluation.trial import SYSTEMS, UNITS, TrialOutcome
+from picomem.light_dataclass import dataclass
 
 _CLAIMED = ("any@5", "frac@10", "ndcg@10")  # what the documents speak of
 
@@ -22,7 +22,7 @@ class Difference:
     worth: Paired
 
 
-def differences(outcomes: Sequence[Outcome], cases: Sequence[int], ks: tuple[int, ...]) -> Iterator[Difference]:
+def differences(outcomes: Sequence[TrialOutcome], cases: Sequence[int], ks: tuple[int, ...]) -> Iterator[Difference]:
     """By unit and measure, over the questions that have gold there; `cases` says which case each outcome is of."""
     for unit in UNITS:
         asked = [number for number, each in enumerate(outcomes) if (unit, SYSTEMS[0]) in each.ranks]

@@ -9,7 +9,7 @@ from picomem.evaluation import metrics
 from picomem.evaluation.questions import OwnQuestion
 from picomem.evaluation.significance import Paired, paired
 from picomem.evaluation.tables import chance, markdown, plain, share
-from picomem.values import dataclass
+from picomem.light_dataclass import dataclass
 
 BARE = "fts5"
 DEPTH = 10
@@ -40,7 +40,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class ReportedWay:
     """One way of recalling, or plain FTS5. `confidence` is the mean over the questions whose answer was among the first
     five, `unsure` over the others; None where there are none. `ms` is the median; `vectors` were made for it."""
 
@@ -62,7 +62,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ScoredQuestion:
     """One question, with the rank of what was wanted by way. `known` is whether the store has the session at all."""
 
     line: int
@@ -82,9 +82,9 @@ class OwnReport:
     user: str
     episodes: int
     memories: int
-    ways: tuple[Way, ...]
+    ways: tuple[ReportedWay, ...]
     compared: tuple[Compared, ...]
-    asked: tuple[Asked, ...]
+    asked: tuple[ScoredQuestion, ...]
 
 
 def made_report(
@@ -111,7 +111,7 @@ def made_report(
         ways=tuple(_way(name, answered[name], made.get(name, 0)) for name in (*ways, BARE)),
         compared=tuple(_compared(ours, theirs, answered) for ours, theirs in pairs),
         asked=tuple(
-            Asked(
+            ScoredQuestion(
                 line=question.line,
                 question=question.text,
                 wanted=question.wanted,
@@ -125,11 +125,11 @@ def made_report(
     )
 
 
-def _way(name: str, answered: Sequence[Answered], made: int) -> Way:
+def _way(name: str, answered: Sequence[Answered], made: int) -> ReportedWay:
     scores = metrics.scores([(each.rank,) for each in answered], _DEPTHS)
     sure = [each.confidence for each in answered if each.confidence is not None and _is_found(each)]
     unsure = [each.confidence for each in answered if each.confidence is not None and not _is_found(each)]
-    return Way(
+    return ReportedWay(
         name=name,
         scores={measure: scores[measure] for measure in _MEASURES},
         confidence=metrics.mean(sure) if sure else None,

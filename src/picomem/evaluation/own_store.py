@@ -25,11 +25,11 @@ from picomem.evaluation import metrics
 from picomem.evaluation.own_report import BARE, DEPTH, Answered, Came, OwnReport, made_report
 from picomem.evaluation.questions import OwnQuestion, read_questions
 from picomem.evaluation.variants import Variant
+from picomem.light_dataclass import dataclass
 from picomem.paths import database_path, named_database
 from picomem.records.hit import Hit
 from picomem.store.copying import copy_store
 from picomem.store.plain_full_text import Fts5
-from picomem.values import dataclass
 
 _UNBOUNDED = 1_000_000_000
 _EVERYTHING = 1 << 40

@@ -22,8 +22,8 @@ from picomem.evaluation.cases import Case, read_cases, set_name
 from picomem.evaluation.differences import Difference, claimed, difference_rows, differences
 from picomem.evaluation.sureness import Sureness, rendered, sureness
 from picomem.evaluation.tables import markdown, plain, share
-from picomem.evaluation.trial import DEFAULT_CALL, SYSTEMS, UNITS, Outcome, Trial, Way, try_case
-from picomem.values import dataclass
+from picomem.evaluation.trial import DEFAULT_CALL, SYSTEMS, UNITS, RecallWay, Trial, TrialOutcome, try_case
+from picomem.light_dataclass import dataclass
 
 ALL_TYPES = "all"
 MOST = 1_000  # depths, jobs and parts of a set
@@ -32,7 +32,7 @@ _AHEAD = 2  # cases that wait for each process: a case is a megabyte, and a set 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class QualityProgress:
     """How far a run is: cases and questions of the set `name` that are done."""
 
     name: str
@@ -41,7 +41,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class QualityRow:
     """The means of one system over one type of question ("all": over all) and one unit ("session" or "turn").
 
     `scores` has `n`, `any@k`, `all@k`, `frac@k`, `ndcg@10` and `mrr@10`.
@@ -71,7 +71,7 @@ class SetQuality:
     fts5_ms: float
     time_ratio: float
     ingest_turns_per_second: float
-    lines: tuple[Line, ...]
+    lines: tuple[QualityRow, ...]
     sureness: Sureness | None
     differences: tuple[Difference, ...]
 
@@ -85,7 +85,7 @@ class QualityReport:
     ks: tuple[int, ...]
     sets: tuple[SetQuality, ...]
 
-    def line(self, name: str, unit: str, system: str = "picomem", kind: str = ALL_TYPES) -> Line | None:
+    def line(self, name: str, unit: str, system: str = "picomem", kind: str = ALL_TYPES) -> QualityRow | None:
         """One line of one set; None where it is not there (a set without gold turns has no turn lines)."""
         for found in self.sets:
             for line in found.lines:
@@ -97,7 +97,7 @@ class QualityReport:
 def run(
     files: list[Path],
     ks: tuple[int, ...] = (5, 10),
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[QualityProgress], None] | None = None,
     *,
     jobs: int = 1,
     embedder: str = "static",
@@ -124,7 +124,7 @@ def run(
 
 
 def tried(
-    cases: Iterable[Case], depth: int, embedder: str, jobs: int, others: Mapping[str, Way] | None = None
+    cases: Iterable[Case], depth: int, embedder: str, jobs: int, others: Mapping[str, RecallWay] | None = None
 ) -> Iterator[Trial]:
     """The trials (see try_case), in the order of the cases, however many processes work on them."""
     if jobs == 1:
@@ -143,9 +143,9 @@ def tried(
 
 
 def _quality(
-    name: str, trials: Iterable[Trial], ks: tuple[int, ...], progress: Callable[[Progress], None] | None
+    name: str, trials: Iterable[Trial], ks: tuple[int, ...], progress: Callable[[QualityProgress], None] | None
 ) -> SetQuality:
-    asked: list[Outcome] = []
+    asked: list[TrialOutcome] = []
     case_of: list[int] = []  # of each question, for questions on one haystack are not independent
     cases = turns = 0
     ingest_seconds = 0.0
@@ -156,7 +156,7 @@ def _quality(
         turns += trial.turns
         ingest_seconds += trial.ingest_seconds
         if progress:
-            progress(Progress(name=name, cases=cases, questions=sum(each.answerable for each in asked)))
+            progress(QualityProgress(name=name, cases=cases, questions=sum(each.answerable for each in asked)))
     outcomes = [each for each in asked if each.answerable]
     recall, fts5 = (metrics.median([each.seconds[system] for each in outcomes]) * 1000 for system in SYSTEMS)
     return SetQuality(
@@ -175,7 +175,7 @@ def _quality(
     )
 
 
-def lines_of(outcomes: Sequence[Outcome], ks: tuple[int, ...]) -> Iterator[Line]:
+def lines_of(outcomes: Sequence[TrialOutcome], ks: tuple[int, ...]) -> Iterator[QualityRow]:
     """The table of a set: by unit, over all questions and then by type, each system in turn."""
     kinds = sorted({each.type for each in outcomes})
     for unit in UNITS:
@@ -187,7 +187,7 @@ def lines_of(outcomes: Sequence[Outcome], ks: tuple[int, ...]) -> Iterator[Line]
                     if kind in (ALL_TYPES, each.type) and (unit, system) in each.ranks
                 ]
                 if found:
-                    yield Line(unit=unit, type=kind, system=system, scores=metrics.scores(found, ks))
+                    yield QualityRow(unit=unit, type=kind, system=system, scores=metrics.scores(found, ks))
 
 
 def render(report: QualityReport) -> str:

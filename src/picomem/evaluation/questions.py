@@ -20,8 +20,8 @@ from typing import Any
 
 from picomem.clock import Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime
+from picomem.light_dataclass import dataclass
 from picomem.paths import read_regular
-from picomem.values import dataclass
 
 _LARGEST = 64 << 20  # bytes
 _KEYS = ("question", "session", "words", "asked_at")

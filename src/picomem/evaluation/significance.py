@@ -17,7 +17,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from picomem.values import dataclass
+from picomem.light_dataclass import dataclass
 
 _SEED = 7
 _DRAWS = 2_000  # of the bootstrap

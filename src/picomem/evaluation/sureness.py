@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from picomem.evaluation import metrics
-from picomem.evaluation.trial import JUDGES, Outcome
-from picomem.values import dataclass
+from picomem.evaluation.trial import JUDGES, TrialOutcome
+from picomem.light_dataclass import dataclass
 
 DEPTH = 5
 BINS = 5
@@ -41,7 +41,7 @@ class Sureness:
     reliability: tuple[Bin, ...]
 
 
-def sureness(asked: Sequence[Outcome]) -> Sureness | None:
+def sureness(asked: Sequence[TrialOutcome]) -> Sureness | None:
     """What the certainties of these questions are worth; None where all of them, or none, have an answer."""
     known = [each for each in asked if each.answerable]
     unknown = [each for each in asked if not each.answerable]
@@ -58,13 +58,13 @@ def sureness(asked: Sequence[Outcome]) -> Sureness | None:
     )
 
 
-def is_found(outcome: Outcome) -> bool:
+def is_found(outcome: TrialOutcome) -> bool:
     """Whether some of the gold is among recall's first `DEPTH`: turns, or sessions where no turn is named."""
     ranks = outcome.ranks
     return bool(metrics.any_at(ranks.get(("turn", "picomem")) or ranks.get(("session", "picomem"), ()), DEPTH))
 
 
-def _bins(asked: Sequence[Outcome]) -> Iterator[Bin]:
+def _bins(asked: Sequence[TrialOutcome]) -> Iterator[Bin]:
     for number in range(BINS):
         members = [each for each in asked if min(BINS - 1, int(each.certainty["picomem"] * BINS)) == number]
         yield Bin(

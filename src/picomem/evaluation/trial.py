@@ -23,16 +23,16 @@ from picomem.clock import Micros, parse_iso
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
 from picomem.evaluation import metrics
-from picomem.evaluation.cases import Case, Question, Session, TurnKey, asked_at
+from picomem.evaluation.cases import Case, CaseQuestion, CaseSession, TurnKey, asked_at
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, format_named
-from picomem.models.choice import embedder_of
+from picomem.light_dataclass import dataclass, replace
 from picomem.models.embedder import Embedder
+from picomem.models.selection import embedder_of
 from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Hit
 from picomem.settings import RecallSettings, Settings, load
 from picomem.store.plain_full_text import Fts5
-from picomem.values import dataclass, replace
 
 SYSTEMS = ("picomem", "fts5")
 DEFAULT_CALL = "default call"  # the first of SYSTEMS with the limits of the default settings: what users get
@@ -51,7 +51,7 @@ class IncompleteIngest(PicomemError):
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class RecallWay:
     """A way to recall: an embedder as `recall.embedder` names it, and the weights of ranking."""
 
     embedder: str = "static"
@@ -59,7 +59,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class TrialOutcome:
     """What became of one question.
 
     `ranks` are the ranks of its gold by (unit, system); a unit without gold is not there. `widths` are the numbers of
@@ -80,19 +80,23 @@ class Trial:
     """The outcomes of one case, and how long its ingest took (seconds, for so many turns)."""
 
     case: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[TrialOutcome, ...]
     turns: int
     ingest_seconds: float
 
 
-def try_case(case: Case, depth: int, embedder: str = "static", *, others: Mapping[str, Way] | None = None) -> Trial:
+def try_case(
+    case: Case, depth: int, embedder: str = "static", *, others: Mapping[str, RecallWay] | None = None
+) -> Trial:
     """Ask a case's questions of both systems, looking at the first `depth` sessions or turns of each answer.
 
     `embedder` is one as `recall.embedder` names it. `others` are further ways of recall over the same store, each a
     system by its name. Raises IncompleteIngest when a session cannot be read, or its vectors cannot be made.
     """
     with TemporaryDirectory(prefix="picomem-bench-") as folder:
-        haystack = _Haystack(Path(folder).resolve(), case, depth, {SYSTEMS[0]: Way(embedder)} | dict(others or {}))
+        haystack = _Haystack(
+            Path(folder).resolve(), case, depth, {SYSTEMS[0]: RecallWay(embedder)} | dict(others or {})
+        )
         try:
             outcomes = tuple(haystack.ask(question) for question in case.questions)
         finally:
@@ -103,7 +107,7 @@ def try_case(case: Case, depth: int, embedder: str = "static", *, others: Mappin
 class _Haystack:
     """A case's sessions, as far as they exist by now, in both systems."""
 
-    def __init__(self, folder: Path, case: Case, depth: int, ways: Mapping[str, Way]) -> None:
+    def __init__(self, folder: Path, case: Case, depth: int, ways: Mapping[str, RecallWay]) -> None:
         settings = Settings(recall=RecallSettings(timezone="UTC"))
         self._engines = {
             name: open_engine(
@@ -131,7 +135,7 @@ class _Haystack:
         for table in self._fts5.values():
             table.close()
 
-    def ask(self, question: Question) -> Outcome:
+    def ask(self, question: CaseQuestion) -> TrialOutcome:
         self._grow(question.visible)
         matched, match_seconds = self._matched(question)
         seconds = {"fts5": match_seconds}
@@ -151,7 +155,7 @@ class _Haystack:
         groups["session", DEFAULT_CALL] = metrics.distinct(self._session_of(hit).id for hit in hits if hit.transcript)
         groups["turn", DEFAULT_CALL] = [self._turns_of(hit) for hit in hits]
         gold = {"session": question.gold_sessions, "turn": question.gold_turns}
-        return Outcome(
+        return TrialOutcome(
             type=question.type,
             answerable=question.answerable,
             certainty={"picomem": confidence}
@@ -161,7 +165,7 @@ class _Haystack:
             seconds=seconds,
         )
 
-    def _recalled(self, engine: Engine, question: Question) -> tuple[Sequence[Hit], float, float]:
+    def _recalled(self, engine: Engine, question: CaseQuestion) -> tuple[Sequence[Hit], float, float]:
         """Hits from enough sessions, recall's confidence, and the seconds that the first of the calls for them took."""
         now = self._asked_at(question)
         wanted = min(self._depth, question.visible)
@@ -182,7 +186,7 @@ class _Haystack:
                 return hits, answer.confidence, seconds
             limit *= 4
 
-    def _recalled_by_default(self, engine: Engine, question: Question) -> Sequence[Hit]:
+    def _recalled_by_default(self, engine: Engine, question: CaseQuestion) -> Sequence[Hit]:
         """The hits of a call that names no limit and no budget of tokens."""
         return engine.recall(question.text, now=self._asked_at(question), include_notes=False).hits
 
@@ -200,11 +204,11 @@ class _Haystack:
                     return replace(memory, transcript=said.transcript.path, turns=turns)
         return memory
 
-    def _asked_at(self, question: Question) -> Micros:
+    def _asked_at(self, question: CaseQuestion) -> Micros:
         asked = asked_at(question, self._case.sessions)
         return _NOW if asked is None else asked
 
-    def _matched(self, question: Question) -> tuple[dict[str, list[int]], float]:
+    def _matched(self, question: CaseQuestion) -> tuple[dict[str, list[int]], float]:
         """The documents that plain FTS5 finds, by unit, and the seconds that it took to find turns."""
         sessions = self._fts5["session"].best(question.text, self._depth)
         started = perf_counter()
@@ -234,7 +238,7 @@ class _Haystack:
                 f"Case {self._case.id}: {'; '.join(report.problems[:3]) or f'read as {sorted(report.hosts)}'}."
             )
 
-    def _session_of(self, hit: Hit) -> Session:
+    def _session_of(self, hit: Hit) -> CaseSession:
         return self._case.sessions[int(Path(hit.transcript).stem)]
 
     def _turns_of(self, hit: Hit) -> list[TurnKey]:
@@ -248,7 +252,7 @@ class _Haystack:
         return [(session.id, session.turns[number].id) for number in numbers]
 
 
-def write_transcript(path: Path, session: Session) -> Path:
+def write_transcript(path: Path, session: CaseSession) -> Path:
     """A session as a transcript in the `plain` format; a turn's id is its number in the session."""
     records = (
         {"role": turn.role, "content": turn.text, "id": str(number)} | ({"timestamp": turn.ts} if turn.ts else {})

@@ -16,8 +16,8 @@ import re
 from collections.abc import Mapping
 
 from picomem.errors import InvalidInput
+from picomem.light_dataclass import dataclass
 from picomem.settings import Settings, load
-from picomem.values import dataclass
 
 _SETTING = re.compile(r"([a-z_.]+)=(.*)", re.DOTALL)
 _TABLES = ("recall", "embedder")

@@ -43,20 +43,20 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
-from picomem.consolidation.review import Spoken
-from picomem.engine.agents import keep_quotes, quotes_in_sight, stated_lately
+from picomem.consolidation.proposal_checks import Spoken
+from picomem.engine.agent_support import keep_quotes, quotes_in_sight, stated_lately
 from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput, PicomemError
+from picomem.light_dataclass import asdict
 from picomem.operations import table
 from picomem.operations.advice import for_agents, result_for_agents
 from picomem.operations.operation import Operation, Progressing
 from picomem.operations.schemas import Parameters, described, result_json, result_schema
 from picomem.operations.vouching import vouched
-from picomem.policy.statements import Grounds
-from picomem.records.fence import quoted_in
+from picomem.policy.stated import Grounds
 from picomem.records.kinds import Origin
+from picomem.records.untrusted_fence import quoted_in
 from picomem.text.terms import terms
-from picomem.values import asdict
 from picomem.version import __version__
 
 INDEX = next(operation for operation in table.operations() if operation.resource)
@@ -172,7 +172,7 @@ def _texts_in(value: Any) -> Iterator[str]:
             yield from _texts_in(member)
 
 
-class Progress:
+class ToolProgress:
     """What a long operation calls, in its worker thread, to say how far it is; also where a cancelled one stops.
 
     The protocol wants progress to rise with every report, so what does not rise is not sent.
@@ -227,7 +227,7 @@ def build_server(engine: Engine, operations: Iterable[Operation] | None = None) 
         tool = tools.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, _no_tool(params.name, list(tools)))
-        progress = Progress(context.session.report_progress)
+        progress = ToolProgress(context.session.report_progress)
         return await to_thread.run_sync(tool.answer, agents, params.arguments or {}, progress, handed, limiter=limiter)
 
     async def list_resources(_context: Any, _params: Any) -> types.ListResourcesResult:

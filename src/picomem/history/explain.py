@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from picomem.errors import NotFound
+from picomem.light_dataclass import dataclass
 from picomem.memory.naming import nearest_key, resolve
 from picomem.recall.hits import citation, message_citation
 from picomem.records.episode import Episode, Transcript
@@ -10,13 +11,12 @@ from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.records.session import session_path
-from picomem.store import audit, episodes, memories, sessions
+from picomem.store import audit, episodes, memories, session_rows
 from picomem.store.connector import Transaction
-from picomem.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MemorySource:
     """One thing that a memory version was made from."""
 
     version: int
@@ -35,7 +35,7 @@ class Explanation:
     memory: Memory | None
     versions: tuple[Memory, ...]
     changes: tuple[Change, ...]
-    sources: tuple[Source, ...]
+    sources: tuple[MemorySource, ...]
     episode: Episode | None = None
     transcript: Transcript | None = None
 
@@ -82,19 +82,19 @@ def _episode(tx: Transaction, scope: Scope, name: str) -> Explanation:
     return Explanation(found.id, "episode", None, (), (), (), found, transcript)
 
 
-def _source(tx: Transaction, scope: Scope, parent: Parent, version: int) -> Source:
+def _source(tx: Transaction, scope: Scope, parent: Parent, version: int) -> MemorySource:
     if parent.kind == "message":
-        said = sessions.message_by_id(tx, scope, parent.id)
+        said = session_rows.message_by_id(tx, scope, parent.id)
         if said is None:
-            return Source(version, parent, "", "message gone")
+            return MemorySource(version, parent, "", "message gone")
         transcript = episodes.transcript_at(tx, scope, session_path(said.session_id), said.session_id)
         withheld = transcript is not None and transcript.send_policy == "deny"
-        return Source(version, parent, "" if withheld else said.content, message_citation(said), said.origin)
+        return MemorySource(version, parent, "" if withheld else said.content, message_citation(said), said.origin)
     if parent.kind != "episode":
-        return Source(version, parent)
+        return MemorySource(version, parent)
     found = episodes.episode(tx, scope, parent.id)
     if found is None:
-        return Source(version, parent, "", "episode gone")
+        return MemorySource(version, parent, "", "episode gone")
     transcript = episodes.transcript(tx, scope, found.transcript_id)
     withheld = transcript is not None and transcript.send_policy == "deny"
-    return Source(version, parent, "" if withheld else found.preview, citation(found, transcript), found.origin)
+    return MemorySource(version, parent, "" if withheld else found.preview, citation(found, transcript), found.origin)

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from picomem.clock import iso
 from picomem.consolidation.undo_consolidation import CONSOLIDATED, REOPENED, check_latest, on_record, turn_back
 from picomem.errors import Conflict, InvalidInput
+from picomem.light_dataclass import dataclass, replace
 from picomem.memory.remember import Writer
 from picomem.memory.vectors import Vectors
 from picomem.memory.version_history import Trail, same
@@ -25,7 +26,6 @@ from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.store import audit, memories
 from picomem.store.connector import Transaction
-from picomem.values import dataclass, replace
 
 _SHOWN = 5  # changes that a sentence names
 _NOTHING_TO_UNDO = {

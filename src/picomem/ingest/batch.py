@@ -9,6 +9,7 @@ from typing import Protocol
 from picomem.clock import Micros
 from picomem.ingest.noise import visible
 from picomem.ingest.pieces import Packer, Piece
+from picomem.light_dataclass import dataclass, field, replace
 from picomem.policy.durability import find_durable
 from picomem.policy.redact import Redactor
 from picomem.policy.requests import Candidate
@@ -16,10 +17,9 @@ from picomem.records.kinds import Origin
 from picomem.records.transcript import TranscriptInfo, Turn
 from picomem.store.connector import Transaction
 from picomem.text.tokens import count_tokens
-from picomem.values import dataclass, field, replace
 
 
-class Vectors(Protocol):
+class PieceVectors(Protocol):
     """What ingest needs of the embedder: to prepare vectors outside a transaction, and to store them inside it."""
 
     def prepare(self, texts: Sequence[str]) -> Sequence[tuple[float, bytes] | None]: ...
@@ -46,7 +46,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class PreparedPiece:
     """What is made of a piece's text outside the transaction."""
 
     tokens: int
@@ -56,7 +56,7 @@ class Ready:
 class Maker:
     """Makes what is stored of a turn."""
 
-    def __init__(self, redactor: Redactor, vectors: Vectors | None) -> None:
+    def __init__(self, redactor: Redactor, vectors: PieceVectors | None) -> None:
         self._redactor = redactor
         self._vectors = vectors
         self._label = lru_cache(maxsize=256)(lambda text: redactor.redact(visible(text)).text)
@@ -95,10 +95,10 @@ class Maker:
             agent=self._label(info.agent),
         )
 
-    def prepared(self, batches: Sequence[Batch]) -> dict[str, Ready]:
+    def prepared(self, batches: Sequence[Batch]) -> dict[str, PreparedPiece]:
         """What each piece of some batches needs besides its text, by what its vector is made of."""
         texts = list({piece.meaning: None for batch in batches for piece in batch.pieces.values()})
         if not texts:
             return {}
         vectors = self._vectors.prepare(texts) if self._vectors else [None] * len(texts)
-        return {text: Ready(count_tokens(text), vector) for text, vector in zip(texts, vectors, strict=True)}
+        return {text: PreparedPiece(count_tokens(text), vector) for text, vector in zip(texts, vectors, strict=True)}

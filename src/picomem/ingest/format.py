@@ -29,14 +29,14 @@ from picomem.errors import InvalidInput, InvalidTime
 from picomem.ingest.branches import Branches
 from picomem.ingest.noise import clean, framing_tag, has_open_block
 from picomem.ingest.reader import Line
+from picomem.light_dataclass import asdict, dataclass, field, replace
 from picomem.paths import named_path
 from picomem.policy.pasted import own_words, pasted_words
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Skipped, TranscriptInfo, Turn
-from picomem.values import asdict, dataclass, field, replace
 
 if TYPE_CHECKING:
-    from picomem.ingest.source import Source
+    from picomem.ingest.source import RecordSource
 
 Record = dict[str, Any]  # a JSON object as a host wrote it: nothing in it can be relied on
 
@@ -208,7 +208,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TranscriptFolder:
     """A folder in which a host keeps transcripts; it need not exist."""
 
     host: str
@@ -228,7 +228,7 @@ class Format:
         """Whether a file that is called so and begins so is of this format."""
         raise NotImplementedError
 
-    def places(self, _home: Path, _env: Mapping[str, str], /) -> Iterable[Place]:
+    def places(self, _home: Path, _env: Mapping[str, str], /) -> Iterable[TranscriptFolder]:
         """Where the host keeps its transcripts for this home and environment."""
         return ()
 
@@ -263,7 +263,7 @@ class DocumentFormat(Format):
 class DatabaseFormat(Protocol):
     """A host's format of records that may lie in a database as well, many sessions in one."""
 
-    def database(self, path: Path) -> AbstractContextManager[Sequence[Source]]:
+    def database(self, path: Path) -> AbstractContextManager[Sequence[RecordSource]]:
         """The sessions of the database at `path`, while it is open. Raises InvalidInput where it cannot be read."""
         ...
 

@@ -21,15 +21,16 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from picomem.clock import Micros
 from picomem.errors import Corrupt, InvalidInput, NotFound
 from picomem.ingest import queue, reader
-from picomem.ingest.batch import Batch, Maker, Vectors
+from picomem.ingest.batch import Batch, Maker, PieceVectors
+from picomem.ingest.discovery import FoundTranscript
 from picomem.ingest.format import TOO_LONG, DocumentFormat, LineFormat, State, format_named
 from picomem.ingest.pieces import Packer, Piece
-from picomem.ingest.places import Found
 from picomem.ingest.queue import Queue
-from picomem.ingest.report import Progress, Report
-from picomem.ingest.resuming import PURGED, Reading, Recognizer, Resolver, Resumer, is_gone
-from picomem.ingest.source import File, Look, Source, look_at, print_of, sources
+from picomem.ingest.report import IngestProgress, Report
+from picomem.ingest.resuming import PURGED, Recognizer, Resolver, ResumedTranscript, Resumer, is_gone
+from picomem.ingest.source import Look, RecordFile, RecordSource, look_at, print_of, sources
 from picomem.ingest.storing import Propose, Stretch, Writing
+from picomem.light_dataclass import dataclass, replace
 from picomem.policy.redact import Redactor
 from picomem.records.episode import Transcript
 from picomem.records.ids import new_id
@@ -38,16 +39,15 @@ from picomem.records.transcript import TranscriptInfo
 from picomem.store import episodes
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tombstones import Tombstones
-from picomem.values import dataclass, replace
 
 
 @dataclass(slots=True)
-class _Run:
+class _IngestRun:
     """One run over some files."""
 
     report: Report
-    state: Progress
-    progress: Callable[[Progress], None] | None
+    state: IngestProgress
+    progress: Callable[[IngestProgress], None] | None
     queue: Queue
 
     def advance(self, read: int) -> None:
@@ -70,7 +70,7 @@ class Ingest:
         connector: Connector,
         scope: Scope,
         redactor: Redactor,
-        vectors: Vectors | None,
+        vectors: PieceVectors | None,
         propose: Propose,
         clock: Callable[[], Micros],
     ) -> None:
@@ -89,14 +89,14 @@ class Ingest:
         """The format of a file that is in the store as it is; empty for one that is to be looked into."""
         return self._recognizer(path)
 
-    def run(self, found: Iterable[Found], progress: Callable[[Progress], None] | None = None) -> Report:
+    def run(self, found: Iterable[FoundTranscript], progress: Callable[[IngestProgress], None] | None = None) -> Report:
         """Read all that is new in these files. Raises only what stops everything (a full disk, a locked store)."""
         files = list(found)
         report = Report()
-        state = Progress(
+        state = IngestProgress(
             files_total=len(files), bytes_total=sum(look_at(each.path).size for each in files if each.format)
         )
-        run = _Run(report, state, progress, Queue(self._writing, self._maker, report))
+        run = _IngestRun(report, state, progress, Queue(self._writing, self._maker, report))
         try:
             for each in files:
                 state.path = str(each.path)
@@ -113,7 +113,7 @@ class Ingest:
         run.tell()
         return report
 
-    def _count(self, found: Found, report: Report) -> None:
+    def _count(self, found: FoundTranscript, report: Report) -> None:
         if found.format:
             report.files += 1
             report.hosts[found.format] = report.hosts.get(found.format, 0) + 1
@@ -122,18 +122,18 @@ class Ingest:
         else:
             report.passed_over({"no transcript": 1}, {})
 
-    def _store_when_due(self, run: _Run) -> None:
+    def _store_when_due(self, run: _IngestRun) -> None:
         if run.queue.is_due():
             self._store_all(run)
 
-    def _store_all(self, run: _Run) -> None:
+    def _store_all(self, run: _IngestRun) -> None:
         """Store what waits, and read on where another process did so meanwhile: what it stored is complete."""
         run.queue.store()
         while run.queue.overtaken:
             self._file(run.queue.overtaken.pop(), run)
             run.queue.store()
 
-    def _file(self, found: Found, run: _Run) -> None:
+    def _file(self, found: FoundTranscript, run: _IngestRun) -> None:
         """Read a file; what is wrong with it is reported."""
         before = run.state.bytes_done
         try:
@@ -148,7 +148,7 @@ class Ingest:
         except (InvalidInput, NotFound, Corrupt) as error:
             run.report.fail(found.path, error)
 
-    def _sources(self, found: Found, run: _Run) -> None:
+    def _sources(self, found: FoundTranscript, run: _IngestRun) -> None:
         form, report = format_named(found.format), run.report
         if isinstance(form, DocumentFormat):
             self._document(form, found, run)
@@ -158,7 +158,7 @@ class Ingest:
         # A database is a file like any other: it is unchanged when all its sessions are.
         report.unchanged += all(unchanged)
 
-    def _source(self, form: LineFormat, found: Found, source: Source, run: _Run) -> bool:
+    def _source(self, form: LineFormat, found: FoundTranscript, source: RecordSource, run: _IngestRun) -> bool:
         """Read the records of a source stretch by stretch; whether there was nothing new. The last stretch waits for
         those of other files."""
         look = source.look()  # before the first line: what is appended while we read is met by the next run
@@ -192,7 +192,7 @@ class Ingest:
         run.advance(source.read - since)
         return reading.unchanged
 
-    def _line(self, form: LineFormat, line: reader.Line, reading: Reading, batch: Batch) -> None:
+    def _line(self, form: LineFormat, line: reader.Line, reading: ResumedTranscript, batch: Batch) -> None:
         info = reading.state.info
         turns = form.feed(reading.state, line)
         if reading.state.info is not info:
@@ -202,7 +202,14 @@ class Ingest:
             self._maker.pack(reading.packer, turn, batch)
 
     def _stretch(
-        self, found: Found, source: Source, reading: Reading, cursor: int, size: int, batch: Batch, read: int
+        self,
+        found: FoundTranscript,
+        source: RecordSource,
+        reading: ResumedTranscript,
+        cursor: int,
+        size: int,
+        batch: Batch,
+        read: int,
     ) -> Stretch:
         """A stretch as it is to be stored: the pieces, what was asked for in them, and the cursor."""
         fingerprint = print_of(source, cursor)
@@ -220,12 +227,12 @@ class Ingest:
         )
         return Stretch(found, reading, after, batch, Report(bytes=read))
 
-    def _document(self, form: DocumentFormat, found: Found, run: _Run) -> None:
+    def _document(self, form: DocumentFormat, found: FoundTranscript, run: _IngestRun) -> None:
         """A file that holds many sessions and is rewritten as a whole. It is read when its last session is stored:
         only then its records get its size and fingerprint."""
         path, report = found.path, run.report
         look = look_at(path)
-        fingerprint = print_of(File(path), look.size)
+        fingerprint = print_of(RecordFile(path), look.size)
         with self._connector.read() as tx:
             at_path = [each for each in episodes.transcripts_at(tx, self._scope, str(path)) if each.host == form.name]
             if at_path and self._is_read(tx, at_path, look, fingerprint):
@@ -245,11 +252,11 @@ class Ingest:
                 continue
             transcript = known.get(session) or Transcript(id=new_id(), host=form.name, path=str(path), session=session)
             state = State(info=info, skipped=skipped, turns=len(turns))
-            reading, batch = Reading(transcript, state, Packer(form.name, session), look), Batch()
+            reading, batch = ResumedTranscript(transcript, state, Packer(form.name, session), look), Batch()
             for turn in turns:
                 self._maker.pack(reading.packer, turn, batch)
             batch.date(info.started_at)
-            stretch = self._stretch(found, File(path), reading, 0, 0, batch, 0)
+            stretch = self._stretch(found, RecordFile(path), reading, 0, 0, batch, 0)
             stretch.report.passed_over(skipped.counts, {})
             run.queue.add(stretch)
             run.queue.store()  # the same session may come once more

@@ -24,12 +24,12 @@ from typing import Any
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
+from picomem.light_dataclass import dataclass, fields, replace
 from picomem.policy.pasted import told_apart
 from picomem.records.episode import Episode
 from picomem.records.ids import content_hash, new_id
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
-from picomem.values import dataclass, fields, replace
 
 LONGEST_PREVIEW = 1_500  # characters; the bound that the requirement sets
 LONGEST_ACTIONS = 1_000  # characters of all actions of a piece
@@ -62,7 +62,7 @@ class Piece:
         return self.text or self.actions
 
 
-class Said:
+class TurnCounts:
     """How often each turn without an id and a time was said; of the turns said last, `_REMEMBERED` different ones.
 
     Such a turn is told from its repeat ("Let me check." stands twenty times in a session) by counting alone.
@@ -91,9 +91,11 @@ class Said:
 class Packer:
     """Packs turns into pieces. `open` is the last piece while it can still grow, None otherwise."""
 
-    def __init__(self, host: str, session: str, open_piece: Piece | None = None, said: Said | None = None) -> None:
+    def __init__(
+        self, host: str, session: str, open_piece: Piece | None = None, said: TurnCounts | None = None
+    ) -> None:
         self._host = host
-        self._said = said or Said()
+        self._said = said or TurnCounts()
         self.session = session
         self.open = open_piece
 
@@ -110,7 +112,7 @@ class Packer:
         is not what `to_json` gave.
         """
         try:
-            return cls(host, session, _with_words(stored["open"], episodes), Said(stored["said"]))
+            return cls(host, session, _with_words(stored["open"], episodes), TurnCounts(stored["said"]))
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput("The stored state of a transcript cannot be read; read it from the start.") from error
 

@@ -12,9 +12,9 @@ import time
 
 from picomem.errors import PicomemError
 from picomem.ingest.batch import Maker
-from picomem.ingest.places import Found
+from picomem.ingest.discovery import FoundTranscript
 from picomem.ingest.report import Report
-from picomem.ingest.storing import Outcome, Stretch, Writing
+from picomem.ingest.storing import Stretch, StretchOutcome, Writing
 
 BATCH_PIECES = 400
 BATCH_FILES = 400
@@ -30,7 +30,7 @@ class Queue:
     """
 
     def __init__(self, writing: Writing, maker: Maker, report: Report) -> None:
-        self.overtaken: list[Found] = []
+        self.overtaken: list[FoundTranscript] = []
         self._writing = writing
         self._maker = maker
         self._report = report
@@ -62,7 +62,7 @@ class Queue:
             return
         prepared = self._maker.prepared([stretch.batch for stretch in self._waiting])
         for stretch, outcome in self._writing.commit(self._waiting, prepared, self._report):
-            if outcome is Outcome.OVERTAKEN:
+            if outcome is StretchOutcome.OVERTAKEN:
                 self.overtaken.append(stretch.found)
             elif isinstance(outcome, PicomemError):
                 self._report.fail(stretch.found.path, outcome)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from picomem.values import dataclass, field, fields
+from picomem.light_dataclass import dataclass, field, fields
 
 
 @dataclass(slots=True)
-class Progress:
+class IngestProgress:
     """How far an ingest is; `bytes_done` of `bytes_total` over all files."""
 
     files_total: int = 0

@@ -19,21 +19,21 @@ from picomem.ingest.noise import visible
 from picomem.ingest.pieces import Packer, apart
 from picomem.ingest.reader import PACKED
 from picomem.ingest.report import Report
-from picomem.ingest.source import Look, Source, look_at
+from picomem.ingest.source import Look, RecordSource, look_at
+from picomem.light_dataclass import dataclass, field, replace
 from picomem.records.episode import Episode, Transcript
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.store import episodes
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tombstones import Tombstones
-from picomem.values import dataclass, field, replace
 
 PURGED = "purged session"
 _MOST_OWNERS = 64  # transcripts that one copy repeats and whose fate it watches
 
 
 @dataclass(slots=True)
-class Reading:
+class ResumedTranscript:
     """A transcript and where its reading stands; `owners` are the transcripts that have some of its turns. `unchanged`
     says that there is nothing new, and only the proof of that is stored."""
 
@@ -103,7 +103,7 @@ class Resumer:
         self._connector = connector
         self._scope = scope
 
-    def resume(self, form: LineFormat, source: Source, look: Look, report: Report) -> Reading | None:
+    def resume(self, form: LineFormat, source: RecordSource, look: Look, report: Report) -> ResumedTranscript | None:
         """The reading at the transcript's cursor; from the start for a file that is new, or is no longer what was
         read, or repeats turns of a transcript that is gone. None where there is nothing new."""
         path = source.path
@@ -132,7 +132,7 @@ class Resumer:
             again = replace(known, path=str(path), generation=generation, cursor=0, size=0, state="{}", turns=0)
             return self._start(tx, form, source, again, look)
 
-    def _known(self, tx: Transaction, form: LineFormat, source: Source) -> tuple[Transcript | None, str]:
+    def _known(self, tx: Transaction, form: LineFormat, source: RecordSource) -> tuple[Transcript | None, str]:
         """The record of this source, if there is one, and the session that a new record would be of."""
         path = str(source.path)
         if source.session:  # of a database, which may hold thousands
@@ -148,7 +148,7 @@ class Resumer:
         rewritten = next((each for each in there if session in ("", each.session)), None)
         return rewritten or self._moved(tx, form, source, session), session
 
-    def _moved(self, tx: Transaction, form: LineFormat, source: Source, session: str) -> Transcript | None:
+    def _moved(self, tx: Transaction, form: LineFormat, source: RecordSource, session: str) -> Transcript | None:
         """The record of a file that lay elsewhere and is there no longer: the same bytes, or the same compressed."""
         for known in episodes.transcripts_of_session(tx, self._scope, form.name, session) if session else []:
             old = Path(known.path)
@@ -157,25 +157,27 @@ class Resumer:
                 return known
         return None
 
-    def _start(self, tx: Transaction, form: LineFormat, source: Source, transcript: Transcript, look: Look) -> Reading:
+    def _start(
+        self, tx: Transaction, form: LineFormat, source: RecordSource, transcript: Transcript, look: Look
+    ) -> ResumedTranscript:
         state = form.start(source.path)
         state.note(session=source.session)
         state.marks |= source.marks()
         session = state.info.session or transcript.session
         buried = Tombstones(tx, self._scope).touches(form.name, transcript.session, transcript.path)
-        return Reading(transcript, state, Packer(form.name, session), look, buried=buried)
+        return ResumedTranscript(transcript, state, Packer(form.name, session), look, buried=buried)
 
     def _at_cursor(
         self,
         tx: Transaction,
         form: LineFormat,
-        source: Source,
+        source: RecordSource,
         known: Transcript,
         stored: Record,
         look: Look,
         *,
         unchanged: bool,
-    ) -> Reading:
+    ) -> ResumedTranscript:
         """The reading as `stored` has it. Raises InvalidInput where that cannot be read."""
         if not known.cursor:
             return self._start(tx, form, source, known, look)
@@ -186,7 +188,7 @@ class Resumer:
         session = state.info.session or known.session
         rows = (row for _, row in rows_of(tx, self._scope, first, session) if row is not None)
         packer = Packer.resumed(form.name, session, packed, ((row.preview, row.actions) for row in rows))
-        return Reading(known, state, packer, look, set(stored.get("owners", ())), unchanged)
+        return ResumedTranscript(known, state, packer, look, set(stored.get("owners", ())), unchanged)
 
 
 def is_gone(tx: Transaction, scope: Scope, transcript_id: str) -> bool:
@@ -206,7 +208,7 @@ def rows_of(tx: Transaction, scope: Scope, name: str, session: str) -> Iterator[
     yield name, None
 
 
-def _session_of(form: LineFormat, source: Source) -> str:
+def _session_of(form: LineFormat, source: RecordSource) -> str:
     """The session that a file's first lines name."""
     reading = form.start(source.path)
     for number, line in enumerate(source.lines(0)):
@@ -216,6 +218,6 @@ def _session_of(form: LineFormat, source: Source) -> str:
     return visible(reading.info.session)
 
 
-def _holds(source: Source, known: Transcript) -> bool:
+def _holds(source: RecordSource, known: Transcript) -> bool:
     """Whether what was read of a transcript is still there."""
     return not known.cursor or source.fingerprint(known.cursor) == known.fingerprint

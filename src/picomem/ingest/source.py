@@ -42,7 +42,7 @@ class Look(NamedTuple):
     changed: int = 0
 
 
-class Source(Protocol):
+class RecordSource(Protocol):
     """The records of one transcript."""
 
     path: Path
@@ -66,7 +66,7 @@ class Source(Protocol):
         ...
 
 
-class File:
+class RecordFile:
     """A transcript of one record a line."""
 
     def __init__(self, path: Path) -> None:
@@ -91,17 +91,17 @@ class File:
 
 
 @contextmanager
-def sources(form: LineFormat, path: Path) -> Iterator[Sequence[Source]]:
+def sources(form: LineFormat, path: Path) -> Iterator[Sequence[RecordSource]]:
     """The transcripts in a file: itself, or the sessions of a database. Raises InvalidInput."""
     if isinstance(form, DatabaseFormat) and is_database(path):
         with form.database(path) as sessions:
             yield sessions
     else:
-        yield [File(path)]
+        yield [RecordFile(path)]
 
 
 @contextmanager
-def source_of(form: LineFormat, path: Path, session: str) -> Iterator[Source]:
+def source_of(form: LineFormat, path: Path, session: str) -> Iterator[RecordSource]:
     """The source of a transcript that was read before. Raises NotFound where the database has no such session."""
     with sources(form, path) as there:
         found = next((each for each in there if each.session in ("", session)), None)
@@ -137,7 +137,7 @@ def refuse_part_of_database(path: Path) -> None:
         raise InvalidInput(f"{path} is a part of a database; name the database itself.")
 
 
-def print_of(source: Source, upto: int) -> str:
+def print_of(source: RecordSource, upto: int) -> str:
     """The source's fingerprint; none for one that is gone by now, so that it is read again should it come back."""
     try:
         return source.fingerprint(upto) if upto else ""

@@ -21,11 +21,12 @@ from functools import lru_cache
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt, InvalidInput, NotFound
-from picomem.ingest.batch import Batch, Ready, Vectors
+from picomem.ingest.batch import Batch, PieceVectors, PreparedPiece
+from picomem.ingest.discovery import FoundTranscript
 from picomem.ingest.pieces import Fate, episode_of, fate
-from picomem.ingest.places import Found
 from picomem.ingest.report import Report
-from picomem.ingest.resuming import Reading, is_gone, rows_of
+from picomem.ingest.resuming import ResumedTranscript, is_gone, rows_of
+from picomem.light_dataclass import dataclass, replace
 from picomem.policy.durability import find_durable
 from picomem.policy.requests import Candidate
 from picomem.records.episode import Episode, Transcript
@@ -34,13 +35,12 @@ from picomem.records.scope import Scope
 from picomem.store import episodes
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tombstones import Tombstones
-from picomem.values import dataclass, replace
 
 LOCK_SECONDS = 0.2  # after which a transaction takes no further stretch: others wait to write meanwhile
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TranscriptRequest:
     """A memory that a person asked for in a transcript, all that they said with it, and the episode in which they
     did."""
 
@@ -51,14 +51,16 @@ class Asked:
     project: str
 
 
-Propose = Callable[[Transaction, Sequence[Asked], str], Sequence[str]]  # with the run's id; what was decided on each
+Propose = Callable[
+    [Transaction, Sequence[TranscriptRequest], str], Sequence[str]
+]  # with the run's id; what was decided on each
 
 
 class Overtaken(Exception):
     """Another process has read on in this transcript since we looked, or purged it."""
 
 
-class Outcome(Enum):
+class StretchOutcome(Enum):
     """What became of a stretch that was to be stored."""
 
     STORED = auto()
@@ -72,15 +74,15 @@ class Stretch:
     `report` is what is to be told of it when it is stored; `stored` says that it is.
     """
 
-    found: Found
-    reading: Reading
+    found: FoundTranscript
+    reading: ResumedTranscript
     after: Transcript
     batch: Batch
     report: Report
     stored: bool = False
 
 
-Outcomes = list[tuple[Stretch, Outcome | InvalidInput | NotFound | Corrupt]]
+Outcomes = list[tuple[Stretch, StretchOutcome | InvalidInput | NotFound | Corrupt]]
 
 
 class Writing:
@@ -90,7 +92,7 @@ class Writing:
         self,
         connector: Connector,
         scope: Scope,
-        vectors: Vectors | None,
+        vectors: PieceVectors | None,
         propose: Propose,
         clock: Callable[[], Micros],
     ) -> None:
@@ -100,7 +102,7 @@ class Writing:
         self._propose = propose
         self._clock = clock
 
-    def commit(self, stretches: Sequence[Stretch], prepared: Mapping[str, Ready], report: Report) -> Outcomes:
+    def commit(self, stretches: Sequence[Stretch], prepared: Mapping[str, PreparedPiece], report: Report) -> Outcomes:
         """Store stretches of different transcripts, in order, and add to `report` what is to be told of them.
 
         What became of each is in the answer: one that cannot be stored is no obstacle for the others.
@@ -121,7 +123,9 @@ class Writing:
                 waiting.popleft()
         return outcomes
 
-    def _transaction(self, waiting: Iterable[Stretch], prepared: Mapping[str, Ready], report: Report) -> Outcomes:
+    def _transaction(
+        self, waiting: Iterable[Stretch], prepared: Mapping[str, PreparedPiece], report: Report
+    ) -> Outcomes:
         """One transaction, with as many of the first stretches as are stored in a moment."""
         outcomes: Outcomes = []
         done = Report(run=report.run)
@@ -131,21 +135,23 @@ class Writing:
             for stretch in waiting:
                 try:
                     after.append(self._store(tx, stretch, prepared, done))
-                    outcomes.append((stretch, Outcome.STORED))
+                    outcomes.append((stretch, StretchOutcome.STORED))
                 except Overtaken:
                     after.append(stretch.reading.transcript)
-                    outcomes.append((stretch, Outcome.OVERTAKEN))
+                    outcomes.append((stretch, StretchOutcome.OVERTAKEN))
                 if time.monotonic() > end:
                     break
         for (stretch, outcome), transcript in zip(outcomes, after, strict=True):
-            if outcome is Outcome.STORED:
+            if outcome is StretchOutcome.STORED:
                 stretch.stored = True
                 stretch.reading.transcript = transcript
                 report.add(stretch.report)
         report.add(done)
         return outcomes
 
-    def _store(self, tx: Transaction, stretch: Stretch, prepared: Mapping[str, Ready], report: Report) -> Transcript:
+    def _store(
+        self, tx: Transaction, stretch: Stretch, prepared: Mapping[str, PreparedPiece], report: Report
+    ) -> Transcript:
         """Store a stretch, and the record of its transcript, which is given back. Raises Overtaken, and then nothing of
         the stretch is stored."""
         reading, batch = stretch.reading, stretch.batch
@@ -166,7 +172,7 @@ class Writing:
         report.redacted += batch.redacted
         return after
 
-    def _check_not_overtaken(self, tx: Transaction, reading: Reading, after: Transcript) -> None:
+    def _check_not_overtaken(self, tx: Transaction, reading: ResumedTranscript, after: Transcript) -> None:
         before = reading.transcript
         now = episodes.transcript(tx, self._scope, before.id)
         if now is not None:
@@ -188,7 +194,7 @@ class Writing:
         transcript: Transcript,
         session: str,
         batch: Batch,
-        prepared: Mapping[str, Ready],
+        prepared: Mapping[str, PreparedPiece],
         report: Report,
     ) -> set[str]:
         """Store the pieces, and propose what is asked for in those that are new; the other transcripts that have
@@ -234,7 +240,7 @@ class Writing:
         self._ask(tx, transcript, batch, news, report)
         return owners
 
-    def _store_vector(self, tx: Transaction, episode: Episode, ready: Ready) -> None:
+    def _store_vector(self, tx: Transaction, episode: Episode, ready: PreparedPiece) -> None:
         if self._vectors is not None:
             self._vectors.store(tx, "episode", episode.doc, ready.vector)
 
@@ -257,7 +263,7 @@ class Writing:
         self, tx: Transaction, transcript: Transcript, batch: Batch, news: dict[str, tuple[str, str]], report: Report
     ) -> None:
         """Propose what is asked for in pieces that are new; in one that changed, what it did not ask for before."""
-        asked: list[Asked] = []
+        asked: list[TranscriptRequest] = []
         now = self._clock()
         for name, candidate, turn in batch.asked:
             episode_id, before = news.get(name, ("", ""))
@@ -267,7 +273,7 @@ class Writing:
                     continue
                 # A machine's clock may have been ahead of ours.
                 said_at = None if turn.at is None else min(turn.at, now)
-                asked.append(Asked(candidate, turn.text, episode_id, said_at, transcript.project))
+                asked.append(TranscriptRequest(candidate, turn.text, episode_id, said_at, transcript.project))
         captured = sum(not each.candidate.cue for each in asked)
         report.requests += len(asked) - captured
         report.captured += captured

@@ -23,7 +23,7 @@ classifier says (`relation.py`). A candidate replaces no confirmed memory, howev
 there is one, only makes offers; what becomes of them is decided here.
 
 What a person stated or pinned changes only by the person: by an offer of origin `user`, or by an agent's whose news the
-person stated (`policy/statements.py`). Of another the same words merge and nothing is written, what says more or
+person stated (`policy/stated.py`). Of another the same words merge and nothing is written, what says more or
 otherwise is a memory of its own, and what is given the key of the person's is refused. Text that nobody trusted wrote
 changes nothing that a person or their agent said. An agent's version of such text has the origin of the text, because
 the agent may have read it there: only the person can vouch for it, and their agent with what they stated.
@@ -34,15 +34,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from picomem.clock import Micros
+from picomem.light_dataclass import dataclass, replace
 from picomem.memory.likeness import NEAR, SAME, Likeness, Relation, are_separate_items, compare, words
 from picomem.memory.relation import CONTRADICTS as _CONTRADICTING
 from picomem.memory.relation import DUPLICATES, SUPERSEDES, judge_pair
 from picomem.policy.gate import Verdict
-from picomem.policy.statements import Grounds
+from picomem.policy.stated import Grounds
 from picomem.records.kinds import Decision, Kind, Origin, Source, worst
 from picomem.records.memory import CONTRADICTS, Memory, without_contradictions
 from picomem.records.scope import Scope
-from picomem.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

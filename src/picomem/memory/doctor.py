@@ -17,7 +17,8 @@ from contextlib import suppress
 
 from picomem.errors import Corrupt, DiskFull, InvalidInput, Locked, ReadOnly, StoreError
 from picomem.ingest.pieces import cut
-from picomem.ingest.pointer import open_episode
+from picomem.ingest.transcript_pointer import open_episode
+from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory import lease
 from picomem.memory.remember import Writer
 from picomem.policy.redact import Redactor
@@ -26,26 +27,25 @@ from picomem.records.scope import Scope
 from picomem.store import (
     audit,
     consolidations,
-    damage,
     doc_numbers,
     episodes,
     full_text,
-    holdings,
-    index_pages,
-    marks,
+    index_page_rows,
     memories,
     meta,
-    notes,
+    note_rows,
     references,
+    row_counts,
+    row_repair,
     search,
-    sessions,
+    session_rows,
     tombstones,
+    user_marks,
     users,
-    vectors,
+    vector_rows,
 )
 from picomem.store.connector import Connector, RepairTransaction, Transaction
 from picomem.text.terms import VERSION
-from picomem.values import dataclass, field, replace
 
 
 @dataclass(slots=True)
@@ -124,8 +124,8 @@ def _examine_rows(
 ) -> None:
     if repair:
         if result.findings:  # an index that disagrees with its table is derived, like full text
-            damage.rebuild_indexes(tx)
-        for name in damage.mend(tx):
+            row_repair.rebuild_indexes(tx)
+        for name in row_repair.mend(tx):
             result.add("row", f"a bit of {name} had flipped; it is as it was stored", True)
     users = _users(tx, result)
     _check_meta(tx, users, result, repair)
@@ -220,17 +220,17 @@ def _check_doc_numbers(tx: Transaction, users: list[Scope], result: Diagnosis, r
 
 def _check_marks(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
     """A purge that is not finished stays so; other entries are taken anew."""
-    for name in marks.damaged(tx, scope):
-        if repair and name == marks.PURGE:
-            marks.put(tx, scope, name, "some")
+    for name in user_marks.damaged(tx, scope):
+        if repair and name == user_marks.PURGE:
+            user_marks.put(tx, scope, name, "some")
         elif repair:
-            marks.remove(tx, scope, name)
+            user_marks.remove(tx, scope, name)
         result.add("row", f"the entry “{name}” of {scope.user} does not match its hash", repair)
 
 
 def _check_owned(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
     """Rows that no other check looks at."""
-    for name in damage.damaged_rows(tx, scope):
+    for name in row_repair.damaged_rows(tx, scope):
         result.add("row", f"{name} does not match its hash")
 
 
@@ -250,13 +250,13 @@ def _check_memories(tx: RepairTransaction, scope: Scope, writer: Writer, result:
             "row",
             f"memory {memory.key} ({memory.id} version {memory.version}) does not match its hash; a repair restores it "
             "where one bit flipped, and otherwise keeps it as it reads now. If that is wrong, revise it.",
-            repair and damage.keep_as_it_reads(tx, version),
+            repair and row_repair.keep_as_it_reads(tx, version),
         )
         if result.findings[-1].repaired:
             # Full text and the vector were made from the text before it was damaged; they follow the row.
             writer.vouch(tx, memory)
             result.reworded.add("memory")
-            vectors.remove(tx, scope, "memory", memory.doc)
+            vector_rows.remove(tx, scope, "memory", memory.doc)
 
 
 def _check_changes(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
@@ -305,12 +305,12 @@ _REFERENCES = (
 
 def _check_pages(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
     """A damaged page is never shown (it is made anew), so a repair only takes it away."""
-    damaged = index_pages.count_damaged(tx, scope)
+    damaged = index_page_rows.count_damaged(tx, scope)
     if not damaged:
         return
     result.add("index page", f"{damaged} kept index pages of {scope.user} do not match their hash", repair)
     if repair:
-        index_pages.forget(tx, scope)
+        index_page_rows.forget(tx, scope)
 
 
 def _check_episodes(
@@ -325,26 +325,26 @@ def _check_episodes(
         if fresh is not None:
             episodes.rewrite_preview(tx, scope, fresh)
             result.reworded.add("episode")
-            vectors.remove(tx, scope, "episode", episode.doc)
+            vector_rows.remove(tx, scope, "episode", episode.doc)
 
 
 def _check_conversations(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
     """What was said is told nowhere else, so a damaged message is told and left out of the prompt; a summary can be
     made again, so a repair takes it away."""
-    covered = sessions.covered(tx, scope)
-    for session_id in sessions.ids(tx, scope):
+    covered = session_rows.covered(tx, scope)
+    for session_id in session_rows.ids(tx, scope):
         _count(result, "sessions")
         try:
-            sessions.session(tx, scope, session_id)
+            session_rows.session(tx, scope, session_id)
         except Corrupt:
             result.add("row", f"session {session_id} does not match its hash: it reads otherwise than it was stored")
-        loaded = sessions.messages_after(tx, scope, session_id, 0)
+        loaded = session_rows.messages_after(tx, scope, session_id, 0)
         result.checked["messages"] = result.checked.get("messages", 0) + len(loaded.messages) + len(loaded.damaged)
         for seq in loaded.damaged:
             result.add("row", f"message {seq} of session {session_id} does not match its hash and is left out")
-        if session_id in covered and sessions.summary(tx, scope, session_id) is None:
+        if session_id in covered and session_rows.summary(tx, scope, session_id) is None:
             if repair:
-                sessions.delete_summary(tx, scope, session_id)
+                session_rows.delete_summary(tx, scope, session_id)
             result.add("row", f"the summary of session {session_id} does not match its hash", repair)
     for text, is_whole, _ in consolidations.stored_runs(tx, scope):
         _count(result, "consolidations")
@@ -354,9 +354,9 @@ def _check_conversations(tx: Transaction, scope: Scope, result: Diagnosis, repai
 
 def _check_holdings(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
     if memories.count_missing(tx, scope):
-        there, written = holdings.memories_in_table(tx, scope), holdings.memories(tx, scope)
+        there, written = row_counts.memories_in_table(tx, scope), row_counts.memories(tx, scope)
         if repair:
-            holdings.set_memories(tx, scope, there)
+            row_counts.set_memories(tx, scope, there)
         result.add(
             "count",
             f"{written.versions} versions of memories of {scope.user} were stored, {written.believed} of them "
@@ -364,11 +364,11 @@ def _check_holdings(tx: Transaction, scope: Scope, result: Diagnosis, repair: bo
             "only a copy brings back what is lost",
             repair,
         )
-    kept, counted = holdings.episodes(tx, scope), holdings.episodes_in_table(tx, scope)
+    kept, counted = row_counts.episodes(tx, scope), row_counts.episodes_in_table(tx, scope)
     if kept == counted:
         return
     if repair:
-        holdings.set_episodes(tx, scope, counted)
+        row_counts.set_episodes(tx, scope, counted)
     result.add("count", f"{kept} episodes of {scope.user} are on the books, and {counted} are there", repair)
 
 
@@ -387,13 +387,13 @@ def _read_again(tx: Transaction, scope: Scope, episode: Episode, redactor: Calla
 
 
 def _check_vectors(tx: Transaction, scope: Scope, model: str, result: Diagnosis, repair: bool) -> None:
-    for source in vectors.SOURCES:
-        orphans = vectors.count_orphans(tx, scope, source)
+    for source in vector_rows.SOURCES:
+        orphans = vector_rows.count_orphans(tx, scope, source)
         if orphans:
             if repair:
-                vectors.delete_orphans(tx, scope, source)
+                vector_rows.delete_orphans(tx, scope, source)
             result.add("vectors", f"{orphans} vectors ({source}) of {scope.user} have no row", repair)
-        waiting = vectors.count_missing(tx, scope, source, model)
+        waiting = vector_rows.count_missing(tx, scope, source, model)
         if waiting:
             result.add("vectors", f"{waiting} rows ({source}) of {scope.user} have no vector of {model}")
             result.waiting.append((scope, result.findings[-1]))
@@ -401,12 +401,12 @@ def _check_vectors(tx: Transaction, scope: Scope, model: str, result: Diagnosis,
 
 def _check_notes(tx: Transaction, connector: Connector, users: list[Scope], result: Diagnosis, repair: bool) -> None:
     """Notes are files, and all that is kept of them is derived: a repair lets them be read again when next searched."""
-    sections = [section for user in users for section in notes.stored_sections(tx, user)]
+    sections = [section for user in users for section in note_rows.stored_sections(tx, user)]
     result.checked["notes"] = len(sections)
     damaged = sum(not section.is_whole for section in sections)
     held = search.of(tx).size("note")
     version = _terms_version(tx)
-    damaged += sum(notes.count_damaged_files(tx, user) for user in users)
+    damaged += sum(note_rows.count_damaged_files(tx, user) for user in users)
     problem = connector.maintenance.words_integrity("note") or (
         f"{damaged} sections of notes do not match their hash"
         if damaged
@@ -417,7 +417,7 @@ def _check_notes(tx: Transaction, connector: Connector, users: list[Scope], resu
         else ""
     )
     if problem and repair:
-        notes.clear(tx, users)
+        note_rows.clear(tx, users)
     if problem:
         result.add("notes", problem, repair)
 

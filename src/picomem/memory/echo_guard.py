@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterable
 from threading import Lock
 
-from picomem.policy.repeated_output import Piece
+from picomem.policy.repeated_output import AnswerPiece
 from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
 
@@ -26,7 +26,7 @@ class HandedOut:
 
     def __init__(self) -> None:
         self._texts: deque[str] = deque(maxlen=_MOST)
-        self._pieces: dict[Piece, None] = {}
+        self._pieces: dict[AnswerPiece, None] = {}
         self._users_own: deque[str] = deque(maxlen=_MOST)
         self._lock = Lock()
 
@@ -52,7 +52,7 @@ class HandedOut:
         with self._lock:
             return tuple(self._texts)
 
-    def keep_answer(self, pieces: Iterable[Piece]) -> None:
+    def keep_answer(self, pieces: Iterable[AnswerPiece]) -> None:
         """An answer of an operation goes out to an agent."""
         with self._lock:
             for piece in pieces:
@@ -61,7 +61,7 @@ class HandedOut:
             for oldest in list(self._pieces)[:-_MOST_PIECES]:
                 del self._pieces[oldest]
 
-    def pieces(self) -> tuple[Piece, ...]:
+    def pieces(self) -> tuple[AnswerPiece, ...]:
         """What the latest answers were made of."""
         with self._lock:
             return tuple(self._pieces)

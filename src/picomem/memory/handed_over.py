@@ -17,13 +17,13 @@ from hashlib import blake2b
 
 from picomem.clock import DAY, Micros
 from picomem.errors import Corrupt
-from picomem.policy.statements import content_words
+from picomem.light_dataclass import dataclass
+from picomem.policy.stated import content_words
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.store import marks, meta
+from picomem.store import meta, user_marks
 from picomem.store.connector import Transaction
 from picomem.text.terms import terms
-from picomem.values import dataclass
 
 _MOST = 32  # quotes
 _MOST_WORDS = 200  # of a quote
@@ -55,12 +55,12 @@ def keep(tx: Transaction, scope: Scope, quotes: Iterable[Quote], now: Micros) ->
     again = {(quote.origin, quote.digests) for quote in fresh}
     kept = [*(quote for quote in known if (quote.origin, quote.digests) not in again), *fresh][-_MOST:]
     stored = [[quote.at, quote.origin.value, b64encode(b"".join(sorted(quote.digests))).decode()] for quote in kept]
-    marks.put(tx, scope, marks.HANDED_OVER, json.dumps(stored))
+    user_marks.put(tx, scope, user_marks.HANDED_OVER, json.dumps(stored))
 
 
 def load(tx: Transaction, scope: Scope, now: Micros) -> list[Kept]:
     """The quotes of the last day, the latest last. Raises Corrupt where the record is damaged."""
-    stored = marks.value(tx, scope, marks.HANDED_OVER)
+    stored = user_marks.value(tx, scope, user_marks.HANDED_OVER)
     try:
         rows = [] if stored is None else json.loads(stored)
         kept = [Kept(int(at), Origin(origin), _unpacked(packed)) for at, origin, packed in rows]

@@ -15,11 +15,11 @@ from types import TracebackType
 
 from picomem.clock import SECOND, Clock, Micros
 from picomem.errors import StoreError
+from picomem.light_dataclass import dataclass, field
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.store import leases
 from picomem.store.connector import Connector, Transaction
-from picomem.values import dataclass, field
 
 LEASE_SECONDS = 45
 BEAT_SECONDS = LEASE_SECONDS / 3

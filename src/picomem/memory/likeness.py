@@ -12,8 +12,8 @@ from difflib import SequenceMatcher
 from enum import Enum
 from itertools import pairwise
 
+from picomem.light_dataclass import dataclass
 from picomem.text.terms import is_stop_word, terms
-from picomem.values import dataclass
 
 _CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 _LETTERS = rf"(?:(?!{_CJK})[^\W_])+"

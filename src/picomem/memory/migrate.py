@@ -17,16 +17,16 @@ from pathlib import Path
 
 from picomem.clock import Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime
-from picomem.memory.clean import Cleaner
+from picomem.light_dataclass import dataclass, replace
 from picomem.memory.decide import Offer
 from picomem.memory.remember import Remembered, Writer
+from picomem.memory.text_cleaning import Cleaner
 from picomem.paths import is_folder, is_regular, read_regular, status_of
 from picomem.policy.requests import kind_of
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
-from picomem.text.keys import suggest_key
-from picomem.values import dataclass, replace
+from picomem.text.memory_keys import suggest_key
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t#]*")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.+)")
@@ -46,7 +46,7 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MarkdownEntry:
     """One entry of a Markdown memory. `at` is when it was observed, if the file says so."""
 
     content: str
@@ -60,13 +60,13 @@ class Entry:
 
 def migrate_file(
     tx: Transaction, writer: Writer, scope: Scope, clean: Cleaner, path: Path, zone: tzinfo
-) -> list[tuple[Entry, Remembered]]:
+) -> list[tuple[MarkdownEntry, Remembered]]:
     """Offer each entry of a file to memory; what became of each. What is known already is merged."""
     entries = read_entries(read_regular(path, most=_LARGEST).decode("utf-8", "replace"), path.name, zone)
     return [(entry, writer.remember(tx, offer_of(entry, scope, clean))) for entry in entries]
 
 
-def offer_of(entry: Entry, scope: Scope, clean: Cleaner) -> Offer:
+def offer_of(entry: MarkdownEntry, scope: Scope, clean: Cleaner) -> Offer:
     """An entry as an offer. Hosts let their agents write these files, so it is an agent's, and must be worth it."""
     content = clean.text(entry.content)
     return Offer(
@@ -86,11 +86,11 @@ def offer_of(entry: Entry, scope: Scope, clean: Cleaner) -> Offer:
     )
 
 
-def read_entries(text: str, name: str, zone: tzinfo) -> list[Entry]:
+def read_entries(text: str, name: str, zone: tzinfo) -> list[MarkdownEntry]:
     """The entries of a file called `name`, in order."""
     day = _DAY.search(name)
     base = _moment(day.group(1), "", zone) if day else None
-    entries: list[Entry] = []
+    entries: list[MarkdownEntry] = []
     heading = ""
     for line, block, title in _blocks(text):
         if title:
@@ -165,7 +165,7 @@ def _blocks(text: str) -> Iterator[tuple[int, str, str]]:
             pending.append(item.group(1).strip() if item else stripped)
 
 
-def _entry(block: str, heading: str, base: Micros | None, line: int, zone: tzinfo) -> Entry | None:
+def _entry(block: str, heading: str, base: Micros | None, line: int, zone: tzinfo) -> MarkdownEntry | None:
     notes = dict(
         part.split(":", 1) for comment in _COMMENT.findall(block) for part in comment.split("|") if ":" in part
     )
@@ -178,7 +178,9 @@ def _entry(block: str, heading: str, base: Micros | None, line: int, zone: tzinf
     if not content or notes.get("status") == "superseded":
         return None
     observed = _moment(notes.get("observed", ""), "", zone)
-    entry = Entry(content, kind_of(content), _tag(heading), 0.5, notes.get("project", ""), observed or base, line)
+    entry = MarkdownEntry(
+        content, kind_of(content), _tag(heading), 0.5, notes.get("project", ""), observed or base, line
+    )
     if entry.kind is Kind.FACT:
         entry = replace(entry, kind=next((kind for kind, words in _KINDS if words.search(heading)), Kind.FACT))
     if notes.get("importance", "").isdigit():

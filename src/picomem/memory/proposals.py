@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from picomem.clock import DAY, Micros
-from picomem.ingest.storing import Asked
+from picomem.ingest.storing import TranscriptRequest
 from picomem.memory.decide import Offer
 from picomem.memory.remember import Remembered, Writer
 from picomem.policy.durability import SURE
@@ -20,7 +20,7 @@ _SAY_WHAT_THEY_ARE = frozenset((Kind.PREFERENCE, Kind.INSTRUCTION, Kind.DECISION
 _MET = 0.5  # of a request's terms, found in what an agent stored: it stored that, in its words
 
 
-def propose(tx: Transaction, writer: Writer, scope: Scope, asked: Sequence[Asked]) -> list[Remembered]:
+def propose(tx: Transaction, writer: Writer, scope: Scope, asked: Sequence[TranscriptRequest]) -> list[Remembered]:
     """Offer each request to memory, with the episode in which it was said as its source; what became of each."""
     return [
         writer.remember(tx, offer_of(each, scope, writer.now), [Parent(kind="episode", id=each.episode_id)])
@@ -28,7 +28,7 @@ def propose(tx: Transaction, writer: Writer, scope: Scope, asked: Sequence[Asked
     ]
 
 
-def offer_of(asked: Asked, scope: Scope, now: Micros) -> Offer:
+def offer_of(asked: TranscriptRequest, scope: Scope, now: Micros) -> Offer:
     """A request as an offer. A preference is a person's, wherever it was said; the rest belongs to the project in
     which it was said. What was only said in passing is a candidate, but for a preference, an instruction or a decision
     that will surely last: their own words say what they are, where a fact is easily one of the day."""
@@ -52,7 +52,7 @@ def offer_of(asked: Asked, scope: Scope, now: Micros) -> Offer:
     )
 
 
-def is_met(asked: Asked, kept: Sequence[str]) -> bool:
+def is_met(asked: TranscriptRequest, kept: Sequence[str]) -> bool:
     """Whether the agent that was asked has stored it already, in its own words."""
     wanted = set(terms(asked.candidate.content))
     return any(len(wanted & set(terms(text))) >= _MET * len(wanted) for text in kept)

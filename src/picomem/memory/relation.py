@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from picomem.light_dataclass import dataclass
 from picomem.memory.pair_signals import differ_in_a_value, leaves_behind, observe_pair
 from picomem.models.classifier import load
-from picomem.values import dataclass
 
 # Chosen from the validation (`python -m training --validate`), not from the sets that measure.
 SUPERSEDES = 0.8
@@ -21,7 +21,7 @@ CONTRADICTS = 0.3  # from here on both stay, linked
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class JudgedRelation:
     """How likely a newer statement supersedes an older one, duplicates it, or refines it; and why the first."""
 
     supersedes: float
@@ -35,7 +35,7 @@ class Relation:
 
 
 @lru_cache(maxsize=256)
-def judge_pair(old: str, new: str) -> Relation:
+def judge_pair(old: str, new: str) -> JudgedRelation:
     """How `new` stands to `old`."""
     observed = observe_pair(old, new)
     judged = load("relation").judge(observed, "supersede")
@@ -43,4 +43,4 @@ def judge_pair(old: str, new: str) -> Relation:
     duplicates = 0.0 if differ_in_a_value(observed) else shares["duplicate"]
     # A long reason behind a change hides it from the classifier; a doubt costs little.
     supersedes = max(shares["supersede"], CONTRADICTS if leaves_behind(observed) else 0.0)
-    return Relation(supersedes, duplicates, shares["refine"], judged.reasons)
+    return JudgedRelation(supersedes, duplicates, shares["refine"], judged.reasons)

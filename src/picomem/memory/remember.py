@@ -22,12 +22,13 @@ from collections.abc import Callable, Sequence
 
 from picomem.clock import Micros
 from picomem.errors import NotFound
+from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import NOBODY, Offer, Outcome, decide, may_change
 from picomem.memory.likeness import Relation, compare
 from picomem.policy.gate import Verdict, judge, judge_names, retells
 from picomem.policy.refusal import Refusal
-from picomem.policy.repeated_output import Piece, is_repeated
-from picomem.policy.statements import Grounds
+from picomem.policy.repeated_output import AnswerPiece, is_repeated
+from picomem.policy.stated import Grounds
 from picomem.recall.lexical_search import Corpus, match_words
 from picomem.recall.question import MOST_TERMS, Question
 from picomem.recall.rank import best_by_words
@@ -38,10 +39,9 @@ from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.store import audit, memories
 from picomem.store.connector import Transaction
-from picomem.text.keys import LONGEST_KEY
+from picomem.text.memory_keys import LONGEST_KEY
 from picomem.text.terms import worded_terms
 from picomem.text.tokens import count_tokens
-from picomem.values import dataclass, field, replace
 
 EXPIRED = "its expiry date has passed"
 _MOST_KNOWN = 8
@@ -73,7 +73,7 @@ class Writer:
     request_hash: str = ""
     store_vector: StoreVector | None = None
     recalled: tuple[str, ...] = ()  # what was handed out lately; see memory/echo_guard.py
-    handed_out: tuple[Piece, ...] = ()  # what the latest answers to agents were made of
+    handed_out: tuple[AnswerPiece, ...] = ()  # what the latest answers to agents were made of
     sources: tuple[Parent, ...] = ()  # what all that it writes was made from: the message that an agent answers
     said: str = ""  # what that message says: an agent that retells it repeats no recall, whatever was recalled
     persons: Grounds = NOBODY  # what the person states for whom an agent writes

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt
-from picomem.ingest.pointer import Opened
+from picomem.ingest.transcript_pointer import Opened
 from picomem.policy.redact import Redactor
 from picomem.recall.hits import episode_hit
 from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Hit
 from picomem.records.scope import Scope
 from picomem.records.transcript import Turn
-from picomem.store import episodes, sessions
+from picomem.store import episodes, session_rows
 from picomem.store.connector import Transaction
 
 
@@ -36,7 +36,7 @@ def timeline(
 
 def opened(tx: Transaction, scope: Scope, entry: Episode, session: str, redactor: Redactor) -> Opened:
     """The messages that a timeline entry was made of, from the session itself."""
-    found = sessions.messages_after(tx, scope, session, entry.start - 1).messages
+    found = session_rows.messages_after(tx, scope, session, entry.start - 1).messages
     turns = [
         Turn(
             index=message.seq - 1,

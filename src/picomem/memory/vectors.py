@@ -14,13 +14,13 @@ from picomem.errors import EmbedderFailed
 from picomem.models.embedder import Embedder, quantised
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
-from picomem.store import vectors
+from picomem.store import vector_rows
 from picomem.store.connector import Connector, Transaction
 
 Prepared = tuple[float, bytes]  # the scale and the int8 values
 
 
-class Waiting(NamedTuple):
+class PendingVector(NamedTuple):
     """A row that was stored without a vector, to get one after the transaction."""
 
     scope: Scope
@@ -36,7 +36,7 @@ class Vectors:
         self.embedder = embedder
         self.failure = ""
         self._scope = scope
-        self._waiting: list[Waiting] = []
+        self._waiting: list[PendingVector] = []
         self._without = 0
         self._length = 0  # of this model's vectors in the store; 0: not known yet
 
@@ -74,21 +74,21 @@ class Vectors:
         """Store a vector. Raises EmbedderFailed for one of another length than the model's others."""
         given = len(prepared[1])
         if given != self._length:
-            self._length = vectors.length(tx, scope, self.model) or given
+            self._length = vector_rows.length(tx, scope, self.model) or given
         if given != self._length:
             raise EmbedderFailed(
                 f"{self.model} now gives vectors of {given} dimensions, and gave {self._length} before; "
                 "`picomem embed --afresh` makes all of them anew."
             )
-        vectors.put(tx, scope, source, self.model, doc, *prepared)
+        vector_rows.put(tx, scope, source, self.model, doc, *prepared)
 
     def store_text(self, tx: Transaction, scope: Scope, source: str, doc: int, text: str) -> None:
         """Store the vector of a text that is known only within the transaction."""
-        vectors.remove(tx, scope, source, doc)  # every model's of what the row said before
+        vector_rows.remove(tx, scope, source, doc)  # every model's of what the row said before
         if self.embedder.local:
             self._store(tx, scope, source, doc, self.prepare([text])[0])
         else:
-            self._waiting.append(Waiting(scope, source, doc, text))
+            self._waiting.append(PendingVector(scope, source, doc, text))
 
     def store_memory(self, tx: Transaction, memory: Memory) -> None:
         """Store the vector of a memory's version."""
@@ -102,7 +102,7 @@ class Vectors:
         prepared = self.prepare([each.text for each in waiting])
         with connector.write(self._scope) as tx:
             for each, vector in zip(waiting, prepared, strict=True):
-                if vectors.text(tx, each.scope, each.source, each.doc) == each.text:
+                if vector_rows.text(tx, each.scope, each.source, each.doc) == each.text:
                     self._store(tx, each.scope, each.source, each.doc, vector)
 
     def without(self) -> int:

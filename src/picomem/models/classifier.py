@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from picomem.values import dataclass
+from picomem.light_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,10 +15,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from picomem.models.generator import Line, Material, Proposal, Purse
+from picomem.light_dataclass import dataclass
+from picomem.models.generator import Material, PromptLine, Proposal, Purse
 from picomem.records.session import Role
 from picomem.text.terms import terms
-from picomem.values import dataclass
 
 _TIMELINE = 900  # characters
 _SUMMARY = 2_400
@@ -33,7 +33,7 @@ _SHOWN = r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)"  # code that was sho
 
 
 @dataclass(frozen=True, slots=True)
-class _Sentence:
+class _ScoredSentence:
     place: int
     number: int  # of the message; 0 for the earlier summary
     speaker: str
@@ -57,7 +57,7 @@ def extracted(material: Material) -> Proposal:
     trusted = [line for line in material.lines if line.origin.trusted and line.text]
     told = _sentences([line for line in trusted if line.fresh] or [line for line in material.lines if line.fresh])
     timeline = _picked(told, _TIMELINE)
-    summary: list[_Sentence] = []
+    summary: list[_ScoredSentence] = []
     if material.summarise_to:
         covered = [line for line in material.lines if line.number <= material.summarise_to]
         newer = _picked(_sentences([line for line in covered if line in trusted] or covered), _SUMMARY // 2)
@@ -69,11 +69,11 @@ def extracted(material: Material) -> Proposal:
     )
 
 
-def _sentences(lines: Sequence[Line]) -> list[_Sentence]:
+def _sentences(lines: Sequence[PromptLine]) -> list[_ScoredSentence]:
     parts = [(line, part) for line in lines for part in _parts(line.text)]
     spread = Counter(term for _, part in parts for term in set(terms(part)))
     return [
-        _Sentence(place, line.number, _SPEAKERS.get(line.role, "Other"), part, _weight(line, part, spread))
+        _ScoredSentence(place, line.number, _SPEAKERS.get(line.role, "Other"), part, _weight(line, part, spread))
         for place, (line, part) in enumerate(parts)
     ]
 
@@ -84,7 +84,7 @@ def _parts(text: str) -> list[str]:
     return [_cut(part) for part in parts if any(char.isalnum() for char in part)]
 
 
-def _weight(line: Line, text: str, spread: Counter[str]) -> float:
+def _weight(line: PromptLine, text: str, spread: Counter[str]) -> float:
     """What a sentence says about what is talked of, a word: long ones must not win by their length alone."""
     found = set(terms(text))
     if len(found) < 2:
@@ -95,9 +95,9 @@ def _weight(line: Line, text: str, spread: Counter[str]) -> float:
     return weight * (0.6 if text.endswith(("?", "？")) else 1.0)
 
 
-def _picked(sentences: list[_Sentence], room: int) -> list[_Sentence]:
+def _picked(sentences: list[_ScoredSentence], room: int) -> list[_ScoredSentence]:
     """The weightiest that fit, each said once, in their order."""
-    taken: list[_Sentence] = []
+    taken: list[_ScoredSentence] = []
     seen: set[str] = set()
     for each in sorted(sentences, key=lambda sentence: (-sentence.weight, sentence.place)):
         cost = len(each.text) + len(each.speaker) + 3
@@ -108,18 +108,18 @@ def _picked(sentences: list[_Sentence], room: int) -> list[_Sentence]:
     return sorted(taken, key=lambda sentence: sentence.place)
 
 
-def _earlier(summary: str, room: int) -> list[_Sentence]:
+def _earlier(summary: str, room: int) -> list[_ScoredSentence]:
     """Of the summary before, the end that fits: it was made of the weightiest already, and what is older fades."""
-    kept: list[_Sentence] = []
+    kept: list[_ScoredSentence] = []
     for place, line in enumerate(reversed([line for line in summary.splitlines() if line.strip()])):
         if len(line) > room:
             break
         room -= len(line) + 1
-        kept.append(_Sentence(-1 - place, 0, "", line.strip(), 0.0))
+        kept.append(_ScoredSentence(-1 - place, 0, "", line.strip(), 0.0))
     return kept[::-1]
 
 
-def _joined(sentences: Sequence[_Sentence], between: str) -> str:
+def _joined(sentences: Sequence[_ScoredSentence], between: str) -> str:
     """The sentences as a text; who speaks stands before the first of several."""
     told: list[str] = []
     speaker = ""

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from picomem.values import dataclass
+from picomem.light_dataclass import dataclass
 
 _CONVERTED = re.compile(r"([-_](onnx|int8|uint8|fp16|quantized|q))+$")  # what a conversion adds to a name
 _PASSAGES = "Represent this sentence for searching relevant passages: "

@@ -2,17 +2,17 @@
 
 Two stand behind one protocol: `extractive.py`, which needs no model, and `language_model.py`, any model that
 pydantic-ai reaches. Which one it is, `choice.py` reads from the settings. A generator proposes and decides nothing:
-what becomes of a proposal is decided in `consolidation/review.py` and by the write gate.
+what becomes of a proposal is decided in `consolidation/proposal_checks.py` and by the write gate.
 """
 
 from __future__ import annotations
 
 from typing import Protocol
 
+from picomem.light_dataclass import dataclass
 from picomem.records.kinds import Kind, Origin
 from picomem.records.session import Role
 from picomem.records.spend import Spend
-from picomem.values import dataclass
 
 MOST_FACTS = 12
 MOST_INVALIDATED = 5
@@ -21,7 +21,7 @@ LONGEST_TIMELINE = 1_400  # characters; with its time it is within an episode's 
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PromptLine:
     """A message as a generator sees it: redacted, perhaps cut. `fresh` says that nothing was kept of it yet; the others
     are only to be summarised."""
 
@@ -45,7 +45,7 @@ class Material:
     """What a proposal is made from. `summarise_to` is the number of the last message that the summary shall stand for;
     0 where none is wanted. `summary` is the one before, of all messages before these. `day` is when it was said."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[PromptLine, ...]
     known: tuple[KnownMemory, ...] = ()
     summary: str = ""
     summary_origin: Origin = Origin.AGENT

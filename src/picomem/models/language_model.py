@@ -21,8 +21,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from picomem.errors import GeneratorFailed
-from picomem.models.answer import SCHEMA, again, instructions, prompt, read_answer
 from picomem.models.generator import Material, Proposal, Purse
+from picomem.models.prompt_and_reply import SCHEMA, again, instructions, prompt, read_answer
 from picomem.models.provider import ModelChoice
 from picomem.records.spend import Spend
 from picomem.text.tokens import count_tokens

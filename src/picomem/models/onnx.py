@@ -23,12 +23,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from picomem.errors import EmbedderFailed, InvalidInput
+from picomem.light_dataclass import dataclass
 from picomem.models.embedder import SENTENCE_MARKS, unit_rows
 from picomem.models.families import family_of
 from picomem.paths import is_folder, is_regular, open_regular, read_regular
 from picomem.settings import EmbedderSettings
 from picomem.text.terms import is_cjk
-from picomem.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

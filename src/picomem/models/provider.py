@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
+from picomem.light_dataclass import dataclass, fields
 from picomem.models.endpoint import checked_url
 from picomem.settings import Settings
-from picomem.values import dataclass, fields
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from picomem.errors import InvalidInput
-from picomem.notes.opening import RELATIVE
+from picomem.notes.safe_opening import RELATIVE
 
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)

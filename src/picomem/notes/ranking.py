@@ -14,13 +14,13 @@ from functools import cached_property
 
 from picomem.clock import Micros, parse_iso
 from picomem.errors import InvalidTime
+from picomem.light_dataclass import dataclass
 from picomem.recall.lexical_search import idf
 from picomem.recall.question import Question
 from picomem.records.note import PlacedSection
-from picomem.store.notes import named
+from picomem.store.note_rows import named
 from picomem.store.search import K1, SATURATION, B
 from picomem.text.terms import terms
-from picomem.values import dataclass
 
 NAME_WEIGHT = 2.0  # of a word in a heading or a file's name, beside one in the text
 SUBSTRING_SCORE = 0.4  # a string that occurs somewhere inside other words says little

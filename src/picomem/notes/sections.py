@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from picomem.records.note import Section
-from picomem.text.plain import plain
+from picomem.text.storable import plain
 
 LONGEST = 1_500  # characters of a section; as long as an episode may be
 HEADING_MOST = 200  # characters of the line of headings

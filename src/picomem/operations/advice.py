@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from picomem.operations.inert import inert
-from picomem.text.safe import one_line
-from picomem.values import fields, replace
+from picomem.light_dataclass import fields, replace
+from picomem.operations.inert_results import inert
+from picomem.text.inert_text import one_line
 
 LONGEST_SENTENCE = 2_000  # characters of an error or a warning, which may quote a long text
 _COMMAND = re.compile(r"`picomem ([a-z-]+)([^`]{0,200})`")

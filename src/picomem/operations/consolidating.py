@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from picomem.distillation import Consolidated
 from picomem.errors import GeneratorFailed
+from picomem.light_dataclass import asdict, dataclass
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.presentations import sessions as sessions_presentations
-from picomem.values import asdict, dataclass
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
-class Consolidate:
+class ConsolidateRequest:
     session: str = option(
         "the session's id, or the beginning of it (default: every session with something new)", "", positional=True
     )
@@ -74,7 +74,9 @@ class ConsolidateResult:
     sessions: list[ConsolidatedView]
 
 
-async def consolidate(engine: Engine, request: Consolidate, progress: Progressing | None = None) -> ConsolidateResult:
+async def consolidate(
+    engine: Engine, request: ConsolidateRequest, progress: Progressing | None = None
+) -> ConsolidateResult:
     """Take up into memory what is new in conversations with PicoBot: facts, a timeline entry, a summary.
 
     PicoBot does it by itself when a conversation is long enough, has had a few turns or rests. Without a SESSION every
@@ -83,7 +85,7 @@ async def consolidate(engine: Engine, request: Consolidate, progress: Progressin
     `picomem undo` takes it back.
     """
     from picomem import distillation
-    from picomem.models.choice import generator_of
+    from picomem.models.selection import generator_of
 
     generator = generator_of(engine.settings)
     if request.session:
@@ -149,7 +151,7 @@ OPERATIONS = (
     Operation(
         name="consolidate",
         group="use",
-        request=Consolidate,
+        request=ConsolidateRequest,
         result=ConsolidateResult,
         run=consolidate,
         present=sessions_presentations.consolidated,

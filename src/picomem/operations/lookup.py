@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
-from picomem.operations.fence import fenced, fenced_turn
+from picomem.light_dataclass import dataclass, field
+from picomem.operations.fenced_results import fenced, fenced_turn
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.presentations import lookup as lookup_presentations
@@ -13,14 +14,13 @@ from picomem.operations.times import moment
 from picomem.operations.views import HitView, hit_view
 from picomem.paths import named_path
 from picomem.records.kinds import Kind
-from picomem.values import dataclass, field
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
-class Memories:
+class MemoriesRequest:
     kind: str | None = option("only of this kind", None, choices=tuple(Kind), short="-t", tool="category")
     tag: str = option("only with this tag", "")
     project: str = option("only of this project, and what belongs to none", "")
@@ -37,7 +37,7 @@ class MemoriesResult:
     warnings: list[str] = field(default_factory=list)
 
 
-def memories(engine: Engine, request: Memories) -> MemoriesResult:
+def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
     """List what is remembered, the most important first."""
     from picomem.engine.upkeep import shown
 
@@ -60,7 +60,7 @@ def memories(engine: Engine, request: Memories) -> MemoriesResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Show:
+class ShowRequest:
     episode: str = option("the episode's id, or the beginning of it", positional=True)
 
 
@@ -84,7 +84,7 @@ class ShowResult:
     turns: list[TurnView]
 
 
-def show(engine: Engine, request: Show) -> ShowResult:
+def show(engine: Engine, request: ShowRequest) -> ShowResult:
     """Print the very messages behind an episode, from the transcript itself; or say that it is gone."""
     from picomem.recall.hits import episode_hit
 
@@ -98,7 +98,7 @@ def show(engine: Engine, request: Show) -> ShowResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class WhyRequest:
     id: str = option("a memory's key or id, a change's id, or an episode's id", positional=True)
     project: str = option("the project whose memory it is, where several have the key", "")
 
@@ -124,7 +124,7 @@ class WhyResult:
     explanation: str
 
 
-def why(engine: Engine, request: Why) -> WhyResult:
+def why(engine: Engine, request: WhyRequest) -> WhyResult:
     """Say why something was stored, merged or refused: what was decided, when, by whom, and from what."""
     found = engine.why(request.id, scope=engine.scope.narrowed(project=request.project))
     explanation = ""
@@ -157,7 +157,7 @@ def why(engine: Engine, request: Why) -> WhyResult:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class HistoryRequest:
     name: str = option("the memory's key or id", positional=True, tool="key")
     project: str = option("the project whose memory it is, where several have the key", "")
     as_of: str | None = option("only what was believed at this time", None)
@@ -169,7 +169,7 @@ class HistoryResult:
     versions: list[MemoryView]
 
 
-def history(engine: Engine, request: History) -> HistoryResult:
+def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
     """List every version of a memory: what was believed, from when to when, and when it was true."""
     now = engine.now()
     known = moment(request.as_of, now, engine.zone, end=True)
@@ -188,7 +188,7 @@ def history(engine: Engine, request: History) -> HistoryResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class TimelineRequest:
     since: int | str | None = option("not before: a date, or words like 30d", None)
     until: int | str | None = option("not after: a date, or words like yesterday", None)
     project: str = option("only this project", "")
@@ -204,7 +204,7 @@ class TimelineResult:
     warnings: list[str]
 
 
-def timeline(engine: Engine, request: Timeline) -> TimelineResult:
+def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     """List what was said, latest first, by project, session or time."""
     now = engine.now()
     damaged: list[str] = []
@@ -220,7 +220,7 @@ def timeline(engine: Engine, request: Timeline) -> TimelineResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class IndexRequest:
     budget: int | None = option("tokens at most (default 1500)", None)
     project: str = option("the page for this project", "")
     export: str = option("write it to this file as well, such as memory/MEMORY-INDEX.md", "", tool=None, path=True)
@@ -235,7 +235,7 @@ class IndexResult:
     left_out: int
 
 
-def index(engine: Engine, request: Index) -> IndexResult:
+def index(engine: Engine, request: IndexRequest) -> IndexResult:
     """Print the always-loaded index page: what an agent should know before anything is asked."""
     scope = engine.scope.narrowed(project=request.project)
     if request.export:
@@ -256,7 +256,7 @@ OPERATIONS = (
     Operation(
         name="memories",
         group="look",
-        request=Memories,
+        request=MemoriesRequest,
         result=MemoriesResult,
         run=memories,
         present=lookup_presentations.memories,
@@ -271,7 +271,7 @@ OPERATIONS = (
     Operation(
         name="show",
         group="look",
-        request=Show,
+        request=ShowRequest,
         result=ShowResult,
         run=show,
         present=lookup_presentations.episode,
@@ -289,7 +289,7 @@ OPERATIONS = (
     Operation(
         name="why",
         group="look",
-        request=Why,
+        request=WhyRequest,
         result=WhyResult,
         run=why,
         present=lookup_presentations.reasons,
@@ -317,7 +317,7 @@ OPERATIONS = (
     Operation(
         name="history",
         group="look",
-        request=History,
+        request=HistoryRequest,
         result=HistoryResult,
         run=history,
         present=lookup_presentations.versions,
@@ -334,7 +334,7 @@ OPERATIONS = (
     Operation(
         name="timeline",
         group="look",
-        request=Timeline,
+        request=TimelineRequest,
         result=TimelineResult,
         run=timeline,
         present=lookup_presentations.timeline,
@@ -349,7 +349,7 @@ OPERATIONS = (
     Operation(
         name="index",
         group="use",
-        request=Index,
+        request=IndexRequest,
         result=IndexResult,
         run=index,
         present=lookup_presentations.index_page,

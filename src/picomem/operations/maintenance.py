@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, NotFound, StoreError
-from picomem.memory.status import Status as StoreStatus
+from picomem.light_dataclass import asdict, dataclass, field
+from picomem.memory.store_status import Status as StoreStatus
 from picomem.operations.memory_views import ChangeView, change_view, damage_warnings
 from picomem.operations.operation import MOST_ROWS, Operation, Progressing, option
 from picomem.operations.presentations import maintenance as maintenance_presentations
 from picomem.operations.presentations import remembering as remembering_presentations
 from picomem.paths import named_path, status_of
-from picomem.values import asdict, dataclass, field
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
-class Ingest:
+class IngestRequest:
     paths: tuple[str, ...] = option(
         "files or folders (default: where the agents keep theirs)", positional=True, many=True, tool=None, path=True
     )
@@ -55,13 +55,13 @@ class IngestResult:
     places: list[str]
 
 
-def ingest(engine: Engine, request: Ingest, progress: Progressing | None = None) -> IngestResult:
+def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None = None) -> IngestResult:
     """Read what is new in the transcripts of Claude Code, Codex, OpenClaw and others into memory.
 
     What people asked to be remembered becomes memories, if it passes the gate; what they said in passing and will
     probably last becomes candidates (see `review`); `undo` takes those of one ingest back.
     """
-    from picomem.ingest.places import default_places
+    from picomem.ingest.discovery import default_places
 
     places = request.paths or default_places(Path.home(), os.environ)
     report = engine.ingest(
@@ -85,7 +85,7 @@ def _is_missing(path: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Withhold:
+class WithholdRequest:
     session: str = option("the session's id, or the beginning of it", positional=True)
     release: bool = option("let it be handed out again", False)
 
@@ -96,13 +96,13 @@ class WithholdResult:
     released: bool
 
 
-def withhold(engine: Engine, request: Withhold) -> WithholdResult:
+def withhold(engine: Engine, request: WithholdRequest) -> WithholdResult:
     """Keep a past session from being handed out by recall, timeline, show or why; or release it again."""
     return WithholdResult(engine.withhold(request.session, release=request.release), request.release)
 
 
 @dataclass(frozen=True, slots=True)
-class Migrate:
+class MigrateRequest:
     paths: tuple[str, ...] = option("Markdown files, or folders of them", positional=True, many=True, path=True)
 
 
@@ -126,7 +126,7 @@ class MigrateResult:
     left_out: list[str]
 
 
-def migrate(engine: Engine, request: Migrate) -> MigrateResult:
+def migrate(engine: Engine, request: MigrateRequest) -> MigrateResult:
     """Take the entries of Markdown memory (MEMORY.md, memory/*.md) over as typed memories, through the gate."""
     if not request.paths:
         raise InvalidInput("Name a Markdown file or a folder: picomem migrate MEMORY.md")
@@ -151,7 +151,7 @@ def migrate(engine: Engine, request: Migrate) -> MigrateResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Scrub:
+class ScrubRequest:
     dry_run: bool = option("only say what would be redacted", False)
 
 
@@ -169,7 +169,7 @@ class ScrubResult:
     unfinished: str
 
 
-def scrub(engine: Engine, request: Scrub) -> ScrubResult:
+def scrub(engine: Engine, request: ScrubRequest) -> ScrubResult:
     """Redact secrets in what is stored already, with the rules of today."""
     done = engine.scrub(dry_run=request.dry_run)
     return ScrubResult(
@@ -178,7 +178,7 @@ def scrub(engine: Engine, request: Scrub) -> ScrubResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Embed:
+class EmbedRequest:
     afresh: bool = option("make all vectors of the embedder anew, not only those that are missing", False)
 
 
@@ -192,7 +192,7 @@ class EmbedResult:
     removed: int
 
 
-def embed(engine: Engine, request: Embed, progress: Progressing | None = None) -> EmbedResult:
+def embed(engine: Engine, request: EmbedRequest, progress: Progressing | None = None) -> EmbedResult:
     """Make the vectors that are missing: after the embedder was changed, or where it failed.
 
     Recall works meanwhile with those that are there. Vectors of other models are removed at the end, when none of
@@ -202,17 +202,17 @@ def embed(engine: Engine, request: Embed, progress: Progressing | None = None) -
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class StatusRequest:
     pass
 
 
-def status(engine: Engine, _request: Status) -> StoreStatus:
+def status(engine: Engine, _request: StatusRequest) -> StoreStatus:
     """Say what is in the store: memories by kind, episodes, transcripts, decisions, size."""
     return engine.status()
 
 
 @dataclass(frozen=True, slots=True)
-class Doctor:
+class DoctorRequest:
     repair: bool = option("rebuild what is derived", False)
 
 
@@ -235,7 +235,7 @@ class DoctorResult:
     warnings: list[str] = field(default_factory=list)
 
 
-def doctor(engine: Engine, request: Doctor) -> DoctorResult:
+def doctor(engine: Engine, request: DoctorRequest) -> DoctorResult:
     """Check the file, every row and what is derived from them; with --repair, rebuild what is derived."""
     found = engine.doctor(repair=request.repair)
     findings = [FindingView(each.check, each.problem, each.repaired) for each in found.findings]
@@ -243,7 +243,7 @@ def doctor(engine: Engine, request: Doctor) -> DoctorResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class AuditRequest:
     limit: int = option("changes at most", 20, short="-n", least=1, most=MOST_ROWS)
 
 
@@ -257,7 +257,7 @@ class AuditResult:
     warnings: list[str] = field(default_factory=list)
 
 
-def audit(engine: Engine, request: Audit) -> AuditResult:
+def audit(engine: Engine, request: AuditRequest) -> AuditResult:
     """Account for what memory keeps: how often it added, merged and refused, and why it decided so lately.
 
     To take something back, `changes` lists the same decisions by memory or run, with the ids that `undo` takes.
@@ -268,7 +268,7 @@ def audit(engine: Engine, request: Audit) -> AuditResult:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexStatus:
+class IndexStatusRequest:
     project: str = option("the page for this project", "")
 
 
@@ -284,7 +284,7 @@ class IndexStatusResult:
     episodes: int
 
 
-def index_status(engine: Engine, request: IndexStatus) -> IndexStatusResult:
+def index_status(engine: Engine, request: IndexStatusRequest) -> IndexStatusResult:
     """Say how full the always-loaded index page is and how much memory stands behind it."""
     page = engine.index(scope=engine.scope.narrowed(project=request.project))
     known = engine.status()
@@ -299,7 +299,7 @@ OPERATIONS = (
     Operation(
         name="ingest",
         group="use",
-        request=Ingest,
+        request=IngestRequest,
         result=IngestResult,
         run=ingest,
         present=maintenance_presentations.ingested,
@@ -318,7 +318,7 @@ OPERATIONS = (
     Operation(
         name="withhold",
         group="erase",
-        request=Withhold,
+        request=WithholdRequest,
         result=WithholdResult,
         run=withhold,
         present=maintenance_presentations.withheld,
@@ -330,7 +330,7 @@ OPERATIONS = (
     Operation(
         name="migrate",
         group="maintain",
-        request=Migrate,
+        request=MigrateRequest,
         result=MigrateResult,
         run=migrate,
         present=maintenance_presentations.migrated,
@@ -345,7 +345,7 @@ OPERATIONS = (
     Operation(
         name="scrub",
         group="erase",
-        request=Scrub,
+        request=ScrubRequest,
         result=ScrubResult,
         run=scrub,
         present=maintenance_presentations.scrubbed,
@@ -359,7 +359,7 @@ OPERATIONS = (
     Operation(
         name="embed",
         group="maintain",
-        request=Embed,
+        request=EmbedRequest,
         result=EmbedResult,
         run=embed,
         present=maintenance_presentations.embedded,
@@ -372,7 +372,7 @@ OPERATIONS = (
     Operation(
         name="status",
         group="look",
-        request=Status,
+        request=StatusRequest,
         result=StoreStatus,
         run=status,
         present=maintenance_presentations.status,
@@ -385,7 +385,7 @@ OPERATIONS = (
     Operation(
         name="doctor",
         group="maintain",
-        request=Doctor,
+        request=DoctorRequest,
         result=DoctorResult,
         run=doctor,
         present=maintenance_presentations.checked,
@@ -400,7 +400,7 @@ OPERATIONS = (
     Operation(
         name="audit",
         group="maintain",
-        request=Audit,
+        request=AuditRequest,
         result=AuditResult,
         run=audit,
         present=remembering_presentations.audit,
@@ -417,7 +417,7 @@ OPERATIONS = (
     Operation(
         name="index-status",
         group="maintain",
-        request=IndexStatus,
+        request=IndexStatusRequest,
         result=IndexStatusResult,
         run=index_status,
         present=maintenance_presentations.index_status,

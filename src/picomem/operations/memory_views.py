@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from picomem.clock import Micros, iso
+from picomem.light_dataclass import dataclass
 from picomem.operations.views import iso_or_none
 from picomem.records.memory import Change, Memory
-from picomem.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, NotFound, StoreError
-from picomem.operations.fence import fenced, fenced_turn
+from picomem.light_dataclass import dataclass
+from picomem.operations.fenced_results import fenced, fenced_turn
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentations import notes as notes_presentations
 from picomem.records.kinds import Origin
-from picomem.values import dataclass
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
-    from picomem.notes.notes import NoteHit
+    from picomem.notes.note_search import NoteHit
     from picomem.records.hit import Hit
 
 _MOST_RESULTS = 50
@@ -22,7 +22,7 @@ _NO_WIKI = "There is no wiki here; the corpora are memory (the notes) and sessio
 
 
 @dataclass(frozen=True, slots=True)
-class SearchNotes:
+class SearchNotesRequest:
     query: str = option("the question, in any words", positional=True, free_text=True)
     max_results: int = option(
         f"results at most, up to {_MOST_RESULTS}", 6, short="-n", tool="maxResults", least=1, most=_MOST_RESULTS
@@ -60,7 +60,7 @@ class SearchNotesResult:
     warning: str
 
 
-def search_notes(engine: Engine, request: SearchNotes) -> SearchNotesResult:
+def search_notes(engine: Engine, request: SearchNotesRequest) -> SearchNotesResult:
     """Search the Markdown notes of the configured workspaces: MEMORY.md, memory/**/*.md and extra paths.
 
     Ask memory_recall first; this is for what is written in notes only. Changed files are read before it answers.
@@ -93,7 +93,7 @@ def search_notes(engine: Engine, request: SearchNotes) -> SearchNotesResult:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadNote:
+class ReadNoteRequest:
     path: str = option("the note's path, as memory_search gives it", positional=True)
     first_line: int = option("the line at which to begin, from 1", 1, tool="from", least=1)
     lines: int | None = option("lines at most (default: as many as one call gives)", None, least=1)
@@ -116,7 +116,7 @@ class ReadNoteResult:
     origin: str
 
 
-def read_note(engine: Engine, request: ReadNote) -> ReadNoteResult:
+def read_note(engine: Engine, request: ReadNoteRequest) -> ReadNoteResult:
     """Read lines of a note, from the file itself, by the path that memory_search gives."""
     try:
         if request.corpus == "wiki":
@@ -190,7 +190,7 @@ OPERATIONS = (
     Operation(
         name="search-notes",
         group="use",
-        request=SearchNotes,
+        request=SearchNotesRequest,
         result=SearchNotesResult,
         run=search_notes,
         present=notes_presentations.found_notes,
@@ -204,7 +204,7 @@ OPERATIONS = (
     Operation(
         name="read-note",
         group="use",
-        request=ReadNote,
+        request=ReadNoteRequest,
         result=ReadNoteResult,
         run=read_note,
         present=notes_presentations.note_lines,

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from picomem.errors import InvalidInput
-from picomem.values import MISSING, dataclass, field, fields, replace
+from picomem.light_dataclass import MISSING, dataclass, field, fields, replace
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -142,7 +142,7 @@ class Operation:
 
     def presentation(self, result: Any) -> Presentation:
         """How people see the result, on whatever surface. Its texts are made inert first."""
-        from picomem.operations.inert import inert
+        from picomem.operations.inert_results import inert
 
         return self.present(inert(result))
 
@@ -196,7 +196,7 @@ class Operation:
     def _note_answer(self, engine: Engine, result: Any) -> None:
         """Know the result again, in whatever form the surface hands it to an agent."""
         if engine.caller.is_agent:
-            from picomem.operations.answers import note_answer
+            from picomem.operations.given_answers import note_answer
 
             note_answer(engine, self, result)
 

@@ -7,7 +7,7 @@ a warning; how wide, in which colour and with which marks is for those who rende
 
 from __future__ import annotations
 
-from picomem.values import dataclass
+from picomem.light_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PresentedEntry:
     """One of the things that the result holds: a heading, and what is said of it. `number` counts from 1; 0: none."""
 
     heading: str
@@ -64,7 +64,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
-Block = Sentence | Heading | Entry | Fields | Table | Text | Verbatim
+Block = Sentence | Heading | PresentedEntry | Fields | Table | Text | Verbatim
 
 
 @dataclass(frozen=True, slots=True)

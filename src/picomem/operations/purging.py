@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from picomem.erasure.purge import in_words
 from picomem.errors import InvalidInput, StoreError
+from picomem.light_dataclass import dataclass, replace
 from picomem.operations.operation import ChatCommand, Confirmation, Operation, option
 from picomem.operations.presentations import purging as purging_presentations
-from picomem.values import dataclass, replace
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -18,7 +18,7 @@ NOTES = "Notes are your own files and are not touched."
 
 
 @dataclass(frozen=True, slots=True)
-class Purge:
+class PurgeRequest:
     session: str = option("a session: its id, or the beginning of it", "")
     older_than: int | None = option("what was said more than so many days ago", None, least=1, most=1_000_000)
     everything: bool = option("all that the user has (--user says whose)", False)
@@ -80,7 +80,7 @@ class PurgeResult:
     explanation: str
 
 
-def purge(engine: Engine, request: Purge) -> PurgeResult:
+def purge(engine: Engine, request: PurgeRequest) -> PurgeResult:
     """Erase for good a session, what is old, or everything; with all that was made of it, and no trace in the files.
 
     Without a choice it finishes a purge that was interrupted. It asks first; --yes answers.
@@ -101,7 +101,7 @@ def purge(engine: Engine, request: Purge) -> PurgeResult:
     )
 
 
-def _chosen(request: Purge) -> bool:
+def _chosen(request: PurgeRequest) -> bool:
     """Whether the request says what to erase; one that does not finishes what was begun, which needs no second yes."""
     return bool(request.session) or request.older_than is not None or request.everything
 
@@ -154,7 +154,7 @@ OPERATIONS = (
     Operation(
         name="purge",
         group="erase",
-        request=Purge,
+        request=PurgeRequest,
         result=PurgeResult,
         run=purge,
         present=purging_presentations.purge,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
-from picomem.operations.fence import fenced, fenced_turn
+from picomem.light_dataclass import dataclass
+from picomem.operations.fenced_results import fenced, fenced_turn
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.presentations import recalling as recalling_presentations
 from picomem.operations.presentations.wording import plural
 from picomem.operations.times import instant, moment, window
 from picomem.operations.views import AnswerView, answer_view
 from picomem.records.kinds import Kind, Priority
-from picomem.values import dataclass
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -22,7 +22,7 @@ _CATEGORIES = (*Kind, "knowledge", "timeline")
 
 
 @dataclass(frozen=True, slots=True)
-class Recall:
+class RecallRequest:
     query: str = option("the question, in any words", positional=True, free_text=True)
     kind: tuple[str, ...] = option(
         "only memories of this kind; repeatable", choices=_CATEGORIES, short="-t", tool="category", many=True
@@ -47,7 +47,7 @@ class Recall:
     now: str | None = option("when the question is asked, for “yesterday” (default now)", None, tool=None)
 
 
-def recall(engine: Engine, request: Recall) -> AnswerView:
+def recall(engine: Engine, request: RecallRequest) -> AnswerView:
     """Search long-term memory and past sessions for what is known about a question.
 
     Returns scored entries within a token budget, pointers into past sessions, which ways of searching answered, and
@@ -121,7 +121,7 @@ OPERATIONS = (
     Operation(
         name="recall",
         group="use",
-        request=Recall,
+        request=RecallRequest,
         result=AnswerView,
         run=recall,
         present=recalling_presentations.answer,

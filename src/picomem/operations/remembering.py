@@ -6,12 +6,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, StoreError
+from picomem.light_dataclass import dataclass
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import ChatCommand, Operation, ToolWording, option
 from picomem.operations.presentations import remembering as remembering_presentations
 from picomem.operations.times import moment
 from picomem.records.kinds import Kind, Origin, Priority
-from picomem.values import dataclass
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -36,7 +36,7 @@ _ORIGIN = ToolWording(
 
 
 @dataclass(frozen=True, slots=True)
-class Remember:
+class RememberRequest:
     content: str = option("what to remember, one statement", positional=True, free_text=True)
     key: str = option(
         "its name: lower-case letters, digits, underscores; made from the text if left out", "", short="-k"
@@ -66,7 +66,7 @@ class RememberResult:
     memory: MemoryView
 
 
-def remember(engine: Engine, request: Remember) -> RememberResult:
+def remember(engine: Engine, request: RememberRequest) -> RememberResult:
     """Store a fact, preference, instruction, decision, project state or insight in long-term memory.
 
     It is redacted, judged by the write gate and matched with what is known; near duplicates are merged and a known
@@ -101,7 +101,7 @@ def remember(engine: Engine, request: Remember) -> RememberResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Revise:
+class ReviseRequest:
     name: str = option("the memory's key or id", positional=True, tool="key")
     content: str | None = option("what it shall say", None, positional=True, free_text=True)
     since: str | None = option("since when it is so, as 2026-05-03 or “last week” (default now)", None)
@@ -126,7 +126,7 @@ class ReviseResult:
     memory: MemoryView
 
 
-def revise(engine: Engine, request: Revise) -> ReviseResult:
+def revise(engine: Engine, request: ReviseRequest) -> ReviseResult:
     """Replace what is believed of a memory by a new version; the old one is kept, and can be asked for by date."""
     if request.pin and request.unpin:
         raise InvalidInput("Give pin or unpin, not both.")
@@ -150,7 +150,7 @@ def revise(engine: Engine, request: Revise) -> ReviseResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Forget:
+class ForgetRequest:
     name: str = option("the memory's key or id", positional=True, tool="key")
     project: str = option("the project whose memory it is, where several have the key", "")
     reason: str = option("why", "", short="-m")
@@ -164,7 +164,7 @@ class ForgetResult:
     change: ChangeView
 
 
-def forget(engine: Engine, request: Forget) -> ForgetResult:
+def forget(engine: Engine, request: ForgetRequest) -> ForgetResult:
     """Archive a memory that is outdated, wrong or no longer wanted; `history` still shows it."""
     scope = engine.scope.narrowed(project=request.project)
     change = engine.forget(request.name, reason=request.reason, scope=scope)
@@ -181,7 +181,7 @@ OPERATIONS = (
     Operation(
         name="remember",
         group="use",
-        request=Remember,
+        request=RememberRequest,
         result=RememberResult,
         run=remember,
         present=remembering_presentations.remembered,
@@ -197,7 +197,7 @@ OPERATIONS = (
     Operation(
         name="revise",
         group="correct",
-        request=Revise,
+        request=ReviseRequest,
         result=ReviseResult,
         run=revise,
         present=remembering_presentations.revised,
@@ -210,7 +210,7 @@ OPERATIONS = (
     Operation(
         name="forget",
         group="correct",
-        request=Forget,
+        request=ForgetRequest,
         result=ForgetResult,
         run=forget,
         present=remembering_presentations.forgotten,

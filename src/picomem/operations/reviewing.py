@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.errors import Forbidden, InvalidInput
-from picomem.memory.reviewing import Verdict
+from picomem.light_dataclass import dataclass
+from picomem.memory.review_items import ReviewVerdict
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.presentations import reviewing as reviewing_presentations
-from picomem.values import dataclass
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class ReviewRequest:
     name: str = option("the memory to decide on: its key or id; left out, what waits is listed", "", positional=True)
-    verdict: str | None = option("what becomes of it", None, choices=tuple(Verdict), positional=True)
+    verdict: str | None = option("what becomes of it", None, choices=tuple(ReviewVerdict), positional=True)
     other: str = option("the other statement of the pair, where it is in several", "")
     limit: int = option("entries at most", 20, short="-n", least=1, most=MOST_ROWS)
 
@@ -42,21 +42,21 @@ class ReviewResult:
     key: str
 
 
-def review(engine: Engine, request: Review) -> ReviewResult:
+def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
     """List what waits for a decision, or decide: candidates, and statements that may contradict each other.
 
     keep confirms a candidate, or keeps both of a pair; supersede archives the older of a pair, and merge does so
     because the newer says the same; discard archives the candidate, or the newer of a pair. Each is one change that
     `undo` takes back.
     """
-    from picomem.engine.reviewing import decide_on, to_review
+    from picomem.engine.review import decide_on, to_review
 
     if bool(request.name) != bool(request.verdict):
         raise InvalidInput("Give a memory and what becomes of it: keep, merge, supersede or discard.")
     if request.verdict:
         if engine.caller.is_agent:
             raise Forbidden("A person decides on what waits; ask them to run `picomem review` in a terminal.")
-        change, key = decide_on(engine, request.name, Verdict(request.verdict), request.other)
+        change, key = decide_on(engine, request.name, ReviewVerdict(request.verdict), request.other)
         return ReviewResult([], 0, change_view(change, key), key)
     found = to_review(engine)
     now = engine.now()
@@ -81,7 +81,7 @@ OPERATIONS = (
     Operation(
         name="review",
         group="correct",
-        request=Review,
+        request=ReviewRequest,
         result=ReviewResult,
         run=review,
         present=reviewing_presentations.reviewed,

@@ -23,12 +23,12 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from pydantic_core import ErrorDetails
 
 from picomem.errors import InvalidInput
-from picomem.operations.fence import fenced, fenced_turn
+from picomem.light_dataclass import MISSING, dataclass, replace
+from picomem.light_dataclass import field as value_field
+from picomem.operations.fenced_results import fenced, fenced_turn
 from picomem.operations.operation import AS_DECLARED, Operation, ToolWording, options
 from picomem.operations.views import jsonable
 from picomem.records.kinds import Origin
-from picomem.values import MISSING, dataclass, replace
-from picomem.values import field as value_field
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}

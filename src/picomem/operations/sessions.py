@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
-from picomem.operations.fence import fenced_turn
+from picomem.light_dataclass import dataclass
+from picomem.operations.fenced_results import fenced_turn
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.presentations import sessions as sessions_presentations
 from picomem.operations.views import iso_or_none
 from picomem.paths import named_path
 from picomem.records.session import Channel, Message, Session
-from picomem.values import dataclass
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
-class Sessions:
+class SessionsRequest:
     channel: str | None = option("only from this channel", None, choices=tuple(Channel))
     archived: bool = option("the archived ones instead", False)
     limit: int = option("sessions at most", 20, short="-n", least=1, most=MOST_ROWS)
@@ -59,7 +59,7 @@ class SessionsResult:
     damaged: list[str]
 
 
-def sessions(engine: Engine, request: Sessions) -> SessionsResult:
+def sessions(engine: Engine, request: SessionsRequest) -> SessionsResult:
     """List conversations with PicoBot, the one that was active last first."""
     page = engine.sessions().page(
         channel=request.channel or "", archived=request.archived, limit=request.limit, cursor=request.cursor
@@ -69,7 +69,7 @@ def sessions(engine: Engine, request: Sessions) -> SessionsResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Messages:
+class MessagesRequest:
     session: str = option("the session's id, or the beginning of it", positional=True)
     last: int = option("messages at most, from the end", 50, short="-n", least=1, most=MOST_ROWS)
     after: int = option("only those behind the message of this number", 0, least=0)
@@ -104,7 +104,7 @@ class MessagesResult:
     damaged: list[int]
 
 
-def messages(engine: Engine, request: Messages) -> MessagesResult:
+def messages(engine: Engine, request: MessagesRequest) -> MessagesResult:
     """Print the messages of a conversation with PicoBot, tool calls and their results too."""
     log = engine.sessions()
     session = log.get(request.session)
@@ -121,13 +121,13 @@ class SessionResult:
 
 
 @dataclass(frozen=True, slots=True)
-class BeginSession:
+class BeginSessionRequest:
     title: str = option("its title (default: the beginning of the first message)", "")
     channel: str = option("where it takes place", Channel.TUI.value, choices=tuple(Channel))
     channel_id: str = option("what the channel calls it; one that is known by that name goes on", "")
 
 
-def begin_session(engine: Engine, request: BeginSession) -> SessionResult:
+def begin_session(engine: Engine, request: BeginSessionRequest) -> SessionResult:
     """Begin a conversation with PicoBot, or find the one that a channel calls so.
 
     A conversation also begins by itself, with the first message of a chat.
@@ -142,39 +142,39 @@ def begin_session(engine: Engine, request: BeginSession) -> SessionResult:
 
 
 @dataclass(frozen=True, slots=True)
-class RenameSession:
+class RenameSessionRequest:
     session: str = option("the session's id, or the beginning of it", positional=True)
     title: str = option("its new title", positional=True, free_text=True)
 
 
-def rename_session(engine: Engine, request: RenameSession) -> SessionResult:
+def rename_session(engine: Engine, request: RenameSessionRequest) -> SessionResult:
     """Give a conversation with PicoBot another title."""
     return SessionResult(_session_view(engine.sessions().rename(request.session, request.title)))
 
 
 @dataclass(frozen=True, slots=True)
-class ArchiveSession:
+class ArchiveSessionRequest:
     session: str = option("the session's id, or the beginning of it", positional=True)
 
 
-def archive_session(engine: Engine, request: ArchiveSession) -> SessionResult:
+def archive_session(engine: Engine, request: ArchiveSessionRequest) -> SessionResult:
     """Take a conversation with PicoBot out of the list; nothing of it is lost, and a new message brings it back."""
     return SessionResult(_session_view(engine.sessions().archive(request.session)))
 
 
 @dataclass(frozen=True, slots=True)
-class ForkSession:
+class ForkSessionRequest:
     session: str = option("the session's id, or the beginning of it", positional=True)
     at: int = option("the number of the last message that the new conversation has", positional=True, least=1)
 
 
-def fork_session(engine: Engine, request: ForkSession) -> SessionResult:
+def fork_session(engine: Engine, request: ForkSessionRequest) -> SessionResult:
     """Begin a new conversation with the messages of another one up to a number; the other one stays as it is."""
     return SessionResult(_session_view(engine.sessions().fork(request.session, request.at)))
 
 
 @dataclass(frozen=True, slots=True)
-class ImportSessions:
+class ImportSessionsRequest:
     path: str = option("the sessions.json file", positional=True, path=True)
 
 
@@ -190,7 +190,7 @@ class ImportSessionsResult:
     skipped: dict[str, int]
 
 
-def import_sessions(engine: Engine, request: ImportSessions) -> ImportSessionsResult:
+def import_sessions(engine: Engine, request: ImportSessionsRequest) -> ImportSessionsResult:
     """Take over the conversations of a PicoBot sessions.json, each for its own user.
 
     What is there already is not taken twice. The file stays as it is; one in the data directory is taken over at start
@@ -237,7 +237,7 @@ OPERATIONS = (
     Operation(
         name="sessions",
         group="look",
-        request=Sessions,
+        request=SessionsRequest,
         result=SessionsResult,
         run=sessions,
         present=sessions_presentations.sessions,
@@ -255,7 +255,7 @@ OPERATIONS = (
     Operation(
         name="messages",
         group="look",
-        request=Messages,
+        request=MessagesRequest,
         result=MessagesResult,
         run=messages,
         present=sessions_presentations.messages,
@@ -270,7 +270,7 @@ OPERATIONS = (
     Operation(
         name="begin-session",
         group="use",
-        request=BeginSession,
+        request=BeginSessionRequest,
         result=SessionResult,
         run=begin_session,
         present=sessions_presentations.session,
@@ -282,7 +282,7 @@ OPERATIONS = (
     Operation(
         name="rename-session",
         group="use",
-        request=RenameSession,
+        request=RenameSessionRequest,
         result=SessionResult,
         run=rename_session,
         present=sessions_presentations.session,
@@ -304,7 +304,7 @@ OPERATIONS = (
     Operation(
         name="archive-session",
         group="use",
-        request=ArchiveSession,
+        request=ArchiveSessionRequest,
         result=SessionResult,
         run=archive_session,
         present=sessions_presentations.session,
@@ -324,7 +324,7 @@ OPERATIONS = (
     Operation(
         name="fork-session",
         group="use",
-        request=ForkSession,
+        request=ForkSessionRequest,
         result=SessionResult,
         run=fork_session,
         present=sessions_presentations.session,
@@ -347,7 +347,7 @@ OPERATIONS = (
     Operation(
         name="import-sessions",
         group="maintain",
-        request=ImportSessions,
+        request=ImportSessionsRequest,
         result=ImportSessionsResult,
         run=import_sessions,
         present=sessions_presentations.imported,

@@ -7,7 +7,7 @@ from datetime import tzinfo
 
 from picomem.clock import Micros, parse_iso, to_datetime
 from picomem.errors import InvalidTime
-from picomem.recall.temporal.parsing import Window, parse_window
+from picomem.recall.temporal.parsing import ParsedWindow, parse_window
 
 _LONGEST_MOMENT = 16  # characters of a moment in milliseconds
 _LAST_MOMENT = 10**_LONGEST_MOMENT
@@ -35,6 +35,6 @@ def instant(given: int | str | None, now: Micros, zone: tzinfo) -> Micros | None
     return found if found is None or found == moment(given, now, zone) else found - 1
 
 
-def window(given: str | None, now: Micros, zone: tzinfo) -> Window | None:
+def window(given: str | None, now: Micros, zone: tzinfo) -> ParsedWindow | None:
     """A span of time in words: "30d", "last week", "2026-05"; None for nothing."""
     return parse_window(given, now, zone) if given else None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
+from picomem.light_dataclass import dataclass, field
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.presentations import remembering as remembering_presentations
-from picomem.values import dataclass, field
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine

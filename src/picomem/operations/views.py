@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from picomem.clock import Micros, iso
+from picomem.light_dataclass import asdict, dataclass
 from picomem.records.hit import Answer, Hit
-from picomem.values import asdict, dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What an agent asks memory to store, with the origin that its words have; for those who serve agents.
 
-Whatever the request claims, it is weighed against what the agent has in its sight (`consolidation/review.py`,
+Whatever the request claims, it is weighed against what the agent has in its sight (`consolidation/proposal_checks.py`,
 `Spoken`).
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from picomem.consolidation.review import Spoken
+from picomem.consolidation.proposal_checks import Spoken
 from picomem.errors import PicomemError
-from picomem.operations.remembering import Forget, Remember, Revise
+from picomem.light_dataclass import replace
+from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest
 from picomem.records.kinds import Origin
-from picomem.values import replace
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -26,12 +26,16 @@ def vouched(request: Any, spoken: Spoken | None, engine: Engine) -> tuple[Any, s
     Why a thing matters, changes or is to be forgotten is the agent's own remark: where the user has not stated the
     remark, the remark goes.
     """
-    if isinstance(request, Remember) and request.pinned:
+    if isinstance(request, RememberRequest) and request.pinned:
         request, note = vouched(replace(request, pinned=False), spoken, engine)
         return request, f"{note} (not pinned: only the user pins a memory)"
-    if spoken is not None and isinstance(request, (Revise, Forget)) and request.reason:
+    if spoken is not None and isinstance(request, (ReviseRequest, ForgetRequest)) and request.reason:
         request = request if spoken.origin_of(request.reason).trusted else replace(request, reason="")
-    if spoken is None or not isinstance(request, (Remember, Revise)) or not Origin(request.origin).trusted:
+    if (
+        spoken is None
+        or not isinstance(request, (RememberRequest, ReviseRequest))
+        or not Origin(request.origin).trusted
+    ):
         return request, ""
     origin = _origin(request, spoken, _known(engine, request))
     if not origin.trusted:
@@ -39,27 +43,27 @@ def vouched(request: Any, spoken: Spoken | None, engine: Engine) -> tuple[Any, s
             f" (untrusted text was read, and the user has not stated this, so its origin is {origin})"
         )
     if request.context and not spoken.origin_of(request.context).trusted:
-        left = "" if isinstance(request, Remember) else None
+        left = "" if isinstance(request, RememberRequest) else None
         note = " (without its context: untrusted text was read, and the user has not stated that)"
         return replace(request, context=left), note
     return request, ""
 
 
-def _origin(request: Remember | Revise, spoken: Spoken, known: str) -> Origin:
+def _origin(request: RememberRequest | ReviseRequest, spoken: Spoken, known: str) -> Origin:
     content = request.content or ""
     origin = spoken.origin_of(content)
     if known and not origin.trusted:
         origin = spoken.origin_of(content, known)
     named = [*(request.tags or ()), request.project]
-    if isinstance(request, Remember):
+    if isinstance(request, RememberRequest):
         named += [request.key, *request.related_to]
     names = " ".join(named).replace("_", " ")
     return spoken.origin_of_words(names, known) if origin.trusted else origin
 
 
-def _known(engine: Engine, request: Remember | Revise) -> str:
+def _known(engine: Engine, request: RememberRequest | ReviseRequest) -> str:
     """The memory that the request is to replace, if somebody trusted stands behind it."""
-    name = request.key if isinstance(request, Remember) else request.name
+    name = request.key if isinstance(request, RememberRequest) else request.name
     if not name:
         return ""
     with suppress(PicomemError):

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 
+from picomem.light_dataclass import replace
 from picomem.models.classifier import Judged, load
 from picomem.policy.requests import Candidate, find_requests, kind_of, own_sentences, statement
 from picomem.policy.sentence_signals import observe
 from picomem.records.kinds import Kind
-from picomem.text.keys import suggest_key
+from picomem.text.memory_keys import suggest_key
 from picomem.text.terms import STOP_WORDS, is_cjk, terms
-from picomem.values import replace
 
 # Chosen from the validation (`python -m training --validate`), not from the sets that measure.
 LEAST = 0.85  # of what is kept: a wrong candidate costs more than one that is missed

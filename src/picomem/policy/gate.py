@@ -11,7 +11,7 @@ Two rings of checks:
   (`injection`).
 - What a proposer (a model, a consolidation, a hook) may not store unasked (`chaff`).
 
-What picomem printed is known by the shapes of `_PRINTED`, which follow the index page (`memory/index.py`), the
+What picomem printed is known by the shapes of `_PRINTED`, which follow the index page (`memory/index_page.py`), the
 replies of the operations (`operations/`) and the texts of the command line (`cli/text.py`); a test holds real
 ones against them. What was handed out lately is known by its words as well.
 """
@@ -22,14 +22,14 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable
 
+from picomem.light_dataclass import dataclass
 from picomem.policy.injection import is_hijack, looks_like_instruction
 from picomem.policy.low_value import chaff
+from picomem.policy.pattern_tables import any_of, matches, table, visible
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
-from picomem.policy.shapes import any_of, matches, table, visible
 from picomem.policy.worth import doubts_of
 from picomem.records.kinds import Kind, Origin
 from picomem.text.terms import terms
-from picomem.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

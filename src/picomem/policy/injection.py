@@ -16,7 +16,7 @@ import binascii
 import re
 import unicodedata
 
-from picomem.policy.shapes import any_of, matches, table, visible
+from picomem.policy.pattern_tables import any_of, matches, table, visible
 
 _MOST_READ = 40_000  # characters
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 
-from picomem.values import dataclass
+from picomem.light_dataclass import dataclass
 
 Span = tuple[int, int]
 
@@ -162,7 +162,7 @@ _QUOTE_ENDS = {'"': '"', "“": "”", "„": "“", "«": "»", "»": "«", "�
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _IntroductionLine:
     start: int
     text: str
 
@@ -202,11 +202,11 @@ def introduced(text: str, *, machines: bool = True) -> list[Span]:
     return spans
 
 
-def _lines(text: str) -> list[_Line]:
-    lines: list[_Line] = []
+def _lines(text: str) -> list[_IntroductionLine]:
+    lines: list[_IntroductionLine] = []
     start = 0
     for line in text.split("\n", _MOST_LINES)[:_MOST_LINES]:
-        lines.append(_Line(start, line))
+        lines.append(_IntroductionLine(start, line))
         start += len(line) + 1
     return lines
 
@@ -228,7 +228,7 @@ def _tagged(text: str) -> list[Span]:
     return spans
 
 
-def _letters(lines: list[_Line]) -> list[Span]:
+def _letters(lines: list[_IntroductionLine]) -> list[Span]:
     """Letters to somebody with a name, from the salutation to the last sign-off."""
     for position, line in enumerate(lines):
         salutation = _SALUTATION.match(line.text[:80]) if len(line.text) <= 80 else None
@@ -244,7 +244,7 @@ def _letters(lines: list[_Line]) -> list[Span]:
     return []
 
 
-def _letter_end(lines: list[_Line], first: int) -> int | None:
+def _letter_end(lines: list[_IntroductionLine], first: int) -> int | None:
     """Where the last sign-off after a line ends, with its name and postscripts; None where there is none."""
     last = next((at for at in range(len(lines) - 1, first, -1) if _SIGN_OFF.match(lines[at].text[:120])), None)
     if last is None:
@@ -257,7 +257,7 @@ def _letter_end(lines: list[_Line], first: int) -> int | None:
     return lines[last].end
 
 
-def _chat(lines: list[_Line], position: int) -> Span | None:
+def _chat(lines: list[_IntroductionLine], position: int) -> Span | None:
     """What others said in a chat, where a line of its log begins here."""
     line = lines[position]
     head = line.text[:_LONGEST_LINE]
@@ -275,7 +275,7 @@ def _chat(lines: list[_Line], position: int) -> Span | None:
     return None
 
 
-def _behind(text: str, lines: list[_Line], position: int, *, machines: bool) -> Span | None:
+def _behind(text: str, lines: list[_IntroductionLine], position: int, *, machines: bool) -> Span | None:
     """The text that the line at `position` introduces."""
     line = lines[position]
     introduction = _introduction(
@@ -335,7 +335,7 @@ def _is_of_machine(words: str) -> bool:
     return re.search(_MACHINE, words, re.IGNORECASE) is not None
 
 
-def _frame_end(text: str, lines: list[_Line], first: int, begin: int) -> int | None:
+def _frame_end(text: str, lines: list[_IntroductionLine], first: int, begin: int) -> int | None:
     """Where the frame that opens at `begin` closes for the last time; None where there is no frame."""
     opening = text[begin : lines[first].end].strip()
     after = range(len(lines) - 1, first, -1)
@@ -362,12 +362,12 @@ def _frame_end(text: str, lines: list[_Line], first: int, begin: int) -> int | N
     return None
 
 
-def _paragraph(lines: list[_Line], position: int) -> int:
+def _paragraph(lines: list[_IntroductionLine], position: int) -> int:
     """The last line of the paragraph."""
     while position + 1 < len(lines) and lines[position + 1].text.strip():
         position += 1
     return position
 
 
-def _next_words(lines: list[_Line], position: int) -> int | None:
+def _next_words(lines: list[_IntroductionLine], position: int) -> int | None:
     return next((at for at in range(position, len(lines)) if lines[at].text.strip()), None)

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import re
 
+from picomem.policy.pattern_tables import any_of, matches, table, visible
 from picomem.policy.refusal import Refusal
-from picomem.policy.shapes import any_of, matches, table, visible
 from picomem.records.kinds import Kind
 
 

@@ -8,8 +8,8 @@ the same places, redacting a redacted text finds nothing. That makes idempotence
 construction, not of the rules. A secret that was found once is replaced wherever else it stands in the same
 text.
 
-What is scanned is the text as it reads (`text/hidden.py`): an invisible character or a continued line inside a secret
-hides nothing. The text around it keeps its characters.
+What is scanned is the text as it reads (`text/visible_text.py`): an invisible character or a continued line inside a
+secret hides nothing. The text around it keeps its characters.
 
 This is best effort: no detector finds every secret. What a secret looks like is in `secret_rules`; a rule's
 pattern is run by `secret_scanners`, and what matched is looked at by `secret_checks`.
@@ -24,12 +24,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from picomem.errors import InvalidInput
+from picomem.light_dataclass import dataclass
 from picomem.policy.secret_checks import Span
 from picomem.policy.secret_rules import RULES
 from picomem.policy.secret_scanners import Scanner, default_scanner
 from picomem.records.scope import Scope
-from picomem.text.hidden import Reading, spelled_in_tags
-from picomem.values import dataclass
+from picomem.text.visible_text import VisibleText, spelled_in_tags
 
 _PLACEHOLDER = r"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{8}\]"
 _MARK = "[redacted:%s:%s]"
@@ -40,7 +40,7 @@ _BLOCK = 64  # bytes that SHA-256 reads at a time
 _SHORT_SEGMENT = 64  # characters: many secrets in a row leave the same few behind between them
 
 
-class Finding(NamedTuple):
+class SecretFinding(NamedTuple):
     """One secret: its rule, its place in the input (characters), its keyed fingerprint (8 hex digits)."""
 
     rule: str
@@ -59,7 +59,7 @@ class Redacted:
     """A text without its secrets, and what was taken out of it, in order."""
 
     text: str
-    findings: tuple[Finding, ...]
+    findings: tuple[SecretFinding, ...]
 
 
 class Redactor:
@@ -78,7 +78,7 @@ class Redactor:
         if not secrets:
             return Redacted(text, ())
         pieces: list[str] = []
-        findings: list[Finding] = []
+        findings: list[SecretFinding] = []
         fingerprints: dict[str, str] = {}
         last = 0
         for start, end, rule in secrets:
@@ -86,7 +86,7 @@ class Redactor:
             fingerprint = fingerprints.get(secret)
             if fingerprint is None:
                 fingerprint = fingerprints[secret] = self._fingerprint(secret)
-            findings.append(Finding(rule, start, end, fingerprint))
+            findings.append(SecretFinding(rule, start, end, fingerprint))
             pieces += (text[last:start], _MARK % (rule, fingerprint))
             last = end
         return Redacted("".join((*pieces, text[last:])), tuple(findings))
@@ -110,7 +110,7 @@ class Redactor:
 
     def _find(self, text: str) -> tuple[list[tuple[int, int, str]], dict[int, str]]:
         """Non-overlapping (start, end, rule), in order; and by its start each secret that does not read as written."""
-        reading = Reading(text)
+        reading = VisibleText(text)
         shown = reading.text
         found: list[tuple[int, int, str]] = []
         readings: dict[int, str] = {}

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from picomem.policy.shapes import visible
+from picomem.policy.pattern_tables import visible
 
 _SHARE = 0.8  # of a text's words that pieces cover
 _FRAMED_WORDS = 3  # of a longer text that framed pieces must cover
@@ -26,7 +26,7 @@ _WORD = re.compile(r"\w+")
 _ESCAPE = re.compile(r"\\(?:[nrt\"\\/]|u([0-9a-f]{4}))", re.IGNORECASE)  # of JSON
 
 
-class Piece(NamedTuple):
+class AnswerPiece(NamedTuple):
     """Words that were handed out: the first, how many there are, and a hash of them, so that none is kept."""
 
     first: str
@@ -35,17 +35,17 @@ class Piece(NamedTuple):
     is_framed: bool
 
 
-def pieces_of(reply: str, presented: Iterable[str], data: object) -> Iterator[Piece]:
+def pieces_of(reply: str, presented: Iterable[str], data: object) -> Iterator[AnswerPiece]:
     """The pieces of an answer: its words for a model, the texts that people see, and its data as JSON has them."""
     wholes = (reply, "\n".join(presented := tuple(presented)))
     bare = {_words(part) for text in _leaves(data) for part in _parts(text)}
     framed = {_words(part) for text in (reply, *presented) for part in _parts(text)} - bare
     framed |= {*map(_words, wholes), *_named_values("", data)}
     for pieces, is_framed in ((bare - framed, False), (framed, True)):
-        yield from (Piece(words[0], len(words), hash(words), is_framed) for words in pieces if words)
+        yield from (AnswerPiece(words[0], len(words), hash(words), is_framed) for words in pieces if words)
 
 
-def is_repeated(text: str, handed_out: Iterable[Piece]) -> bool:
+def is_repeated(text: str, handed_out: Iterable[AnswerPiece]) -> bool:
     """Whether pieces cover a text, some of them framed."""
     words = _words(text)
     framed: dict[int, bool] = {}

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
+from picomem.light_dataclass import dataclass
 from picomem.records.kinds import Kind
-from picomem.values import dataclass
 
 
 class Keep(Enum):

@@ -26,11 +26,11 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from picomem.light_dataclass import dataclass, replace
 from picomem.policy.pasted import without_pasted
 from picomem.policy.request_cues import ASIDE, CUES, FILLER, SPOILER, Cue, Keep
 from picomem.records.kinds import Kind
-from picomem.text.keys import suggest_key
-from picomem.values import dataclass, replace
+from picomem.text.memory_keys import suggest_key
 
 LONGEST_TEXT = 4_000  # characters; of a longer text only the ends are read
 LONGEST_CONTENT = 500

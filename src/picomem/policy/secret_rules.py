@@ -16,7 +16,7 @@ into the placeholder, so it is part of what is stored: do not rename one lightly
 
 from __future__ import annotations
 
-from picomem.values import dataclass
+from picomem.light_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,18 +9,18 @@ from picomem.errors import Corrupt
 from picomem.recall import rank
 from picomem.recall.confidence import LOOKED
 from picomem.recall.hits import episode_hit, why
+from picomem.recall.legs import Looking, shares
 from picomem.recall.lexical_search import WordMatches
-from picomem.recall.looking import Looking, shares
 from picomem.recall.rank import Signals
 from picomem.recall.speaker import meant, names
 from picomem.recall.substance import substance
-from picomem.recall.vector_search import Likeness
-from picomem.recall.window import Window, inside_of, meant_window
+from picomem.recall.time_window import TimeWindow, inside_of, meant_window
+from picomem.recall.vector_search import Cosines
 from picomem.records.episode import Transcript
 from picomem.records.hit import Hit
-from picomem.store import episodes, holdings, search
+from picomem.store import episodes, row_counts, search
 from picomem.store.memories import missing
-from picomem.store.search import Place
+from picomem.store.search import EpisodePlace
 
 _WEIGHED = 40  # episodes of which it is looked whether they say something by themselves
 _SAME_TURN = 0.5  # what another part of a turn weighs beside the best of its parts
@@ -29,7 +29,7 @@ _SHORT = 60  # tokens; a longer episode does
 
 def episode_hits(looking: Looking) -> list[Hit]:
     """The episodes that answer the question, the best first."""
-    total = holdings.episodes(looking.tx, looking.scope)
+    total = row_counts.episodes(looking.tx, looking.scope)
     looking.episodes = total
     words = looking.words("episode", total)
     near = looking.near("episode", total)
@@ -55,8 +55,8 @@ def episode_hits(looking: Looking) -> list[Hit]:
 
 
 def _places(
-    looking: Looking, words: WordMatches, near: Likeness, window: Window | None, inside: dict[int, Place]
-) -> dict[int, Place]:
+    looking: Looking, words: WordMatches, near: Cosines, window: TimeWindow | None, inside: dict[int, EpisodePlace]
+) -> dict[int, EpisodePlace]:
     """Where those stand that may answer, and the neighbours of the likeliest of them."""
     tx, scope = looking.tx, looking.scope
     allowed = _allowed_transcripts(looking)
@@ -76,7 +76,7 @@ def _places(
     return places
 
 
-def _signals(looking: Looking, words: WordMatches, places: dict[int, Place], own: frozenset[str]) -> Signals:
+def _signals(looking: Looking, words: WordMatches, places: dict[int, EpisodePlace], own: frozenset[str]) -> Signals:
     weights, parts = looking.weights, words.parts(places)
     signals = Signals(totals=words.totals, words=parts)
     if weights.context:
@@ -128,7 +128,7 @@ def _handed_out(
 
 
 def _weighed(
-    looking: Looking, found: Iterator[tuple[int, float]], places: dict[int, Place]
+    looking: Looking, found: Iterator[tuple[int, float]], places: dict[int, EpisodePlace]
 ) -> Iterator[tuple[int, float]]:
     """What was found, with what says nothing by itself further down, and the further parts of a long turn: the best of
     them opens the whole turn."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from picomem.clock import Micros
+from picomem.light_dataclass import dataclass, field
 from picomem.records.episode import Episode
 from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.store.memories import visible
-from picomem.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,13 +6,13 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from picomem.clock import to_datetime
+from picomem.light_dataclass import replace
 from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Evidence
 from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Hit
 from picomem.text.terms import terms
 from picomem.text.tokens import count_tokens
-from picomem.values import replace
 
 if TYPE_CHECKING:
     from picomem.policy.redact import Redactor

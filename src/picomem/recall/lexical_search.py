@@ -4,8 +4,8 @@ A term that occurs nowhere may be a slip or a part of a word. Then the user's ow
 that begin with it, or that differ from it by a letter or two; they count for less. When no term of the question
 occurs, the question's own string is looked for in the text.
 
-Where a lexicon is at hand (models/lexicon.py), a term weighs more or less by what its word says in the language; and
-if no document holds half of the question, words that are near in meaning to the question's are looked up as well.
+Where a lexicon is at hand (models/static_words.py), a term weighs more or less by what its word says in the language;
+and if no document holds half of the question, words that are near in meaning to the question's are looked up as well.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from heapq import nlargest
 from math import log
 from typing import TYPE_CHECKING
 
+from picomem.light_dataclass import dataclass
 from picomem.recall.question import Question
 from picomem.recall.rank import best_by_words
 from picomem.recall.weights import WEIGHTS, Weights
@@ -25,10 +26,9 @@ from picomem.records.scope import Scope
 from picomem.store import search
 from picomem.store.connector import Transaction
 from picomem.text.terms import is_cjk, is_stop_word
-from picomem.values import dataclass
 
 if TYPE_CHECKING:
-    from picomem.models.lexicon import Lexicon
+    from picomem.models.static_words import Lexicon
 
 _MOST_DOCUMENTS = 20_000  # a term of more documents is only looked up if the question has no rarer one
 _SLIP_LIKENESS = 0.85  # the least likeness (2·M/T of Ratcliff and Obershelp) for two spellings of one word

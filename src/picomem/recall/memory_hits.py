@@ -7,12 +7,12 @@ from itertools import islice
 from picomem.errors import Corrupt
 from picomem.recall.confidence import LOOKED
 from picomem.recall.hits import citation, memory_hit, message_citation, why
-from picomem.recall.looking import Looking, shares
+from picomem.recall.legs import Looking, shares
 from picomem.recall.rank import Signals
 from picomem.recall.recency import newer_first
 from picomem.records.hit import Hit
 from picomem.records.memory import Memory
-from picomem.store import episodes, memories, sessions
+from picomem.store import episodes, memories, session_rows
 
 _IMPORTANCE = 0.15  # what an importance of 1 adds to a memory that fits the question perfectly
 _DURABLE = 1.1  # the weight of a memory beside an episode that fits as well: it was meant to last
@@ -62,7 +62,7 @@ def _said_in(looking: Looking, memory: Memory) -> str:
     """Where a memory was said, if it was taken from a transcript; empty if it was given to us."""
     for parent, _ in memories.parents_of(looking.tx, looking.scope, memory.id):
         if parent.kind == "message":
-            said = sessions.message_by_id(looking.tx, looking.scope, parent.id)
+            said = session_rows.message_by_id(looking.tx, looking.scope, parent.id)
             if said is not None:
                 return message_citation(said)
         try:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from picomem.light_dataclass import dataclass, replace
 from picomem.records.hit import Hit
 from picomem.text.terms import is_cjk, terms, words_at
 from picomem.text.tokens import count_tokens
-from picomem.values import dataclass, replace
 
 LEAST = 40  # tokens of a passage; below that a hit is left out instead
 _ACTIONS = 1 / 3  # of a hit's room, for what was done

@@ -22,9 +22,9 @@ from heapq import nlargest
 from itertools import pairwise
 
 from picomem.clock import DAY, Micros
+from picomem.light_dataclass import dataclass, field
 from picomem.recall.weights import WEIGHTS, Weights
-from picomem.store.search import SATURATION, Place
-from picomem.values import dataclass, field
+from picomem.store.search import SATURATION, EpisodePlace
 
 SHORT = 30.0  # tokens of a turn that says half of what it means by itself
 RECENT_HALF = 30 * DAY
@@ -84,7 +84,7 @@ def best_by_words(totals: Mapping[int, float], count: int = CANDIDATES) -> list[
 
 
 def session_scores(
-    places: Iterable[Place], parts: Mapping[int, Mapping[str, float]], idf: Mapping[str, float]
+    places: Iterable[EpisodePlace], parts: Mapping[int, Mapping[str, float]], idf: Mapping[str, float]
 ) -> dict[str, float]:
     """How much each transcript has of the question as a whole.
 
@@ -107,7 +107,7 @@ def session_scores(
 
 
 def context_scores(
-    places: Iterable[Place], totals: Mapping[int, float], weights: Weights = WEIGHTS
+    places: Iterable[EpisodePlace], totals: Mapping[int, float], weights: Weights = WEIGHTS
 ) -> dict[int, float]:
     """What each episode's two neighbours have of the question, less for an episode that is long itself. `totals` is
     how much each has of it."""
@@ -125,7 +125,7 @@ def context_scores(
     }
 
 
-def _adjacent(one: Place, other: Place) -> bool:
+def _adjacent(one: EpisodePlace, other: EpisodePlace) -> bool:
     same_turn = other.first_turn == one.last_turn and other.part == one.part + 1
     return same_turn or (other.first_turn == one.last_turn + 1 and other.part == 0)
 

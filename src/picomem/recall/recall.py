@@ -12,11 +12,12 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
+from picomem.light_dataclass import replace
 from picomem.recall import rank
 from picomem.recall.episode_hits import episode_hits
 from picomem.recall.filters import Wanted
 from picomem.recall.hits import HIT_OVERHEAD, redacted
-from picomem.recall.looking import Looking
+from picomem.recall.legs import Looking
 from picomem.recall.memory_hits import memory_hits
 from picomem.recall.passages import LEAST, allowance, fitted, marks
 from picomem.recall.question import parse
@@ -25,10 +26,9 @@ from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.hit import Answer, Hit
 from picomem.records.scope import Scope
 from picomem.store.connector import Connector
-from picomem.values import replace
 
 if TYPE_CHECKING:
-    from picomem.models.lexicon import Lexicon
+    from picomem.models.static_words import Lexicon
     from picomem.policy.redact import Redactor
 
 MEMORY_SHARE = 0.6  # of the token budget; what memories leave over goes to episodes

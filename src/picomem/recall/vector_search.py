@@ -16,12 +16,12 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from picomem.errors import EmbedderFailed
+from picomem.light_dataclass import dataclass
 from picomem.recall.binary_codes import likely, made
 from picomem.records.scope import Scope
-from picomem.store import vectors
+from picomem.store import vector_rows
 from picomem.store.connector import Transaction
-from picomem.store.vectors import Columns, Space
-from picomem.values import dataclass
+from picomem.store.vector_rows import Columns, Space
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +38,7 @@ _ALL = 128 << 20  # bytes that are held for all users together; more only for th
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class Cosines:
     """The cosines of the nearest documents, and the middling one of all (which says what "unrelated" is here)."""
 
     nearest: dict[int, float]
@@ -90,13 +90,13 @@ class MeaningLeg:
         self._asked: tuple[str, np.ndarray] | None = None
         self._held: dict[tuple[str, str], _Held] = {}
 
-    def nearest(self, tx: Transaction, scope: Scope, source: str, text: str, count: int) -> Likeness:
+    def nearest(self, tx: Transaction, scope: Scope, source: str, text: str, count: int) -> Cosines:
         """The `count` documents nearest to a text. Raises EmbedderFailed."""
         import numpy as np
 
         held = self._up_to_date(tx, scope, source)
         if held is None or not len(held.docs):
-            return Likeness({}, 0.0, 0)
+            return Cosines({}, 0.0, 0)
         asked = self._vector(text)
         if len(asked) != held.sample.shape[1]:
             raise EmbedderFailed(
@@ -109,10 +109,10 @@ class MeaningLeg:
             chosen = np.sort(likely(held.codes, asked, max(count, _COMPARED)))
             docs, stored = held.docs[chosen], held.stored and held.stored.only(chosen)
             if stored is None:
-                docs, stored = _unpacked(vectors.of(tx, scope, held.space.number, docs.tolist()))
+                docs, stored = _unpacked(vector_rows.of(tx, scope, held.space.number, docs.tolist()))
             cosines = _cosines(stored.units(), asked)
         top = np.argpartition(-cosines, count)[:count] if count < len(docs) else np.arange(len(docs))
-        return Likeness(dict(zip(docs[top].tolist(), cosines[top].tolist(), strict=True)), middling, len(held.docs))
+        return Cosines(dict(zip(docs[top].tolist(), cosines[top].tolist(), strict=True)), middling, len(held.docs))
 
     def _vector(self, text: str) -> np.ndarray:
         """The question's vector, made once for all of its legs: a model takes its time, a server costs money."""
@@ -122,7 +122,7 @@ class MeaningLeg:
         return kept[1]
 
     def _up_to_date(self, tx: Transaction, scope: Scope, source: str) -> _Held | None:
-        space = vectors.space(tx, scope, source, self.embedder.name)
+        space = vector_rows.space(tx, scope, source, self.embedder.name)
         if space is None:
             return None
         held = self._held.get((scope.user, source))
@@ -150,11 +150,11 @@ def _read_on(tx: Transaction, scope: Scope, held: _Held, space: Space) -> _Held 
     import numpy as np
 
     missed = space.rewrites - held.space.rewrites
-    if held.space.number != space.number or missed > vectors.REWRITES_KEPT:
+    if held.space.number != space.number or missed > vector_rows.REWRITES_KEPT:
         return None
     if missed < 0 or space.last_doc < held.space.last_doc:
         return held  # a reader with an older snapshot than the one that read last
-    again = vectors.rewritten(tx, scope, space.number, held.space.rewrites) if missed else []
+    again = vector_rows.rewritten(tx, scope, space.number, held.space.rewrites) if missed else []
     if again:
         stay, sample_stays = ~np.isin(held.docs, again), ~np.isin(held.sampled, again)
         held = _Held(
@@ -169,12 +169,12 @@ def _read_on(tx: Transaction, scope: Scope, held: _Held, space: Space) -> _Held 
         if _step(len(held.docs)) < held.step:
             return None
     below = sorted({doc for doc in again if doc <= held.space.last_doc})
-    pages = chain([vectors.of(tx, scope, space.number, below)], _pages(tx, scope, space, held.space.last_doc))
+    pages = chain([vector_rows.of(tx, scope, space.number, below)], _pages(tx, scope, space, held.space.last_doc))
     return _gathered(space, held, (_unpacked(page) for page in pages if page.docs))
 
 
 def _pages(tx: Transaction, scope: Scope, space: Space, last: int) -> Iterator[Columns]:
-    while last < space.last_doc and (page := vectors.after(tx, scope, space.number, last, _PAGE)).docs:
+    while last < space.last_doc and (page := vector_rows.after(tx, scope, space.number, last, _PAGE)).docs:
         yield page
         last = page.docs[-1]
 

@@ -8,7 +8,7 @@ and the best for none of them. Around that middle the sets' mean changes by a th
 
 from __future__ import annotations
 
-from picomem.values import dataclass
+from picomem.light_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from picomem.errors import Forbidden, InvalidInput
+from picomem.light_dataclass import dataclass
 from picomem.records.scope import LOCAL_USER
-from picomem.values import dataclass
 
 OWN_DATA = frozenset({"memory:read:session", "memory:read:user", "memory:write:session", "memory:write:user"})
 PURGE = "memory:purge:user"

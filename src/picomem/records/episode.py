@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from picomem.clock import Micros
+from picomem.light_dataclass import dataclass
 from picomem.records.kinds import Origin
-from picomem.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 
-from picomem.digest import blake2b
+from picomem.blake2b import blake2b
 
 _lock = threading.Lock()
 _last = 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from picomem.clock import Micros
+from picomem.light_dataclass import dataclass
 from picomem.records.kinds import Kind, Origin, Priority, Source
 from picomem.records.scope import Scope
-from picomem.values import dataclass
 
 CONTRADICTS = "contradicts:"  # before an id among the related entries: it may contradict that memory
 
@@ -45,7 +45,7 @@ class Memory:
     tokens: int
     change_id: str
     doc: int = 0
-    path: str = ""  # of a file that an agent keeps as a whole; see memory/files.py
+    path: str = ""  # of a file that an agent keeps as a whole; see memory/agent_files.py
 
     @property
     def priority(self) -> Priority:

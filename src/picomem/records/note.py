@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from picomem.clock import Micros
-from picomem.values import dataclass
+from picomem.light_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from picomem.errors import InvalidInput
-from picomem.text.plain import plain
-from picomem.values import dataclass, replace
+from picomem.light_dataclass import dataclass, replace
+from picomem.text.storable import plain
 
 LOCAL_USER = "local"
 LONGEST = 256

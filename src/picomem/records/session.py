@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 
 from picomem.clock import Micros
+from picomem.light_dataclass import dataclass, field
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.values import dataclass, field
 
 
 class Channel(StrEnum):
@@ -67,7 +67,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class NewMessage:
     """A message before it is stored. Without an `origin` it has its role's: a tool's answer is a tool's."""
 
     role: Role

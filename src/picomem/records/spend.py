@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from picomem.values import dataclass
+from picomem.light_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from picomem.clock import Micros
+from picomem.light_dataclass import dataclass, field
 from picomem.records.kinds import Origin
-from picomem.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

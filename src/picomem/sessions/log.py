@@ -16,18 +16,18 @@ from collections.abc import Callable
 
 from picomem.clock import Clock
 from picomem.errors import InvalidInput, NotFound
+from picomem.light_dataclass import replace
 from picomem.policy.redact import Redactor
 from picomem.records.ids import new_id
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.records.session import Channel, Loaded, Message, Page, Role, Said, Session, Summary
-from picomem.sessions.pairs import Waiting, answers_earlier, check_said, grouped, last_of
-from picomem.sessions.said import one_line, one_of, safe_said, stored_message, title_of, with_origins
+from picomem.records.session import Channel, Loaded, Message, NewMessage, Page, Role, Session, Summary
+from picomem.sessions.new_messages import one_line, one_of, safe_said, stored_message, title_of, with_origins
+from picomem.sessions.pairs import OpenCalls, answers_earlier, check_said, grouped, last_of
 from picomem.sessions.tails import Tails
-from picomem.store import sessions
+from picomem.store import session_rows
 from picomem.store.connector import Connector, Transaction
-from picomem.text.plain import plain
-from picomem.values import replace
+from picomem.text.storable import plain
 
 _LATEST_RESULT = 1_000  # messages after its call, or it is nobody's
 TAIL = 200  # messages of a session's end that are read at once, and cached
@@ -49,7 +49,7 @@ class Sessions:
         """Begin a conversation. Raises InvalidInput for an unknown channel."""
         session = self._begun(one_of(Channel, channel, "channel"), self._safe(channel_id), one_line(self._safe(title)))
         with self._connector.write(self._scope) as tx:
-            sessions.put(tx, session)
+            session_rows.put(tx, session)
         return session
 
     def named(self, channel: Channel | str, channel_id: str) -> Session:
@@ -61,13 +61,13 @@ class Sessions:
         if not name.strip():
             raise InvalidInput("The conversation's name is empty; write a few letters.")
         with self._connector.write(self._scope) as tx:
-            found = sessions.of_channel(tx, self._scope, chosen.value, name)
+            found = session_rows.of_channel(tx, self._scope, chosen.value, name)
             if found is None:
                 found = self._begun(chosen, name, "")
-                sessions.put(tx, found)
+                session_rows.put(tx, found)
         return found
 
-    def append(self, session_id: str, *said: Said) -> list[Message]:
+    def append(self, session_id: str, *said: NewMessage) -> list[Message]:
         """Store messages at the end of a session, all or none; an archived session is taken out of the archive.
 
         Raises NotFound, and InvalidInput for what no conversation can hold: a result without its call, among others.
@@ -76,18 +76,18 @@ class Sessions:
         with self._connector.write(self._scope) as tx:
             session = self._found(tx, session_id)
             first = self._next_seq(tx, session)
-            waiting = Waiting()
+            waiting = OpenCalls()
             if answers_earlier(safe):
-                waiting = Waiting(sessions.tool_messages(tx, self._scope, session.id, first - _LATEST_RESULT))
+                waiting = OpenCalls(session_rows.tool_messages(tx, self._scope, session.id, first - _LATEST_RESULT))
             check_said(safe, waiting)
             if any(message.role is Role.ASSISTANT and message.content for message in safe):
                 safe = self._with_origins(tx, session, safe)
             now = self._clock()
             stored = [stored_message(session.id, seq, message, now) for seq, message in enumerate(safe, first)]
             for message in stored:
-                sessions.insert_message(tx, self._scope, message)
+                session_rows.insert_message(tx, self._scope, message)
             title = session.title or title_of(stored)
-            sessions.put(tx, replace(session, title=title, last_active_at=now, archived_at=None))
+            session_rows.put(tx, replace(session, title=title, last_active_at=now, archived_at=None))
         return stored
 
     def fork(self, session_id: str, at: int) -> Session:
@@ -99,7 +99,7 @@ class Sessions:
         """
         with self._connector.write(self._scope) as tx:
             source = self._found(tx, session_id)
-            loaded = sessions.messages_after(tx, self._scope, source.id, 0)
+            loaded = session_rows.messages_after(tx, self._scope, source.id, 0)
             kept = [message for message in loaded.messages if message.seq <= at]
             if not kept or kept[-1].seq != at:
                 raise InvalidInput(f"There is no message {at} in that session; `picomem messages` shows the numbers.")
@@ -109,7 +109,7 @@ class Sessions:
                     f"Message {at} stands between a tool call and its result; fork before or behind them."
                 )
             now = self._clock()
-            summary = sessions.summary(tx, self._scope, source.id)
+            summary = session_rows.summary(tx, self._scope, source.id)
             fork = replace(
                 source,
                 id=new_id(),
@@ -120,13 +120,13 @@ class Sessions:
                 last_consolidated_seq=sum(message.seq <= source.last_consolidated_seq for message in kept),
                 consolidation_failures=0,
             )
-            sessions.put(tx, fork)
+            session_rows.put(tx, fork)
             for seq, message in enumerate(kept, 1):
                 copy = replace(message, session_id=fork.id, seq=seq, id=new_id())
-                sessions.insert_message(tx, self._scope, copy)
+                session_rows.insert_message(tx, self._scope, copy)
             if summary is not None and summary.covered_seq <= at:
                 covered = sum(message.seq <= summary.covered_seq for message in kept)
-                sessions.put_summary(tx, self._scope, replace(summary, session_id=fork.id, covered_seq=covered))
+                session_rows.put_summary(tx, self._scope, replace(summary, session_id=fork.id, covered_seq=covered))
         return fork
 
     def rename(self, session_id: str, title: str) -> Session:
@@ -160,7 +160,7 @@ class Sessions:
                 raise InvalidInput(f"“{cursor[:80]}” is no cursor; take the one that the page before gave.")
             after = (int(at), last)
         with self._connector.read() as tx:
-            return sessions.page(tx, self._scope, chosen, archived, after, limit)
+            return session_rows.page(tx, self._scope, chosen, archived, after, limit)
 
     def load(self, session_id: str, *, last: int | None = None, after: int = 0) -> Loaded:
         """The messages of a session: all, the last ones, or those behind a number.
@@ -168,13 +168,13 @@ class Sessions:
         Rows that are damaged are left out and named. Raises NotFound.
         """
         with self._connector.read() as tx:
-            found = sessions.find_id(tx, self._scope, session_id)
+            found = session_rows.find_id(tx, self._scope, session_id)
             if last is None or last > TAIL:
-                loaded = sessions.messages_after(tx, self._scope, found, after)
+                loaded = session_rows.messages_after(tx, self._scope, found, after)
             else:
-                mark = sessions.end_mark(tx, self._scope, found, TAIL)
+                mark = session_rows.end_mark(tx, self._scope, found, TAIL)
                 kept = self._tails.get(found, mark)
-                loaded = kept or sessions.last_messages(tx, self._scope, found, TAIL)
+                loaded = kept or session_rows.last_messages(tx, self._scope, found, TAIL)
                 if kept is None:
                     self._tails.put(found, mark, loaded)
         return _narrowed(loaded, last, after)
@@ -185,7 +185,7 @@ class Sessions:
         messages = []
         for message in loaded.messages:
             safe = safe_said(
-                Said(role=message.role, content=message.content, tool_calls=message.tool_calls), self._safe
+                NewMessage(role=message.role, content=message.content, tool_calls=message.tool_calls), self._safe
             )
             messages.append(replace(message, content=safe.content, tool_calls=safe.tool_calls))
         return replace(loaded, messages=tuple(messages))
@@ -196,13 +196,15 @@ class Sessions:
         if not loaded.before or any(message.role is Role.USER for message in loaded.messages):
             return loaded
         with self._connector.read() as tx:
-            found = sessions.find_id(tx, self._scope, session_id)
-            return sessions.messages_after(tx, self._scope, found, sessions.last_user_seq(tx, self._scope, found) - 1)
+            found = session_rows.find_id(tx, self._scope, session_id)
+            return session_rows.messages_after(
+                tx, self._scope, found, session_rows.last_user_seq(tx, self._scope, found) - 1
+            )
 
     def summary(self, session_id: str) -> Summary | None:
         """The summary of a session's first messages, if there is one. Raises NotFound."""
         with self._connector.read() as tx:
-            return sessions.summary(tx, self._scope, sessions.find_id(tx, self._scope, session_id))
+            return session_rows.summary(tx, self._scope, session_rows.find_id(tx, self._scope, session_id))
 
     # Parts
 
@@ -219,7 +221,7 @@ class Sessions:
         )
 
     def _found(self, tx: Transaction, session_id: str) -> Session:
-        found = sessions.session(tx, self._scope, sessions.find_id(tx, self._scope, session_id))
+        found = session_rows.session(tx, self._scope, session_rows.find_id(tx, self._scope, session_id))
         if found is None:
             raise NotFound(f"There is no session “{session_id[:80]}”.")
         return found
@@ -227,18 +229,18 @@ class Sessions:
     def _changed(self, session_id: str, **fields: object) -> Session:
         with self._connector.write(self._scope) as tx:
             session = replace(self._found(tx, session_id), **fields)  # type: ignore[arg-type]
-            sessions.put(tx, session)
+            session_rows.put(tx, session)
         return session
 
     def _next_seq(self, tx: Transaction, session: Session) -> int:
         """The number after the last, and after those that memory or a summary stands for, deleted or not."""
-        summary = sessions.summary(tx, self._scope, session.id)
+        summary = session_rows.summary(tx, self._scope, session.id)
         covered = summary.covered_seq if summary else 0
-        return max(sessions.last_seq(tx, self._scope, session.id), session.last_consolidated_seq, covered) + 1
+        return max(session_rows.last_seq(tx, self._scope, session.id), session.last_consolidated_seq, covered) + 1
 
-    def _with_origins(self, tx: Transaction, session: Session, said: list[Said]) -> list[Said]:
-        summary = sessions.summary(tx, self._scope, session.id)
-        earlier = sessions.last_messages(tx, self._scope, session.id, TAIL).messages
+    def _with_origins(self, tx: Transaction, session: Session, said: list[NewMessage]) -> list[NewMessage]:
+        summary = session_rows.summary(tx, self._scope, session.id)
+        earlier = session_rows.last_messages(tx, self._scope, session.id, TAIL).messages
         return with_origins(said, earlier, summary.origin if summary else Origin.AGENT)
 
     def _safe(self, text: str) -> str:

@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from picomem.errors import InvalidInput
+from picomem.light_dataclass import dataclass
 from picomem.records.kinds import Origin
-from picomem.records.session import Message, Role, Said, ToolCall
+from picomem.records.session import Message, NewMessage, Role, ToolCall
 from picomem.text.tokens import count_tokens
-from picomem.values import dataclass
 
 NO_RESULT = "(no result: the program stopped before this call was answered)"
 _FRAME = 4  # what a provider adds to each message and each call: the role, and where it begins and ends
@@ -52,7 +52,7 @@ class Group:
 def grouped(messages: Sequence[Message]) -> tuple[list[Group], list[Message]]:
     """The messages (in order) as groups in the order of their first messages, and the results without a call."""
     members: list[list[Message]] = []
-    waiting = Waiting()
+    waiting = OpenCalls()
     orphans: list[Message] = []
     for message in messages:
         if message.role is Role.TOOL:
@@ -77,7 +77,7 @@ def may_cut_behind(groups: Sequence[Group], place: int) -> bool:
     return place + 1 == len(groups) or last_of(groups, place) < groups[place + 1].first
 
 
-def check_said(said: Sequence[Said], waiting: Waiting) -> None:
+def check_said(said: Sequence[NewMessage], waiting: OpenCalls) -> None:
     """Refuse messages that no conversation can hold. `waiting`, the calls without a result so far, is used up.
 
     Raises InvalidInput that names the message by its place, from 1.
@@ -103,9 +103,9 @@ def check_said(said: Sequence[Said], waiting: Waiting) -> None:
         waiting.call(calls, 0)
 
 
-def answers_earlier(said: Sequence[Said]) -> bool:
+def answers_earlier(said: Sequence[NewMessage]) -> bool:
     """Whether one of the messages is the result of a call that is not among them."""
-    waiting = Waiting()
+    waiting = OpenCalls()
     for message in said:
         if message.role is Role.TOOL and waiting.answer(message.tool_call_id) is None:
             return True
@@ -113,7 +113,7 @@ def answers_earlier(said: Sequence[Said]) -> bool:
     return False
 
 
-class Waiting:
+class OpenCalls:
     """Calls that have no result yet: the place of each, by its id."""
 
     def __init__(self, entries: Iterable[tuple[Sequence[str], str]] = ()) -> None:

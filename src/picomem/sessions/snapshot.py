@@ -28,19 +28,19 @@ from typing import Any
 
 from picomem.clock import Clock, Micros, parse_iso
 from picomem.errors import InvalidInput, InvalidTime, NotFound
+from picomem.light_dataclass import dataclass, replace
 from picomem.paths import read_regular, write_whole
 from picomem.policy.redact import Redactor, check_ids
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.records.session import Channel, Message, Role, Said, Session, ToolCall
-from picomem.sessions.arguments import Redact, safe_arguments
+from picomem.records.session import Channel, Message, NewMessage, Role, Session, ToolCall
+from picomem.sessions.call_arguments import Redact, safe_arguments
+from picomem.sessions.new_messages import id_like, safe_said, stored_message, title_of, with_origins
 from picomem.sessions.people import user_of
-from picomem.sessions.said import id_like, safe_said, stored_message, title_of, with_origins
-from picomem.store import sessions
+from picomem.store import session_rows
 from picomem.store.connector import EVERYONE, Connector, Transaction
 from picomem.store.tombstones import Tombstones
-from picomem.text.plain import plain
-from picomem.values import dataclass, replace
+from picomem.text.storable import plain
 
 NAME = "sessions.json"
 _LARGEST = 256 * 1024 * 1024
@@ -61,9 +61,9 @@ class TakenOver:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _SessionSnapshot:
     session: Session
-    said: tuple[Said, ...]
+    said: tuple[NewMessage, ...]
 
 
 def take_over(
@@ -123,25 +123,25 @@ def _user(fields: dict[str, Any]) -> str:
     return _text(fields, "user_id") or user_of(channel, name=channel_id, key=channel_id, session=_text(fields, "id"))
 
 
-def _store(tx: Transaction, found: _Found) -> tuple[bool, int] | None:
+def _store(tx: Transaction, found: _SessionSnapshot) -> tuple[bool, int] | None:
     """Whether the session is new, and how many messages were; None where the session went another way here."""
     session, scope = found.session, found.session.scope
-    known = sessions.session(tx, scope, session.id)
-    here = sessions.messages_after(tx, scope, session.id, 0)
+    known = session_rows.session(tx, scope, session.id)
+    here = session_rows.messages_after(tx, scope, session.id, 0)
     agreed = min(len(here.messages), len(found.said))
     if here.damaged or any(not _same(message, said) for message, said in zip(here.messages, found.said)):
         return None
-    last = sessions.last_seq(tx, scope, session.id)
+    last = session_rows.last_seq(tx, scope, session.id)
     fresh = with_origins(found.said[agreed:], here.messages, Origin.AGENT)
     news = [stored_message(session.id, seq, said, session.last_active_at) for seq, said in enumerate(fresh, last + 1)]
     if known is None:
-        sessions.put(tx, replace(session, title=title_of(news)))
+        session_rows.put(tx, replace(session, title=title_of(news)))
     for message in news:
-        sessions.insert_message(tx, scope, message)
+        session_rows.insert_message(tx, scope, message)
     return known is None, len(news)
 
 
-def _same(message: Message, said: Said) -> bool:
+def _same(message: Message, said: NewMessage) -> bool:
     return (message.role, message.content, message.tool_calls, message.tool_call_id) == (
         said.role,
         said.content,
@@ -165,7 +165,7 @@ def _moved(path: Path) -> Path:
     return free
 
 
-def _read(path: Path, redact: Redact, now: Micros, skipped: Counter[str]) -> list[_Found]:
+def _read(path: Path, redact: Redact, now: Micros, skipped: Counter[str]) -> list[_SessionSnapshot]:
     """The sessions of the file. Raises NotFound and InvalidInput."""
     try:
         document = json.loads(read_regular(path, most=_LARGEST), strict=False)
@@ -174,7 +174,7 @@ def _read(path: Path, redact: Redact, now: Micros, skipped: Counter[str]) -> lis
     listed = document.get("sessions") if isinstance(document, dict) else None
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         raise InvalidInput(f"{path} is no PicoBot {NAME}: it has no list of sessions; it was left alone.")
-    found: dict[tuple[str, str], _Found] = {}
+    found: dict[tuple[str, str], _SessionSnapshot] = {}
     for place, fields in enumerate(listed, 1):
         try:
             one = _session(fields, redact, now, skipped)
@@ -185,7 +185,7 @@ def _read(path: Path, redact: Redact, now: Micros, skipped: Counter[str]) -> lis
     return list(found.values())
 
 
-def _session(fields: dict[str, Any], redact: Redact, now: Micros, skipped: Counter[str]) -> _Found:
+def _session(fields: dict[str, Any], redact: Redact, now: Micros, skipped: Counter[str]) -> _SessionSnapshot:
     id_, channel_id = _text(fields, "id"), _text(fields, "channel_id")
     if not id_:
         raise InvalidInput("it has no id.")
@@ -208,22 +208,24 @@ def _session(fields: dict[str, Any], redact: Redact, now: Micros, skipped: Count
         last_active_at=max(created, _moment(fields.get("last_active"), created)),
     )
     said = [one for entry in conversation if (one := _said(entry, skipped)) is not None]
-    return _Found(session, tuple(safe_said(one, redact) for one in said))
+    return _SessionSnapshot(session, tuple(safe_said(one, redact) for one in said))
 
 
-def _said(entry: object, skipped: Counter[str]) -> Said | None:
+def _said(entry: object, skipped: Counter[str]) -> NewMessage | None:
     name = _kind(entry)
     inner = entry[name] if isinstance(entry, dict) and name else None
     if isinstance(inner, dict) and name in _ROLES and isinstance(inner.get("content"), str):
         content = inner["content"]
         if content.strip() or name == "Tool":
             call = id_like(_text(inner, "tool_call_id")) if name == "Tool" else ""
-            return Said(role=_ROLES[name], content=content, tool_call_id=call)
+            return NewMessage(role=_ROLES[name], content=content, tool_call_id=call)
         skipped["empty"] += 1
         return None
     calls = inner.get("tool_calls") if isinstance(inner, dict) and name == "AssistantToolCalls" else None
     if isinstance(calls, list) and calls and all(isinstance(call, dict) for call in calls):
-        return Said(role=Role.ASSISTANT, content=_text(inner or {}, "content"), tool_calls=tuple(map(_call, calls)))
+        return NewMessage(
+            role=Role.ASSISTANT, content=_text(inner or {}, "content"), tool_calls=tuple(map(_call, calls))
+        )
     skipped["unknown"] += 1
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from picomem.errors import Corrupt, NotFound
+from picomem.light_dataclass import asdict
 from picomem.records.ids import content_hash
 from picomem.records.memory import Change
 from picomem.records.scope import Scope
@@ -12,8 +13,7 @@ from picomem.store.connector import Row, Transaction
 from picomem.store.memories import id_range, unique_id
 from picomem.store.row_hash import is_whole
 from picomem.store.sql_access import sql
-from picomem.store.stored import Stored, stored
-from picomem.values import asdict
+from picomem.store.unchecked_rows import Stored, stored
 
 PURGED = "purged"  # the reason of a change whose own was erased
 

@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 
 from picomem.clock import DAY, Micros
 from picomem.errors import Corrupt
+from picomem.light_dataclass import asdict, dataclass
 from picomem.records.episode import Episode
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Session, Summary
 from picomem.records.spend import Spend
-from picomem.store import row_hash, sessions
+from picomem.store import row_hash, session_rows
 from picomem.store.connector import Row, Transaction
 from picomem.store.sql_access import sql
-from picomem.store.stored import Stored, stored
-from picomem.values import asdict, dataclass
+from picomem.store.unchecked_rows import Stored, stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class RunText(NamedTuple):
 def waiting(tx: Transaction, scope: Scope) -> list[Session]:
     """The sessions of a scope with messages that no consolidation has read, the one that waits longest first."""
     rows = sql(tx).all("sessions_to_consolidate", user=scope.user, agent=scope.agent, project=scope.project)
-    return [found for row in rows if (found := sessions.from_row(scope, row)) is not None]
+    return [found for row in rows if (found := session_rows.from_row(scope, row)) is not None]
 
 
 def move_pointer(tx: Transaction, session: Session, seq: int, at: Micros) -> bool:

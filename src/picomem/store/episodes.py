@@ -8,17 +8,17 @@ from typing import NamedTuple
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt
+from picomem.light_dataclass import replace
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.store import holdings, row_hash, search, vectors
+from picomem.store import row_counts, row_hash, search, vector_rows
 from picomem.store.connector import Row, Transaction
-from picomem.store.legible import readable
+from picomem.store.damaged_rows import readable
 from picomem.store.memories import id_range, missing, unique_id
 from picomem.store.search import Document
 from picomem.store.sql_access import sql
-from picomem.store.stored import Stored, stored
-from picomem.values import replace
+from picomem.store.unchecked_rows import Stored, stored
 
 
 class HostCount(NamedTuple):
@@ -144,7 +144,7 @@ def insert_all(tx: Transaction, scope: Scope, fresh: Sequence[Episode]) -> list[
     rows = ({"user": scope.user, "doc": each.doc, **_values(each)} for each in added)
     sql(tx).run_many("insert_episode", rows)
     search.of(tx).add(scope, "episode", map(document, added))
-    holdings.add_episodes(tx, scope, len(added))
+    row_counts.add_episodes(tx, scope, len(added))
     return added
 
 
@@ -155,7 +155,7 @@ def renew(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> Episode:
     if text_of(old) != text_of(new):
         reindex(tx, scope, old, new)
         # Of every model: the caller stores its own anew, and another's would stand for words that are gone.
-        vectors.remove(tx, scope, "episode", old.doc)
+        vector_rows.remove(tx, scope, "episode", old.doc)
     return new
 
 
@@ -194,9 +194,9 @@ def reindex(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> None:
 def delete(tx: Transaction, scope: Scope, episode: Episode) -> None:
     """Remove an episode with what was derived from it."""
     search.of(tx).remove(scope, "episode", [document(episode)])
-    vectors.remove(tx, scope, "episode", episode.doc)
+    vector_rows.remove(tx, scope, "episode", episode.doc)
     if sql(tx).run("delete_episode", user=scope.user, id=episode.id):
-        holdings.add_episodes(tx, scope, -1)
+        row_counts.add_episodes(tx, scope, -1)
 
 
 def stored_episodes(tx: Transaction, scope: Scope) -> Iterator[Stored[Episode]]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from picomem.clock import Micros
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
-from picomem.store.legible import readable
+from picomem.store.damaged_rows import readable
 from picomem.store.sql_access import sql
 
 

@@ -8,16 +8,16 @@ from typing import NamedTuple, cast
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt, NotFound
+from picomem.light_dataclass import replace
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.memory import Memory, Parent
 from picomem.records.scope import Scope
-from picomem.store import holdings, row_hash, search, vectors
+from picomem.store import row_counts, row_hash, search, vector_rows
 from picomem.store.connector import Row, Transaction
-from picomem.store.legible import readable
+from picomem.store.damaged_rows import readable
 from picomem.store.search import Document
 from picomem.store.sql_access import sql
-from picomem.store.stored import Stored, stored
-from picomem.values import replace
+from picomem.store.unchecked_rows import Stored, stored
 
 
 class VersionParent(NamedTuple):
@@ -106,7 +106,7 @@ def close(tx: Transaction, memory: Memory, at: Micros, change_id: str) -> None:
     if sql(tx).run(
         "close_version", user=memory.scope.user, id=memory.id, version=memory.version, known_to=end, closed_by=change_id
     ):
-        holdings.add_memories(tx, memory.scope, 0, -1)
+        row_counts.add_memories(tx, memory.scope, 0, -1)
 
 
 def by_key(tx: Transaction, scope: Scope, key: str) -> Memory | None:
@@ -228,7 +228,7 @@ def count_missing(tx: Transaction, scope: Scope) -> int:
 
 def count(tx: Transaction, scope: Scope) -> HeldVersions:
     """How many versions the user has, and how many are missed."""
-    counted, held = holdings.memories_in_table(tx, scope), holdings.memories(tx, scope)
+    counted, held = row_counts.memories_in_table(tx, scope), row_counts.memories(tx, scope)
     differences = (abs(there - written) for there, written in zip(counted, held, strict=True))
     return HeldVersions(counted.versions, max(differences))
 
@@ -338,7 +338,7 @@ def purge_version(tx: Transaction, memory: Memory) -> None:
     """Delete a version for good, with all that is derived from it."""
     scope = memory.scope
     search.of(tx).remove(scope, "memory", [document(memory)])
-    vectors.remove(tx, scope, "memory", memory.doc)
+    vector_rows.remove(tx, scope, "memory", memory.doc)
     if sql(tx).run("purge_version", user=scope.user, id=memory.id, version=memory.version):
         _count(tx, scope, -1, memory.known_to is None)
     purge_lineage(tx, scope, "memory", memory.id, memory.version)
@@ -468,4 +468,4 @@ def _within(tx: Transaction, scope: Scope, rows: list[Row], damaged: list[str] |
 
 def _count(tx: Transaction, scope: Scope, versions: int, believed: bool) -> None:
     """Count a version that came or went, so that one which is lost is missed."""
-    holdings.add_memories(tx, scope, versions, versions if believed else 0)
+    row_counts.add_memories(tx, scope, versions, versions if believed else 0)

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from picomem.digest import blake2b
+from picomem.blake2b import blake2b
 from picomem.store.connector import Row
 from picomem.store.row_hash import encoded, row_hash
 

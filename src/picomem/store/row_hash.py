@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from picomem.digest import blake2b
+from picomem.blake2b import blake2b
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     table: tuple(names.split())

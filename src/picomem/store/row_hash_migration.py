@@ -15,7 +15,7 @@ import apsw
 from picomem.records.ids import content_hash
 from picomem.store.connector import Row
 from picomem.store.row_hash import COLUMNS, KEYS, row_hash
-from picomem.store.tolerant import rows_of
+from picomem.store.tolerant_text import rows_of
 
 _PAGE = 1_000  # rows that are read at once
 _NONE = ""  # no row has this hash

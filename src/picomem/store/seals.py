@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from picomem.store.connector import Row
 from picomem.store.row_hash import COLUMNS, KEYS, REALS, is_whole, row_hash
-from picomem.store.statements import statement
+from picomem.store.sql_statements import statement
 
 Values = Mapping[str, object]
 Select = Callable[[str, Values], list[Row]]  # the rows of an SQL text

@@ -13,10 +13,10 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol, cast
 
+from picomem.light_dataclass import dataclass
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 from picomem.store.sql_access import sql
-from picomem.values import dataclass
 
 K1, B = 1.2, 0.75  # of BM25; SQLite has them fixed (ext/fts5/fts5_aux.c)
 SATURATION = K1 + 1  # what a term's frequency tends to
@@ -104,7 +104,7 @@ def containing(tx: Transaction, scope: Scope, source: str, text: str, limit: int
     return [doc for (doc,) in sql(tx).all(name, user=scope.user, pattern=f"%{escaped}%", limit=limit)]
 
 
-class Place(NamedTuple):
+class EpisodePlace(NamedTuple):
     """Where an episode stands in its transcript. A tuple, for a question makes a thousand of them; they sort in the
     order of their transcript."""
 
@@ -118,26 +118,26 @@ class Place(NamedTuple):
     started_at: int | None  # UTC microseconds
 
 
-def places(tx: Transaction, scope: Scope, docs: list[int]) -> list[Place]:
+def places(tx: Transaction, scope: Scope, docs: list[int]) -> list[EpisodePlace]:
     """Where those episodes stand."""
-    return list(map(Place._make, sql(tx).all("episode_places", user=scope.user, docs=json.dumps(docs))))
+    return list(map(EpisodePlace._make, sql(tx).all("episode_places", user=scope.user, docs=json.dumps(docs))))
 
 
-def around(tx: Transaction, scope: Scope, docs: list[int]) -> list[Place]:
+def around(tx: Transaction, scope: Scope, docs: list[int]) -> list[EpisodePlace]:
     """Those episodes, those before and after them in the transcript, and the other parts of the same turn.
 
     One may be in it several times.
     """
-    return list(map(Place._make, sql(tx).all("episodes_around", user=scope.user, docs=json.dumps(docs))))
+    return list(map(EpisodePlace._make, sql(tx).all("episodes_around", user=scope.user, docs=json.dumps(docs))))
 
 
-def in_window(tx: Transaction, scope: Scope, since: int, until: int, limit: int) -> list[Place]:
+def in_window(tx: Transaction, scope: Scope, since: int, until: int, limit: int) -> list[EpisodePlace]:
     """The episodes that began in [since, until), latest first."""
     rows = sql(tx).all("episodes_in_window", user=scope.user, since=since, until=until, limit=limit)
-    return list(map(Place._make, rows))
+    return list(map(EpisodePlace._make, rows))
 
 
-def of_transcripts(tx: Transaction, scope: Scope, transcripts: Sequence[str], limit: int) -> list[Place]:
+def of_transcripts(tx: Transaction, scope: Scope, transcripts: Sequence[str], limit: int) -> list[EpisodePlace]:
     """The episodes of those transcripts, latest first."""
     rows = sql(tx).all("episodes_of_transcripts", user=scope.user, transcripts=json.dumps(transcripts), limit=limit)
-    return list(map(Place._make, rows))
+    return list(map(EpisodePlace._make, rows))

@@ -39,7 +39,7 @@ from picomem.store.seals import select
 from picomem.store.sqlite_errors import BUSY_MILLISECONDS, lacks_room_for_log_index, translated
 from picomem.store.sqlite_migrations import check_version, migrate, refuse_another_programs
 from picomem.store.sqlite_transaction import SqliteRepair, SqliteTransaction
-from picomem.store.tolerant import rows_of
+from picomem.store.tolerant_text import rows_of
 from picomem.text.terms import VERSION as TERMS_VERSION
 
 _CLOSING_SECONDS = 5

@@ -14,7 +14,7 @@ import apsw
 
 from picomem import errors
 from picomem.store.file_bytes import database_head
-from picomem.store.statements import schema, statement
+from picomem.store.sql_statements import schema, statement
 from picomem.text.terms import VERSION as TERMS_VERSION
 
 APPLICATION_ID = 0x5069636F  # "Pico": how `file` and we know the database

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from picomem.digest import blake2b
+from picomem.blake2b import blake2b
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
-from picomem.store import marks as user_marks
 from picomem.store import meta
+from picomem.store import user_marks as user_marks
 from picomem.store.connector import Transaction
 from picomem.store.row_hash import is_whole
 from picomem.store.sql_access import sql

@@ -27,7 +27,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
-from picomem.digest import blake2b
+from picomem.blake2b import blake2b
 
 VERSION = "2"
 

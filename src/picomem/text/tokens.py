@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.errors import PicomemError
-from picomem.text.plain import plain
+from picomem.text.storable import plain
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -11,7 +11,7 @@ from anthropic.lib.tools._beta_functions import ToolError
 from picomem.agent.adapters.anthropic_tool import ClaudeMemory, memory_tool
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
-from picomem.memory.files import Files, Operation
+from picomem.memory.agent_files import Files, FileWrite
 
 NOTES = "# Plan\n\n- name: Ann\n- city: Bergen\n- job: sailor\n"
 
@@ -51,16 +51,16 @@ def test_writers_agree_by_versions(files: Files) -> None:
 
 
 def test_an_operation_is_done_once(files: Files) -> None:
-    write = Operation("run-1:call-1", "write plan.md one")
+    write = FileWrite("run-1:call-1", "write plan.md one")
     done = files.write("plan.md", "one", expected=None, operation=write)
     again = files.write("plan.md", "one", expected=None, operation=write)
     assert (again.version, again.existed, again.replayed) == (done.version, False, True)
-    assert files.done(write) == again and files.done(Operation("run-2", "x")) is None
+    assert files.done(write) == again and files.done(FileWrite("run-2", "x")) is None
     assert files.read("plan.md").operation == "run-1:call-1"
     with pytest.raises(Conflict, match="something else"):
-        files.done(Operation("run-1:call-1", "another"))
-    gone = files.delete("plan.md", expected=done.version, operation=Operation("run-1:call-2", "delete"))
-    assert files.done(Operation("run-1:call-2", "delete")) == type(gone)(None, True, True)
+        files.done(FileWrite("run-1:call-1", "another"))
+    gone = files.delete("plan.md", expected=done.version, operation=FileWrite("run-1:call-2", "delete"))
+    assert files.done(FileWrite("run-1:call-2", "delete")) == type(gone)(None, True, True)
 
 
 def test_a_file_stays_one_when_a_person_corrects_why_it_matters(files: Files, engine: Engine) -> None:
@@ -94,7 +94,7 @@ def test_a_deletion_is_not_undone_beside_a_new_file_of_that_path(files: Files, e
 
 @pytest.mark.sqlite_file("looks for text in the bytes of the file")
 def test_a_purge_leaves_no_name_of_an_operation(files: Files, engine: Engine, db: Path) -> None:
-    write = Operation("walnut-harbour-call-1", "write plan.md one")
+    write = FileWrite("walnut-harbour-call-1", "write plan.md one")
     files.write("plan.md", "one", expected=None, operation=write)
     engine.purge(everything=True)
     assert files.done(write) is None

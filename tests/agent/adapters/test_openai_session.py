@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from picomem.agent.adapters.openai_session import OpenAISession
-from picomem.engine.agents import window_of
+from picomem.engine.agent_support import window_of
 from picomem.engine.engine import Engine
 from picomem.sessions.pairs import NO_RESULT
 

@@ -24,11 +24,11 @@ from typing import Any, TypeVar
 from anyio import to_thread
 
 from picomem.engine.engine import Engine
-from picomem.records.session import Channel, Message, Role, Said, Session, ToolCall
+from picomem.light_dataclass import replace
+from picomem.records.session import Channel, Message, NewMessage, Role, Session, ToolCall
 from picomem.sessions.log import Sessions
-from picomem.sessions.pairs import NO_RESULT, Waiting, grouped
-from picomem.sessions.said import id_like
-from picomem.values import replace
+from picomem.sessions.new_messages import id_like
+from picomem.sessions.pairs import NO_RESULT, OpenCalls, grouped
 
 Item = dict[str, Any]
 
@@ -83,7 +83,7 @@ class OpenAISession:
         if not said:
             return
         session = self._session().id
-        waiting = Waiting(_calls(self._log.load(session).messages))
+        waiting = OpenCalls(_calls(self._log.load(session).messages))
         said = list(_answering(said, waiting))  # an output without its call is refused by models too
         if said:
             self._log.append(session, *said)
@@ -110,15 +110,15 @@ class OpenAISession:
         return item
 
 
-def said_of(items: Iterable[Any]) -> list[Said]:
+def said_of(items: Iterable[Any]) -> list[NewMessage]:
     """Items as they are stored: a message each, before it what else it has."""
-    said: list[Said] = []
+    said: list[NewMessage] = []
     for each in items:
         item = each if isinstance(each, dict) else each.model_dump(exclude_unset=True)
         found = _said(item)
         rest = item if found is None else _rest(item, found)
         if rest is not None:
-            said.append(Said(role=Role.SYSTEM, content=_ITEM + json.dumps(rest, ensure_ascii=False, default=str)))
+            said.append(NewMessage(role=Role.SYSTEM, content=_ITEM + json.dumps(rest, ensure_ascii=False, default=str)))
         said += [found] if found else []
     return said
 
@@ -143,7 +143,7 @@ def items_of(messages: Sequence[Message]) -> list[Item]:
     return items
 
 
-def _rest(item: Item, said: Said) -> Item | None:
+def _rest(item: Item, said: NewMessage) -> Item | None:
     """What an item has besides what its message says, which is left open; None where there is nothing."""
     plain = _items_of_said(said)
     if item == plain:
@@ -198,7 +198,7 @@ def _items(message: Message) -> list[Item]:
     ]
 
 
-def _items_of_said(said: Said) -> Item:
+def _items_of_said(said: NewMessage) -> Item:
     if said.role is Role.TOOL:
         return {"type": "function_call_output", "call_id": said.tool_call_id, "output": said.content}
     if said.tool_calls:
@@ -207,16 +207,16 @@ def _items_of_said(said: Said) -> Item:
     return {"role": said.role.value, "content": said.content}
 
 
-def _said(item: Item) -> Said | None:
+def _said(item: Item) -> NewMessage | None:
     kind = item.get("type") or "message"
     if kind == "function_call":
         call = ToolCall(id_like(str(item["call_id"])), id_like(str(item["name"])), str(item.get("arguments") or "{}"))
-        return Said(role=Role.ASSISTANT, tool_calls=(call,))
+        return NewMessage(role=Role.ASSISTANT, tool_calls=(call,))
     if kind == "function_call_output":
-        return Said(role=Role.TOOL, content=_text(item.get("output")), tool_call_id=id_like(str(item["call_id"])))
+        return NewMessage(role=Role.TOOL, content=_text(item.get("output")), tool_call_id=id_like(str(item["call_id"])))
     role = _ROLES.get(str(item.get("role")))
     text = _text(item.get("content"))
-    return Said(role=role, content=text) if kind == "message" and role is not None and text.strip() else None
+    return NewMessage(role=role, content=text) if kind == "message" and role is not None and text.strip() else None
 
 
 def _text(content: Any) -> str:
@@ -239,9 +239,9 @@ def _calls(messages: Iterable[Message]) -> list[tuple[list[str], str]]:
     return [([call.id for call in message.tool_calls], message.tool_call_id) for message in messages]
 
 
-def _answering(said: Iterable[Said], waiting: Waiting) -> Iterable[Said]:
+def _answering(said: Iterable[NewMessage], waiting: OpenCalls) -> Iterable[NewMessage]:
     """All but outputs that answer no call, and what such have besides."""
-    before: list[Said] = []
+    before: list[NewMessage] = []
     for message in said:
         if message.role is Role.SYSTEM:
             yield from before
@@ -263,15 +263,15 @@ def _cut(kept: Sequence[Message]) -> int:
     return 0
 
 
-def _shortened(message: Message) -> list[Said]:
+def _shortened(message: Message) -> list[NewMessage]:
     """A message without its last item."""
     if not message.tool_calls or len(_items(message)) == 1:
         return []
     return [_again(replace(message, tool_calls=message.tool_calls[:-1]))]
 
 
-def _again(message: Message) -> Said:
-    return Said(
+def _again(message: Message) -> NewMessage:
+    return NewMessage(
         role=message.role,
         content=message.content,
         tool_calls=message.tool_calls,

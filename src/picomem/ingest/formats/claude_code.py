@@ -34,9 +34,9 @@ from pathlib import Path
 from picomem.ingest.actions import actions_of
 from picomem.ingest.format import (
     LineFormat,
-    Place,
     Record,
     State,
+    TranscriptFolder,
     first_records,
     inner,
     moment,
@@ -101,8 +101,8 @@ _RESULT = re.compile(
 class ClaudeCode(LineFormat):
     name = "claude-code"
 
-    def places(self, home: Path, env: Mapping[str, str], /) -> Iterable[Place]:
-        yield Place(self.name, moved(env, "CLAUDE_CONFIG_DIR", home / ".claude") / "projects")
+    def places(self, home: Path, env: Mapping[str, str], /) -> Iterable[TranscriptFolder]:
+        yield TranscriptFolder(self.name, moved(env, "CLAUDE_CONFIG_DIR", home / ".claude") / "projects")
 
     def claims(self, _path: Path, head: bytes, /) -> bool:
         records = first_records(head)

@@ -18,9 +18,9 @@ from pathlib import Path
 from picomem.ingest.actions import actions_of
 from picomem.ingest.format import (
     LineFormat,
-    Place,
     Record,
     State,
+    TranscriptFolder,
     first_records,
     inner,
     moment,
@@ -91,10 +91,10 @@ class Codex(LineFormat):
     name = "codex"
     unique_prefix = "rollout-"
 
-    def places(self, home: Path, env: Mapping[str, str], /) -> Iterable[Place]:
+    def places(self, home: Path, env: Mapping[str, str], /) -> Iterable[TranscriptFolder]:
         folder = moved(env, "CODEX_HOME", home / ".codex")
-        yield Place(self.name, folder / "sessions")
-        yield Place(self.name, folder / "archived_sessions")
+        yield TranscriptFolder(self.name, folder / "sessions")
+        yield TranscriptFolder(self.name, folder / "archived_sessions")
 
     def claims(self, _path: Path, head: bytes, /) -> bool:
         if (found := _ENVELOPE.match(head)) and found[1] in (b"session_meta", b"response_item", b"event_msg"):

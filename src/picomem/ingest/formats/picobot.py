@@ -27,7 +27,7 @@ from picomem.errors import InvalidInput
 from picomem.ingest.format import DocumentFormat, Record, State, inner, moment
 from picomem.ingest.reader import Line
 from picomem.paths import read_regular
-from picomem.policy.sight import Sight
+from picomem.policy.context_origins import Sight
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Skipped, TranscriptInfo, Turn
 
@@ -40,7 +40,7 @@ Entry = tuple[int, int, Any]  # where it starts and ends, in characters, and wha
 _DECODER = json.JSONDecoder(strict=False)
 
 
-class PicoBot(DocumentFormat):
+class PicoBotFormat(DocumentFormat):
     name = "picobot"
     file_names = ("sessions.json",)
 
@@ -59,7 +59,7 @@ class PicoBot(DocumentFormat):
             yield _session(session, entries, places)
 
 
-FORMAT = PicoBot()
+FORMAT = PicoBotFormat()
 
 
 class _Cursor:

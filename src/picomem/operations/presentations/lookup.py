@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.operations.presentation import Block, Entry, Heading, Presentation, Sentence, Text, Verbatim
+from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text, Verbatim
 from picomem.operations.presentations.wording import attributed, day, details, plural, step
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _MOST_ACTIONS = 3  # of an episode in the timeline
 
 def memories(result: MemoriesResult) -> Presentation:
     blocks: tuple[Block, ...] = tuple(
-        Entry(
+        PresentedEntry(
             f"{memory.key}  ({memory.kind}, {day(memory.updated_at)[:10]})",
             (Text(attributed(memory.content, memory.origin), 3),),
         )
@@ -39,9 +39,11 @@ def episode(result: ShowResult) -> Presentation:
     shown = result.episode
     title = shown.citation + (f"  [{shown.project}]" if shown.project else "")
     if result.state != "open":
-        body = Entry(result.explanation, (Text(shown.text, 40),))
+        body = PresentedEntry(result.explanation, (Text(shown.text, 40),))
         return Presentation(title, (Sentence(shown.transcript), body))
-    turns = tuple(Entry(f"{turn.role}, {day(turn.at)}", (Verbatim(turn.text),), turn.number) for turn in result.turns)
+    turns = tuple(
+        PresentedEntry(f"{turn.role}, {day(turn.at)}", (Verbatim(turn.text),), turn.number) for turn in result.turns
+    )
     return Presentation(title, (Sentence(shown.transcript), *turns))
 
 
@@ -50,15 +52,15 @@ def reasons(result: WhyResult) -> Presentation:
     if result.memory:
         state = "archived" if result.memory.archived else result.memory.kind
         body = (Text(result.memory.content), *details(result.memory))
-        blocks.append(Entry(f"{result.memory.key}  ({state})", body))
+        blocks.append(PresentedEntry(f"{result.memory.key}  ({state})", body))
     for change in result.changes:
         version = f" version {change.after}" if change.after else ""
         body = [Text(f"because {change.reason}")]
         body += [Text(f"offered: {change.candidate}")] if change.candidate else []
-        blocks.append(Entry(f"{day(change.at)}  {step(change)}{version}  by {change.actor}", tuple(body)))
+        blocks.append(PresentedEntry(f"{day(change.at)}  {step(change)}{version}  by {change.actor}", tuple(body)))
     for source in result.sources:
         if source.kind in ("episode", "message"):
-            blocks.append(Entry(f"from {source.citation}  ({source.id})", (Text(f"“{source.text}”"),)))
+            blocks.append(PresentedEntry(f"from {source.citation}  ({source.id})", (Text(f"“{source.text}”"),)))
     blocks += [Text(result.explanation)] if result.explanation else []
     return Presentation(blocks=tuple(blocks))
 
@@ -77,7 +79,7 @@ def versions(result: HistoryResult) -> Presentation:
         known_to = day(version.known_to) if version.known_to else "now"
         believed = Text(f"believed {day(version.known_from)} – {known_to}")
         blocks.append(
-            Entry(
+            PresentedEntry(
                 f"true from {day(version.valid_from)}{until}{current}",
                 (believed, Text(version.content), *details(version)),
                 version.version,
@@ -100,7 +102,7 @@ def timeline(result: TimelineResult) -> Presentation:
             session = hit.session
             project = f"  [{hit.project}]" if hit.project else ""
             blocks.append(Heading(f"── {hit.citation.split(' turn')[0]}{project}"))
-        blocks.append(Entry(f"{day(hit.at)}  {hit.role}  ({hit.id})", (Text(hit.text, 2), *_actions(hit))))
+        blocks.append(PresentedEntry(f"{day(hit.at)}  {hit.role}  ({hit.id})", (Text(hit.text, 2), *_actions(hit))))
     if not blocks and not result.warnings:
         blocks.append(Sentence("Nothing was said then; `picomem ingest` reads past sessions."))
     return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings))

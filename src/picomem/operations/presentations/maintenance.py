@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.operations.presentation import Block, Entry, Fields, Presentation, Sentence, Table, Text
+from picomem.operations.presentation import Block, Fields, Presentation, PresentedEntry, Sentence, Table, Text
 from picomem.operations.presentations.wording import counts, plural
 
 if TYPE_CHECKING:
-    from picomem.memory.status import Status
+    from picomem.memory.store_status import Status
     from picomem.operations.maintenance import (
         DoctorResult,
         EmbedResult,
@@ -27,7 +27,7 @@ def ingested(result: IngestResult) -> Presentation:
     blocks: list[Block] = []
     next_steps: list[str] = []
     if not result.files:
-        blocks.append(Entry("No transcripts were found in:", tuple(map(Text, result.places))))
+        blocks.append(PresentedEntry("No transcripts were found in:", tuple(map(Text, result.places))))
         next_steps.append("Name files or folders: picomem ingest PATH…")
     else:
         blocks += map(Sentence, _read(result))

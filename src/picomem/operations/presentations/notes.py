@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.operations.presentation import Entry, Presentation, Sentence, Text, Verbatim
+from picomem.operations.presentation import Presentation, PresentedEntry, Sentence, Text, Verbatim
 
 if TYPE_CHECKING:
     from picomem.operations.notes import NoteView, ReadNoteResult, SearchNotesResult
@@ -17,9 +17,9 @@ def found_notes(result: SearchNotesResult) -> Presentation:
     )
 
 
-def _entry(number: int, note: NoteView) -> Entry:
+def _entry(number: int, note: NoteView) -> PresentedEntry:
     heading = f"{note.path}  line {note.startLine}" + (f"  ({note.heading})" if note.heading else "")
-    return Entry(heading, (Text(note.snippet), Text(f"{note.score:.2f}")), number)
+    return PresentedEntry(heading, (Text(note.snippet), Text(f"{note.score:.2f}")), number)
 
 
 def note_lines(result: ReadNoteResult) -> Presentation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.operations.presentation import Block, Entry, Presentation, Sentence, Text
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
 from picomem.operations.presentations.wording import plural
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ def _plan(result: PurgeResult) -> Presentation:
     sessions = [f"{each.session}  {each.title or each.path}".rstrip() for each in result.sessions[:_MOST_SESSIONS]]
     if len(result.sessions) > _MOST_SESSIONS:
         sessions.append(f"and {len(result.sessions) - _MOST_SESSIONS:,} more")
-    blocks: list[Block] = [Entry(f"This would go for good: {result.said}.", tuple(map(Text, sessions)))]
+    blocks: list[Block] = [PresentedEntry(f"This would go for good: {result.said}.", tuple(map(Text, sessions)))]
     for memory in result.memories[:_MOST_MEMORIES]:
         heading = memory.key + ("  (other versions of it stay)" if memory.partly else "")
-        blocks.append(Entry(heading, (Text(memory.content, 2),)))
+        blocks.append(PresentedEntry(heading, (Text(memory.content, 2),)))
     if len(result.memories) > _MOST_MEMORIES:
         blocks.append(Sentence(f"and {len(result.memories) - _MOST_MEMORIES:,} more memories"))
     return Presentation(blocks=(*blocks, Sentence(result.explanation)))

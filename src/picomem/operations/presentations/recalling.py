@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.operations.presentation import Block, Entry, Presentation, Sentence, Text
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
 from picomem.operations.presentations.wording import attributed, day, plural
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ def answer(result: AnswerView) -> Presentation:
     )
 
 
-def _entry(number: int, hit: HitView) -> Entry:
+def _entry(number: int, hit: HitView) -> PresentedEntry:
     context = [Text(f"why it matters: {hit.context}")] if hit.context else []
     name = {"memory": hit.key, "note": day(hit.at)}.get(hit.source, hit.id)
     account = Text(f"{hit.score:.2f} · {hit.why} · {name}")
     actions = [Text(f"· {action}", 2) for action in hit.actions]
-    return Entry(_heading(hit), (_text(hit), *actions, *context, account), number)
+    return PresentedEntry(_heading(hit), (_text(hit), *actions, *context, account), number)
 
 
 def _text(hit: HitView) -> Text:

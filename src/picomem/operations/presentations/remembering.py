@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.operations.presentation import Block, Entry, Presentation, Sentence, Text, Verbatim
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, Verbatim
 from picomem.operations.presentations.wording import counts, day, details, step
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def remembered(result: RememberResult) -> Presentation:
     memory = result.memory
     owner = f" for {memory.project}" if memory.project else ""
     account = f"{result.decision}: {result.reason} · {result.token_estimate} tokens · change {result.change_id}"
-    entry = Entry(
+    entry = PresentedEntry(
         f"{memory.key}  ({memory.kind}{owner}, version {memory.version})",
         (Text(memory.content), *details(memory), Verbatim(account)),
     )
@@ -30,7 +30,7 @@ def revised(result: ReviseResult) -> Presentation:
     memory = result.memory
     heading = f"{memory.key}  (version {memory.version}, true from {day(memory.valid_from)})"
     return Presentation(
-        blocks=(Entry(heading, (Text(memory.content), *details(memory))),),
+        blocks=(PresentedEntry(heading, (Text(memory.content), *details(memory))),),
         next_steps=(f"`picomem history {memory.key}` shows what was believed before.",),
     )
 
@@ -58,7 +58,7 @@ def _undone(view: UndoneView) -> Block:
             else f"The consolidation of {at} is undone; the conversation is due again."
         )
     now = view.memory.content if view.memory else f"It is archived; `picomem history {view.key}` still shows it."
-    return Entry(f"{view.key}: {step(view.undone)} of {at} is undone.", (Text(now),))
+    return PresentedEntry(f"{view.key}: {step(view.undone)} of {at} is undone.", (Text(now),))
 
 
 def changes(result: ChangesResult) -> Presentation:
@@ -69,7 +69,7 @@ def changes(result: ChangesResult) -> Presentation:
         about += [f"undoes {change.undoes}"] if change.undoes else []
         about += [f"undone by {listed.undone_by}"] if listed.undone_by else []
         heading = f"{change.id}  {day(change.at)}  {step(change)}" + (f"  {change.key}" if change.key else "")
-        blocks.append(Entry(heading, (Text(change.reason, 2), Text(" · ".join(about)))))
+        blocks.append(PresentedEntry(heading, (Text(change.reason, 2), Text(" · ".join(about)))))
     if not blocks and not result.warnings:
         blocks.append(_NOTHING_DECIDED)
     return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings))
@@ -82,7 +82,7 @@ def audit(result: AuditResult) -> Presentation:
     for change in result.changes:
         refused = (Text(f"refused: {change.candidate}", 2),) if change.candidate else ()
         heading = f"{day(change.at)}  {step(change)}  by {change.actor}" + (f"  {change.key}" if change.key else "")
-        blocks.append(Entry(heading, (Text(change.reason, 2), *refused)))
+        blocks.append(PresentedEntry(heading, (Text(change.reason, 2), *refused)))
     if not blocks and not result.warnings:
         blocks.append(_NOTHING_DECIDED)
     return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings))

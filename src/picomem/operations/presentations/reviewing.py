@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.operations.presentation import Block, Entry, Presentation, Sentence, Text
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
 from picomem.operations.presentations.wording import day, plural
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ def reviewed(result: ReviewResult) -> Presentation:
     )
 
 
-def _waiting(view: WaitingView, number: int) -> Entry:
+def _waiting(view: WaitingView, number: int) -> PresentedEntry:
     memory, older = view.memory, view.older
     since, because = day(memory.valid_from)[:10], Text(f"because {view.reason}")
     if older is None:
-        return Entry(f"{memory.key}  (candidate, {since})", (Text(memory.content), because), number)
+        return PresentedEntry(f"{memory.key}  (candidate, {since})", (Text(memory.content), because), number)
     heading = f"{memory.key}  ({since}) may outdate {older.key}"
-    return Entry(heading, (Text(memory.content), Text(f"older: {older.content}"), because), number)
+    return PresentedEntry(heading, (Text(memory.content), Text(f"older: {older.content}"), because), number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from picomem.operations.presentation import Block, Entry, Presentation, Sentence, Text, Verbatim
+from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, Verbatim
 from picomem.operations.presentations.wording import counts, day, plural
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def sessions(result: SessionsResult) -> Presentation:
     for listed in result.sessions:
         session = listed.session
         about = [session.channel, plural(listed.messages, "message"), day(session.last_active_at), session.id]
-        blocks.append(Entry(session.title or _UNTITLED, (Text(" · ".join(about)),)))
+        blocks.append(PresentedEntry(session.title or _UNTITLED, (Text(" · ".join(about)),)))
     damaged = f"{plural(len(result.damaged), 'damaged row')} skipped; see `picomem doctor`."
     return Presentation(
         blocks=tuple(blocks) or (Sentence("There are no such conversations; --user names another user."),),
@@ -45,7 +45,7 @@ def session(result: SessionResult) -> Presentation:
     about = [shown.channel, f"begun {day(shown.created_at)}", shown.id]
     about += [f"forked from {shown.forked_from}"] if shown.forked_from else []
     about += ["archived"] if shown.archived_at else []
-    return Presentation(blocks=(Entry(shown.title or _UNTITLED, (Text(" · ".join(about)),)),))
+    return Presentation(blocks=(PresentedEntry(shown.title or _UNTITLED, (Text(" · ".join(about)),)),))
 
 
 def messages(result: MessagesResult) -> Presentation:
@@ -58,10 +58,10 @@ def messages(result: MessagesResult) -> Presentation:
     return Presentation(shown.title, tuple(blocks), warnings=(damaged,) if result.damaged else ())
 
 
-def _message(message: MessageView) -> Entry:
+def _message(message: MessageView) -> PresentedEntry:
     text = (Verbatim(message.text),) if message.text else ()
     calls = tuple(Verbatim(f"→ {call.name} {call.arguments}") for call in message.tool_calls)
-    return Entry(f"{message.role}, {day(message.at)}", (*text, *calls), message.number)
+    return PresentedEntry(f"{message.role}, {day(message.at)}", (*text, *calls), message.number)
 
 
 def imported(result: ImportSessionsResult) -> Presentation:
@@ -92,7 +92,7 @@ def consolidated(result: ConsolidateResult) -> Presentation:
     return Presentation(blocks=tuple(blocks), warnings=tuple(dict.fromkeys(warnings)))
 
 
-def _run(session_id: str, run: RunView, dry_run: bool) -> Entry:
+def _run(session_id: str, run: RunView, dry_run: bool) -> PresentedEntry:
     verb = "would keep" if dry_run else "kept"
     lines = [run.timeline]
     lines += [f"{fact.decision}{f' {fact.key}' if fact.key else ''}: {fact.content}" for fact in run.facts]
@@ -100,4 +100,4 @@ def _run(session_id: str, run: RunView, dry_run: bool) -> Entry:
     lines += [f"turned down, {reason}: {text}" for text, reason in run.turned_down]
     lines += [f"summary up to message {run.covered}: {run.summary}"] if run.summary else []
     heading = f"{session_id}  messages {run.first}–{run.last}, {verb} by {run.generator}"
-    return Entry(heading, tuple(map(Text, lines)))
+    return PresentedEntry(heading, tuple(map(Text, lines)))

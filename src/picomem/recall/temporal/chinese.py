@@ -34,7 +34,7 @@ from picomem.recall.temporal.holidays import holiday
 from picomem.recall.temporal.spans import EARLIEST, Phrase, Point, Span, fixed, hull, mapped
 
 
-class _Found(NamedTuple):
+class _ChinesePoint(NamedTuple):
     point: Point
     end: int
     loose: bool = False
@@ -42,7 +42,7 @@ class _Found(NamedTuple):
 
 def read_phrases(text: str, now: datetime) -> list[Phrase]:
     """Every time phrase in the text, in order, as of the local time `now` (naive)."""
-    reader = _Reader(text.translate(FOLD), now)
+    reader = _ChineseReader(text.translate(FOLD), now)
     found: list[Phrase] = []
     at = 0
     while at < len(reader.text):
@@ -57,11 +57,11 @@ def read_phrases(text: str, now: datetime) -> list[Phrase]:
 
 def read_whole(text: str, now: datetime) -> Span | None:
     """The time that the whole text names."""
-    phrase = _Reader(text.translate(FOLD), now).phrase(0)
+    phrase = _ChineseReader(text.translate(FOLD), now).phrase(0)
     return phrase.span if phrase and phrase.end == len(text) else None
 
 
-class _Reader:
+class _ChineseReader:
     def __init__(self, text: str, now: datetime) -> None:
         self.text = text
         self.now = now
@@ -79,7 +79,7 @@ class _Reader:
             return None
         return Phrase(span, at, end)
 
-    def _range(self, near: _Found) -> tuple[Span, int] | None:
+    def _range(self, near: _ChinesePoint) -> tuple[Span, int] | None:
         joint = self._match("joint", near.end)
         far = self._date(joint.end(), after_joint=True) if joint else None
         if joint is None or far is None:
@@ -95,7 +95,7 @@ class _Reader:
         tail = self._match("closed", far.end)
         return hull(start, end), tail.end() if tail else far.end
 
-    def _bound(self, near: _Found, opened: bool) -> tuple[Span, int]:
+    def _bound(self, near: _ChinesePoint, opened: bool) -> tuple[Span, int]:
         span = near.point.before(self.today)
         exact = span.exact and not near.loose
         bound = self._match("bound", near.end)
@@ -109,7 +109,7 @@ class _Reader:
             return Span(span.end, max(end, span.end), exact), after
         return Span(span.start, max(end, span.end), exact and bound is not None), after
 
-    def _date(self, at: int, after_joint: bool = False) -> _Found | None:
+    def _date(self, at: int, after_joint: bool = False) -> _ChinesePoint | None:
         for rule in (
             self._ago, self._rolling, self._vague, self._numeric, self._year, self._month, self._month_day,
             self._week, self._day, self._quarter, self._year_part, self._named,
@@ -128,15 +128,15 @@ class _Reader:
     def _before(self, at: int) -> str:
         return self.text[at - 1] if at else ""
 
-    def _with_part(self, found: _Found) -> _Found:
+    def _with_part(self, found: _ChinesePoint) -> _ChinesePoint:
         span = found.point.before(self.today)
         part = self._match("part", found.end)
         if part is None or span.end - span.start != timedelta(days=1):
             return found
         name = PARTS[part["part"]]
-        return _Found(mapped(found.point, lambda one: spans.day_part(one, name)), part.end(), found.loose)
+        return _ChinesePoint(mapped(found.point, lambda one: spans.day_part(one, name)), part.end(), found.loose)
 
-    def _ago(self, at: int) -> _Found | None:
+    def _ago(self, at: int) -> _ChinesePoint | None:
         if self._before(at) in tuple("第每十百零0123456789.") or self._before(at) in DIGITS:
             return None
         match = self._match("ago", at) or self._match("half", at) or self._match("halfmonth", at)
@@ -148,9 +148,9 @@ class _Reader:
         more = groups.get("more") or ""
         low, high = (low + 0.5, high + 0.5) if more == "半" else (low, high)
         exact = low == high and more != "多"
-        return _Found(fixed(spans.units_ago(self.now, low, high, unit, exact)), match.end())
+        return _ChinesePoint(fixed(spans.units_ago(self.now, low, high, unit, exact)), match.end())
 
-    def _rolling(self, at: int) -> _Found | None:
+    def _rolling(self, at: int) -> _ChinesePoint | None:
         match = self._match("rolling", at)
         if match is None or (match["unit"] == "日" and match["number"] is None):
             return None
@@ -158,16 +158,16 @@ class _Reader:
         low, high = read_amount(match.groupdict())
         if match.group().startswith("这一"):  # “这一天”, “这一周”: said of any day
             return None
-        return _Found(fixed(spans.last_units(self.now, high, unit, low == high)), match.end())
+        return _ChinesePoint(fixed(spans.last_units(self.now, high, unit, low == high)), match.end())
 
-    def _vague(self, at: int) -> _Found | None:
+    def _vague(self, at: int) -> _ChinesePoint | None:
         match = self._match("vague", at)
         if match is None or self.text.startswith(("一次", "的一次"), match.end()):
             return None
         first = self.today - timedelta(days=VAGUE[match.group()])
-        return _Found(fixed(spans.day_span(first, self.today).loose()), match.end())
+        return _ChinesePoint(fixed(spans.day_span(first, self.today).loose()), match.end())
 
-    def _numeric(self, at: int) -> _Found | None:
+    def _numeric(self, at: int) -> _ChinesePoint | None:
         match = self._match("numeric", at)
         if match is None or (self._before(at).isalnum() and self._before(at).isascii()):
             return None
@@ -175,14 +175,14 @@ class _Reader:
         if not 1 <= month <= 12 or (match["d"] is None and "-" not in match.group()):
             return None
         span = spans.day_span(date(year, month, int(match["d"]))) if match["d"] else _month_of(year, month)
-        return _Found(fixed(span), match.end())
+        return _ChinesePoint(fixed(span), match.end())
 
-    def _year(self, at: int) -> _Found | None:
+    def _year(self, at: int) -> _ChinesePoint | None:
         match = self._match("year", at)
         if match is None or (match["which"] == "前" and self._before(at) in tuple("目以之年天月周")):
             return None
         year = self.today.year - YEARS[match["which"]] if match["which"] else read_number(match["number"])
-        return _Found(fixed(self._in_year(year, match.groupdict())), match.end())
+        return _ChinesePoint(fixed(self._in_year(year, match.groupdict())), match.end())
 
     def _in_year(self, year: int, groups: dict[str, str | None]) -> Span:
         if groups["month"]:
@@ -199,55 +199,55 @@ class _Reader:
             return spans.month_span(year * 12 + 6, 2)
         return holiday(groups["holiday"]).at(year) if groups["holiday"] else spans.year_span(year)
 
-    def _month(self, at: int) -> _Found | None:
+    def _month(self, at: int) -> _ChinesePoint | None:
         match = self._match("month", at)
         if match is None or self._before(at) in tuple("早晚日"):
             return None
         back = {"上上": 2, "上": 1}.get(match["which"].removesuffix("个"), 0)
         span = _in_month(spans.month_number(self.today) - back, match.groupdict())
-        return _Found(fixed(span), match.end())
+        return _ChinesePoint(fixed(span), match.end())
 
-    def _month_day(self, at: int) -> _Found | None:
+    def _month_day(self, at: int) -> _ChinesePoint | None:
         before = self._before(at)
         match = self._match("monthday", at)
         if match is None or before in DIGITS or before in tuple("十百第每.0123456789"):
             return None
         month, groups = _checked_month(match["month"]), match.groupdict()
-        return _Found(spans.yearly(lambda year: _in_month(year * 12 + month - 1, groups)), match.end())
+        return _ChinesePoint(spans.yearly(lambda year: _in_month(year * 12 + month - 1, groups)), match.end())
 
-    def _week(self, at: int) -> _Found | None:
+    def _week(self, at: int) -> _ChinesePoint | None:
         match = self._match("week", at)
         if match is None or (match["which"][0] in "上本" and self._before(at) in tuple("早晚日")):
             return None
         back = {"上上": 2, "上": 1}.get(match["which"], 0)
         week = spans.week_span(self.today - timedelta(days=7 * back))
         if match["end"]:
-            return _Found(fixed(spans.weekend_span(week.first)), match.end())
+            return _ChinesePoint(fixed(spans.weekend_span(week.first)), match.end())
         if match["weekday"]:
             day = week.first + timedelta(days=WEEKDAYS[match["weekday"]])
-            return _Found(fixed(spans.day_span(day)), match.end())
-        return _Found(fixed(week), match.end())
+            return _ChinesePoint(fixed(spans.day_span(day)), match.end())
+        return _ChinesePoint(fixed(week), match.end())
 
-    def _day(self, at: int) -> _Found | None:
+    def _day(self, at: int) -> _ChinesePoint | None:
         match = self._match("night", at) or self._match("day", at)
         if match is None or (match["back"] == "前" and self._before(at) in tuple("目以之年天月周日")):
             return None
         span = spans.day_span(self.today - timedelta(days=DAYS[match["back"]]))
         part = match.groupdict().get("part")
-        return _Found(fixed(spans.day_part(span, PARTS[part]) if part else span), match.end())
+        return _ChinesePoint(fixed(spans.day_part(span, PARTS[part]) if part else span), match.end())
 
-    def _quarter(self, at: int) -> _Found | None:
+    def _quarter(self, at: int) -> _ChinesePoint | None:
         match = self._match("quarter", at)
         if match:
             back = 3 if match["which"] == "上" else 0
-            return _Found(fixed(spans.quarter_span(spans.month_number(self.today) - back)), match.end())
+            return _ChinesePoint(fixed(spans.quarter_span(spans.month_number(self.today) - back)), match.end())
         match = self._match("numbered", at)
         if match is None:
             return None
         first = 3 * read_number(match["number"]) - 3
-        return _Found(spans.yearly(lambda year: spans.month_span(year * 12 + first, 3)), match.end())
+        return _ChinesePoint(spans.yearly(lambda year: spans.month_span(year * 12 + first, 3)), match.end())
 
-    def _year_part(self, at: int) -> _Found | None:
+    def _year_part(self, at: int) -> _ChinesePoint | None:
         match = self._match("yearpart", at)
         if match is None or self._before(at) in DIGITS or self._before(at) in tuple("每0123456789十明来"):
             return None
@@ -259,21 +259,21 @@ class _Reader:
             "holiday": None,
             **match.groupdict(),
         }
-        return _Found(spans.yearly(lambda year: self._in_year(year, groups)), match.end())
+        return _ChinesePoint(spans.yearly(lambda year: self._in_year(year, groups)), match.end())
 
-    def _named(self, at: int) -> _Found | None:
+    def _named(self, at: int) -> _ChinesePoint | None:
         """Seasons and feasts without a year: the latest one, and not surely meant as a time."""
         match = self._match("holiday", at)
         if match and self._before(at) not in tuple("每明下"):
-            return _Found(holiday(match["holiday"]), match.end(), loose=True)
+            return _ChinesePoint(holiday(match["holiday"]), match.end(), loose=True)
         match = self._match("season", at)
         if match is None or self._before(at) in tuple("每明下"):
             return None
         season = SEASONS.get(match["season"] or "", "")
         at_year = (lambda year: spans.season_span(year, season)) if season else _summer_break
-        return _Found(spans.yearly(at_year), match.end(), loose=True)
+        return _ChinesePoint(spans.yearly(at_year), match.end(), loose=True)
 
-    def _bare(self, at: int, after_joint: bool) -> _Found | None:
+    def _bare(self, at: int, after_joint: bool) -> _ChinesePoint | None:
         """A weekday, “周末” or a day's number with nothing before it that says which."""
         before = self._before(at)
         if not after_joint and (before.isalnum() and before not in "在于从自到至的和与这我你他她们了是有"):
@@ -281,14 +281,16 @@ class _Reader:
         match = self._match("weekday", at)
         if match:
             if match["end"]:
-                return _Found(spans.weekends(), match.end(), loose=True)
-            return self._with_part(_Found(spans.weekly(WEEKDAYS[match["weekday"]]), match.end()))
+                return _ChinesePoint(spans.weekends(), match.end(), loose=True)
+            return self._with_part(_ChinesePoint(spans.weekly(WEEKDAYS[match["weekday"]]), match.end()))
         match = self._match("dayonly", at)
         if match is None or not 1 <= read_number(match["day"]) <= 31:
             return None
         day = read_number(match["day"])
         return self._with_part(
-            _Found(spans.monthly(lambda number: spans.month_day(number, day)), match.end(), loose=not after_joint)
+            _ChinesePoint(
+                spans.monthly(lambda number: spans.month_day(number, day)), match.end(), loose=not after_joint
+            )
         )
 
 

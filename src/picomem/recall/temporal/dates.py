@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 
 from picomem.recall.temporal import spans
-from picomem.recall.temporal.names import Found, Names
+from picomem.recall.temporal.names import NamedPoint, Names
 from picomem.recall.temporal.spans import Point, Span, fixed, mapped
 from picomem.recall.temporal.words import (
     AMBIGUOUS_MONTHS,
@@ -39,9 +39,9 @@ class Dates:
         self.today = now.date()
         self.low = self.names.low
         self._depth = 0
-        self._known: dict[tuple[int, int], Found | None] = {}
+        self._known: dict[tuple[int, int], NamedPoint | None] = {}
 
-    def read(self, at: int) -> Found | None:
+    def read(self, at: int) -> NamedPoint | None:
         """The longest time that begins at token `at`, with a part of the day after it if there is one."""
         if self._depth >= _DEEPEST or at >= len(self.words):
             return None
@@ -54,7 +54,7 @@ class Dates:
                 self._depth -= 1
         return self._known[key]
 
-    def _first(self, at: int) -> Found | None:
+    def _first(self, at: int) -> NamedPoint | None:
         for rule in (
             self._share, self._part_of, self._week_of, self._offset, self._ago, self._relative, self._rolling,
             self._before_last, self._weekday_of, self.names.read, self._vague,
@@ -67,17 +67,17 @@ class Dates:
                 return self._with_day_part(found)
         return None
 
-    def _with_day_part(self, found: Found) -> Found:
+    def _with_day_part(self, found: NamedPoint) -> NamedPoint:
         at = found.end + 1 if self.low(found.end) in ("in", "the") else found.end
         at = at + 1 if self.low(at) == "the" else at
         part = self.low(at)
         if part not in DAY_PARTS or not is_day(found.point, self.today):
             return found
-        return Found(mapped(found.point, lambda span: spans.day_part(span, part)), at + 1, found.needs)
+        return NamedPoint(mapped(found.point, lambda span: spans.day_part(span, part)), at + 1, found.needs)
 
     # Parts of something: “early May”, “the end of last month”, “the morning of May 8th”, “the week of …”
 
-    def _share(self, at: int) -> Found | None:
+    def _share(self, at: int) -> NamedPoint | None:
         at = at + 1 if self.low(at) == "the" else at
         word, after = self.low(at), at + 1
         if word in ("first", "second") and self.low(after) == "half":
@@ -93,17 +93,17 @@ class Dates:
         found = self.read(after)
         if not found:
             return None
-        return Found(mapped(found.point, lambda span: _shared(span, part)), found.end)
+        return NamedPoint(mapped(found.point, lambda span: _shared(span, part)), found.end)
 
-    def _part_of(self, at: int) -> Found | None:
+    def _part_of(self, at: int) -> NamedPoint | None:
         at = at + 1 if self.low(at) == "the" else at
         part = self.low(at)
         found = self.read(at + 2) if part in DAY_PARTS and self.low(at + 1) == "of" else None
         if not found or not is_day(found.point, self.today):
             return None
-        return Found(mapped(found.point, lambda span: spans.day_part(span, part)), found.end)
+        return NamedPoint(mapped(found.point, lambda span: spans.day_part(span, part)), found.end)
 
-    def _week_of(self, at: int) -> Found | None:
+    def _week_of(self, at: int) -> NamedPoint | None:
         at = at + 1 if self.low(at) == "the" else at
         which = self.low(at) if self.low(at) in ("first", "last") else ""
         unit = self.low(at + 1 if which else at)
@@ -113,11 +113,11 @@ class Dates:
         found = self.read(after + 1)
         if not found or not (which or unit != "day"):
             return None
-        return Found(mapped(found.point, lambda span: _piece(span, which, unit)), found.end)
+        return NamedPoint(mapped(found.point, lambda span: _piece(span, which, unit)), found.end)
 
     # Counted from something else: “the day before Christmas”, “two weeks after May 8th”
 
-    def _offset(self, at: int) -> Found | None:
+    def _offset(self, at: int) -> NamedPoint | None:
         start = at + 1 if self.low(at) == "the" else at
         if start > at and self.low(start) in ("day", "week", "month"):
             count, unit, after = 1.0, self.low(start), start + 1
@@ -133,15 +133,15 @@ class Dates:
         if side not in ("before", "after") or not 0 < count <= 1000:
             return None
         if (side, self.low(after + 1), unit) == ("before", "yesterday", "day"):
-            return Found(fixed(spans.day_span(self.today - timedelta(days=1 + round(count)))), after + 2)
+            return NamedPoint(fixed(spans.day_span(self.today - timedelta(days=1 + round(count)))), after + 2)
         found = self.read(after + 1)
         if not found:
             return None
-        return Found(mapped(found.point, lambda span: _offset(span, count, unit, side == "after")), found.end)
+        return NamedPoint(mapped(found.point, lambda span: _offset(span, count, unit, side == "after")), found.end)
 
     # Counted from now
 
-    def _ago(self, at: int) -> Found | None:
+    def _ago(self, at: int) -> NamedPoint | None:
         amount = read_quantity(self.words, at)
         if not amount:
             return None
@@ -158,12 +158,12 @@ class Dates:
             return None
         singular = name.removesuffix("s")
         if singular in WEEKDAYS or singular == "weekend":
-            return Found(fixed(self._repeated_ago(singular, int(low), int(high))), after + 1)
+            return NamedPoint(fixed(self._repeated_ago(singular, int(low), int(high))), after + 1)
         unit, times = _regular(UNITS.get(name, ""))
         if not unit:
             return None
         span = spans.units_ago(self.now, low * times, high * times, unit, exact)
-        return Found(fixed(span), after + 1)
+        return NamedPoint(fixed(span), after + 1)
 
     def _repeated_ago(self, name: str, low: int, high: int) -> Span:
         def back(count: int) -> Span:
@@ -174,7 +174,7 @@ class Dates:
 
         return back(low) if low == high else spans.hull(back(low), back(high)).loose()
 
-    def _rolling(self, at: int) -> Found | None:
+    def _rolling(self, at: int) -> NamedPoint | None:
         """“the last 30 days”, “this past week”, “past few months”: up to now, unlike the calendar's “last
         week”."""
         determiner = self.low(at) if self.low(at) in ("the", "this", "these") else ""
@@ -189,21 +189,21 @@ class Dates:
             if not unit:
                 return None
             count = quantity.high * times
-            return Found(fixed(spans.last_units(self.now, count, unit, quantity.exact)), unit_at + 1)
+            return NamedPoint(fixed(spans.last_units(self.now, count, unit, quantity.exact)), unit_at + 1)
         name = self.low(at + 1)
         if word == "previous" or name not in ("hour", "week", "fortnight", "month", "quarter", "year"):
             return None
         if not (determiner or word == "past") or self.low(at + 2) == "of":
             return None
         unit, times = _regular(name)
-        return Found(fixed(spans.last_units(self.now, times, unit)), at + 2)
+        return NamedPoint(fixed(spans.last_units(self.now, times, unit)), at + 2)
 
-    def _relative(self, at: int) -> Found | None:
+    def _relative(self, at: int) -> NamedPoint | None:
         word, after = self.low(at), at + 1
         if word in ("today", "yesterday"):
-            return Found(fixed(spans.day_span(self.today - timedelta(days=word == "yesterday"))), after)
+            return NamedPoint(fixed(spans.day_span(self.today - timedelta(days=word == "yesterday"))), after)
         if word == "tonight":
-            return Found(fixed(spans.day_part(spans.day_span(self.today), "evening")), after)
+            return NamedPoint(fixed(spans.day_part(spans.day_span(self.today), "evening")), after)
         if word in ("the", "this") and self.low(after) in ("past", "last") and _recurring_name(self.words, after + 1):
             word, after = "last", after + 1
         if word == "the" and self.low(after) in ("previous", "current"):
@@ -215,7 +215,7 @@ class Dates:
         back = 1 if word in ("last", "previous") else 0
         span = self._unit_back(self.low(after), back)
         if span:
-            return Found(fixed(span), after + 1)
+            return NamedPoint(fixed(span), after + 1)
         found = self.names.read(after)
         if not found or found.point.index is None or found.needs in ("on", "year"):
             return None
@@ -224,16 +224,16 @@ class Dates:
         point = found.point
         assert point.index is not None
         span = point.ended(self.today) if back else point.at(point.index(self.today))
-        return Found(fixed(span), found.end)
+        return NamedPoint(fixed(span), found.end)
 
-    def _weekday_of(self, at: int) -> Found | None:
+    def _weekday_of(self, at: int) -> NamedPoint | None:
         """“Tuesday of last week”, “Tuesday last week”."""
         number = self.names.weekday(at)
         after = at + 2 if self.low(at + 1) == "of" else at + 1
         if number is None or self.low(after) not in ("last", "this") or self.low(after + 1) != "week":
             return None
         monday = spans.week_span(self.today - timedelta(days=7 * (self.low(after) == "last"))).first
-        return Found(fixed(spans.day_span(monday + timedelta(days=number))), after + 2)
+        return NamedPoint(fixed(spans.day_span(monday + timedelta(days=number))), after + 2)
 
     def _unit_back(self, name: str, back: int) -> Span | None:
         day, number = self.today - timedelta(days=7 * back), spans.month_number(self.today)
@@ -251,22 +251,22 @@ class Dates:
             return spans.day_part(spans.day_span(self.today - timedelta(days=back)), name)
         return None
 
-    def _before_last(self, at: int) -> Found | None:
+    def _before_last(self, at: int) -> NamedPoint | None:
         at = at + 1 if self.low(at) == "the" else at
         if [self.low(at + 1), self.low(at + 2)] != ["before", "last"]:
             return None
         name = self.low(at)
         if name in WEEKDAYS:
-            return Found(fixed(self._repeated_ago(name, 2, 2)), at + 3)
+            return NamedPoint(fixed(self._repeated_ago(name, 2, 2)), at + 3)
         if name == "night":
-            return Found(fixed(spans.day_part(spans.day_span(self.today - timedelta(days=2)), name)), at + 3)
+            return NamedPoint(fixed(spans.day_part(spans.day_span(self.today - timedelta(days=2)), name)), at + 3)
         span = self._unit_back(name, 2)
-        return Found(fixed(span), at + 3) if span else None
+        return NamedPoint(fixed(span), at + 3) if span else None
 
-    def _vague(self, at: int) -> Found | None:
-        def between(first: int, last: int, after: int) -> Found:
+    def _vague(self, at: int) -> NamedPoint | None:
+        def between(first: int, last: int, after: int) -> NamedPoint:
             start, end = self.today - timedelta(days=first), self.today - timedelta(days=last)
-            return Found(fixed(spans.day_span(start, end).loose()), after)
+            return NamedPoint(fixed(spans.day_span(start, end).loose()), after)
 
         word, rest = self.low(at), [self.low(at + step) for step in range(1, 4)]
         if word in ("recently", "lately"):

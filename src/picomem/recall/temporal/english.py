@@ -19,7 +19,7 @@ from functools import cache
 from picomem.recall.temporal import spans
 from picomem.recall.temporal.dates import Dates, is_day
 from picomem.recall.temporal.holidays import NAMES
-from picomem.recall.temporal.names import Found
+from picomem.recall.temporal.names import NamedPoint
 from picomem.recall.temporal.spans import EARLIEST, Phrase, Point, Span, hull
 from picomem.recall.temporal.words import (
     DAY_PARTS,
@@ -153,7 +153,7 @@ class _Grammar:
         listed = self._listed(found, span)
         return listed or (span, found.end)
 
-    def _listed(self, found: Found, span: Span) -> tuple[Span, int] | None:
+    def _listed(self, found: NamedPoint, span: Span) -> tuple[Span, int] | None:
         """“in May and June”, “May 8th or 9th”: both, from the first to the last."""
         if self.dates.low(found.end) not in ("and", "or") or not found.point.recurs:
             return None
@@ -162,7 +162,7 @@ class _Grammar:
             return None
         return hull(span, other.point.before(self.dates.today)), other.end
 
-    def _in_place(self, found: Found, at: int) -> bool:
+    def _in_place(self, found: NamedPoint, at: int) -> bool:
         if not found.needs:
             return True
         allowed = _AFTER.get(found.needs, set())
@@ -226,18 +226,18 @@ class _Grammar:
             start, end = end, start
         return hull(start, end)
 
-    def _far_end(self, at: int) -> Found | None:
+    def _far_end(self, at: int) -> NamedPoint | None:
         """The second half of a range or list, which may be a bare day: “May 8 to 12”, “the 3rd and the
         8th”."""
         return self.dates.read(at) or self._bare_day(at)
 
-    def _bare_day(self, at: int) -> Found | None:
+    def _bare_day(self, at: int) -> NamedPoint | None:
         words = self.dates.words
         at = at + 1 if self.dates.low(at) == "the" else at
         day = read_ordinal(words, at) or read_number(words, at)
         if not day or not 1 <= day[0] <= 31 or words[at].kind == "word":
             return None
-        return Found(spans.monthly(lambda number: spans.month_day(number, day[0])), day[1], "day number")
+        return NamedPoint(spans.monthly(lambda number: spans.month_day(number, day[0])), day[1], "day number")
 
 
 def _finer(near: Point, far: Point) -> bool:

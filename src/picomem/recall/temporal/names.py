@@ -31,7 +31,7 @@ _SHORT_WEEKDAYS = {"Wed": 2, "Sat": 5, "Sun": 6}  # words of their own in lower 
 _QUARTERS = ("q1", "q2", "q3", "q4")
 
 
-class Found(NamedTuple):
+class NamedPoint(NamedTuple):
     """What a rule read, the index of the token after it, and what must come before it ("" for nothing)."""
 
     point: Point
@@ -50,12 +50,12 @@ class Names:
     def low(self, at: int) -> str:
         return self.words[at].low if 0 <= at < len(self.words) else ""
 
-    def read(self, at: int) -> Found | None:
+    def read(self, at: int) -> NamedPoint | None:
         if at >= len(self.words):
             return None
         return self._holiday(at) or self._weekday(at) or self._calendar(at)
 
-    def _holiday(self, at: int) -> Found | None:
+    def _holiday(self, at: int) -> NamedPoint | None:
         start = self.words[at].start
         if self.words[at].kind != "word":
             return None
@@ -69,7 +69,7 @@ class Names:
         """The number of the day of the week that is named at token `at`, 0 = Monday."""
         return WEEKDAYS.get(self.low(at), _SHORT_WEEKDAYS.get(self.words[at].text if at < len(self.words) else ""))
 
-    def _weekday(self, at: int) -> Found | None:
+    def _weekday(self, at: int) -> NamedPoint | None:
         number = self.weekday(at)
         if number is None or (self.low(at + 1).removesuffix("s") in DAY_PARTS and self.low(at + 1).endswith("s")):
             return None  # “Saturday mornings” are a habit
@@ -77,14 +77,14 @@ class Names:
         found = self._calendar(after)
         if found and found.needs == "":
             return found  # “Tuesday, May 8th”: the date says more
-        return Found(spans.weekly(number), at + 1, "weekday")
+        return NamedPoint(spans.weekly(number), at + 1, "weekday")
 
-    def _calendar(self, at: int) -> Found | None:
+    def _calendar(self, at: int) -> NamedPoint | None:
         if at >= len(self.words):
             return None
         word = self.words[at]
         if word.kind in ("iso", "slash"):
-            return Found(fixed(_numeric(word)), at + 1)
+            return NamedPoint(fixed(_numeric(word)), at + 1)
         if word.low in MONTHS:
             return self._month(at)
         if word.low in SEASONS:
@@ -95,14 +95,14 @@ class Names:
             first = 3 * int(word.low[1]) - 3
             return self._with_year(spans.yearly(lambda year: spans.month_span(year * 12 + first, 3)), at + 1, "month")
         if word.low == "weekend":
-            return Found(spans.weekends(), at + 1, "holiday")
+            return NamedPoint(spans.weekends(), at + 1, "holiday")
         year = self._year(at)
         if year:
             point = fixed(spans.year_span(year))
-            return Found(point, at + 1, "year" if self._follows(at + 1) else "never")
+            return NamedPoint(point, at + 1, "year" if self._follows(at + 1) else "never")
         return self._day_first(at)
 
-    def _month(self, at: int) -> Found | None:
+    def _month(self, at: int) -> NamedPoint | None:
         """“May”, “May 8”, “May 8th, 2023”, “May 2023”."""
         month = MONTHS[self.low(at)]
         after = at + 2 if self.low(at + 1) == "." and len(self.low(at)) <= 4 and self.low(at) != "may" else at + 1
@@ -122,7 +122,7 @@ class Names:
             return self._follows(after)
         return after >= len(self.words) or self.words[after].kind == "mark"
 
-    def _day_first(self, at: int) -> Found | None:
+    def _day_first(self, at: int) -> NamedPoint | None:
         """“8 May 2023”, “the 8th of May”, and by itself “the 8th”."""
         the = self.low(at) == "the"
         at = at + 1 if the else at
@@ -134,23 +134,23 @@ class Names:
         if month and self.words[at].kind in ("number", "ordinal", "word"):
             return self._month_day(month, day[0], after + 1)
         if the and self.words[at].kind == "ordinal" and self._follows(day[1]):
-            return Found(spans.monthly(lambda number: spans.month_day(number, day[0])), day[1], "on")
+            return NamedPoint(spans.monthly(lambda number: spans.month_day(number, day[0])), day[1], "on")
         return None
 
-    def _month_day(self, month: int, day: int, after: int) -> Found:
+    def _month_day(self, month: int, day: int, after: int) -> NamedPoint:
         date(2024, month, day)  # a day that no year has is no date
         return self._with_year(spans.yearly(lambda year: spans.month_day(year * 12 + month - 1, day)), after, "")
 
-    def _with_year(self, point: Point, after: int, needs: str) -> Found:
+    def _with_year(self, point: Point, after: int, needs: str) -> NamedPoint:
         """With the year that follows, if one does: “May 8th, 2023”, “summer of 2022”, “Christmas last
         year”."""
         skip = after + 1 if self.low(after) in (",", "of", "in") else after
         year = self._year(skip)
         if year:
-            return Found(fixed(point.at(year)), skip + 1)
+            return NamedPoint(fixed(point.at(year)), skip + 1)
         if self.low(skip) in ("last", "this") and self.low(skip + 1) == "year":
-            return Found(fixed(point.at(self.today.year - (self.low(skip) == "last"))), skip + 2)
-        return Found(point, after, needs)
+            return NamedPoint(fixed(point.at(self.today.year - (self.low(skip) == "last"))), skip + 2)
+        return NamedPoint(point, after, needs)
 
     def _year(self, at: int) -> int | None:
         word = self.words[at] if at < len(self.words) else None

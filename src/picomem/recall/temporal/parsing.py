@@ -23,17 +23,17 @@ from datetime import datetime, timedelta, tzinfo
 
 from picomem.clock import Micros, parse_iso, to_datetime, to_micros
 from picomem.errors import InvalidTime
+from picomem.light_dataclass import dataclass
 from picomem.recall.temporal import chinese, english
 from picomem.recall.temporal.intent import is_meant, is_told, unquoted, wanted_order
 from picomem.recall.temporal.spans import EARLIEST, LATEST, Phrase, Span, last_units
-from picomem.values import dataclass
 
 _LONGEST = 2_000
 _MINUTE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ParsedWindow:
     """UTC microseconds; `until` is exclusive and greater than `since`."""
 
     since: Micros
@@ -44,7 +44,7 @@ class Window:
 class TimeReading:
     """What a question says about time."""
 
-    window: Window | None  # None: it names no time
+    window: ParsedWindow | None  # None: it names no time
     phrase: str  # the words that were read, as they stand in the question
     order: str  # "first" (the earliest is wanted), "last" (the latest) or ""
     certain: bool  # whether the window may be used as a filter
@@ -72,7 +72,7 @@ def read_time(question: str, asked_at: Micros, zone: tzinfo) -> TimeReading:
     return TimeReading(window, words, order, certain)
 
 
-def parse_window(text: str, asked_at: Micros, zone: tzinfo) -> Window:
+def parse_window(text: str, asked_at: Micros, zone: tzinfo) -> ParsedWindow:
     """A window that was given as such: “30d”, “last week”, “三天前”, “2026-05-03”, “2026-05”,
     “2026-05-01..2026-05-09”.
 
@@ -162,7 +162,7 @@ def _combined(text: str, phrases: list[Phrase]) -> tuple[Span, list[Phrase]]:
     return Span(start, end, len(exact) == 1 and exact[0].span.exact), exact
 
 
-def _window(span: Span, zone: tzinfo) -> Window | None:
+def _window(span: Span, zone: tzinfo) -> ParsedWindow | None:
     """The span as UTC. A local midnight that does not exist is the moment of the change, one that comes twice
     the first."""
     try:
@@ -170,4 +170,4 @@ def _window(span: Span, zone: tzinfo) -> Window | None:
         until = to_micros(span.end.replace(tzinfo=zone))
     except (ValueError, OverflowError):
         return None
-    return Window(since, until) if since < until else None
+    return ParsedWindow(since, until) if since < until else None

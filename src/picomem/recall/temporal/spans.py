@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 
-from picomem.values import dataclass, replace
+from picomem.light_dataclass import dataclass, replace
 
 EARLIEST = datetime(1970, 1, 1)  # where “before X” begins
 LATEST = datetime(9999, 1, 1)  # where a range without an end does

@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from picomem.values import dataclass
+from picomem.light_dataclass import dataclass
 
 MONTHS = {
     name: number

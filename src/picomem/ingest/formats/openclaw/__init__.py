@@ -24,9 +24,9 @@ from pathlib import Path
 from picomem.ingest.actions import actions_of
 from picomem.ingest.format import (
     LineFormat,
-    Place,
     Record,
     State,
+    TranscriptFolder,
     first_records,
     inner,
     moment,
@@ -38,7 +38,7 @@ from picomem.ingest.format import (
 from picomem.ingest.formats.openclaw.senders import SPEAKER, of_file, of_message
 from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import Line
-from picomem.ingest.source import MAGIC, Source, is_database
+from picomem.ingest.source import MAGIC, RecordSource, is_database
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
 
@@ -76,16 +76,16 @@ class OpenClaw(LineFormat):
     name = "openclaw"
     file_names = (DATABASE,)
 
-    def places(self, home: Path, env: Mapping[str, str], /) -> Iterable[Place]:
+    def places(self, home: Path, env: Mapping[str, str], /) -> Iterable[TranscriptFolder]:
         folder = moved(env, "OPENCLAW_STATE_DIR", home / ".openclaw") / "agents"
         try:
             agents = sorted(folder.iterdir())
         except OSError:  # missing or closed: ingest passes over the one and reports the other
-            yield Place(self.name, folder)
+            yield TranscriptFolder(self.name, folder)
             return
         for agent in agents:
-            yield Place(self.name, agent / "sessions")
-            yield Place(self.name, agent / "agent")
+            yield TranscriptFolder(self.name, agent / "sessions")
+            yield TranscriptFolder(self.name, agent / "agent")
 
     def claims(self, path: Path, head: bytes, /) -> bool:
         if _NOT_TRANSCRIPTS.search(path.name) or _ARCHIVE in path.parts:
@@ -108,7 +108,7 @@ class OpenClaw(LineFormat):
             state.marks[SPEAKER] = speaker.value
         return state
 
-    def database(self, path: Path) -> AbstractContextManager[Sequence[Source]]:
+    def database(self, path: Path) -> AbstractContextManager[Sequence[RecordSource]]:
         from picomem.ingest.formats.openclaw.database import sessions
 
         return sessions(path)

@@ -47,7 +47,7 @@ Row = tuple[Any, ...]
 
 def holds_events(path: Path) -> bool:
     """Whether a database has OpenClaw's table; not one that cannot be read."""
-    with closing(_Reader(path)) as database:
+    with closing(_DatabaseReader(path)) as database:
         try:
             return bool(database.columns("transcript_events"))
         except (InvalidInput, NotFound):
@@ -55,13 +55,13 @@ def holds_events(path: Path) -> bool:
 
 
 @contextmanager
-def sessions(path: Path) -> Iterator[Sequence[Session]]:
+def sessions(path: Path) -> Iterator[Sequence[SessionRecords]]:
     """The sessions of the database, by their ids. Raises InvalidInput or NotFound."""
-    with closing(_Reader(path)) as database:
+    with closing(_DatabaseReader(path)) as database:
         yield _sessions(path, database)
 
 
-def _sessions(path: Path, database: _Reader) -> list[Session]:
+def _sessions(path: Path, database: _DatabaseReader) -> list[SessionRecords]:
     columns = database.columns("transcript_events")
     if not {"session_id", "seq"} <= columns or not {"event_json", "event_zstd"} & columns:
         raise InvalidInput(f"{path} has no table transcript_events of the known shape; picomem cannot read it.")
@@ -70,7 +70,7 @@ def _sessions(path: Path, database: _Reader) -> list[Session]:
         f"WHERE octet_length(session_id) BETWEEN 1 AND {_LONGEST_NAME} GROUP BY session_id ORDER BY session_id"
     )
     found = [name.decode("utf-8", "replace") for (name,) in names]
-    fit = [Session(path, database, name) for name in found if name == visible(name)]
+    fit = [SessionRecords(path, database, name) for name in found if name == visible(name)]
     ((others,),) = database.select(
         "SELECT count(DISTINCT coalesce(session_id, '')) FROM transcript_events "
         f"WHERE coalesce(octet_length(session_id), 0) NOT BETWEEN 1 AND {_LONGEST_NAME}"
@@ -79,10 +79,10 @@ def _sessions(path: Path, database: _Reader) -> list[Session]:
     return [*fit, *([_LeftOut(path, database, left_out)] if left_out else [])]
 
 
-class Session:
+class SessionRecords:
     """One session: its records by their number, `seq`."""
 
-    def __init__(self, path: Path, database: _Reader, session: str) -> None:
+    def __init__(self, path: Path, database: _DatabaseReader, session: str) -> None:
         self.path = path
         self.session = session
         self.read = 0
@@ -179,10 +179,10 @@ class Session:
         return [(seq, _data(plain, packed, size)) for seq, plain, packed, size in rows]
 
 
-class _LeftOut(Session):
+class _LeftOut(SessionRecords):
     """The sessions that cannot be read, last in order: to look at them is an error that tells so."""
 
-    def __init__(self, path: Path, database: _Reader, count: int) -> None:
+    def __init__(self, path: Path, database: _DatabaseReader, count: int) -> None:
         super().__init__(path, database, "\0")  # no session is called so
         self._count = count
 
@@ -224,7 +224,7 @@ def _data(plain: bytes | None, packed: bytes | None, size: int) -> bytes | None:
     return None if len(data) > LONGEST else data
 
 
-class _Reader:
+class _DatabaseReader:
     """Statements on another program's database, one at a time: no transaction is open between two of them."""
 
     def __init__(self, path: Path) -> None:

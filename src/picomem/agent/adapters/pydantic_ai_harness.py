@@ -1,0 +1,105 @@
+"""picomem as the `MemoryStore` of pydantic-ai-harness: its notebook and files, kept as memories.
+
+    from pydantic_ai_harness.memory import Memory
+    from picomem.agent.adapters.pydantic_ai_harness import HarnessStore
+
+    Agent(model, capabilities=[Memory(store=HarnessStore(picomem.open()))])
+
+A file holds 8,000 characters; give `Memory(max_memory_size=8_000)`, so that the model is told so in time. The harness
+compares by its own classes, which are imported when the first answer is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from anyio import to_thread
+
+from picomem.engine.engine import Engine
+from picomem.errors import Conflict, InvalidInput, Refused
+from picomem.memory.agent_files import FileWrite, Written
+
+if TYPE_CHECKING:
+    from picomem.memory.agent_files import StoredFile
+
+_Done = TypeVar("_Done")
+
+
+class HarnessStore:
+    """A `MemoryStore` on an open engine, which it does not close. `actor` is who has changed memory."""
+
+    def __init__(self, engine: Engine, *, actor: str = "agent") -> None:
+        self._files = engine.acting_as(actor).files()
+
+    def __repr__(self) -> str:
+        return "HarnessStore()"
+
+    async def read(self, path: str, *, max_chars: int) -> Any:
+        """The file at `path` as a `MemoryFile`, or None where there is none."""
+        if max_chars <= 0:
+            raise ValueError("max_chars must be positive")
+        try:
+            found: StoredFile | None = await to_thread.run_sync(self._files.read, path)
+        except InvalidInput as error:
+            raise ValueError(str(error)) from error
+        if found is None:
+            return None
+        return _classes().MemoryFile(
+            content=found.text[:max_chars],
+            version=found.version,
+            operation_id=found.operation or None,
+            truncated=len(found.text) > max_chars,
+        )
+
+    async def get_operation(self, operation: Any) -> Any:
+        """What an operation did, as a `MemoryMutation`, or None."""
+        done = await _run(lambda: self._files.done(FileWrite(operation.id, operation.fingerprint)))
+        return None if done is None else _mutation(done)
+
+    async def write(
+        self, path: str, content: str, *, expected_version: str | None, operation: Any | None = None
+    ) -> Any:
+        """Make or replace a file whose version is `expected_version`."""
+        given = _operation(operation)
+        return _mutation(
+            await _run(lambda: self._files.write(path, content, expected=expected_version, operation=given))
+        )
+
+    async def delete(self, path: str, *, expected_version: str | None, operation: Any | None = None) -> Any:
+        """Archive a file whose version is `expected_version`."""
+        given = _operation(operation)
+        return _mutation(await _run(lambda: self._files.delete(path, expected=expected_version, operation=given)))
+
+    async def list_paths(self, prefix: str = "", *, limit: int) -> list[str]:
+        """The paths that begin with `prefix`, sorted."""
+        if limit <= 0:
+            raise ValueError("limit must be positive")
+        return (await _run(lambda: self._files.paths(prefix)))[:limit]
+
+
+def _classes() -> Any:
+    from importlib import import_module
+
+    return import_module("pydantic_ai_harness.memory")
+
+
+def _operation(given: Any | None) -> FileWrite | None:
+    return None if given is None else FileWrite(given.id, given.fingerprint)
+
+
+def _mutation(done: Written) -> Any:
+    return _classes().MemoryMutation(version=done.version, replayed=done.replayed, existed=done.existed)
+
+
+async def _run(work: Callable[[], _Done]) -> _Done:
+    """In a worker thread; what picomem raises becomes what the harness and its model know."""
+    try:
+        return await to_thread.run_sync(work)
+    except Conflict as error:
+        kind = "MemoryOperationConflictError" if "operation" in error.data else "MemoryConflictError"
+        raise getattr(_classes(), kind)(str(error)) from error
+    except (InvalidInput, Refused) as error:
+        from pydantic_ai import ModelRetry  # the model can mend it
+
+        raise ModelRetry(str(error)) from error

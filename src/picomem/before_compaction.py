@@ -1,0 +1,104 @@
+"""Before compaction: the agent gets its chance to store what should last, before its words are cut from the prompt.
+
+The agent loop calls `flush` when a conversation is about to be summarised for its size, with `ask`, which lets the
+agent have one silent turn with its memory tools and gives back what it says at the end. Nobody waits on the outcome:
+whatever goes wrong here is told in the result, and the conversation goes on.
+
+`ask` must let a StoreError of a memory tool through (tools that turn it into words for the model hide it from us), and
+raise GeneratorFailed where its model fails. After a StoreError, and only then, the agent is asked once more, for the
+words themselves; they go, redacted, to the note of the day in its workspace, which the search over notes finds and
+`picomem migrate` takes over later. A read-only workspace skips all of it: whoever made it so wants nothing to be kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from picomem.clock import to_datetime
+from picomem.engine.agent_support import safe_text
+from picomem.engine.upkeep import reach
+from picomem.errors import GeneratorFailed, InvalidInput, StoreError
+from picomem.light_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from picomem.engine.engine import Engine
+
+Ask = Callable[[str], Awaitable[str]]
+
+NOTHING = "NOTHING"
+STORE = f"""\
+The conversation is about to be shortened: earlier messages will leave your sight, and only a summary stays. If \
+anything in it should last and is not in memory yet (decisions, preferences, facts about the user or their projects), \
+store it now with memory_store, one statement each. Do not repeat what is stored, do not store secrets, and ask the \
+user nothing. When there is nothing left to store, answer {NOTHING}."""
+WRITE = f"""\
+The memory store cannot be written now. Write what should last as a list instead, one line that begins with "- " for \
+each statement, without calling any tool; the lines are kept in a note. If there is nothing, answer {NOTHING}."""
+_MOST_LINES = 20
+_LONGEST_LINE = 500  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Flushed:
+    """What became of it: "stored" (the agent had its turn), "skipped" (the workspace is read-only, or memory is off),
+    "noted" (the store failed, and `note` in the workspace has it), "nothing", or "failed", with the reason."""
+
+    state: str
+    note: str = ""
+    lines: int = 0
+    reason: str = ""
+
+
+async def flush(engine: Engine, ask: Ask, workspace: Path | None, *, read_only: bool = False) -> Flushed:
+    """Let the agent store what should last. `read_only` says that the workspace is, whatever its rights are.
+
+    Without a workspace the agent has its turn, and there is no note to fall back on.
+    """
+    from anyio.to_thread import run_sync
+
+    from picomem.notes.daily import is_writable
+
+    if not engine.settings.memory.enabled:
+        return Flushed("skipped", reason="memory.enabled is off")
+    if read_only or (workspace is not None and not await run_sync(is_writable, workspace)):
+        return Flushed("skipped", reason="the workspace is read-only")
+    try:
+        await run_sync(reach, engine)  # a store that is down says so before the agent has its turn
+        if not engine.read_only:
+            await ask(STORE)
+            return Flushed("stored")
+        reason = "the store is read-only"
+    except StoreError as error:
+        reason = str(error)
+    except GeneratorFailed as error:
+        return Flushed("failed", reason=str(error))
+    if workspace is None:
+        return Flushed("failed", reason=reason)
+    try:
+        return await run_sync(_noted, engine, workspace, await ask(WRITE), reason)
+    except (StoreError, GeneratorFailed, InvalidInput) as error:
+        return Flushed("failed", reason=f"{reason} {error}")
+
+
+def statements(answer: str) -> list[str]:
+    """The lines of an answer that state something: those that begin with a list mark, or all where none does. Pure."""
+    if NOTHING in answer.split():
+        return []
+    lines = [" ".join(line.split()) for line in answer.splitlines() if any(char.isalnum() for char in line)]
+    marked = [line for line in lines if re.match(r"[-*•] ", line)]
+    return [line.lstrip("-*• ")[:_LONGEST_LINE] for line in marked or lines][:_MOST_LINES]
+
+
+def _noted(engine: Engine, workspace: Path, answer: str, reason: str) -> Flushed:
+    """Append what the agent wrote to the note of the day."""
+    from picomem.notes.daily import append
+
+    lines = statements(safe_text(engine, answer))
+    if not lines:
+        return Flushed("nothing", reason=reason)
+    now = to_datetime(engine.now(), engine.zone)
+    text = f"\n## {now:%H:%M} Before the conversation was shortened\n\n" + "".join(f"- {line}\n" for line in lines)
+    return Flushed("noted", append(workspace, f"{now:%Y-%m-%d}", text), len(lines), reason)

@@ -1,0 +1,317 @@
+"""What may come of a generator's proposal: checked, bounded, and each text with its origin. Pure, given what redacts.
+
+A model may be wrong, cut off, or talked into something by a text that it read. So whatever it says:
+
+- Facts are few, short, one statement each, under a valid key. What tells of the conversation and not of the world ("the
+  user asked about…"), and what only says what the summary says, is no fact; nor what nobody said (`grounding.py`).
+- Origin is decided by words, not by what the model claims. Where others' text was read (a page, another person, a mail
+  that the user pasted, what the agent said after it had read such text), a fact is the agent's only if the user or the
+  agent stated it (`policy/stated.py`) and no word of it stands only in what others said. Else it is theirs, which
+  means what it always means: no instruction, not in the index page, fenced.
+- Timeline and summary have the least trusted origin of all that they may be made of, the summary before included.
+- A memory can be called off only if it was shown to the model and shares a word with what the user or the agent said;
+  one that a person stated or pinned, only if they speak of it; where others' text was read, and somebody trusted stands
+  behind the memory, only if the person wants it forgotten. And never if a fact of the same answer says that it holds.
+- A text that is no sentence about anything (a refusal, nothing at all) is no proposal: GeneratorFailed.
+
+What is turned down is told with its reason, and goes on record.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from picomem.consolidation.grounding import Shown
+from picomem.consolidation.material import Part, Safe
+from picomem.errors import GeneratorFailed, InvalidKey
+from picomem.light_dataclass import dataclass, field
+from picomem.memory.likeness import Relation, compare
+from picomem.models.generator import (
+    LONGEST_FACT,
+    LONGEST_TIMELINE,
+    MOST_FACTS,
+    MOST_INVALIDATED,
+    Fact,
+    PromptLine,
+    Proposal,
+)
+from picomem.policy.pasted import pasted_words
+from picomem.policy.requests import kind_of
+from picomem.policy.stated import Grounds, content_words
+from picomem.records.kinds import Kind, Origin
+from picomem.records.kinds import worst as least_trusted
+from picomem.records.memory import Memory
+from picomem.records.session import Role
+from picomem.text.memory_keys import check_key, suggest_key
+from picomem.text.storable import plain
+from picomem.text.terms import terms
+
+LONGEST_SUMMARY = 6_000  # characters; the prompt cuts it further
+_MOST_SENTENCES = 3  # of a fact
+_MOST_SOURCES = 8  # messages that are named as a fact's, where the model names none
+_HOLDS = (Relation.SAME, Relation.CONTAINED, Relation.EXTENDS)  # what a fact says of a memory that it repeats
+
+_ABOUT_THE_TALK = (
+    r"(?i)^(?:the |this )?(?:user|assistant|agent|person|they|we|you|i|conversation|session|discussion|chat|talk)s?"
+    r"(?: and the (?:user|assistant|agent))? (?:has |have |had |just |also |then |was |were )*"
+    r"(?:ask(?:ed|s|ing)?|discuss\w*|talk(?:ed|s|ing)|greet\w*|request(?:ed|s)|inquir\w*|explain(?:ed|s)|thank\w*|"
+    r"mention(?:ed|s)|said (?:hello|hi|thanks)|chatt\w*|covered|began|started|ended|wanted to know|summari[sz]\w*)\b"
+    r"|^(?:in|during) (?:this|the) (?:conversation|session|discussion|chat)\b|^(?:summary|conversation summary)\s*[:：]"
+    r"|^(?:用户|助手|我们)(?:询问|问了|讨论|谈到|提到|请求)|^(?:本次|这次)(?:对话|会话)"
+)
+_REFUSAL = (
+    r"(?i)\A\W*(?:i(?:'|’)?m sorry|sorry|i apologi[sz]e|(?:unfortunately,? )?i (?:can(?:'|’)?t|cannot|can not|"
+    r"am not able|am unable|won(?:'|’)?t|must decline)|as an ai\b|抱歉|对不起|我无法|作为(?:一个)?(?:ai|人工智能))"
+)
+_STAMP = r"\A\s*\[\d{4}-\d\d-\d\d[^\]]{0,12}\]\s*"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A fact that may be offered to memory, with the ids of the messages behind it."""
+
+    key: str
+    content: str
+    importance: float
+    kind: Kind
+    kind_given: bool
+    origin: Origin
+    sources: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedDown:
+    """What is not even offered: the text (of an invalidation its key), and why."""
+
+    text: str
+    reason: str
+    memory_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What is left of a proposal. `origin` is that of the timeline's text and the summary's."""
+
+    facts: tuple[Checked, ...]
+    invalidate: tuple[Memory, ...]
+    timeline: str
+    summary: str
+    origin: Origin
+    turned_down: tuple[TurnedDown, ...] = field(default=())
+
+
+def taken(proposal: Proposal, part: Part, known: Sequence[Memory], safe: Safe) -> Taken:
+    """What may come of it. `known` are the memories that the generator was shown. Raises GeneratorFailed."""
+    timeline = _told(proposal.timeline, LONGEST_TIMELINE, safe)
+    summary = _told(proposal.summary, LONGEST_SUMMARY, safe, lines=True) if part.covers else ""
+    if not timeline:
+        raise GeneratorFailed("The answer has no words for the timeline.")
+    if re.search(_REFUSAL, timeline):
+        raise GeneratorFailed(f"The model refused: {timeline[:120]}")
+    if part.covers and not summary:
+        raise GeneratorFailed("The answer has no summary.")
+    said = Spoken.of(part.lines, tainted=_tainted(part))
+    facts, down = _facts(proposal.facts, part, said, (timeline, summary), _shown(part, known), safe)
+    told = [fact.content for fact in facts]
+    invalidate, refused = _invalidated(proposal.invalidate, known, said, persons_in(part), told)
+    return Taken(
+        facts=tuple(facts),
+        invalidate=tuple(invalidate),
+        timeline=timeline,
+        summary=summary,
+        origin=worst(_origins(part, proposal.made_of, f"{timeline} {summary}")),
+        turned_down=(*down, *refused),
+    )
+
+
+def worst(origins: Iterable[Origin]) -> Origin:
+    """The least trusted; what is made of nothing is the agent's, which wrote it. A summary is nobody's own words, so
+    it is never the user's."""
+    return least_trusted((Origin.AGENT, *origins))
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """What was said in a part: by the user and the agent, and by each other origin."""
+
+    own: tuple[Grounds, ...]
+    others: tuple[tuple[Origin, frozenset[str]], ...]
+
+    @classmethod
+    def of(cls, lines: Sequence[PromptLine], tainted: Origin | None = None) -> Spoken:
+        """The words of these lines. `tainted` is the origin of an earlier summary that nobody trusted wrote: its words
+        are not told apart, so they are anybody's."""
+        others = [(line.origin, frozenset(terms(line.text))) for line in lines if not line.origin.trusted]
+        others += [(Origin.OTHER, frozenset(terms(text))) for line in lines if (text := pasted_in(line))]
+        if tainted is not None:
+            others.append((tainted, frozenset()))
+        return cls((Grounds(line.text for line in lines if line.origin.trusted),), tuple(others))
+
+    def origin_of(self, text: str, known: str = "") -> Origin:
+        """Whose statement it is. The words of a trusted memory that it revises (`known`) need no one to say them."""
+        origin = self.origin_of_words(text, known)
+        if not self.others or not origin.trusted or any(grounds.hold(text, known) for grounds in self.own):
+            return origin
+        return worst(origin for origin, _ in self.others)
+
+    def origin_of_words(self, text: str, known: str = "") -> Origin:
+        """The least trusted of those who said a word of it that neither the user nor the agent did."""
+        own = frozenset(term for grounds in self.own for term in grounds.terms)
+        news = content_words(text) - own - frozenset(terms(known))
+        return worst(origin for origin, said in self.others if news & said)
+
+
+def persons_in(part: Part) -> Grounds:
+    """What the person states in a part. Where nobody else's text was read, also what their agent says to them."""
+    said = Spoken.of(part.lines, tainted=_tainted(part))
+    if not said.others:
+        return Grounds(line.text for line in part.lines)
+    return Grounds(line.text for line in part.lines if line.role is Role.USER and line.origin is Origin.USER)
+
+
+def pasted_in(line: PromptLine) -> str:
+    """What others say in a line of the person's."""
+    return pasted_words(line.text) if line.role is Role.USER and line.origin.trusted else ""
+
+
+def _facts(
+    facts: Sequence[Fact], part: Part, said: Spoken, told: tuple[str, str], shown: Shown, safe: Safe
+) -> tuple[list[Checked], list[TurnedDown]]:
+    kept: list[Checked] = []
+    down: list[TurnedDown] = []
+    keys = Counter(fact.key.strip() for fact in facts)
+    for fact in facts:
+        content = " ".join(safe(plain(fact.content)).split())
+        reason = _no_fact(content, told) or shown.reason_against(content)
+        if not reason and any(each.content.casefold() == content.casefold() for each in kept):
+            continue
+        if not reason and len(kept) == MOST_FACTS:
+            reason = f"a consolidation stores {MOST_FACTS} facts at most"
+        if reason:
+            down.append(TurnedDown(content, reason))
+            continue
+        kind = fact.kind or kind_of(content)
+        kept.append(
+            Checked(
+                # Small models call everything “user”: under one key each would take the place of the one before.
+                key=_key(fact.key if keys[fact.key.strip()] == 1 else "", content, kind),
+                content=content,
+                importance=_importance(fact.importance),
+                kind=kind,
+                kind_given=fact.kind is not None,
+                origin=said.origin_of(content),
+                sources=_sources(fact, content, part),
+            )
+        )
+    return kept, down
+
+
+def _shown(part: Part, known: Sequence[Memory]) -> Shown:
+    """What the generator was shown: messages, memories and the earlier summary."""
+    texts = [line.text for line in part.lines] + [f"{memory.key} {memory.content}" for memory in known]
+    return Shown.of([*texts, part.summary.text] if part.summary else texts)
+
+
+def _no_fact(content: str, told: tuple[str, str]) -> str:
+    """Why this is no fact; empty where it may be one."""
+    if not any(char.isalnum() for char in content):
+        return "there are no words in it"
+    sentences = len(re.findall(r"[.!?](?:\s|$)|[。！？]", content))
+    if len(content) > LONGEST_FACT or sentences > _MOST_SENTENCES:
+        return "it is a summary and no single statement"
+    if re.search(_ABOUT_THE_TALK, content):
+        return "it tells of the conversation, which the timeline does"
+    if re.search(_REFUSAL, content):
+        return "it is a model's excuse"
+    same = (Relation.SAME, Relation.EXTENDS)
+    if sentences > 1 and any(text and compare(content, text).relation in same for text in told):
+        return "it is the summary again"
+    return ""
+
+
+def _invalidated(
+    keys: Sequence[str], known: Sequence[Memory], said: Spoken, persons: Grounds, facts: Sequence[str]
+) -> tuple[list[Memory], list[TurnedDown]]:
+    by_key = {memory.key: memory for memory in known}
+    kept: list[Memory] = []
+    down: list[TurnedDown] = []
+    for key in dict.fromkeys(plain(key).strip() for key in keys):
+        memory = by_key.get(key)
+        if memory is None:
+            reason = "there is no such memory among those that the model was shown"
+        elif len(kept) == MOST_INVALIDATED:
+            reason = f"a consolidation calls off {MOST_INVALIDATED} memories at most"
+        elif said.others and memory.origin.trusted and not persons.ask_to_forget(memory.key, memory.content):
+            reason = "text of others was read, and it cannot call off what the user or the agent said"
+        elif not any(content_words(f"{memory.key} {memory.content}") & grounds.terms for grounds in said.own):
+            reason = "nothing was said about it"
+        elif memory.is_a_persons and not persons.speak_of(memory.key, memory.content):
+            reason = "the user stated or pinned it, and has said too little about it"
+        elif any(compare(fact, memory.content).relation in _HOLDS for fact in facts):
+            reason = "a fact of the same answer says that it holds"
+        else:
+            kept.append(memory)
+            continue
+        down.append(TurnedDown(f"invalidate {key[:80]}", reason, memory.id if memory else ""))
+    return kept, down
+
+
+def _sources(fact: Fact, content: str, part: Part) -> tuple[int, ...]:
+    """The messages that a fact came from: those that the model names, and those that share most of its words. Where
+    there is neither, all: a purge of any of them must find it."""
+    words = content_words(content)
+    lines = [line for line in part.lines if line.fresh]
+    named = {number for number in fact.sources if any(line.number == number for line in lines)}
+    shared = {line.number: len(words & frozenset(terms(line.text))) for line in lines}
+    most = max(shared.values(), default=0)
+    near = [number for number, count in shared.items() if count and count * 2 >= most]
+    named.update(near[-_MOST_SOURCES:])
+    return tuple(sorted(named)) or tuple(line.number for line in lines)
+
+
+def _key(given: str, content: str, kind: Kind) -> str:
+    """The key that was proposed, or a valid one like it, or one made from the text."""
+    given = given.strip()[:200]
+    if not given:
+        return suggest_key(content, kind.value)
+    try:
+        return check_key(given)
+    except InvalidKey as error:
+        return str(error.data["suggestion"])
+
+
+def _importance(given: float) -> float:
+    return min(1.0, max(0.0, given)) if given == given else 0.5  # what is not a number is not equal to itself
+
+
+def _told(text: str, most: int, safe: Safe, *, lines: bool = False) -> str:
+    """A text for the timeline or the summary: plain, redacted, without a time of its own, cut at a sentence."""
+    text = re.sub(_STAMP, "", safe(plain(text[: 4 * most])).strip())
+    text = "\n".join(" ".join(line.split()) for line in text.splitlines() if line.strip()) if lines else _one_line(text)
+    if len(text) > most:
+        head = text[: most - 1]
+        stops = [match.end() for match in re.finditer(r"[.!?](?=\s)|[。！？]|\n", head)]
+        text = head[: stops[-1]].rstrip() if stops and stops[-1] > most // 2 else head.rpartition(" ")[0] + "…"
+    return text if any(char.isalnum() for char in text) else ""
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _tainted(part: Part) -> Origin | None:
+    """The origin of the earlier summary, if the generator saw it and nobody trusted wrote it."""
+    seen = part.summary is not None and part.covers
+    return part.summary.origin if seen and part.summary and not part.summary.origin.trusted else None
+
+
+def _origins(part: Part, made_of: frozenset[int] | None, told: str) -> list[Origin]:
+    lines = [line for line in part.lines if made_of is None or line.number in made_of]
+    found = [line.origin for line in lines]
+    own = Grounds(line.text for line in lines).terms
+    theirs = frozenset(term for line in lines for term in terms(pasted_in(line))) - own
+    found += [Origin.OTHER] if theirs & frozenset(terms(told)) else []
+    tainted = _tainted(part)
+    return [*found, tainted] if tainted else found

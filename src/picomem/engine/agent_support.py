@@ -1,0 +1,138 @@
+"""What agents, conversations and consolidation need of an open memory, besides its verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from picomem.engine.engine import Engine
+from picomem.errors import StoreError
+from picomem.light_dataclass import replace
+from picomem.records.kinds import Origin
+
+if TYPE_CHECKING:
+    from picomem.consolidation.consolidate import Consolidator
+    from picomem.memory.remember import Remembered
+    from picomem.records.session import Loaded, Summary
+    from picomem.sessions.context_window import ContextWindow
+
+
+def heard(engine: Engine, *texts: str) -> None:
+    """Know texts that nobody trusted wrote (a tool's output) again, where an agent offers them as its own words."""
+    engine._context.handed_out().keep(texts)
+
+
+def answered(engine: Engine, reply: str, presented: Iterable[str], data: object) -> None:
+    """Know an answer to an agent again: its words for a model, the texts that people see, and its data as JSON."""
+    from picomem.policy.repeated_output import pieces_of
+
+    engine._context.handed_out().keep_answer(pieces_of(reply, presented, data))
+
+
+def keep_quotes(engine: Engine, quotes: Sequence[tuple[Origin, str]]) -> None:
+    """Know quotes of what nobody trusted wrote again after a restart (memory/handed_over.py). A store that cannot be
+    written now is no reason not to answer."""
+    from picomem.memory import handed_over
+
+    if quotes and not engine.read_only:
+        with suppress(StoreError), engine._context.connector.write(engine.scope) as tx:
+            handed_over.keep(tx, engine.scope, quotes, engine.now())
+
+
+def quotes_in_sight(engine: Engine, text: str) -> list[tuple[Origin, frozenset[str]]]:
+    """Of the quotes that were kept, those that an agent may have in its sight when it stores `text`."""
+    from picomem.memory import handed_over
+
+    with engine._context.connector.read() as tx:
+        kept = handed_over.load(tx, engine.scope, engine.now())
+        return handed_over.in_sight(tx, kept, text, engine.now())
+
+
+def stated_lately(engine: Engine) -> list[str]:
+    """What the user said in the transcripts of the last day, the latest first, and in turns that were recalled."""
+    return list(dict.fromkeys((*engine._context.stated_lately(), *engine._context.handed_out().users_own())))
+
+
+def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Remembered]:
+    """Take up what a person asks to be remembered in a message to their agent; what became of each request.
+
+    `said` is the person's own text, and `kept` what the agent has stored itself. Each other request goes through
+    the gate, as one that ingest finds does.
+    """
+    from picomem.ingest.storing import TranscriptRequest
+    from picomem.memory.proposals import is_met, offer_of
+    from picomem.policy.requests import find_requests
+
+    text = engine._context.cleaner().text(said)
+    found = [TranscriptRequest(each, text, "", None, engine.scope.project) for each in find_requests(text)]
+    open_ = [offer_of(each, engine.scope, engine.now()) for each in found if not is_met(each, kept)]
+    if not open_:
+        return []
+    with engine._context.connector.write(engine.scope) as tx:
+        writer = engine._context.writer("remember")
+        done = [writer.remember(tx, offer) for offer in open_]
+    engine._context.settle()
+    return done
+
+
+def consolidator(engine: Engine) -> Consolidator:
+    """What reads and writes for `picomem.distillation`, which asks the generator."""
+    from picomem.consolidation.consolidate import Consolidator
+
+    return Consolidator(
+        engine._context.connector,
+        engine.scope,
+        engine._context.cleaner(),
+        engine._context.vectors(),
+        lambda actor: engine._context.writer("consolidate", actor),
+        engine.settings,
+        engine._context.clock,
+        engine._context.zone,
+    )
+
+
+def window_of(engine: Engine, session: str, *, until: int | None = None) -> ContextWindow:
+    """What goes into the prompt of a session now, within the budgets of the settings; see sessions/context_window.py.
+
+    With `until` as it stood with the message of that number: what another process said meanwhile is not answered
+    here. With `memory.enabled` off it is the conversation alone.
+    """
+    from picomem.sessions.context_window import newest_question
+
+    log = engine.sessions()
+    loaded = log.end_of(session)
+    if until is not None:
+        loaded = replace(loaded, messages=tuple(each for each in loaded.messages if each.seq <= until))
+    shown = engine.settings.session.include_summary_on_truncation
+    question = newest_question(loaded)
+    summary = log.summary(session) if shown else None
+    return window_around(engine, loaded, question, summary, enabled=engine.settings.memory.enabled)
+
+
+def window_around(
+    engine: Engine, loaded: Loaded, question: str, summary: Summary | None = None, *, enabled: bool = True
+) -> ContextWindow:
+    """What goes into a prompt around these messages; with memory not `enabled`, the messages alone."""
+    from picomem.sessions.context_window import Budgets, Known, window
+
+    budgets = Budgets.of(engine.settings)
+    index, known = "", []
+    if enabled and engine.settings.session.enable_user_memories:
+        index = engine.index(budget=min(engine.settings.index.budget, budgets.memory // 2)).text
+        found = engine.recall(question, limit=budgets.memories, include_transcripts=False).hits if question else ()
+        known = [Known(hit.key, hit.text, hit.origin) for hit in found]
+    return window(loaded, budgets, index=index, known=known, summary=summary)
+
+
+def safe_text(engine: Engine, text: str) -> str:
+    """A text without its secrets, as what is kept elsewhere must be; where the store's key for the marks cannot be
+    read, with marks that link nothing."""
+    from picomem.policy.redact import Redactor
+    from picomem.text.storable import plain
+
+    try:
+        redactor = engine._context.redactor()
+    except StoreError:
+        redactor = Redactor(bytes(32))
+    return redactor.redact(plain(text)).text

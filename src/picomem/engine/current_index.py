@@ -1,0 +1,26 @@
+"""The always-loaded page: from the store where memory has not changed since it was made."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from picomem.engine.context import Context
+from picomem.errors import StoreError
+from picomem.memory import index_page_cache
+from picomem.memory.index_page import IndexPage
+from picomem.records.scope import Scope
+
+
+def index_page(context: Context, scope: Scope | None, budget: int | None) -> IndexPage:
+    """The page of a scope within a budget of tokens, by default the settings'."""
+    owner = context.owner(scope)
+    size = context.settings.index.budget if budget is None else budget
+    with context.connector.read() as tx:
+        page, made_from = index_page_cache.page(
+            tx, owner, context.clock(), size, lambda memory: context.cleaner().shown(memory)
+        )
+    if made_from:
+        # A page that cannot be kept is made again next time.
+        with suppress(StoreError), context.connector.write(owner) as tx:
+            index_page_cache.keep(tx, owner, page, made_from)
+    return page

@@ -1,0 +1,30 @@
+"""What waits for a person to decide, and the decision: candidates, and statements that may contradict each other."""
+
+from __future__ import annotations
+
+from picomem.engine.engine import Engine
+from picomem.light_dataclass import replace
+from picomem.memory.review_items import ReviewItem, ReviewVerdict, settle, waiting
+from picomem.records.memory import Change
+from picomem.store import memories
+
+
+def to_review(engine: Engine) -> list[ReviewItem]:
+    """What waits, pairs first, the latest first."""
+    clean = engine._context.cleaner()
+    with engine._context.connector.read() as tx:
+        found = waiting(tx, engine.scope, engine.now())
+    return [
+        replace(each, memory=clean.shown(each.memory), older=clean.shown(each.older) if each.older else None)
+        for each in found
+    ]
+
+
+def decide_on(engine: Engine, name: str, verdict: ReviewVerdict, other: str = "") -> tuple[Change, str]:
+    """Decide on what waits; the change, and the key of the memory that it changed. Raises NotFound, Conflict or
+    InvalidInput."""
+    with engine._context.connector.write(engine.scope) as tx:
+        change = settle(tx, engine._context.writer("review"), engine.scope, name, verdict, other)
+        key = memories.key_of(tx, engine.scope, change.memory_id)
+    engine._context.settle()
+    return change, key

@@ -1,0 +1,139 @@
+"""What is left of a purge after its transaction: files beside the database, and the database's own bytes.
+
+It is done from what the database knows alone (tombstones, exports), so a run that was killed at any step is finished by
+the next one, and doing a step twice does no harm. Until all is done the database says that it is not.
+
+    snapshots without what was purged → exported pages made anew → file and log written anew → the mark goes
+
+An export that somebody wrote into since, or that cannot be written, is named and left.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from picomem.clock import Micros
+from picomem.errors import InvalidInput, NotFound
+from picomem.memory.index_page import HEAD
+from picomem.memory.lease import Lease
+from picomem.paths import is_regular, read_regular, spares_of, status_of, write_whole
+from picomem.records.ids import content_hash
+from picomem.records.scope import Scope
+from picomem.sessions.snapshot import NAME as SNAPSHOT
+from picomem.sessions.snapshot import without_purged
+from picomem.store import exports, tombstones
+from picomem.store.connector import Connector, Transaction
+from picomem.store.database_files import holds_content
+from picomem.store.exports import Export
+
+_LARGEST = 16 << 20  # bytes of an exported page, and of what somebody wrote into it
+
+MakePage = Callable[[Scope, int], str]  # the index page of a scope, with so many tokens
+
+
+def export(connector: Connector, scope: Scope, path: Path, page: str, budget: int, now: Micros) -> None:
+    """Write an index page to a file and remember where, so that a purge finds it. Raises InvalidInput.
+
+    The place is noted before the file is written, so a process that is killed in between leaves no page that nobody
+    knows of; an export that fails leaves the note as it was. A store that cannot be written cannot be purged either.
+    """
+    place = str(path.absolute())
+    if connector.read_only:
+        return write_whole(path, page)
+    with connector.write(scope) as tx:
+        before = exports.at(tx, scope, place)
+        exports.put(tx, Export(place, scope, budget, content_hash(page), now))
+    try:
+        write_whole(path, page)
+    except InvalidInput:
+        with connector.write(scope) as tx:
+            if before is None:
+                exports.forget(tx, scope, place)
+            else:
+                exports.put(tx, before)
+        raise
+
+
+def finish(
+    connector: Connector, scope: Scope, make_page: MakePage, now: Micros, wait_seconds: float, lease: Lease
+) -> list[str]:
+    """Remove all traces, and give the lease back; what had to be left, a sentence each. Raises Locked, ReadOnly or
+    DiskFull, and may be run again then."""
+    with connector.read() as tx:
+        begun = tombstones.marks(tx, scope)
+    everything = tombstones.is_of_everything(begun)
+    left = []
+    for folder in {path.parent for path in connector.maintenance.files()}:
+        left += without_purged(connector, folder, scope.user if everything else "")
+    left += _exports(connector, scope, make_page, now, forget=everything)
+    connector.maintenance.leave_no_trace(wait_seconds)
+    with connector.write(scope) as tx:
+        tombstones.end(tx, scope, begun)
+        lease.give_back(tx)
+    return left
+
+
+def files_to_scan(tx: Transaction, connector: Connector, scope: Scope, data_folder: Path) -> list[Path]:
+    """The database, whatever lies beside it under its name, the exports; and all of the data folder, if it lies there.
+
+    A database elsewhere may stand among files that are none of ours. The index of a log holds no content.
+    """
+    files = dict.fromkeys(connector.maintenance.files())
+    for path in list(files)[:1]:
+        beside = path.parent.iterdir()
+        if path.parent.resolve() == data_folder.resolve():
+            beside = path.parent.rglob("*")
+        else:
+            beside = (file for file in beside if file.name.startswith((path.name, f".{path.name}", SNAPSHOT)))
+        files |= dict.fromkeys(sorted(file for file in beside if _is_to_be_read(file)))
+    exported = (Path(export.path) for export in exports.every(tx, scope))
+    return list(files | dict.fromkeys(path for path in exported if _is_to_be_read(path)))
+
+
+def _is_to_be_read(path: Path) -> bool:
+    try:
+        return is_regular(path) and holds_content(path)
+    except InvalidInput:
+        return os.access(path, os.F_OK)  # it is there and cannot be looked at: the scan says so
+
+
+def _exports(connector: Connector, scope: Scope, make_page: MakePage, now: Micros, *, forget: bool) -> list[str]:
+    left = []
+    with connector.read() as tx:
+        known = exports.every(tx, scope)
+    for exported in known:
+        path = Path(exported.path)
+        page = make_page(exported.scope, exported.budget)
+        try:
+            _remove_spares(path)
+            there = status_of(path) is not None
+            if there:
+                _rewrite(path, exported.content_hash, page)
+        except (InvalidInput, NotFound, UnicodeError) as error:
+            left.append(f"{error} Look whether it holds what was purged.")
+            continue
+        with connector.write(scope) as tx:
+            if forget or not there:
+                exports.forget(tx, scope, exported.path)
+            else:
+                exports.put(tx, exported._replace(content_hash=content_hash(page), exported_at=now))
+    return left
+
+
+def _remove_spares(path: Path) -> None:
+    """Remove what a process that was killed while it wrote the page left beside it."""
+    with suppress(OSError):  # nothing was written where nobody can look
+        for spare in spares_of(path):
+            spare.unlink()
+
+
+def _rewrite(path: Path, written: str, page: str) -> None:
+    """Write a page where it was written before. Raises InvalidInput for a file that is another's by now."""
+    now = read_regular(path, most=_LARGEST).decode()
+    if content_hash(now) != written and not now.startswith(HEAD):
+        raise InvalidInput(f"{path} is no index page any more and was left as it is.")
+    if now != page:
+        write_whole(path, page)

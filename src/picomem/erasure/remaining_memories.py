@@ -1,0 +1,159 @@
+"""What remains of memories of which versions are purged, and of what other rows say of those.
+
+A memory of which some versions go is believed as it was before they were: what those had replaced is opened again. A
+key that was made of words that go becomes another one. What stood in a project that only sessions that go were held in
+stands in none, since a host's project is the name of a folder. What goes is no related entry any more, and no change
+speaks of it: who, when and which verb is left of the change that made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from picomem.erasure.plan import Plan
+from picomem.history.undo import believe, differing
+from picomem.light_dataclass import dataclass, field, replace
+from picomem.memory.remember import Writer
+from picomem.memory.version_history import Trail
+from picomem.records.memory import Change, Memory
+from picomem.records.scope import Scope
+from picomem.store import audit, memories
+from picomem.store.connector import Transaction
+from picomem.text.memory_keys import suggest_key, tells_of
+
+_TELLING = 8  # characters of a name that is no word by chance
+
+
+def texts_of(memory: Memory) -> list[str]:
+    """All that a person or an agent wrote in a version."""
+    return [memory.content, memory.context, memory.key, memory.path, *memory.tags, *memory.related]
+
+
+@dataclass(slots=True)
+class Remains:
+    """One purge on its way through a user's memories; `projects` are those that go, `texts` what it deleted."""
+
+    tx: Transaction
+    writer: Writer
+    scope: Scope
+    plan: Plan
+    projects: set[str]
+    texts: list[str] = field(default_factory=list)
+
+    def purge(self, changes: Sequence[Change], purge: str) -> bool:
+        """Delete the versions that go; by the change `purge` believe what is believed instead. Whether all of them
+        matched their hash."""
+        whole = True
+        gone: dict[str, list[Memory]] = {}
+        for memory, is_whole, _ in memories.stored_versions(self.tx, self.scope):
+            if (memory.id, memory.version) in self.plan.versions:
+                gone.setdefault(memory.id, []).append(memory)
+                whole = whole and is_whole
+        undoes = {change.id: change.undoes for change in changes if change.undoes}
+        touched: set[str] = set()  # changes that opened or closed a version that goes
+        names = {name for each in gone.values() for memory in each for name in (memory.key, memory.id)}
+        for memory_id, going in gone.items():
+            versions = self._versions(memory_id)
+            closers = memories.closers(self.tx, self.scope, memory_id)
+            trail = Trail(versions, closers, undoes)
+            numbers = {each.version for each in going}
+            then = trail.believed_without(numbers)
+            now = trail.believed_now()
+            touched |= {each.change_id for each in going} | {closers[n] for n in numbers if n in closers}
+            for each in going:
+                self.texts += texts_of(each)
+                memories.purge_version(self.tx, each)
+            left = [each for each in versions if each.version not in numbers]
+            # A past that goes leaves a gap; where the present goes, what was believed before holds again.
+            if then and any(each.version in numbers and each.valid_to is None for each in now):
+                self._believe_again(left, then, versions[-1].version, purge)
+            if left:
+                self._leave_project(memory_id)
+            names -= self._rekeyed(memory_id, going, left)
+        self._unrelate(names)
+        self._blank(changes, gone, touched, names | self.plan.sessions)
+        return whole
+
+    def _versions(self, memory_id: str) -> list[Memory]:
+        return memories.unchecked_versions(self.tx, self.scope, memory_id)
+
+    def _believe_again(self, left: list[Memory], then: list[Memory], latest: int, purge: str) -> None:
+        now = [each for each in left if each.known_to is None]
+        opening = differing(then, now)
+        for version in opening:
+            if version.valid_to is None and memories.holder(self.tx, version) is not None:
+                opening = [each for each in opening if each is not version]  # the key is another's: it stays archived
+        believe(self.tx, self.writer, differing(now, then), opening, latest, purge)
+
+    def _rekeyed(self, memory_id: str, going: list[Memory], left: list[Memory]) -> set[str]:
+        """Give a memory that stays another key where its own was made of words that go; the names that stay."""
+        if not left:
+            return set()
+        stays = {memory_id}
+        versions = self._versions(memory_id)
+        said = " ".join(each.content for each in going)
+        for key in {each.key for each in versions}:
+            kept = " ".join(f"{each.content} {each.context}" for each in versions if each.key == key)
+            if not tells_of(key, said, kept):
+                stays.add(key)
+                continue
+            new = self._free_key(suggest_key(versions[-1].content, versions[-1].kind.value), versions[-1])
+            for version in versions:
+                if version.key == key:
+                    memories.rekey(self.tx, version, new)
+        return stays
+
+    def _leave_project(self, memory_id: str) -> None:
+        """Take a memory that stays out of a project that goes, under a key that is free there."""
+        for version in self._versions(memory_id):
+            if version.scope.project in self.projects:
+                scope = replace(version.scope, project="")
+                free = self._free_key(version.key, replace(version, scope=scope))
+                memories.move(self.tx, version, "", free)
+
+    def _free_key(self, key: str, memory: Memory) -> str:
+        free, number = key, 2
+        while (holder := memories.by_key(self.tx, memory.scope, free)) is not None and holder.id != memory.id:
+            free, number = f"{key[:60]}_{number}", number + 1
+        return free
+
+    def _unrelate(self, names: set[str]) -> None:
+        """Take what goes out of the related entries of what stays."""
+        for version in memories.stored_versions(self.tx, self.scope) if names else ():
+            old = version.record
+            if version.is_whole and names.intersection(old.related):
+                new = replace(old, related=tuple(name for name in old.related if name not in names))
+                memories.rewrite_text(self.tx, version, new)
+
+    def _blank(
+        self, changes: Sequence[Change], gone: Mapping[str, list[Memory]], touched: set[str], names: set[str]
+    ) -> None:
+        """Let no change say anything of what goes."""
+        stay = {memory_id for memory_id in gone if self._versions(memory_id)}
+        numbers = {(each.id, each.version) for versions in gone.values() for each in versions}
+        for change in changes:
+            lost = change.memory_id in gone and change.memory_id not in stay
+            if not (
+                lost
+                or change.id in touched
+                or change.id in self.plan.refusals
+                or any(_names(change.reason, name) for name in names)
+            ):
+                continue
+            self.texts += [change.reason, change.candidate]
+            audit.blank(
+                self.tx,
+                self.scope,
+                replace(
+                    change,
+                    memory_id="" if lost else change.memory_id,
+                    before=None if (change.memory_id, change.before) in numbers else change.before,
+                    after=None if (change.memory_id, change.after) in numbers else change.after,
+                ),
+            )
+            memories.purge_lineage(self.tx, self.scope, "change", change.id)
+
+
+def _names(reason: str, name: str) -> bool:
+    """Whether a reason speaks of a key, a memory or a session; of a short name only where it is quoted as one."""
+    return name in reason if len(name) >= _TELLING else f"“{name}”" in reason

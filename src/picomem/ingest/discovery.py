@@ -1,0 +1,172 @@
+"""Where hosts keep their transcripts, and which files of a folder are transcripts.
+
+Folders are walked without following a symbolic link (so no loop, and nothing outside what was named); a
+folder or file that is itself named may be a link. What cannot be read is reported, never fatal. In a folder
+only files whose names look like transcripts are opened; a file that is named is judged by its content
+alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from picomem.errors import InvalidInput, NotFound
+from picomem.ingest import reader
+from picomem.ingest.format import TranscriptFolder, format_of, formats
+from picomem.ingest.other_forms import other_form
+from picomem.ingest.source import MAGIC, check_database, is_database, refuse_part_of_database
+from picomem.light_dataclass import dataclass, replace
+from picomem.paths import is_folder, named_path, status_of
+
+# OpenClaw keeps what was reset or deleted: `<session>.jsonl.deleted.<time>.zst`.
+_TRANSCRIPT = re.compile(r"\.jsonl(\.(reset|deleted)\.[\w:.+-]{1,80}?)?(\.zst|\.gz)?$")
+_DEEPEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTranscript:
+    """A transcript and its format; or, with an empty format, what could not be read and why (an empty problem: it
+    is no transcript, and nobody said that it was one). `unchanged` says that all of it was read before."""
+
+    path: Path
+    format: str
+    problem: str = ""
+    unchanged: bool = False
+
+
+def default_places(home: Path, env: Mapping[str, str]) -> list[TranscriptFolder]:
+    """Where every host keeps its transcripts for this home and environment."""
+    return [place for form in formats() for place in form.places(home, env)]
+
+
+Recognize = Callable[[Path], str]  # the format of a file that was read before and is unchanged; empty for any other
+
+
+def find(places: Iterable[str | Path | TranscriptFolder], recognize: Recognize = lambda _: "") -> list[FoundTranscript]:
+    """The transcripts in the given files and folders, each once, in the order given and by name within a
+    folder. What `recognize` knows is not opened.
+
+    A default place that does not exist is passed over; a path that a person gave and that is missing,
+    cannot be read or is of no known format is in the answer with its problem.
+    """
+    found: list[FoundTranscript] = []
+    for place in places:
+        given = not isinstance(place, TranscriptFolder)
+        path = Path(place) if given else place.folder
+        try:
+            path = named_path(str(path))
+            folder = is_folder(path)
+        except InvalidInput as error:  # no path at all, or a folder above it is closed to us
+            found.append(FoundTranscript(path, "", str(error)))
+            continue
+        if folder:
+            found += _in_folder(path, recognize)
+        elif given:
+            found.append(_judged(path, recognize))
+    return _once(found)
+
+
+def listed_names() -> frozenset[str]:
+    """The names of files that are looked at in a folder though they do not end in .jsonl."""
+    return frozenset(name for form in formats() for name in form.file_names)
+
+
+def _in_folder(folder: Path, recognize: Recognize) -> Iterator[FoundTranscript]:
+    names = listed_names()
+    for path, problem in _walk(folder, _DEEPEST):
+        if problem:
+            yield FoundTranscript(path, "", problem)
+        elif _TRANSCRIPT.search(path.name) or path.name in names:
+            judged = _judged(path, recognize)
+            # In a folder such a file may well be something else: it is counted, and no problem. A `sessions.json`
+            # of another format is a host's list of its sessions.
+            if judged.problem != _UNCLAIMED:
+                yield judged
+            elif path.name not in names:
+                yield replace(judged, problem="")
+
+
+_UNCLAIMED = "not a transcript of a known format"
+
+
+def _judged(path: Path, recognize: Recognize) -> FoundTranscript:
+    try:
+        if path.name not in listed_names() and (known := recognize(path)):
+            return FoundTranscript(path, known, unchanged=True)
+        sample = _sample(path)
+        found = format_of(path, sample.head)
+    except (InvalidInput, NotFound) as error:
+        return FoundTranscript(path, "", str(error))
+    if found:
+        return FoundTranscript(path, found.name)
+    if reason := other_form(path, sample.head):
+        return FoundTranscript(path, "", f"{path} looks like a transcript, but {reason}.")
+    if sample.unreadable:
+        most = reader.LONGEST >> 20
+        return FoundTranscript(
+            path, "", f"{path} begins with lines longer than {most} MiB, so its format cannot be told."
+        )
+    return FoundTranscript(path, "", _UNCLAIMED)
+
+
+def _sample(path: Path) -> reader.Sample:
+    refuse_part_of_database(path)
+    if is_database(path):
+        check_database(path)
+        return reader.Sample(MAGIC, unreadable=False)
+    return reader.sample(path)
+
+
+def _walk(folder: Path, depth: int) -> Iterator[tuple[Path, str]]:
+    """The regular files under `folder`, by name, and with a reason what could not be read."""
+    try:
+        with os.scandir(folder) as entries:
+            ordered = sorted(entries, key=lambda entry: entry.name)
+        for entry in ordered:
+            path = folder / entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if depth:
+                    yield from _walk(path, depth - 1)
+                else:
+                    yield path, "folders are nested too deeply"
+            elif entry.is_file(follow_symlinks=False):
+                yield path, ""
+    except OSError as error:
+        yield folder, f"{folder} cannot be read: {error.strerror or error}."
+
+
+def _once(found: list[FoundTranscript]) -> list[FoundTranscript]:
+    """Each file once (whatever its paths), and of a rollout and its compressed copy the plain one."""
+    plain = {_stem(transcript.path) for transcript in found if transcript.format and not _is_packed(transcript.path)}
+    seen: set[object] = set()
+    kept: list[FoundTranscript] = []
+    for transcript in found:
+        identity = _identity(transcript.path)
+        is_copy = _is_packed(transcript.path) and _stem(transcript.path) in plain
+        if identity not in seen and not is_copy:
+            seen.add(identity)
+            kept.append(transcript)
+    return kept
+
+
+def _is_packed(path: Path) -> bool:
+    return path.name.endswith(reader.PACKED)
+
+
+def _stem(path: Path) -> str:
+    """What a transcript and its compressed copy have in common."""
+    name = path.name.removesuffix(".zst").removesuffix(".gz")
+    unique = any(form.unique_prefix and name.startswith(form.unique_prefix) for form in formats())
+    return name if unique else str(path.with_name(name))
+
+
+def _identity(path: Path) -> object:
+    try:
+        status = status_of(path)
+    except InvalidInput:
+        return path
+    return (status.st_dev, status.st_ino) if status and stat.S_ISREG(status.st_mode) else path

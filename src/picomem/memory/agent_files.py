@@ -1,0 +1,226 @@
+"""Files that an agent keeps as a whole, under a path: what foreign memory tools think in.
+
+A file is a memory like any other: redacted, versioned, with its changes on record, found by recall, forgotten, purged.
+What differs is that its text is the agent's to lay out. So it is not matched with what is known, and the gate only
+refuses what nobody may store: too much, and words that would take a later reader over.
+
+Writers agree by versions (compare and set, in the writing transaction). An operation with an id is done once: its
+change carries the id as its idempotency key, and is found again when the operation is repeated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from picomem.clock import Clock
+from picomem.errors import Conflict, InvalidInput, NotFound, Refused
+from picomem.light_dataclass import dataclass, replace
+from picomem.memory.remember import Writer, free_key
+from picomem.memory.text_cleaning import Cleaner
+from picomem.policy.injection import is_hijack
+from picomem.policy.refusal import LONGEST_CONTENT, Refusal
+from picomem.records.ids import content_hash, new_id
+from picomem.records.kinds import Kind, Origin
+from picomem.records.memory import Change, Memory
+from picomem.records.scope import Scope
+from picomem.store import audit, memories
+from picomem.store.connector import Connector, Transaction
+from picomem.text.storable import plain
+from picomem.text.tokens import count_tokens
+
+_TAG = "file"
+_CONTEXT = "the file "  # and its path: by these words recall finds a file
+_LONGEST_PATH = 400
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file as it is stored. `version` is another after each write; `operation` is what wrote it, if it said so."""
+
+    path: str
+    text: str
+    version: str
+    operation: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileWrite:
+    """A write that is done once however often it is sent; `fingerprint` stands for all that it was asked to do."""
+
+    id: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write did. `version` is None where the file is gone; `existed` whether it was there before; `replayed`
+    whether it had been done already."""
+
+    version: str | None
+    existed: bool
+    replayed: bool = False
+
+
+class Files:
+    """The files of one scope."""
+
+    def __init__(
+        self,
+        connector: Connector,
+        scope: Scope,
+        writer: Callable[[], Writer],
+        cleaner: Callable[[], Cleaner],
+        clock: Clock,
+    ) -> None:
+        self._connector = connector
+        self._scope = scope
+        self._writer = writer
+        self._cleaner = cleaner
+        self._clock = clock
+
+    def read(self, path: str) -> StoredFile | None:
+        """The file, or None where there is none. Raises InvalidInput for what is no path."""
+        path = self._checked(path)
+        with self._connector.read() as tx:
+            memory = memories.by_path(tx, self._scope, path)
+            return None if memory is None else self._file(tx, memory)
+
+    def paths(self, prefix: str = "") -> list[str]:
+        """The paths of all files that begin so, in their order."""
+        with self._connector.read() as tx:
+            files = memories.files(tx, self._scope)
+        now = self._clock()
+        return sorted({file.path for file in files if file.current(now) and file.path.startswith(prefix)})
+
+    def write(self, path: str, text: str, *, expected: str | None, operation: FileWrite | None = None) -> Written:
+        """Make the file, where `expected` is None, or put this text in the place of that version's.
+
+        Raises Conflict where the file is another by now, Refused where the gate says no, InvalidInput.
+        """
+        path = self._checked(path)
+        clean = self._cleaner().shown_text(plain(text))
+        _check(clean)
+        with self._connector.write(self._scope) as tx:
+            if operation and (done := self._done(tx, operation)) is not None:
+                return done
+            old = self._expected(tx, path, expected)
+            writer = self._writer_of("revise" if old else "remember", operation)
+            if old is None:
+                made = self._made(tx, writer, path, clean, _WRITTEN)
+            else:
+                made = writer.replace_version(tx, old, {"content": clean}, old.valid_from, "revise", _WRITTEN)
+            return Written(made.change_id, old is not None)
+
+    def delete(self, path: str, *, expected: str | None, operation: FileWrite | None = None) -> Written:
+        """Archive the file, where it is of that version. Raises Conflict where it is another by now."""
+        path = self._checked(path)
+        with self._connector.write(self._scope) as tx:
+            if operation and (done := self._done(tx, operation)) is not None:
+                return done
+            old = self._expected(tx, path, expected)
+            if old is not None:
+                self._writer_of("forget", operation).forget(tx, self._scope, old.id, _DELETED)
+            return Written(None, old is not None)
+
+    def move(self, path: str, to: str) -> None:
+        """Give a file another path. Raises NotFound, and Conflict where one is there already."""
+        with self._connector.write(self._scope) as tx:
+            old = memories.by_path(tx, self._scope, self._checked(path))
+            if old is None:
+                raise NotFound(f"There is no file {path}.")
+            if memories.by_path(tx, self._scope, self._checked(to)) is not None:
+                raise Conflict(f"There is a file {to} already.")
+            writer = replace(self._writer(), verb="revise")
+            self._made(tx, writer, to, old.content, f"moved from {path}")
+            writer.forget(tx, self._scope, old.id, f"moved to {to}")
+
+    def done(self, operation: FileWrite) -> Written | None:
+        """What an operation did when it was sent before; None where it was not. Raises Conflict where another one was
+        sent under its id."""
+        with self._connector.read() as tx:
+            return self._done(tx, operation)
+
+    # Parts
+
+    def _checked(self, path: str) -> str:
+        parts = path.split("/")
+        plain_name = len(path) <= _LONGEST_PATH and path.isprintable() and plain(path) == path
+        if not plain_name or any(not part.strip() or part in (".", "..") for part in parts):
+            raise InvalidInput(f"“{plain(path[:80])}” is no path of a file; write it as notes/plan.md.")
+        if self._cleaner().text(path) != path:
+            raise InvalidInput("The path looks like a secret; choose another.")
+        return path
+
+    def _expected(self, tx: Transaction, path: str, expected: str | None) -> Memory | None:
+        memory = memories.by_path(tx, self._scope, path)
+        if (memory.change_id if memory else None) != expected:
+            raise Conflict(f"The file {path} changed since it was read; read it again and repeat the change.")
+        return memory
+
+    def _writer_of(self, verb: str, operation: FileWrite | None) -> Writer:
+        writer = replace(self._writer(), verb=verb)
+        if operation is None:
+            return writer
+        return replace(writer, idempotency_key=operation.id, request_hash=_request_hash(operation))
+
+    def _made(self, tx: Transaction, writer: Writer, path: str, text: str, reason: str) -> Memory:
+        id_, key = new_id(), _key(path)
+        if memories.by_key(tx, self._scope, key) is not None:  # of another memory, which a person named so
+            key = free_key(tx, self._scope, key)
+        change = writer.record(tx, self._scope, "add", reason, memory_id=id_, after=1)
+        made = Memory(
+            id=id_,
+            version=1,
+            scope=self._scope,
+            key=key,
+            kind=Kind.FACT,
+            content=text,
+            context=_CONTEXT + path,
+            tags=(_TAG,),
+            origin=Origin.AGENT,
+            valid_from=writer.now,
+            known_from=writer.now,
+            created_at=writer.now,
+            tokens=count_tokens(text),
+            change_id=change.id,
+            path=path,
+        )
+        return writer.open_version(tx, made, [])
+
+    def _file(self, tx: Transaction, memory: Memory) -> StoredFile:
+        change = audit.change(tx, self._scope, memory.change_id)
+        operation = change.idempotency_key if change else ""
+        return StoredFile(memory.path, self._cleaner().shown_text(memory.content), memory.change_id, operation)
+
+    def _done(self, tx: Transaction, operation: FileWrite) -> Written | None:
+        changes = audit.of_idempotency_key(tx, self._scope, operation.id)
+        if not changes:
+            return None
+        change: Change = changes[-1]
+        if change.request_hash != _request_hash(operation):
+            raise Conflict(
+                f"The operation {operation.id[:80]} was sent before, and asked for something else.",
+                operation=operation.id,
+            )
+        return Written(change.id if change.after is not None else None, change.before is not None, replayed=True)
+
+
+_WRITTEN, _DELETED = "written as a whole", "deleted as a whole"  # the reasons of changes
+
+
+def _request_hash(operation: FileWrite) -> str:
+    return content_hash(operation.fingerprint)[:16]
+
+
+def _key(path: str) -> str:
+    """A readable key that is this path's alone."""
+    words = re.sub(r"[^a-z0-9]+", "_", path.lower()).strip("_")[:40]
+    return f"{_TAG}_{words}_{content_hash(path)[:12]}"
+
+
+def _check(text: str) -> None:
+    if len(text) > LONGEST_CONTENT:
+        raise InvalidInput(f"The file has {len(text):,} characters, and {LONGEST_CONTENT:,} fit; split it.")
+    if is_hijack(text):
+        raise Refused(f"Not written: {Refusal.UNTRUSTED_INSTRUCTION.reason}")

@@ -1,0 +1,168 @@
+"""The index page: what an agent always has before it. Pure but for the tokenizer.
+
+    # Memory index
+    ## Critical            critical entries of any kind
+    ## Projects            what is going on, decisions and constraints
+    ## Preferences         preferences and instructions, the pinned first
+    ## Domains             each kind with its count, and the call that recalls it
+
+The page is made from current memories alone, in an order that depends on nothing else, so it has the same bytes
+until memory changes; dates in it are dates, never "two days ago". It never exceeds its budget: entries are
+taken in order of importance within their section until the page is full, and the page says how many were not.
+Text that no user or agent of theirs wrote does not enter it, nor do candidates. Of two statements that may contradict
+each other the newer one stands first, and the older one says that it is perhaps outdated.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+
+from picomem.clock import to_datetime
+from picomem.errors import InvalidInput
+from picomem.light_dataclass import dataclass
+from picomem.records.kinds import Kind, Origin, Priority
+from picomem.records.memory import Memory, doubted_pairs
+from picomem.text.inert_text import for_markdown_line, markdown_name
+from picomem.text.tokens import count_tokens, cut_to_tokens
+
+BUDGET = 1_500
+LEAST_BUDGET, MOST_BUDGET = 200, 20_000
+_LONGEST_ENTRY = 60  # tokens of one entry on the page; the rest of it is a recall away
+HEAD = "# Memory index"
+_HINT = "More: memory_recall(query=…) searches all memories and past sessions."
+
+_SECTIONS: tuple[tuple[str, tuple[Kind, ...]], ...] = (
+    ("## Projects and decisions", (Kind.PROJECT, Kind.DECISION)),
+    ("## Preferences and instructions", (Kind.PREFERENCE, Kind.INSTRUCTION)),
+    ("## Facts and insights", (Kind.FACT, Kind.INSIGHT)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPage:
+    """The page, its exact count of tokens, and how many entries did not fit."""
+
+    text: str
+    tokens: int
+    budget: int
+    entries: int
+    left_out: int
+
+
+def build(memories: Iterable[Memory], episodes: int, budget: int = BUDGET, *, damaged: int = 0) -> IndexPage:
+    """The page for these current memories; `damaged` is how many were left out because they are damaged. Raises
+    InvalidInput for a budget that no page fits."""
+    if not LEAST_BUDGET <= budget <= MOST_BUDGET:
+        raise InvalidInput(f"The budget of the index page lies between {LEAST_BUDGET} and {MOST_BUDGET:,} tokens.")
+    shown = [memory for memory in memories if memory.origin.trusted and not memory.is_candidate]
+    outdated = {older.id for _, older in doubted_pairs(shown)}
+    trusted = sorted(shown, key=lambda memory: (memory.id in outdated, *_rank(memory)))
+    sections = _sections(trusted)
+    domains = _domains(trusted, episodes)
+    if damaged:
+        domains.append(
+            f"({damaged} damaged {'entry is' if damaged == 1 else 'entries are'} left out; run `picomem doctor`.)"
+        )
+    # The cost of each line is counted once; lines count a little less together than alone, so the page fits when
+    # the sum does, and the page as a whole is counted at the end.
+    fixed = _cost([HEAD, *domains, _HINT, *(title for title, _ in sections), _left_out_line(len(trusted))])
+    kept = _fitting(sections, budget - fixed, outdated)
+    while True:
+        page = _page(sections, kept, domains, len(trusted), outdated)
+        tokens = count_tokens(page)
+        if tokens <= budget or not kept:
+            return IndexPage(page, tokens, budget, len(kept), len(trusted) - len(kept))
+        kept.discard(max(kept, key=lambda memory_id: _order(sections, memory_id)))
+
+
+def _rank(memory: Memory) -> tuple[object, ...]:
+    # What the user stated stands before what an agent stored.
+    # Of two that matter alike the later one comes first: of two decisions it is the one that holds.
+    stored_by_agent = memory.origin is not Origin.USER
+    return (not memory.pinned, -memory.importance, stored_by_agent, -memory.valid_from, memory.key, memory.id)
+
+
+def _sections(memories: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
+    critical = [memory for memory in memories if memory.priority is Priority.CRITICAL]
+    taken = {memory.id for memory in critical}
+    sections = [("## Critical", critical)]
+    for title, kinds in _SECTIONS:
+        sections.append((title, [m for m in memories if m.kind in kinds and m.id not in taken]))
+    return [(title, entries) for title, entries in sections if entries]
+
+
+def _fitting(sections: list[tuple[str, list[Memory]]], room: int, outdated: Collection[str]) -> set[str]:
+    """Which entries fit: critical ones first, then round by round one of each section, so that none starves."""
+    kept: set[str] = set()
+    waiting = [list(entries) for _, entries in sections]
+    if waiting and sections[0][0] == "## Critical":
+        queue = waiting.pop(0)
+    else:
+        queue = []
+    while any(waiting):
+        queue += [entries.pop(0) for entries in waiting if entries]
+    for memory in queue:
+        cost = _cost([_line(memory, outdated)])
+        if cost > room:
+            break
+        room -= cost
+        kept.add(memory.id)
+    return kept
+
+
+def _page(
+    sections: list[tuple[str, list[Memory]]], kept: set[str], domains: list[str], total: int, outdated: Collection[str]
+) -> str:
+    lines = [HEAD]
+    for title, entries in sections:
+        shown = [_line(memory, outdated) for memory in entries if memory.id in kept]
+        if shown:
+            lines += ["", title, *shown]
+    lines += ["", *domains, _HINT]
+    if len(kept) < total:
+        lines.append(_left_out_line(total - len(kept)))
+    return "\n".join(lines) + "\n"
+
+
+def _line(memory: Memory, outdated: Collection[str]) -> str:
+    text = for_markdown_line(memory.content)
+    short = cut_to_tokens(text, _LONGEST_ENTRY)
+    if short != text:
+        short = short.rstrip() + " …"
+    about = [markdown_name(memory.scope.project)] if memory.scope.project else []
+    if memory.kind in (Kind.DECISION, Kind.PROJECT):
+        about.append(f"{to_datetime(memory.valid_from):%Y-%m-%d}")  # of two decisions the later one holds
+    if memory.id in outdated:
+        about.append("perhaps outdated")
+    note = f" ({', '.join(about)})" if about else ""
+    return f"- {memory.key}{note}: {short}"
+
+
+def _domains(memories: Sequence[Memory], episodes: int) -> list[str]:
+    counts = Counter(memory.kind for memory in memories)
+    lines = ["## Domains"]
+    for kind in Kind:
+        if counts[kind]:
+            lines.append(f'- {kind} ({counts[kind]}): memory_recall(query=…, category="{kind}")')
+    if episodes:
+        lines.append(f"- past sessions ({episodes} episodes): memory_recall(query=…, include_transcripts=true)")
+    if len(lines) == 1:
+        lines.append("- nothing is remembered yet")
+    return lines
+
+
+def _left_out_line(count: int) -> str:
+    return f"({count} more {'entry is' if count == 1 else 'entries are'} not shown here for want of room.)"
+
+
+def _cost(lines: Iterable[str]) -> int:
+    return sum(count_tokens(line) + 1 for line in lines)
+
+
+def _order(sections: list[tuple[str, list[Memory]]], memory_id: str) -> tuple[float, str]:
+    for _, entries in sections:
+        for memory in entries:
+            if memory.id == memory_id:
+                return (-memory.importance, memory.key)
+    return (0.0, "")

@@ -1,0 +1,109 @@
+"""What waits for a person: candidates, and pairs of statements that may contradict each other; and what they decide.
+
+Each decision is one change to one memory, so that it can be undone by itself:
+
+    keep        a candidate is confirmed; of a pair both stay, and are linked no more
+    discard     the candidate, or the newer of a pair, is archived
+    supersede   the older of a pair is archived: it holds no longer
+    merge       the older of a pair is archived: the newer says the same
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from picomem.clock import Micros
+from picomem.errors import InvalidInput
+from picomem.light_dataclass import dataclass
+from picomem.memory.naming import resolve
+from picomem.memory.remember import Writer
+from picomem.records.kinds import Source
+from picomem.records.memory import CONTRADICTS, Change, Memory, doubted_pairs
+from picomem.records.scope import Scope
+from picomem.store import audit, memories
+from picomem.store.connector import Transaction
+
+
+class ReviewVerdict(StrEnum):
+    """What a person decides about what waits."""
+
+    KEEP = "keep"
+    MERGE = "merge"
+    SUPERSEDE = "supersede"
+    DISCARD = "discard"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewItem:
+    """Something to decide: a candidate, or a newer statement with the older one that it may contradict."""
+
+    memory: Memory
+    older: Memory | None
+    reason: str  # why it was stored, or linked
+
+
+def waiting(tx: Transaction, scope: Scope, now: Micros) -> list[ReviewItem]:
+    """What waits, pairs first, the latest first."""
+    current = memories.current(tx, scope, now)
+    pairs = sorted(doubted_pairs(current), key=lambda pair: pair[0].known_from, reverse=True)
+    candidates = sorted((memory for memory in current if memory.is_candidate), key=lambda memory: -memory.known_from)
+    found = [ReviewItem(newer, older, _reason(tx, scope, newer)) for newer, older in pairs]
+    return found + [ReviewItem(memory, None, _reason(tx, scope, memory)) for memory in candidates]
+
+
+def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: ReviewVerdict, other: str = "") -> Change:
+    """Decide about a candidate, or about the pair of which a memory is one; `other` names the other one, where it is
+    in several pairs. Raises NotFound, Conflict, or InvalidInput where nothing of it waits."""
+    memory = resolve(tx, scope, name)
+    pair = _pair(tx, scope, memory, resolve(tx, scope, other) if other else None, writer.now)
+    if pair is None and not memory.is_candidate:
+        raise InvalidInput(f"Nothing about “{memory.key}” waits for a decision; `picomem review` lists what does.")
+    if pair is None and verdict in (ReviewVerdict.MERGE, ReviewVerdict.SUPERSEDE):
+        raise InvalidInput(f"“{memory.key}” contradicts nothing that is known; keep or discard it.")
+    if pair is None:
+        if verdict is ReviewVerdict.DISCARD:
+            return writer.forget(tx, memory.scope, memory.id, "reviewed: discarded", "discard")
+        confirmed: dict[str, object] = {"source": Source.MANUAL, "expires_at": None}
+        return _next(tx, writer, memory, confirmed, "confirm", "reviewed: kept")
+    newer, older = pair
+    if verdict is ReviewVerdict.DISCARD:
+        return writer.forget(tx, newer.scope, newer.id, f"reviewed: discarded beside “{older.key}”", "discard")
+    if verdict is ReviewVerdict.SUPERSEDE:
+        return writer.forget(tx, older.scope, older.id, f"reviewed: superseded by “{newer.key}”", "supersede")
+    if verdict is ReviewVerdict.MERGE:
+        return writer.forget(tx, older.scope, older.id, f"reviewed: “{newer.key}” says the same", "merge")
+    linked, target = (newer, older) if older.id in newer.contradicts else (older, newer)
+    related = tuple(entry for entry in linked.related if entry != f"{CONTRADICTS}{target.id}")
+    return _next(tx, writer, linked, {"related": related}, "keep", f"reviewed: true beside “{target.key}”")
+
+
+def _next(
+    tx: Transaction, writer: Writer, memory: Memory, fields: dict[str, object], decision: str, reason: str
+) -> Change:
+    version = writer.replace_version(tx, memory, fields, memory.valid_from, decision, reason)
+    change = audit.change(tx, memory.scope, version.change_id)
+    assert change is not None
+    return change
+
+
+def _pair(
+    tx: Transaction, scope: Scope, memory: Memory, other: Memory | None, now: Micros
+) -> tuple[Memory, Memory] | None:
+    """The pair that a memory is one of, the newer one first; None where it is in none."""
+    wanted = {memory.id, other.id} if other else {memory.id}
+    pairs = [
+        (newer, older)
+        for newer, older in doubted_pairs(memories.current(tx, scope, now))
+        if wanted <= {newer.id, older.id}
+    ]
+    if len(pairs) > 1:
+        named = ", ".join(newer.key if older.id == memory.id else older.key for newer, older in pairs)
+        raise InvalidInput(f"“{memory.key}” is in several pairs; name the other one as well: {named}.")
+    if other is not None and not pairs:
+        raise InvalidInput(f"“{memory.key}” and “{other.key}” are no pair that waits; `picomem review` lists those.")
+    return pairs[0] if pairs else None
+
+
+def _reason(tx: Transaction, scope: Scope, memory: Memory) -> str:
+    change = audit.change(tx, scope, memory.change_id)
+    return change.reason if change is not None else ""

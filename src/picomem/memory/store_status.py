@@ -1,0 +1,70 @@
+"""What is in a store, in numbers."""
+
+from __future__ import annotations
+
+from picomem.clock import Micros
+from picomem.light_dataclass import asdict, dataclass
+from picomem.records.scope import Scope
+from picomem.store import audit, consolidations, episodes, memories, row_counts, session_rows, tombstones, vector_rows
+from picomem.store.connector import Connector, Transaction
+from picomem.text.terms import VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Counts for one user; `bytes` is the size of the database with its log, `embedder` a name or "none", and
+    `embedder_trouble` why there is none though the settings want one.
+
+    `purge_unfinished` says that a purge was interrupted: what was erased may still stand in free space. `models` is
+    what each text model was asked and answered in all, `spent_today` the tokens of today (UTC), of which
+    `daily_token_limit` are allowed; 0: any number is.
+    """
+
+    database: str
+    read_only: bool
+    user: str
+    memories: dict[str, int]
+    archived: int
+    episodes: int
+    transcripts: dict[str, dict[str, int]]
+    sessions: int
+    messages: int
+    vectors: dict[str, int]
+    decisions: dict[str, int]
+    bytes: int
+    terms_version: str
+    embedder: str
+    purge_unfinished: bool
+    models: dict[str, dict[str, int]]
+    spent_today: int
+    daily_token_limit: int
+    embedder_trouble: str = ""
+
+
+def status(
+    tx: Transaction, scope: Scope, now: Micros, connector: Connector, embedder: str, daily_token_limit: int
+) -> Status:
+    """Count. Reads only."""
+    return Status(
+        database=connector.name,
+        read_only=connector.read_only,
+        user=scope.user,
+        memories=memories.count_by_kind(tx, scope, now),
+        archived=memories.count_no_longer_believed(tx, scope, now),
+        episodes=row_counts.episodes(tx, scope),
+        transcripts={
+            count.host: {"files": count.files, "turns": count.turns, "bytes": count.bytes}
+            for count in episodes.count_by_host(tx, scope)
+        },
+        sessions=session_rows.count(tx, scope),
+        messages=session_rows.count_all_messages(tx, scope),
+        vectors={f"{count.source} {count.model}": count.vectors for count in vector_rows.count_by_model(tx, scope)},
+        decisions=audit.count_by_decision(tx, scope),
+        bytes=connector.maintenance.size(),
+        terms_version=VERSION,
+        embedder=embedder,
+        purge_unfinished=bool(tombstones.marks(tx, scope)),
+        models={model: asdict(spend) for model, spend in consolidations.spent_in_all(tx, scope).items()},
+        spent_today=consolidations.spent_on(tx, scope, now).tokens,
+        daily_token_limit=daily_token_limit,
+    )

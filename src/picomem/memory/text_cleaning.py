@@ -1,0 +1,49 @@
+"""What text goes through at memory's doors: on the way in it is made plain and loses its secrets, and what was stored
+before a rule existed loses them on the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from picomem.errors import InvalidInput
+from picomem.light_dataclass import replace
+from picomem.policy.redact import Redactor, check_ids
+from picomem.records.memory import Memory
+from picomem.records.scope import Scope
+from picomem.text.storable import plain
+
+_LONGEST_NAME = 64
+_MOST_NAMES = 32
+
+
+class Cleaner:
+    """Cleans what one store takes in and hands out."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+
+    def text(self, given: str) -> str:
+        """A text as it may be stored: valid, trimmed, without secrets."""
+        return self.shown_text(plain(given).strip())
+
+    def names(self, given: str | Sequence[str], what: str) -> tuple[str, ...]:
+        """Tags or related entries: short, each once, without secrets. Raises InvalidInput."""
+        words = [given] if isinstance(given, str) else given  # a string is a sequence too, of letters
+        cleaned = tuple(dict.fromkeys(safe for word in words if (safe := self.text(word))))
+        if any(len(word) > _LONGEST_NAME for word in cleaned) or len(cleaned) > _MOST_NAMES:
+            raise InvalidInput(
+                f"A {what} has at most {_LONGEST_NAME} characters, and there are at most {_MOST_NAMES} of them."
+            )
+        return cleaned
+
+    def owner(self, scope: Scope) -> Scope:
+        """A scope that may be stored. Raises InvalidInput for a secret in it."""
+        return check_ids(scope)
+
+    def shown_text(self, stored: str) -> str:
+        """A stored text as it may be handed out."""
+        return self._redactor.redact(stored).text
+
+    def shown(self, memory: Memory) -> Memory:
+        """A memory as it may be handed out."""
+        return replace(memory, content=self.shown_text(memory.content), context=self.shown_text(memory.context))

@@ -1,0 +1,309 @@
+"""Notes: found by what they say, and opened by name. Reads and writes; `sections`, `places` and `ranking` decide.
+
+    files → listed → those that changed: opened → redacted → sections → the store, by words → hits
+
+The files are the truth, and they are the person's own: nothing here writes to them. Before a search the folders are
+listed again, and what was changed is read; what is gone from them, or no longer configured, goes from the store.
+
+When the store cannot be opened, read or written, the files themselves are searched, in memory, with the same scores.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+from picomem.clock import Micros
+from picomem.errors import InvalidInput, NotFound, StoreError
+from picomem.light_dataclass import dataclass, field
+from picomem.notes import safe_opening
+from picomem.notes.folders import NotesFolder, place_of, places
+from picomem.notes.ranking import Loose, Ranked, by_substring, of_the_time, rank
+from picomem.notes.sections import sections, text_of
+from picomem.policy.redact import Redactor
+from picomem.recall.question import Question
+from picomem.records.ids import content_hash
+from picomem.records.note import NoteFile, PlacedSection, Section
+from picomem.records.scope import Scope
+from picomem.settings import NotesSettings
+from picomem.store import note_rows as rows
+from picomem.store import search
+from picomem.store.connector import Connector, Transaction
+from picomem.text.tokens import count_tokens
+from picomem.version import __version__
+
+MOST_FILES = 10_000  # in all folders together
+MOST_LINES = 400  # that one call of `read` hands out
+MOST_CHARACTERS = 40_000  # of them together; a longer line is cut
+_BATCH = 32  # files that are stored in one transaction
+_SETTLED = 2_000_000_000  # nanoseconds after which a file that is written to once more has another time
+
+
+@dataclass(frozen=True, slots=True)
+class NoteHit:
+    """A section that answers; `name` and its lines are the pointer that opens it."""
+
+    name: str
+    section: Section
+    score: float
+    why: str
+    tokens: int
+    modified_at: Micros
+
+    @property
+    def citation(self) -> str:
+        first, last = self.section.first_line, self.section.last_line
+        return f"{self.name}#L{first}" + (f"-L{last}" if last > first else "")
+
+
+@dataclass(slots=True)
+class NoteSearch:
+    """`searched` is "index", or "files" where the store was of no use; `warnings` say so, and what could not be
+    read."""
+
+    hits: list[NoteHit] = field(default_factory=list)
+    searched: str = "index"
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Lines of a note. `more_from` is the line at which to go on, if there is more; `cut` says that the line is too
+    long to be handed out whole."""
+
+    name: str
+    text: str
+    first_line: int
+    lines: int
+    more_from: int | None
+    cut: bool = False
+
+
+_Cut = tuple[NoteFile, list[Section]]
+
+
+class Notes:
+    """The notes of one user."""
+
+    def __init__(
+        self, connector: Connector, scope: Scope, redactor: Callable[[], Redactor], settings: NotesSettings
+    ) -> None:
+        self._connector = connector
+        self._scope = scope
+        self._redactor = redactor
+        self._places = places(settings.paths, settings.extra_paths)
+
+    def search(self, question: Question, limit: int, min_score: float) -> NoteSearch:
+        """The sections that answer, the best first. Raises nothing: without a store it searches the files."""
+        found = NoteSearch()
+        try:
+            found.warnings = self.refresh()
+            with self._connector.read() as tx:
+                ranked = [each for each in self._ranked(tx, question) if each.score >= min_score][:limit]
+                placed = rows.by_docs(tx, self._scope, [each.doc for each in ranked])
+                times = {(file.root, file.path): file.modified_at for file in rows.files(tx, self._scope)}
+            redact = self._redactor().redact  # what was stored before a rule existed
+            found.hits = [self._hit(each, placed[each.doc], times, redact) for each in ranked]
+        except StoreError as error:
+            found = self._search_files(question, limit, min_score)
+            found.warnings.insert(0, f"The notes were searched without the store: {error}")
+        return found
+
+    def refresh(self) -> list[str]:
+        """Bring the store in step with the files; what could not be read, a sentence each. Raises StoreError."""
+        listed = {(str(place.folder), "/".join(file.parts)): (place, file) for place, file in self._listed()}
+        with self._connector.read() as tx:
+            known = {(file.root, file.path): file for file in rows.files(tx, self._scope)}
+        gone = [key for key in known if key not in listed]
+        if gone:
+            with self._connector.write(self._scope) as tx:
+                for root, path in gone:
+                    rows.delete(tx, self._scope, root, path)
+        problems: list[str] = []
+        changed = [key for key in listed if key not in known or known[key].stamp != _stamp(listed[key][1])]
+        redactor = self._redactor() if changed else None
+        for start in range(0, len(changed), _BATCH):
+            batch = [listed[key] for key in changed[start : start + _BATCH]]
+            self._store(self._read_batch(batch, redactor, problems), known)  # type: ignore[arg-type]
+        return problems
+
+    def holding(self, tells: Callable[[bytes], object]) -> list[str]:
+        """The files whose text has something that `tells` finds; one that cannot be read is left out."""
+        found = []
+        redactor = self._own_redactor()
+        for place, file in self._listed():
+            with suppress(InvalidInput, NotFound):
+                _, text = _text(place, file.parts, redactor)
+                if tells(text.encode()) or tells(text.casefold().encode()):
+                    found.append(str(place.folder.joinpath(*file.parts)))
+        return found
+
+    def read(self, name: str, first_line: int = 1, lines: int | None = None) -> Excerpt:
+        """Lines of a note, from the file itself. Raises NotFound, or InvalidInput for what is no note's name."""
+        if first_line < 1 or (lines is not None and lines < 1):
+            raise InvalidInput("Lines are numbered from 1, and at least one is asked for.")
+        place, parts = place_of(name, self._places)
+        _, text = _text(place, parts, self._own_redactor())
+        every = text.split("\n")
+        if every[-1] == "":
+            every.pop()  # what ends in a line feed has no line after it
+        if first_line > max(1, len(every)):
+            raise InvalidInput(f"{name} has {len(every)} lines, so none from {first_line} on.")
+        end = first_line - 1 + min(lines or MOST_LINES, MOST_LINES)
+        taken = _fitting(every[first_line - 1 : end])
+        after = first_line + len(taken)
+        more_from = after if after <= len(every) else None
+        cut = bool(taken) and len(taken[0]) > MOST_CHARACTERS
+        if cut:
+            file = place.folder.joinpath(*parts)
+            mark = f" … [line {first_line} has {len(taken[0]):,} characters and is cut here; the rest is in {file}]"
+            taken = [taken[0][:MOST_CHARACTERS] + mark]
+        return Excerpt(name, "\n".join(taken), first_line, len(taken), more_from, cut)
+
+    def _listed(self) -> Iterator[tuple[NotesFolder, safe_opening.Listed]]:
+        """Every note there is, each once though two folders hold it."""
+        seen: set[tuple[int, int]] = set()
+        for place in self._places:
+            for file in safe_opening.listing(place.folder, place.enters, place.holds):
+                if file.inode and (file.device, file.inode) in seen:
+                    continue
+                seen.add((file.device, file.inode))
+                if len(seen) > MOST_FILES:
+                    return
+                yield place, file
+
+    def _read_batch(
+        self, batch: Sequence[tuple[NotesFolder, safe_opening.Listed]], redactor: Redactor, problems: list[str]
+    ) -> list[_Cut]:
+        """Files as they are to be stored; one that cannot be read has nothing to say any more."""
+        ready = []
+        for place, listed in batch:
+            try:
+                ready.append(_cut(place, listed.parts, redactor))
+            except (InvalidInput, NotFound) as error:
+                problems.append(str(error))
+                file = NoteFile(root=str(place.folder), path="/".join(listed.parts), stamp="", modified_at=0)
+                ready.append((file, []))
+        return ready
+
+    def _store(self, ready: Sequence[_Cut], known: dict[tuple[str, str], NoteFile]) -> None:
+        """Store what differs from what is known; in one transaction, and in none where nothing does."""
+        fresh: list[tuple[NoteFile, list[tuple[Section, int]]]] = []
+        touched: list[NoteFile] = []
+        for file, cut in ready:
+            before = known.get((file.root, file.path))
+            if before is None or before.content_hash != file.content_hash:
+                fresh.append((file, [(each, count_tokens(each.text)) for each in cut]))
+            elif before.stamp != file.stamp:
+                touched.append(file)
+        if not fresh and not touched:
+            return
+        with self._connector.write(self._scope) as tx:
+            for file, counted in fresh:
+                rows.put(tx, self._scope, file, counted)
+            for file in touched:
+                rows.restamp(tx, self._scope, file)
+
+    def _ranked(self, tx: Transaction, question: Question) -> list[Ranked]:
+        total = rows.count(tx, self._scope)
+        postings = {
+            term: search.of(tx).postings(self._scope, "note", term, prefix=term in question.single).scores
+            for term in question.terms
+        }
+        if question.time.window is not None:
+            postings |= of_the_time(question, rows.paths(tx, self._scope))
+        if any(postings.values()):
+            return rank(question, postings, total)
+        wanted = question.about.strip()
+        return by_substring(rows.containing(tx, self._scope, wanted, 50)) if 0 < len(wanted) <= 200 else []
+
+    def _search_files(self, question: Question, limit: int, min_score: float) -> NoteSearch:
+        found = NoteSearch(searched="files")
+        redactor = self._own_redactor()
+        loose: list[PlacedSection] = []
+        times: dict[tuple[str, str], Micros] = {}
+        for place, listed in self._listed():
+            try:
+                file, cut = _cut(place, listed.parts, redactor)
+            except (InvalidInput, NotFound) as error:
+                found.warnings.append(str(error))
+                continue
+            times[file.root, file.path] = file.modified_at
+            loose += [PlacedSection(root=file.root, path=file.path, section=each) for each in cut]
+        index = Loose(loose)
+        postings = {term: index.postings(term, prefix=term in question.single) for term in question.terms}
+        postings |= of_the_time(question, ((number, each.path) for number, each in enumerate(loose)))
+        wanted = question.about.strip()
+        if any(postings.values()):
+            ranked = rank(question, postings, len(loose))
+        else:
+            ranked = by_substring(index.containing(wanted)) if 0 < len(wanted) <= 200 else []
+        kept = [each for each in ranked if each.score >= min_score][:limit]
+        found.hits = [self._hit(each, loose[each.doc], times, redactor.redact) for each in kept]
+        return found
+
+    def _hit(
+        self, ranked: Ranked, placed: PlacedSection, times: dict[tuple[str, str], Micros], redact: Callable
+    ) -> NoteHit:
+        place = next(each for each in self._places if str(each.folder) == placed.root)
+        section = placed.section
+        safe = Section(section.heading, section.first_line, section.last_line, redact(section.text).text)
+        tokens = placed.tokens or count_tokens(safe.text)
+        name = place.name(tuple(placed.path.split("/")))
+        return NoteHit(name, safe, ranked.score, ranked.why, tokens, times.get((placed.root, placed.path), 0))
+
+    def _own_redactor(self) -> Redactor:
+        """The store's; without a store one with a key of the moment, whose fingerprints can be linked to nothing."""
+        try:
+            return self._redactor()
+        except StoreError:
+            return Redactor(os.urandom(32))
+
+
+def _fitting(lines: Sequence[str]) -> list[str]:
+    """As many of the first lines as may be handed out together, and one at least."""
+    taken: list[str] = []
+    room = MOST_CHARACTERS
+    for line in lines:
+        room -= len(line) + 1
+        if room < 0 and taken:
+            break
+        taken.append(line)
+    return taken
+
+
+def _cut(place: NotesFolder, parts: safe_opening.Parts, redactor: Redactor) -> _Cut:
+    """A file and its sections, as they may be stored. Raises NotFound or InvalidInput."""
+    listed, text = _text(place, parts, redactor)
+    file = NoteFile(
+        root=str(place.folder),
+        path="/".join(parts),
+        stamp=_stamp(listed) if time.time_ns() - listed.modified > _SETTLED else "",
+        modified_at=listed.modified // 1_000,
+        content_hash=content_hash(text),
+    )
+    return file, sections(text)
+
+
+def _text(place: NotesFolder, parts: safe_opening.Parts, redactor: Redactor) -> tuple[safe_opening.Listed, str]:
+    """What a note says, without secrets and with its lines where they were. Raises NotFound or InvalidInput."""
+    data, listed = safe_opening.read(place.folder, parts)
+    text = text_of(data)
+    if text is None:
+        raise InvalidInput(f"{place.name(parts)} is no text, so it is not read.")
+    found = redactor.redact(text)
+    if not any("\n" in text[each.start : each.end] for each in found.findings):
+        return listed, found.text
+    pieces: list[str] = []
+    last = 0
+    for each in found.findings:
+        pieces += (text[last : each.start], each.mark, "\n" * text.count("\n", each.start, each.end))
+        last = each.end
+    return listed, "".join((*pieces, text[last:]))
+
+
+def _stamp(listed: safe_opening.Listed) -> str:
+    """A newer program may know more secrets and cut sections otherwise, so its version stands in it."""
+    return f"{__version__} {listed.stamp}"

@@ -1,0 +1,106 @@
+"""When recall asks the notes: it found nothing, it is not sure, or its store is down (O11, O12). Pure, but for asking.
+
+Notes are the last resort, since nothing is known of them but their words: no kind, no time, no project, nobody's
+word. So they answer only what asks for none of these; they come after everything else, with their own scores, in what
+the budget leaves or in a third of it; and the answer says that they were asked, and why.
+
+Their origin is "other": whoever may write to the folder wrote them. They are handed out all the same, since the
+person named the folder in the settings; but fenced, and never into the index page or into memory. Where past sessions
+are held back (`include_transcripts` off, as in a group), notes are too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from picomem.errors import StoreError
+from picomem.light_dataclass import replace
+from picomem.notes.note_search import NoteHit, Notes
+from picomem.recall.filters import Wanted
+from picomem.recall.hits import HIT_OVERHEAD
+from picomem.recall.question import Question
+from picomem.recall.rank import within_budget
+from picomem.records.hit import Answer, Hit
+from picomem.records.kinds import Origin
+
+UNSURE = 0.5  # below this confidence it is likelier than not that the answer is not among the hits
+MIN_SCORE = 0.25  # a section that holds less than a quarter of the question is no answer to it
+_SHARE = 1 / 3  # of places and tokens: what notes may take from hits that recall is not sure of
+
+
+def answered(recall: Callable[[], Answer], notes: Notes, question: Question, wanted: Wanted) -> Answer:
+    """Recall's answer, with notes where it falls short. Where notes apply, it raises nothing that the store raises."""
+    if not applies(wanted):
+        return recall()
+    try:
+        answer = recall()
+    except StoreError as error:
+        answer = _without_store(question, wanted, error)
+        reason = "The store could not answer"
+    else:
+        if not answer.hits and not answer.left_out:
+            reason = "Recall found nothing"
+        elif answer.confidence < UNSURE:
+            reason = "Recall is not sure"
+        else:
+            return replace(answer, legs={**answer.legs, "notes": "not needed"})
+    found = notes.search(question, wanted.limit, MIN_SCORE)
+    answer = with_notes(answer, found.hits, wanted)
+    said = f"{reason}, so the notes were searched as well."
+    legs = {**answer.legs, "notes": f"{len(found.hits)}" + (" from the files" if found.searched == "files" else "")}
+    return replace(answer, legs=legs, notes=(*answer.notes, said, *found.warnings))
+
+
+def applies(wanted: Wanted) -> bool:
+    """Whether notes may answer at all: they have no kind, tag or time by which they could be told apart."""
+    asked = wanted.filters
+    narrowed = (asked.kinds, asked.priority, asked.tag, asked.since, asked.until, asked.known_at, asked.valid_at)
+    return asked.include_memories and asked.include_transcripts and not any(narrowed)
+
+
+def with_notes(answer: Answer, found: list[NoteHit], wanted: Wanted) -> Answer:
+    """The answer with notes after its hits, within its limit and its budget."""
+    places = max(wanted.limit - len(answer.hits), int(wanted.limit * _SHARE))
+    hits = [note_hit(each) for each in found[:places]]
+    others = list(answer.hits[: wanted.limit - len(hits)])
+    budget = wanted.token_budget
+    if budget is not None:
+        room = max(budget - sum(hit.tokens for hit in others), int(budget * _SHARE))
+        hits = hits[: within_budget([hit.tokens for hit in hits], room)]
+        left = budget - sum(hit.tokens for hit in hits)
+        others = list(answer.hits[: wanted.limit - len(hits)])
+        others = others[: within_budget([hit.tokens for hit in others], left)]
+    every = (*others, *hits)
+    return replace(
+        answer,
+        hits=every,
+        confidence=answer.confidence or max((hit.score for hit in hits), default=0.0),
+        tokens=sum(hit.tokens for hit in every),
+        left_out=answer.left_out + min(len(answer.hits) + len(found), wanted.limit) - len(every),
+    )
+
+
+def note_hit(found: NoteHit) -> Hit:
+    """A note as a hit of recall. Its citation is its name for `read_note`, with the lines."""
+    return Hit(
+        source="note",
+        id=found.citation,
+        text=found.section.text,
+        score=found.score,
+        why=found.why,
+        origin=Origin.OTHER,
+        tokens=found.tokens + HIT_OVERHEAD,
+        at=found.modified_at or None,
+        citation=found.citation,
+    )
+
+
+def _without_store(question: Question, wanted: Wanted, error: StoreError) -> Answer:
+    return Answer(
+        question=question.text[:400],
+        hits=(),
+        confidence=0.0,
+        legs={"store": f"failed: {error}"},
+        tokens=0,
+        token_budget=wanted.token_budget,
+    )

@@ -1,0 +1,27 @@
+"""Results as they may be shown: no name begins a line of its own, and no text holds what its reader would obey."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from picomem.light_dataclass import fields, replace
+from picomem.text.inert_text import for_prompt, one_line
+
+# The fields that hold text of several lines. All others are names, times, reasons and remarks: one line each.
+_TEXTS = frozenset({"text", "content", "context", "page", "snippet", "summary", "candidate", "answer"})
+
+
+def inert(value: Any, name: str = "") -> Any:
+    """A result, or the value of its field `name`, with every text in it made safe. Data for programs are not: JSON has
+    escapes of its own."""
+    if isinstance(value, str):
+        return for_prompt(value) if name in _TEXTS else one_line(value)
+    if isinstance(value, list | tuple):
+        return type(value)(inert(each, name) for each in value)
+    if isinstance(value, dict):
+        return {inert(key): inert(each, name) for key, each in value.items()}
+    if hasattr(type(value), "__match_args__"):
+        held = ((each.name, getattr(value, each.name)) for each in fields(value))
+        changes = {field: safe for field, before in held if (safe := inert(before, field)) is not before}
+        return replace(value, **changes) if changes else value
+    return value

@@ -1,0 +1,115 @@
+"""The reference page, rendered from the table, the settings and the errors.
+
+`python -m picomem.operations.reference_page` prints it.
+
+A test compares it with docs/reference.md, so the page cannot fall behind.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any, get_type_hints
+
+from picomem import errors, settings
+from picomem.light_dataclass import MISSING, fields
+from picomem.operations.operation import Operation, options
+from picomem.operations.table import operations
+
+_HEAD = """# Reference
+
+Rendered by `python -m picomem.operations.reference_page`; do not edit.
+
+Every command takes `--json` (one JSON document on stdout), `--db PATH` (default: `$PICOMEM_DB`, or `picomem.db` in
+the data directory) and `--user ID` (default: `local`), before or after the command. Times are dates (`2026-05-03`),
+RFC 3339 times, spans in words (`30d`, `last week`, `三天前`) or Unix milliseconds.
+"""
+
+_OTHERS = """## Other commands
+
+- `picomem ingest --watch [PATH…]` follows the transcripts until stopped.
+- `picomem chat [--session ID] [--model NAME] [QUESTION…]` talks with PicoBot, or answers one question (an argument, or
+  stdin); see [agents](agent.md).
+- `picomem demo [--keep FOLDER]` shows it all on sample sessions, in a store of its own.
+- `picomem mcp` serves the tools below to an agent, over MCP on stdin and stdout. The index page is the resource
+  `picomem://index`.
+- `picomem bench quality [--k 5,10] [--every N] FILE…` measures recall on question sets, and
+  `picomem bench quality --questions FILE [--compare WAY]` on your own questions over your own store; see
+  [benchmarks](benchmarks.md).
+- `picomem completion bash|zsh|fish` prints what makes a shell complete commands and options.
+- `picomem help [COMMAND]`, `picomem --version`
+"""
+
+
+def render() -> str:
+    """The whole page."""
+    parts = [_HEAD, "## Commands\n"]
+    parts += [_command(operation) for operation in operations()]
+    parts += [_OTHERS, "## MCP tools\n"]
+    parts += [_tool(operation) for operation in operations() if operation.tool]
+    parts += ["## Settings\n", "\n".join(_settings()) + "\n", "## Errors and exit codes\n", "\n".join(_errors()) + "\n"]
+    return "\n".join(parts)
+
+
+def _command(operation: Operation) -> str:
+    lines = [f"### {operation.name}\n", _paragraphs(operation), "", f"    {operation.example}\n"]
+    for name, default, about in options(operation.request):
+        shown = name.upper() if about["positional"] else "`" + _flag(name, about) + "`"
+        lines.append(f"- {shown}: {about['help']}{_choices(about)}{_default(default)}")
+    return "\n".join(lines) + "\n"
+
+
+def _flag(name: str, about: dict[str, Any]) -> str:
+    flag = "--" + name.replace("_", "-").removesuffix("s" if about["many"] else "\0")
+    return f"{flag}, {about['short']}" if about["short"] else flag
+
+
+def _tool(operation: Operation) -> str:
+    hints = get_type_hints(operation.request)
+    lines = [f"### {operation.tool}\n", operation.doc, ""]
+    for name, default, about in options(operation.request):
+        if about["tool"] is None:
+            continue
+        kind = str(hints[name]).replace("<class '", "").replace("'>", "").replace(" | None", "")
+        required = ", required" if default is MISSING else ""
+        lines.append(f"- `{about['tool'] or name}` ({kind}{required}): {about['help']}{_choices(about)}")
+    marks = [
+        word for word, true in (("read-only", operation.read_only), ("destructive", operation.destructive)) if true
+    ]
+    lines.append(f"\nPermission `{operation.permission}`" + (f"; {', '.join(marks)}." if marks else "."))
+    return "\n".join(lines) + "\n"
+
+
+def _paragraphs(operation: Operation) -> str:
+    return inspect.cleandoc(operation.run.__doc__ or "")
+
+
+def _choices(about: dict[str, Any]) -> str:
+    return f" ({', '.join(about['choices'])})" if about["choices"] else ""
+
+
+def _default(default: object) -> str:
+    return f" (default {default})" if default not in (MISSING, None, "", False, True, ()) else ""
+
+
+def _settings() -> Iterator[str]:
+    yield inspect.cleandoc(settings.__doc__ or "").split("\n\n")[1] + "\n"
+    for table in fields(settings.Settings):
+        values = getattr(settings.Settings(), table.name)
+        yield f"### [{settings.TABLES[table.name]}]\n"
+        for key in fields(values):
+            yield f"- `{key.name}` (default `{getattr(values, key.name)!r}`): {key.metadata['help']}"
+        yield ""
+
+
+def _errors() -> Iterator[str]:
+    yield "| code | exit code | HTTP | meaning |\n|---|---|---|---|"
+    for each in vars(errors).values():
+        if isinstance(each, type) and issubclass(each, errors.PicomemError):
+            doc = (each.__doc__ or "").strip().replace("\n", " ")
+            yield f"| `{each.code}` | {each.exit_code} | {each.status} | {doc} |"
+    yield "| | 130 | | Interrupted; what was done until then is kept. |"
+
+
+if __name__ == "__main__":
+    print(render(), end="")  # noqa: T201 - this is the command

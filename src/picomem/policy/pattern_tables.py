@@ -1,0 +1,34 @@
+"""Tables of shapes: how the checks of the write gate say what they look for in a text.
+
+A table holds one pattern a line, searched without regard to case, `^` and `$` at line ends. `re` compiles
+each at its first use, so an import costs next to nothing. No pattern nests repeats, every gap in one is
+bounded, and what is read of a text is bounded too, so time grows linearly.
+"""
+
+from __future__ import annotations
+
+import re
+
+from picomem.text.visible_text import without_unseen
+
+_TAG_LETTERS = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}  # Unicode's invisible ASCII
+
+
+def table(text: str) -> tuple[str, ...]:
+    """The patterns of a table, one a line; a line that is indented deeper goes on with the one above."""
+    return tuple(re.sub(r"\n {8,}", "", text).split("\n    ")[1:-1])
+
+
+def any_of(text: str) -> str:
+    """Words parted by blanks, as a pattern of alternatives."""
+    return "(" + "|".join(text.split()) + ")"
+
+
+def matches(shapes: tuple[str, ...], text: str, flags: int = re.IGNORECASE | re.MULTILINE) -> bool:
+    """Whether one of the shapes occurs in the text."""
+    return any(re.search(shape, text, flags) for shape in shapes)
+
+
+def visible(text: str) -> str:
+    """The text as it reads: invisible characters gone or, where they spell words, shown."""
+    return without_unseen(text.translate(_TAG_LETTERS)).replace("’", "'")

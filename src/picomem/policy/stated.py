@@ -1,0 +1,397 @@
+"""Whether a statement is what a person stated, in their words or nearly. Pure.
+
+Whoever has read a page can put the page in any words, so the words that a statement shares with the page prove little.
+What can be checked is whether the person said it. A statement is grounded where a few sentences of one
+message of theirs
+
+- have every word of it that says something; only words of the frame ("is located", "takes place") may be the agent's
+  (of Chinese, Japanese and Korean three in five pairs of characters, and every word in another script),
+- deny what it denies and nothing else, clause by clause, and
+- do not name its persons and things in opposite places ("Alice pays Bob").
+
+A question, a doubt, a condition and what somebody else claims state nothing. A question that asks for something to be
+remembered does, and a question takes for granted what the person calls theirs ("what does it say of my boat Swift?").
+What a person pasted, or handed over to be worked on ("translate this: …"), is not theirs (`pasted`).
+
+The same sentences say what a person wants forgotten: they order it, or say that what the memory says is over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+
+from picomem.policy.pasted import own_words
+from picomem.text.terms import is_cjk, terms
+
+# Words of whoever writes about a conversation: that somebody else used them too says nothing.
+NEUTRAL = frozenset(
+    terms(
+        "user agent assistant prefers preference likes wants uses using needs called named works working project "
+        "decided decision currently wishes asked said person people team"
+    )
+)
+_NEUTRAL_CJK = "用户|使用者|助手|喜欢|偏好|希望|需要|使用|决定|正在"
+_DENIALS = frozenset(terms("not no never none nobody nothing without cannot neither nor except unless"))
+# Words that carry no name and no value. A paraphrase may add them.
+_FRAME = frozenset(
+    terms(
+        "go going goes gone get take place happen run locate live stay stand have hold hosted host listen set know now "
+        "current today new also only just really please over than instead rather via per each every always all both "
+        "because since until while whenever during after before own keep make use call name must want "
+        "need like love employ born drink eat work belong contain include remain become start begin end require "
+        "moved switched changed changing agreed stated own located there here up down out off "
+        "der die das den dem des ein eine einen einem einer ist sind war hat haben "
+        "wird werden und oder mit von zu zum zur "
+        "auf für im am bei als auch dass ich wir mein meine meinen unser unsere er "
+        "sie es sich nutzer benutzer nutzerin "
+        "heißt heisst bevorzugt mag möchte immer jetzt nun bitte person lebt wohnt"
+    )
+) | frozenset("in an on at".split())
+_SHARE_CJK = 0.6
+_MENTIONED = 1 / 3  # of a memory's words that the person must say to have it forgotten, unless they say its key
+_SPAN = 3  # sentences that are read as one statement
+_LONGEST = 20_000  # characters of a message
+_MOST_SENTENCES = 600
+_ENDINGS = frozenset("e n en s es er em ern ly d ed ing ism".split())
+
+_STOP = r"(?<=[.!?])\s+|(?<=[。！？])|\n+"
+_QUESTION = r"[?？]\s*$"
+_POLITE_REQUEST = (
+    r"(?i)\b(?:can|could|would|will) you\b|\bplease\b|\b(?:kannst|könntest|würdest) du\b|\bbitte\b|"
+    r"请|請|帮我|能不能|可以"
+)
+_REQUEST = (
+    r"(?i)\b(?:remember|forget|note|store|save|keep|record|delete|remove|drop|erase|update|change|correct|merk\w*|"
+    r"vergiss|vergessen|speicher\w*|lösch\w*)\b|记|忘|删|刪|改|存"
+)
+_TAKEN_FOR_GRANTED = r"(?i)\b(?:my|our|mein\w*|unser\w*)\s+(\S+(?:\s+\S+){0,3})|(?:我的|我们的)([^，。？?！]{1,12})"
+_HANDED_OVER = (
+    r"(?is)\b(?:summari[sz]e|translate|explain|rephrase|proofread|review|analy[sz]e|read|check|übersetz\w*|"
+    r"erklär\w*|prüf\w*|lies|zusammenfass\w*|fass\w*)\b[^.!?:：\n]{0,60}[:：].*|"
+    r"(?:总结|翻译|解释|阅读|检查)[^。！？:：]{0,30}[:：].*"
+)
+_REPORTED = (
+    r"(?i)(?<!\bi )(?<!\bwe )(?<!\bi have )\b(?:claim(?:s|ed)|say(?:s|ing)|said|told (?:me|us|you)|alleg(?:es|ed|edly)|"
+    r"supposedly|reportedly|apparently|according to|writes|wrote|states|wants me to|asks? (?:me|us|you) to|"
+    r"behauptet|sagt|schreibt|angeblich|laut)\b|据说|聲稱|声称|据称|[他她]们?说|"
+    r"(?:邮件|网页|页面|文章|文档)[里中上]?(?:说|写)"
+)
+_DOUBT = (
+    r"(?i)\b(?:i (?:really |strongly )?doubt|i (?:don['’]t|do not) (?:believe|think|"
+    r"trust)|not sure|unsure|perhaps|maybe|might|"
+    r"is (?:that|this|it) (?:right|true|correct)|(?:that|this|it)(?:['’]s| is|"
+    r" sounds| looks) (?:wrong|false|fake|a lie|"
+    r"not (?:true|right|correct)|suspicious|phishing)|(?:that|this|"
+    r"it) isn['’]t (?:true|right|correct)|ich (?:be)?zweifle|"
+    r"glaube (?:ich|das) nicht|stimmt das|vielleicht)\b|我怀疑|不相信|不确定|也许|可能|对吗|是真的吗"
+)
+_CONDITION = r"(?i)\b(?:if|suppose|supposing|imagine|whether|unless|falls|angenommen)\b|如果|假如|要是|除非"
+_ORDER = r"forget|delete|remove|drop|erase|discard|clear|archive|purge|wipe|get rid of|stop (?:remembering|storing)"
+_ORDERS = (
+    rf"(?i)(?:^|[,.;:!—–]\s*|\b(?:please|and|then|now|just|also|so|but|or|ok|okay|safely|let['’]?s|"
+    rf"you (?:can|may|should|could|must|to)|(?:can|could|would|will) you|(?:safe|fine|"
+    rf"ok|okay|time) to)\s+)+(?P<verb>{_ORDER})\b"
+    r"|\b(?P<deutsch>vergiss|vergesst|lösche?|streiche?|entferne?)\b|(?<!我)(?<!们)(?P<zh>忘|删|刪|去掉|移除|清除)"
+)
+_NOT_ORDERED = r"(?i)(?:\b(?:not|never|don['’]t|nicht|nie)\b|别|別|不要|不能|不|勿)[^,.;!，。；！]{0,12}$"
+_OF_MEMORY = (
+    r"(?i)\b(?:memor(?:y|ies)|remember\w*|know|knew|stored|saved|notes?|entry|"
+    r"entries|facts?|preferences?|rules?|key|about|"
+    r"regel|eintrag|notiz|sache)\b|记忆|记录|规则|偏好|的事"
+)
+_OVER = (
+    r"(?i)(?<!can )(?<!cannot )(?<!could )\bno longer\b|\bnot \w+ any ?more\b|n['’]t\b.{0,60}\bany ?more\b|"
+    r"\bwrong\b(?! with)|\b(?:outdated|obsolete|isn['’]t true|not true|never mind|nicht mehr|falsch|veraltet)\b|"
+    r"不再|不用再|错了|錯了|过时"
+)
+_META = frozenset(terms("rule entry memory note fact preference key wrong outdated obsolete true longer anymore any "
+                        "more mind nicht mehr falsch veraltet sache regel eintrag"))  # fmt: skip
+_NEGATION = (
+    r"(?i)\b(?:not|no|never|none|nobody|nothing|without|cannot|stop|avoid|except|unless|neither|nor|nicht|kein\w*|nie|"
+    r"niemals|ohne)\b|n['’]t\b|不|别|別|没|沒|勿|无需|禁止|除了|除非"
+)
+_CLAUSE = (
+    r"(?i)[;；:：]\s*|[,，]\s*|\s+(?=(?:and|but|or|then|und|aber|sondern|oder)\b)|"
+    r"\s+(?=(?:except|unless|without|instead of|rather than|ohne|außer|statt)\b)|"
+    r"(?<=[a-zäöü])\s+(?=(?:over|than)\s+[a-z])(?<!more)"
+)
+_CONTRAST = r"(?i)^(?:instead of|rather than|statt)\b"
+_OWN_CLAUSE = (
+    r"(?i)^(?:(?:and|or|then|und)\s+)?(?:i|we|my|our|he|she|it|they|you|there|ich|"
+    r"wir|mein\w*|unser\w*|er|sie|es|always|"
+    r"immer)\b|^(?:but|aber|sondern|then)\b|^[我你他她它]"
+)
+_CHANGE = (
+    r"(?i)\b(?:moved?|switched|changed|now|renamed|replaced|from now on|jetzt|nun|umgezogen|gewechselt)\b|搬|换|改|现在"
+)
+# What a paraphrase keeps: numbers, addresses, paths, identifiers. Dates are reckoned ("next Tuesday").
+_HARD = r"[^\s,;，。；！？（）()\[\]{}\"'`<>]*[\d_/@\\#$][^\s,;，。；！？（）()\[\]{}\"'`<>]*"
+_DATE = r"\b\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?\b"
+_DAY = r"\b\d{4}-(\d\d)-(\d\d)"
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_NAME = r"(?<=[^\s.!?:]\s)[A-Z]\w*|\S*\d\S*"
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The terms of a statement that say something."""
+    return frozenset(terms(re.sub(_NEUTRAL_CJK, " ", text))) - NEUTRAL
+
+
+class Grounds:
+    """What one or several persons' messages state."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._texts = tuple(text for text in texts if text.strip())
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """Every word that was said, questions included."""
+        return frozenset(term for text in self._texts for term in terms(own_words(text[:_LONGEST])))
+
+    def hold(self, statement: str, known: str = "", *, whole: bool = False) -> bool:
+        """Whether it was stated, with `whole` word for word. With `known`, which it is to replace, whether what is new
+        in it was, and something is."""
+        undated = re.sub(_DATE, " ", statement)
+        words = content_words(undated) - _DENIALS
+        news, days = words, _days(statement)
+        same_sign = _denies(statement) == _denies(known)
+        if known and same_sign:
+            news, days = words - frozenset(terms(known)), days - _days(known)
+        if not news and not (known and days):
+            return not known
+        core = (news - _FRAME) or news
+        clauses = _clauses(undated)
+        for passage in self._passages:
+            if (
+                passage.has(core, undated, whole=whole, all_words=news)
+                and passage.has_days(days, needed=not news)
+                and (passage.conditional <= bool(re.search(_CONDITION, statement)))
+                and all(passage.agrees(clause.terms & core, clause.denies) for clause in clauses)
+                and not passage.turns_around(undated, core)
+                and (not known or not same_sign or passage.is_linked(known, core))
+            ):
+                return True
+        denies = _denies(statement)
+        return not known and not denies and any(words <= granted for granted in self._taken_for_granted)
+
+    def ask_to_forget(self, key: str, content: str) -> bool:
+        """Whether a memory is asked to be forgotten or called wrong."""
+        return any(passage.wants_forgotten(key, content) for passage in self._passages)
+
+    def speak_of(self, key: str, content: str) -> bool:
+        """Whether a memory is spoken of."""
+        return any(_is_about(passage, key, content) for passage in self._passages)
+
+    @cached_property
+    def _passages(self) -> list[_Passage]:
+        passages: list[_Passage] = []
+        for text in self._texts:
+            parts = _sentences(text)
+            sentences = [
+                _StatedSentence(part, after)
+                for part, after in zip(parts, [*parts[1:], ""], strict=False)
+                if not _is_question(part)
+            ]
+            sentences = [sentence for sentence in sentences if not sentence.is_reported]
+            passages += [
+                _Passage(sentences[at : at + span])
+                for span in range(1, _SPAN + 1)
+                for at in range(max(1, len(sentences) - span + 1))
+                if sentences
+            ]
+        return passages
+
+    @cached_property
+    def _taken_for_granted(self) -> list[frozenset[str]]:
+        """What a question calls the person's own."""
+        questions = [part for text in self._texts for part in _sentences(text) if _is_question(part)]
+        return [
+            frozenset(terms("".join(match.groups(default=""))))
+            for question in questions
+            for match in re.finditer(_TAKEN_FOR_GRANTED, question)
+        ]
+
+
+class _Clause:
+    """A part of a sentence that asserts or denies. Of an item behind a denial `denies` may be None: either."""
+
+    def __init__(self, text: str, denies: bool | None) -> None:
+        self.terms = frozenset(terms(text))
+        self.denies = denies
+
+
+class _StatedSentence:
+    def __init__(self, text: str, after: str) -> None:
+        self.text = text
+        self.terms = frozenset(terms(text))
+        self.clauses = _clauses(text)
+        doubted = re.search(_DOUBT, text) or (re.search(_DOUBT, after) and len(terms(after)) <= 4)
+        self.is_reported = bool(re.search(_REPORTED, text) or doubted)
+
+    def orders_forgetting(self, key: str) -> bool:
+        """Whether it orders that something of memory be forgotten."""
+        for match in re.finditer(_ORDERS, self.text):
+            before = self.text[: match.start(match.lastgroup or 0)]
+            if re.search(_NOT_ORDERED, before) or (match["deutsch"] and re.search(r"\bnicht\b", self.text)):
+                continue
+            if match["verb"] in (None, "forget", "Forget") or key in self.text or re.search(_OF_MEMORY, self.text):
+                return True
+        return False
+
+
+class _Passage:
+    """A few sentences that follow one another."""
+
+    def __init__(self, sentences: list[_StatedSentence]) -> None:
+        self._sentences = sentences
+        self.terms = frozenset(term for sentence in sentences for term in sentence.terms)
+        self.text = " ".join(sentence.text for sentence in sentences)
+        self.conditional = bool(re.search(_CONDITION, self.text))
+        clauses = [clause for sentence in sentences for clause in sentence.clauses]
+        self._asserted = frozenset(term for clause in clauses if clause.denies is False for term in clause.terms)
+        self._denied = frozenset(term for clause in clauses if clause.denies for term in clause.terms)
+
+    def has(self, core: frozenset[str], statement: str, *, whole: bool, all_words: frozenset[str]) -> bool:
+        """Whether the words of a statement were said."""
+        if whole:
+            return all_words <= self.terms
+        hard = _hard(statement) & core
+        if not is_cjk(statement):
+            return hard <= self.terms and all(self._said(word) for word in core)
+        latin = frozenset(word for word in core if not is_cjk(word))
+        pairs = all_words - latin
+        return latin | hard <= self.terms and len(pairs & self.terms) >= _SHARE_CJK * len(pairs)
+
+    def _said(self, word: str) -> bool:
+        """Whether a word was said in this form or, if it is no name, with another ending."""
+        if word in self.terms:
+            return True
+        return word.isalpha() and any(
+            longer.removeprefix(shorter) in _ENDINGS
+            for said in self.terms
+            if min(len(said), len(word)) >= 4
+            for shorter, longer in [sorted((said, word), key=len)]
+            if longer.startswith(shorter)
+        )
+
+    def has_days(self, days: frozenset[tuple[int, int]], *, needed: bool) -> bool:
+        """Whether no day that it names speaks against these; where they are `needed`, whether it names them."""
+        named = _days(self.text) | _named_days(self.text)
+        return days <= named if named or needed else True
+
+    def agrees(self, words: frozenset[str], denies: bool | None) -> bool:
+        """Whether words that a clause asserts are not only denied here, or the other way round."""
+        words &= self.terms
+        if not words:
+            return True
+        if not denies:
+            return all(word in self._asserted for word in words if not is_cjk(word)) and bool(words & self._asserted)
+        return bool((words & self._denied) - self._asserted)
+
+    def turns_around(self, statement: str, core: frozenset[str]) -> bool:
+        """Whether two names stand in opposite places, with the same word between them."""
+        if is_cjk(statement) or re.search(r"(?i)\bby\b", statement) or re.search(r"(?i)\bby\b", self.text):
+            return False
+        names = frozenset(
+            term for text in (statement, self.text) for name in re.findall(_NAME, text) for term in terms(name)
+        )
+        said = _first_places(terms(self.text))
+        mine = _first_places(terms(statement))
+        both = [term for term in mine if term in said and term in core]
+        return any(
+            said[one] > said[other]
+            and any(mine[one] < mine[term] < mine[other] and said[other] < said[term] < said[one] for term in both)
+            for one in both
+            for other in both
+            if one in names and other in names and mine[one] < mine[other]
+        )
+
+    def is_linked(self, known: str, news: frozenset[str]) -> bool:
+        """Whether it speaks of what is known, or of a change."""
+        linked = (content_words(known) & self.terms) - news
+        return bool(linked) or bool(re.search(_CHANGE, self.text))
+
+    def wants_forgotten(self, key: str, content: str) -> bool:
+        if not _is_about(self, key, content):
+            return False
+        last = self._sentences[-1]
+        if last.orders_forgetting(key) and not self.conditional:
+            about_it = _is_about(_Passage([last]), key, content) if len(self._sentences) > 1 else True
+            return about_it or re.search(r"(?i)\b(?:that|it|this)\b[\s.!]*$", last.text) is not None
+        return any(_is_called_over(sentence, key, content) for sentence in self._sentences)
+
+
+def _is_called_over(sentence: _StatedSentence, key: str, content: str) -> bool:
+    """Whether a sentence says of the memory's subject, and of little else, that it is so no more."""
+    if not re.search(_OVER, sentence.text):
+        return False
+    if is_cjk(sentence.text):
+        return True
+    about = frozenset(terms(f"{key.replace('_', ' ')} {content}"))
+    shared = sentence.terms & about
+    foreign = sentence.terms - about - _META - _FRAME - NEUTRAL - _DENIALS
+    return len(foreign) * 2 <= len(shared)
+
+
+def _clauses(text: str) -> list[_Clause]:
+    clauses: list[_Clause] = []
+    before: bool | None = False
+    for sentence in re.split(_STOP, text):
+        before = False
+        for part in re.split(_CLAUSE, sentence):
+            if not part.strip():
+                continue
+            denies: bool | None = _denies(part) or bool(re.search(_CONTRAST, part))
+            if re.match(r"(?:over|than)\s", part):
+                denies = not before if re.search(r"(?i)prefer|like|love|rather|favou?r|choose", sentence) else before
+            elif not denies and before is not False and not re.search(_OWN_CLAUSE, part):
+                denies = before if len(terms(re.sub(r"(?i)^(?:and|or|und|oder)\b", "", part))) <= 1 else None
+            clauses.append(_Clause(part, denies))
+            before = denies
+    return clauses
+
+
+def _denies(text: str) -> bool:
+    return bool(re.search(_NEGATION, text))
+
+
+def _days(text: str) -> frozenset[tuple[int, int]]:
+    return frozenset((int(month), int(day)) for month, day in re.findall(_DAY, text))
+
+
+def _named_days(text: str) -> frozenset[tuple[int, int]]:
+    """The days that a text names without a year: March 3rd, 3 March, 3月3日."""
+    months = "|".join(_MONTHS)
+    named = [(m, d) for m, d in re.findall(rf"(?i)\b({months})[a-z]*\.? (\d{{1,2}})(?:st|nd|rd|th)?\b", text)]
+    named += [(m, d) for d, m in re.findall(rf"(?i)\b(\d{{1,2}})(?:st|nd|rd|th|\.)?(?: of)? ({months})[a-z]*", text)]
+    days = {(_MONTHS.index(month.lower()) + 1, int(day)) for month, day in named}
+    return frozenset(days | {(int(m), int(d)) for m, d in re.findall(r"(\d{1,2})月(\d{1,2})[日号]", text)})
+
+
+def _first_places(words: list[str]) -> dict[str, int]:
+    return {word: place for place, word in reversed(list(enumerate(words)))}
+
+
+def _is_about(passage: _Passage, key: str, content: str) -> bool:
+    name = frozenset(terms(key.replace("_", " ")))
+    words = (name | content_words(content)) - _DENIALS - _FRAME
+    return bool(name and name <= passage.terms) or len(words & passage.terms) >= max(1, _MENTIONED * len(words))
+
+
+def _sentences(text: str) -> list[str]:
+    parts = re.split(_STOP, re.sub(_HANDED_OVER, " ", own_words(text[:_LONGEST])))
+    return [part.strip() for part in parts if part.strip()][-_MOST_SENTENCES:]
+
+
+def _is_question(sentence: str) -> bool:
+    """A question that asks for no change of what is remembered."""
+    asks = re.search(_REQUEST, sentence) and re.search(_POLITE_REQUEST, sentence)
+    return bool(re.search(_QUESTION, sentence)) and not asks
+
+
+def _hard(text: str) -> frozenset[str]:
+    """The terms of the numbers and the identifiers in a text."""
+    text = re.sub(_DATE, " ", text)
+    return frozenset(term for word in re.findall(_HARD, text) for term in terms(word))

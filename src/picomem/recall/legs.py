@@ -1,0 +1,155 @@
+"""A question on its way through the legs: what all of them share, and what becomes of each.
+
+Recall never fails because one leg failed: each leg is tried by itself, and `legs` says what became of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from picomem.clock import Micros
+from picomem.errors import EmbedderFailed, StoreError
+from picomem.light_dataclass import dataclass, field, replace
+from picomem.recall import rank
+from picomem.recall.confidence import FIRST, LOOKED, confidence
+from picomem.recall.filters import Wanted
+from picomem.recall.lexical_search import Corpus, WordMatches, match_words
+from picomem.recall.question import Question
+from picomem.recall.rank import Evidence, Signals
+from picomem.recall.vector_search import Cosines, MeaningLeg
+from picomem.recall.weights import Weights
+from picomem.records.episode import Transcript
+from picomem.records.scope import Scope
+from picomem.store import episodes
+from picomem.store.connector import Transaction
+
+if TYPE_CHECKING:
+    from picomem.models.static_words import Lexicon
+
+_SUBSTRING_CONFIDENCE = 0.4  # a string that occurs somewhere inside other words says little
+_WINDOW_CONFIDENCE = 0.3  # something was said at that time, whether or not it is what was meant
+_LEAST_CONFIDENCE = 0.05  # of what only its neighbours fit: little, but enough to tell ranks apart
+_NOTHING = Cosines({}, 0.0, 0)
+_LEG_NAMES = {"memory": "memories", "episode": "episodes"}
+
+
+@dataclass(slots=True)
+class Looking:
+    """One question, as it is looked up in one snapshot of a store."""
+
+    tx: Transaction
+    scope: Scope
+    question: Question
+    wanted: Wanted
+    now: Micros
+    meaning: MeaningLeg | None
+    lexicon: Lexicon | None
+    weights: Weights
+    without_meaning: str
+    legs: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+    matched: dict[str, dict[str, float]] = field(default_factory=dict)  # by hit, its terms and what each weighs
+    episodes: int | None = None  # how many the user has; None where they were not looked at
+    confidence: float = 0.0
+
+    def words(self, source: str, total: int) -> WordMatches:
+        leg = _LEG_NAMES[source] + " by words"
+        try:
+            where = Corpus(self.tx, self.scope, source, total, self.lexicon, self.weights)
+            found = self._matched(where)
+        except StoreError as error:
+            self.legs[leg] = f"failed: {error}"
+            return WordMatches()
+        self.legs[leg] = f"{len(found.totals)}" + (" by substring" if found.substring else "")
+        for term, spellings in found.spelled.items():
+            note = f"“{term}” was not found; looked for {', '.join(spellings)} as well."
+            if note not in self.notes:
+                self.notes.append(note)
+        return found
+
+    def _matched(self, where: Corpus) -> WordMatches:
+        try:
+            return match_words(where, self.question)
+        except ModuleNotFoundError:  # of the lexicon's model; the words themselves need none
+            return match_words(replace(where, lexicon=None), self.question)
+
+    def near(self, source: str, total: int) -> Cosines:
+        leg = _LEG_NAMES[source] + " by vector"
+        if self.meaning is None or not self._meaning_weight(self.meaning):
+            self.legs[leg] = self.without_meaning if self.meaning is None else "off"
+            return _NOTHING
+        if not total or not self.question.text.strip():
+            self.legs[leg] = "0"
+            return _NOTHING
+        try:
+            near = self.meaning.nearest(self.tx, self.scope, source, self.question.text, rank.CANDIDATES)
+        except (StoreError, EmbedderFailed, ModuleNotFoundError) as error:
+            self.legs[leg] = f"failed: {error}"
+            return _NOTHING
+        partial = f"; partial: {near.documents:,} of {total:,} have a vector" if near.documents < total else ""
+        self.legs[leg] = f"{len(near.nearest)}{partial}"
+        return near
+
+    def add_meaning(self, signals: Signals, near: Cosines, tokens: Mapping[int, int]) -> None:
+        """What the vectors say of the documents that are in `tokens`."""
+        if self.meaning is None or not near.nearest:
+            return
+        model = self.meaning.embedder
+        trust = model.trust(self.question.text)
+        found = rank.meaning_scores(near.nearest, near.middling, tokens, reads_sentences=model.reads_sentences)
+        signals.meaning = {doc: trust * value for doc, value in found.items()}
+        marks = rank.marks_here(model.marks, near.middling, near.documents) if model.reads_sentences else model.marks
+        signals.near = {doc: rank.nearness(cosine, marks) for doc, cosine in near.nearest.items()}
+
+    def fused(self, docs: Iterable[int], signals: Signals, words: WordMatches) -> dict[int, float]:
+        reads = self.meaning is not None and self.meaning.embedder.reads_sentences
+        return rank.fuse(docs, signals, words.idf, reads_sentences=reads, weights=self.weights)
+
+    def _meaning_weight(self, meaning: MeaningLeg) -> float:
+        return self.weights.sentences if meaning.embedder.reads_sentences else self.weights.meaning
+
+    def weigh(self, best: list[Evidence], words: WordMatches, named: Collection[str] = ()) -> None:
+        """What one source knows makes the answer as sure as that; the surer of the sources counts."""
+        sure = confidence(best, words.idf, words.unheard, named)
+        if words.substring:
+            sure = min(sure, _SUBSTRING_CONFIDENCE)
+        if best and best[0].in_window == 1.0:
+            sure = max(sure, _WINDOW_CONFIDENCE)
+        self.confidence = max(self.confidence, sure)
+
+    def note_matched(self, hit_id: str, doc: int, evidence: Evidence, words: WordMatches) -> None:
+        """Keep the terms of the question that a hit holds, as they are written in it."""
+        self.matched[hit_id] = {
+            written: weight
+            for term, weight in evidence.words.items()
+            for written in (words.nearly.get(term, {}).get(doc, term), *words.spelled.get(term, ()))
+        }
+
+    def transcript(self, transcript_id: str) -> Transcript | None:
+        """The record of a transcript. Raises Corrupt where it is damaged: nobody knows then whether its user withheld
+        it, so nothing of it is handed out."""
+        return episodes.transcript(self.tx, self.scope, transcript_id)
+
+
+def shares(scores: Mapping[int, float], signals: Signals, words: WordMatches) -> Iterator[tuple[int, float]]:
+    """The documents that have any score, the best first, each with a score in 0–1 that compares between questions: how
+    far the best hit fits, shared out in proportion."""
+    order = rank.best_first(scores)
+    if not order:
+        return
+    top = scores[order[0]] or 1.0
+    best = [signals.evidence(doc) for doc in order[:FIRST]]
+    sure = max(rank.fit(evidence, words.idf) for evidence in best)
+    if sure == 0.0:  # the talk around them lifted the first
+        sure = max(rank.fit(signals.evidence(doc), words.idf) for doc in order[:LOOKED])
+    sure = max(sure, _LEAST_CONFIDENCE)
+    if words.substring:
+        sure = min(sure, _SUBSTRING_CONFIDENCE)
+    sure = max(sure, _WINDOW_CONFIDENCE if best[0].in_window == 1.0 else 0.0)
+    for doc in order:
+        share = round(sure * max(0.0, scores[doc]) / top, 4)
+        if share == 0:
+            return
+        yield doc, share

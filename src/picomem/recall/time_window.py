@@ -1,0 +1,72 @@
+"""The time, or the sessions, in which recall looks: a limit of the caller's, or what the question names."""
+
+from __future__ import annotations
+
+from picomem.clock import MINUTE, Micros
+from picomem.light_dataclass import dataclass
+from picomem.recall.legs import Looking
+from picomem.recall.temporal.session_places import SessionReading, chosen
+from picomem.store import episodes, search
+
+_DOCUMENTS = 2_000  # episodes of a named time that are looked at even though no word fits
+_QUIET = 30 * MINUTE  # after so long without a word a session is over: who asks then begins another
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """What is meant, in UTC microseconds; `until` is exclusive."""
+
+    since: Micros
+    until: Micros
+    phrase: str = ""  # the question's words for it
+    weight: float = 1.0  # how surely it is meant
+    hard: bool = False  # nothing outside may answer
+    transcripts: tuple[str, ...] = ()  # if any, these are meant, and not a time
+
+
+def meant_window(looking: Looking) -> TimeWindow | None:
+    """The time to look in: what the caller set is a limit, what the question says is a preference."""
+    filters, question = looking.wanted.filters, looking.question
+    until = filters.until
+    if filters.known_at is not None:
+        until = min(until or filters.known_at, filters.known_at)
+    if filters.since is not None or until is not None:
+        return TimeWindow(filters.since or -(1 << 62), until or 1 << 62, hard=True)
+    sessions, time = question.sessions, question.time
+    if sessions and (weight := _weight(looking, sessions.certain)) and (named := _named_sessions(looking, sessions)):
+        return TimeWindow(0, looking.now, sessions.phrase, weight=weight, transcripts=tuple(named))
+    if time.window and (weight := _weight(looking, time.certain)):
+        return TimeWindow(time.window.since, time.window.until, time.phrase, weight=weight)
+    return None
+
+
+def _weight(looking: Looking, certain: bool) -> float:
+    """How surely a time is meant; 0 where times weigh nothing, so that nobody looks for one."""
+    if not looking.weights.time:
+        return 0.0
+    return 1.0 if certain else looking.weights.perhaps
+
+
+def inside_of(looking: Looking, window: TimeWindow) -> dict[int, search.EpisodePlace]:
+    """The episodes inside, by document."""
+    limit = 1 << 40 if window.hard else _DOCUMENTS
+    if window.transcripts:
+        found = search.of_transcripts(looking.tx, looking.scope, window.transcripts, limit)
+    else:
+        found = search.in_window(looking.tx, looking.scope, window.since, window.until, limit)
+    if not found and not window.hard and window.weight == 1.0:
+        looking.notes.append(f"Nothing is known from “{window.phrase}”; looked at all times.")
+    return {place.doc: place for place in found}
+
+
+def _named_sessions(looking: Looking, reading: SessionReading) -> list[str]:
+    """The transcripts that a question names by their place among those that it may know of.
+
+    Counted from the end, one whose last word was said just now is this conversation itself, and is not counted.
+    """
+    quiet = looking.now - _QUIET if reading.from_end else looking.now
+    known = episodes.transcripts_in_order(looking.tx, looking.scope, looking.now, quiet)
+    named = chosen(reading, known)
+    if not named and reading.certain:
+        looking.notes.append(f"There is no “{reading.phrase}”: {len(known)} sessions are known; looked at all of them.")
+    return named

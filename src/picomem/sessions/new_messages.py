@@ -1,0 +1,118 @@
+"""What was said, made fit to be stored: checked, redacted, counted. Pure, given what redacts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TypeVar
+
+from picomem.clock import Micros
+from picomem.errors import InvalidInput
+from picomem.light_dataclass import replace
+from picomem.policy.context_origins import Sight
+from picomem.records.ids import new_id
+from picomem.records.kinds import Origin
+from picomem.records.session import Message, NewMessage, Role, ToolCall
+from picomem.sessions.call_arguments import Redact, safe_arguments
+from picomem.sessions.pairs import message_tokens
+from picomem.text.storable import plain
+
+_LONGEST_TITLE = 60
+_NAME = re.compile(r"[\w.:/|=+-]{1,256}")  # of a call or a tool: ids are kept as they are, so they must be ids
+_ORIGINS = {Role.USER: Origin.USER, Role.ASSISTANT: Origin.AGENT, Role.TOOL: Origin.TOOL, Role.SYSTEM: Origin.AGENT}
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+def safe_said(message: NewMessage, redact: Redact) -> NewMessage:
+    """A message as it may be stored. Raises InvalidInput for an unknown role or origin, and for what is no id."""
+    calls = tuple(
+        ToolCall(_name(call.id), _name(call.name), safe_arguments(call.arguments, redact))
+        for call in message.tool_calls
+    )
+    return NewMessage(
+        role=one_of(Role, message.role, "role"),
+        content=redact(message.content),
+        tool_calls=calls,
+        tool_call_id=_name(message.tool_call_id) if message.tool_call_id else "",
+        origin=None if message.origin is None else one_of(Origin, message.origin, "origin"),
+    )
+
+
+def stored_message(session_id: str, seq: int, said: NewMessage, at: Micros) -> Message:
+    """The message under its number."""
+    return Message(
+        session_id=session_id,
+        seq=seq,
+        id=new_id(),
+        role=said.role,
+        content=said.content,
+        tool_calls=said.tool_calls,
+        tool_call_id=said.tool_call_id,
+        origin=said.origin or _ORIGINS[said.role],
+        tokens=message_tokens(said.content, said.tool_calls),
+        created_at=at,
+    )
+
+
+def with_origins(said: Sequence[NewMessage], earlier: Sequence[Message], summary: Origin) -> list[NewMessage]:
+    """These messages, the assistant's with whose words they are (`policy/context_origins.py`) where nobody said it.
+    `earlier` are the messages before, `summary` is the origin of what stands for those before them."""
+    sight = Sight()
+    sight.text(summary)
+    for message in earlier:
+        _seen(sight, message, message.origin)
+    judged = []
+    for message in said:
+        if message.role is Role.ASSISTANT and message.origin is None:
+            message = replace(message, origin=sight.origin_of(message.content))
+        _seen(sight, message, message.origin or _ORIGINS[message.role])
+        judged.append(message)
+    return judged
+
+
+def _seen(sight: Sight, message: NewMessage | Message, origin: Origin) -> None:
+    sight.calls((call.id, call.name) for call in message.tool_calls)
+    if message.role is Role.TOOL:
+        sight.result(message.tool_call_id, message.content, origin)
+    elif message.role is Role.USER and origin is Origin.USER:
+        sight.person(message.content)
+    else:
+        sight.text(origin)
+
+
+def title_of(messages: Sequence[Message]) -> str:
+    """A title from the first thing that the user said."""
+    said = next((message.content for message in messages if message.role is Role.USER), "")
+    return one_line(said)
+
+
+def one_line(text: str) -> str:
+    """A text as a title: one line, not too long."""
+    line = " ".join(text.split())
+    if len(line) <= _LONGEST_TITLE:
+        return line
+    head = line[:_LONGEST_TITLE]
+    return (head.rpartition(" ")[0] or head[:-1]) + "…"
+
+
+def one_of(choices: type[_Choice], name: str, what: str) -> _Choice:
+    """The member of that name. Raises InvalidInput that names them all."""
+    try:
+        return choices(name)
+    except ValueError:
+        raise InvalidInput(f"“{name}” is no {what}; it is one of {', '.join(choices)}.") from None
+
+
+def id_like(text: str) -> str:
+    """An id of elsewhere as one of ours may be: what cannot stand in it becomes `_`."""
+    return re.sub(r"[^\w.:/|=+-]", "_", text)[:256]
+
+
+def _name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        raise InvalidInput(
+            f"“{plain(text[:80])}” is no id or name of a tool call; it has letters, digits and . : / | = + -."
+        )
+    return text

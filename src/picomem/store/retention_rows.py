@@ -1,0 +1,87 @@
+"""What a user has, how old it is and what was made from what: as a plan of a purge must know it. Every call takes a
+scope."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from picomem.clock import Micros
+from picomem.records.scope import Scope
+from picomem.store.connector import Transaction
+from picomem.store.damaged_rows import readable
+from picomem.store.sql_access import sql
+
+Node = tuple[str, str, int]  # kind, id, and of a memory the version
+
+
+class Link(NamedTuple):
+    """One row of lineage."""
+
+    child: Node
+    parent: Node
+    role: str
+
+
+class TranscriptAge(NamedTuple):
+    """A transcript and when it was last active."""
+
+    id: str
+    host: str
+    session: str
+    parent_session: str
+    path: str
+    title: str
+    size: int
+    at: Micros
+
+
+class EpisodeAge(NamedTuple):
+    """An episode and when it was last said."""
+
+    id: str
+    transcript: str
+    at: Micros
+    identity: str
+
+
+class SessionAge(NamedTuple):
+    """A conversation and when it was last active."""
+
+    id: str
+    forked_from: str
+    at: Micros
+
+
+class MessageAge(NamedTuple):
+    """A message and when it was said."""
+
+    session: str
+    seq: int
+    id: str
+    at: Micros
+
+
+def transcripts(tx: Transaction, scope: Scope) -> list[TranscriptAge]:
+    """Every transcript, by id."""
+    return list(map(TranscriptAge._make, sql(tx).all("transcript_ages", user=scope.user)))
+
+
+def episodes(tx: Transaction, scope: Scope) -> list[EpisodeAge]:
+    """Every episode, by id."""
+    return list(map(EpisodeAge._make, sql(tx).all("episode_ages", user=scope.user)))
+
+
+def sessions(tx: Transaction, scope: Scope) -> list[SessionAge]:
+    """Every conversation, by id."""
+    return list(map(SessionAge._make, sql(tx).all("session_ages", user=scope.user)))
+
+
+def messages(tx: Transaction, scope: Scope) -> list[MessageAge]:
+    """Every message, in the order of the conversations."""
+    return list(map(MessageAge._make, sql(tx).all("message_ages", user=scope.user)))
+
+
+def links(tx: Transaction, scope: Scope) -> list[Link]:
+    """All lineage, the damaged rows as far as they can be read."""
+    rows = (readable("lineage", row) for row in sql(tx).all("all_lineage", user=scope.user))
+    return [Link((row[0], row[1], row[2]), (row[3], row[4], row[5]), row[6]) for row in rows]

@@ -1,0 +1,101 @@
+"""What a reader of a text does not see: how the text reads without it, and where that stands in the text.
+
+Such characters have good uses: they join emoji, spell Persian and Indic words, and choose how a font draws a letter.
+So stored text keeps them, and a search for secrets looks at the text as it reads.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from picomem.text.invisible_characters import CLOSING, INVISIBLE, JOINERS, MARKS, OPENING, OVERRIDES, SELECTORS
+
+_UNSEEN = INVISIBLE + SELECTORS + JOINERS + OPENING + CLOSING + OVERRIDES + MARKS
+_CONTINUATION = r"\\\r?\n[ \t]*"  # a line that goes on after a backslash
+_TERMINAL = r"\x1b\[[0-9;?]{0,32}[A-Za-z]"  # colours and movements (ECMA-48)
+# Compiled by `re` when first used: most texts that a recall reads are ASCII.
+_ANY = f"[{_UNSEEN}]+"
+_ANY_GAP = f"[{_UNSEEN}]+|{_CONTINUATION}|{_TERMINAL}"
+_FULL_WIDTH = "[＝＿０-９Ａ-Ｚａ-ｚ]"
+_NARROW = {place: place - 0xFEE0 for place in map(ord, "＝＿")} | {
+    first + at: first + at - 0xFEE0
+    for first, count in ((0xFF10, 10), (0xFF21, 26), (0xFF41, 26))
+    for at in range(count)
+}
+_TAGS = "[\U000e0020-\U000e007e]+"
+
+
+def without_unseen(text: str) -> str:
+    """The text without the characters that a reader does not see."""
+    return text if text.isascii() else re.sub(_ANY, "", text)
+
+
+def without_terminal_codes(text: str) -> str:
+    """The text without the codes that colour it at a terminal."""
+    return re.sub(_TERMINAL, "", text) if "\x1b[" in text else text
+
+
+def spelled_in_tags(text: str) -> list[tuple[int, int, str]]:
+    """The runs of tag characters: start, end, and the ASCII that each spells."""
+    if text.isascii():
+        return []
+    return [
+        (run.start(), run.end(), "".join(chr(ord(c) - 0xE0000) for c in run[0])) for run in re.finditer(_TAGS, text)
+    ]
+
+
+class VisibleText:
+    """A text as it reads: without unseen characters and terminal codes, with continued lines in one, and with the usual
+    letters and digits for those of full width, which Chinese and Japanese keyboards also type."""
+
+    def __init__(self, written: str) -> None:
+        self._written = written
+        self.text = written
+        if "\\\n" in written or "\\\r\n" in written or "\x1b[" in written:
+            self.text = re.sub(_ANY_GAP, "", written)
+        elif not written.isascii():
+            self.text = re.sub(_ANY, "", written)
+        if not written.isascii() and re.search(_FULL_WIDTH, self.text):
+            self.text = self.text.translate(_NARROW)
+        self._differs = len(self.text) != len(written)
+        self._read: list[int] = []  # where something is left out, in the reading
+        self._left_out: list[int] = []  # how many characters are left out up to and with that place
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Where a span of the reading, which is not empty, stands in the text as written."""
+        if not self._differs:
+            return start, end
+        return self._place(start), self._place(end - 1) + 1
+
+    def place(self, written: int) -> int:
+        """Where a place of the text as written, at the edge of what is left out, stands in the reading."""
+        if not self._differs:
+            return written
+        self._index()
+        low, high = 0, len(self._read)
+        while low < high:  # the last gap that ends at or before the place
+            middle = (low + high) // 2
+            if self._read[middle] + self._left_out[middle] <= written:
+                low = middle + 1
+            else:
+                high = middle
+        if low < len(self._read):  # inside a gap: its beginning
+            before = self._left_out[low - 1] if low else 0
+            return min(written - before, self._read[low])
+        return written - (self._left_out[low - 1] if low else 0)
+
+    def _place(self, read: int) -> int:
+        self._index()
+        at = bisect_right(self._read, read)
+        return read + (self._left_out[at - 1] if at else 0)
+
+    def _index(self) -> None:
+        """Note every gap once, when a place is first asked for: most texts hold nothing that is looked for."""
+        if self._read:
+            return
+        left_out = 0
+        for gap in re.finditer(_ANY_GAP, self._written):
+            self._read.append(gap.start() - left_out)
+            left_out += gap.end() - gap.start()
+            self._left_out.append(left_out)
