@@ -4,7 +4,7 @@ What is kept is what was said: the person's text, the assistant's text, its call
 in pairs. What is not kept: a model's thinking, what a provider's own tools did on its side, instructions (they are
 made anew for each turn), and the framework's words to the model. Of a picture or another file a mark is kept.
 
-A result carries where its text came from in its metadata, by which `fence.py` marks it as data.
+A result carries where its text came from in its metadata, by which `fence_capability.py` marks it as data.
 
 Arguments that are no JSON object (models write such) cannot be handed to every provider; they go out as the one
 argument `unreadable`.

@@ -1,7 +1,7 @@
 """Consolidate a conversation: what a generator is asked about, and the one transaction that applies its answer.
 
-This is the thin part. `due.py` decides what is due, `review.py` what may be kept, `memory/decide.py` what becomes of
-each fact, and `apply.py` writes it. In between, `picomem/distillation.py` asks the generator.
+This is the thin part. `due.py` decides what is due, `proposal_checks.py` what may be kept, `memory/decide.py` what
+becomes of each fact, and `apply.py` writes it. In between, `picomem/distillation.py` asks the generator.
 
 The transaction first checks that the pointer and the messages are still those that were read. If another process was
 faster, or a message was purged meanwhile, nothing is written.

@@ -2,8 +2,8 @@
 
 It is synchronous and decides nothing: each verb reads its arguments, opens a transaction where one is needed, and calls
 the package that knows. It holds a `Context` (context.py: the caller, and what the process shares) and an `Eraser`
-(erasing.py). What only the rest of picomem needs of an open memory are functions on an engine: agents.py for agents and
-conversations, upkeep.py for background work and operations.
+(erasing.py). What only the rest of picomem needs of an open memory are functions on an engine: agent_support.py for
+agents and conversations, upkeep.py for background work and operations.
 
 What only some verbs need is imported by them: a recall in a hook must not wait for the readers of transcripts.
 """

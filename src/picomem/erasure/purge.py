@@ -1,5 +1,5 @@
 """Purge: the transaction that erases. What goes is decided in `erasure/plan.py`; what is left in the file's free pages,
-its log and beside it is the work of `traces.py`.
+its log and beside it is the work of `file_traces.py`.
 
 One transaction deletes the rows with their full text and vectors; leaves tombstones, so that the same transcript does
 not bring them back; takes out of what stays what it had from them (a key that was made of their words, the name of one

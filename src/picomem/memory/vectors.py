@@ -2,7 +2,7 @@
 
 A row, its full text and its vector commit together where that can be had. It cannot where the embedder fails, and
 where it is not local: nobody's lock is to wait for a network. Such a row is stored without a vector, counted, and
-gets one later: at once after the transaction (`store_waiting`), or from `embed.py`.
+gets one later: at once after the transaction (`store_waiting`), or from `missing_vectors.py`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Four kinds stand behind one protocol: `static.py` (the default), `onnx.py` (a sentence model in a folder),
 `endpoint.py` (a server that speaks OpenAI's protocol) and `downloading.py` (a library that fetches models). Which one
-it is, `choice.py` reads from the settings.
+it is, `selection.py` reads from the settings.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Text generators: from a part of a conversation to a proposal of what to keep of it.
 
 Two stand behind one protocol: `extractive.py`, which needs no model, and `language_model.py`, any model that
-pydantic-ai reaches. Which one it is, `choice.py` reads from the settings. A generator proposes and decides nothing:
+pydantic-ai reaches. Which one it is, `selection.py` reads from the settings. A generator proposes and decides nothing:
 what becomes of a proposal is decided in `consolidation/proposal_checks.py` and by the write gate.
 """
 

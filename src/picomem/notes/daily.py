@@ -1,6 +1,6 @@
 """The note of a day, `memory/YYYY-MM-DD.md` of a workspace: where what should last goes while the store is down.
 
-Others may write in that folder too, so the file is reached as `opening.py` reads: each part by itself, from the
+Others may write in that folder too, so the file is reached as `safe_opening.py` reads: each part by itself, from the
 folder's own descriptor, never through a link; what was opened must be a regular file with this one name. It is only
 ever appended to, in one write, so that two processes do not mix their lines.
 """

@@ -2,7 +2,7 @@
 
 Each operation describes its results once (`Operation.presentation`). The description says what is a heading, a field or
 a warning; how wide, in which colour and with which marks is for those who render it. Its texts are inert already
-(inert.py); whoever renders it escapes what their medium obeys.
+(inert_results.py); whoever renders it escapes what their medium obeys.
 """
 
 from __future__ import annotations
