@@ -105,7 +105,7 @@ def test_a_place_that_is_a_file_of_no_host_is_passed_over(tmp_path):
 
 _NEW_FORMAT = """
 from pathlib import Path
-from picomem.ingest.format import LineFormat, Place, State
+from picomem.ingest.format import LineFormat, State, TranscriptFolder
 from picomem.records.kinds import Origin
 
 class Quill(LineFormat):
@@ -114,7 +114,7 @@ class Quill(LineFormat):
     def claims(self, path, head, /):
         return head.startswith(b"QUILL ")
     def places(self, home, env, /):
-        yield Place(self.name, home / ".quill")
+        yield TranscriptFolder(self.name, home / ".quill")
     def start(self, path=None):
         return State()
     def feed(self, state, line):

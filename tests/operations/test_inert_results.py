@@ -31,6 +31,7 @@ MEANT = {
     "status": ("ok", "error"),
     "dry_run": (True, False),
     "change_id": ("01a2", ""),
+    "marks": ([[0, 3]],),
 }
 
 

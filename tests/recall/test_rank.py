@@ -71,7 +71,10 @@ def test_a_question_of_which_the_best_hold_nothing_still_has_scores_that_fall() 
 
 
 def test_memories_that_fit_nearly_alike_keep_scores_that_differ() -> None:
-    lasting = [durable(share) for share in (0.0, 0.5, 0.92, 0.95, 0.99, 1.0)]
-    assert lasting == sorted(set(lasting))
-    assert lasting[-1] == 1.0
-    assert lasting[1] > 0.5
+    shares_of_memories = (0.97, 0.95, 0.92, 0.5, 0.0)
+    weight = durable(shares_of_memories)
+    lasting = [round(weight * share, 4) for share in shares_of_memories]
+    assert lasting == sorted(set(lasting), reverse=True)
+    assert lasting[0] == 1.0
+    assert durable([0.5, 0.2]) == durable([0.5]) > 1
+    assert durable([]) == durable([0.0]) == 1.0

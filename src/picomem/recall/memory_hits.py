@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 
 from picomem.errors import Corrupt
@@ -36,10 +37,11 @@ def memory_hits(looking: Looking) -> list[Hit]:
     }
     scores, remarks = newer_first(scores, records, signals.words)
     found = list(islice(shares(scores, signals, words), max(looking.wanted.limit, LOOKED)))
+    weight = durable([share for _, share in found])
     hits = [
         memory_hit(
             records[doc],
-            durable(share),
+            round(weight * share, 4),
             "; ".join(filter(None, [why(doc, signals.evidence(doc), words), remarks.get(doc)])),
             context=looking.wanted.include_context,
             citation=_said_in(looking, records[doc]),
@@ -53,9 +55,10 @@ def memory_hits(looking: Looking) -> list[Hit]:
     return hits
 
 
-def durable(share: float) -> float:
-    """The score of a memory beside that of an episode that fits as well, 0–1; different shares stay different."""
-    return round(_DURABLE * share / (1 + (_DURABLE - 1) * share), 4)
+def durable(found: Sequence[float]) -> float:
+    """What the shares of memories are multiplied with beside those of episodes: as much as leaves the best within 1, so
+    that different shares stay different."""
+    return min(_DURABLE, 1 / max(found, default=1.0)) if any(found) else 1.0
 
 
 def _said_in(looking: Looking, memory: Memory) -> str:

@@ -113,14 +113,15 @@ def refuse_another_programs(path: Path) -> None:
 
 def check_version(connection: apsw.Connection, path: Path) -> None:
     """Refuse a file that is not ours (unless it is empty) and one that a newer picomem wrote."""
-    ours = connection.pragma("application_id") == APPLICATION_ID
-    version = int(connection.pragma("user_version"))  # type: ignore[arg-type]
-    if not ours and (version or connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()):
-        raise errors.NotADatabase(
-            f"{path} is a database of another program; name another file with --db, and nothing of it is touched."
-        )
-    if version > SCHEMA_VERSION:
-        raise errors.NewerSchema(
-            f"{path} was written by a newer picomem (schema {version}, this one knows {SCHEMA_VERSION}); "
-            "upgrade picomem to open it."
-        )
+    with connection:  # one snapshot: another process may be making the database
+        ours = connection.pragma("application_id") == APPLICATION_ID
+        version = int(connection.pragma("user_version"))  # type: ignore[arg-type]
+        if not ours and (version or connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()):
+            raise errors.NotADatabase(
+                f"{path} is a database of another program; name another file with --db, and nothing of it is touched."
+            )
+        if version > SCHEMA_VERSION:
+            raise errors.NewerSchema(
+                f"{path} was written by a newer picomem (schema {version}, this one knows {SCHEMA_VERSION}); "
+                "upgrade picomem to open it."
+            )
