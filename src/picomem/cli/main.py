@@ -145,7 +145,7 @@ def _run(arguments: list[str]) -> int:
         arguments = _asked_of_help(arguments)
         name = command_of(arguments)
     elif name and name not in NAMES and name not in _OTHERS:
-        raise InvalidInput(f"There is no command “{name[:40]}”; {_nearest_command(name)}")
+        raise _unknown_command(name)
     parser = parser_for(name)
     chosen = parser.parse_args(arguments)
     if not name:
@@ -183,15 +183,16 @@ def _asked_of_help(arguments: list[str]) -> list[str]:
     place = arguments.index("help")
     topic = command_of(arguments[place + 1 :])
     if topic and topic not in NAMES and topic not in _OTHERS:
-        raise InvalidInput(f"There is no command “{topic[:40]}”; {_nearest_command(topic)}")
+        raise _unknown_command(topic)
     return [topic, "--help"] if topic else ["--help"]
 
 
-def _nearest_command(name: str) -> str:
+def _unknown_command(name: str) -> InvalidInput:
     from difflib import get_close_matches
 
     near = get_close_matches(name[:40], [*NAMES, *_OTHERS], 1, 0.5)
-    return f"did you mean `picomem {near[0]}`?" if near else "`picomem help` lists them."
+    remedy = f"did you mean `picomem {near[0]}`?" if near else "`picomem help` lists them."
+    return InvalidInput(f"There is no command “{name[:40]}”; {remedy}")
 
 
 def command_of(arguments: list[str]) -> str:

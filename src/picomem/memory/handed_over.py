@@ -13,9 +13,9 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterable
-from hashlib import blake2b
 
-from picomem.clock import DAY, Micros
+from picomem.blake2b import blake2b
+from picomem.clock import DAY, MINUTE, Micros
 from picomem.errors import Corrupt
 from picomem.light_dataclass import dataclass
 from picomem.policy.stated import content_words
@@ -28,9 +28,9 @@ from picomem.text.terms import terms
 _MOST = 32  # quotes
 _MOST_WORDS = 200  # of a quote
 _DIGEST = 5  # bytes: of 6,400 words a false match has a chance of 1 in 10^8 a word
-_RECENT = 30 * 60 * 1_000_000
+_RECENT = 30 * MINUTE
 _LIKE = 0.5  # of a text's words in an older quote
-_REFRESHED = 60 * 1_000_000  # a quote that was kept within this time is not written again
+_REFRESHED = MINUTE  # a quote that was kept within this time is not written again
 
 Quote = tuple[Origin, str]
 

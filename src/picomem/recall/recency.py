@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 from picomem.records.kinds import Kind
 from picomem.records.memory import Memory, doubted_pairs
@@ -22,9 +23,9 @@ def newer_first(
     are older, or not confirmed. `words` are those of the question that each document holds."""
     weighed = {doc: score * (CANDIDATE if records[doc].is_candidate else 1.0) for doc, score in scores.items()}
     remarks = {doc: UNCONFIRMED for doc in weighed if records[doc].is_candidate}
-    place = {records[doc].id: doc for doc in weighed}
+    docs = {records[doc].id: doc for doc in weighed}
     for newer, older in _oldest_first(doubted_pairs(records[doc] for doc in weighed)):
-        first, second = place[newer.id], place[older.id]
+        first, second = docs[newer.id], docs[older.id]
         if newer.is_candidate and not older.is_candidate:
             continue  # what nobody confirmed neither outdates what somebody did nor stands before it
         remarks[second] = OUTDATED
@@ -33,11 +34,10 @@ def newer_first(
             weighed[first], weighed[second] = weighed[second], min(weighed[first], weighed[second] * 0.999)
     decisions = [doc for doc in weighed if records[doc].kind is Kind.DECISION and words.get(doc)]
     decisions.sort(key=lambda doc: (records[doc].valid_from, doc))
-    for place, earlier in enumerate(decisions):
-        for later in decisions[place + 1 :]:
-            alike = weighed[later] < weighed[earlier] <= weighed[later] * (1 + CLOSE)
-            if alike and len(words[earlier]) > 1 and words[earlier].keys() <= words[later].keys():
-                weighed[earlier], weighed[later] = weighed[later], weighed[earlier]
+    for earlier, later in combinations(decisions, 2):
+        alike = weighed[later] < weighed[earlier] <= weighed[later] * (1 + CLOSE)
+        if alike and len(words[earlier]) > 1 and words[earlier].keys() <= words[later].keys():
+            weighed[earlier], weighed[later] = weighed[later], weighed[earlier]
     return weighed, remarks
 
 
