@@ -25,7 +25,8 @@ from benchmarks.secret_shapes import RECENT as RECENT_SHAPES
 from benchmarks.secret_shapes import TUNED as TUNED_SHAPES
 from picomem.errors import InvalidInput
 from picomem.policy.redact import Redactor, check_ids
-from picomem.policy.secret_rules import RULES, Rule
+from picomem.policy.secret_rule import Rule
+from picomem.policy.secret_rules import RULES
 from picomem.policy.secret_scanners import (
     LinearScanner,
     PatientScanner,

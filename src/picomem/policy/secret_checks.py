@@ -19,7 +19,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Protocol
 
-from picomem.policy.secret_rules import (
+from picomem.policy.secret_words import (
     ABBREVIATIONS,
     CHAIN_BREAKERS,
     CODE_TYPES,

@@ -16,7 +16,8 @@ from itertools import accumulate, islice
 from typing import Any, Protocol
 
 from picomem.policy.secret_checks import CHECKS, Groups, Span
-from picomem.policy.secret_rules import RULES, Rule
+from picomem.policy.secret_rule import Rule
+from picomem.policy.secret_rules import RULES
 
 _WINDOW_BEFORE, _WINDOW_AFTER = 160, 4096  # characters around a literal that Python's `re` looks at
 _MANY, _CLOSE = 256, 128  # matches, and the bytes from one to the next below which they stand close together
