@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import closing
 from pathlib import Path
 from threading import Thread
@@ -17,6 +18,7 @@ from picomem.engine.engine import Engine
 from picomem.engine.upkeep import import_sessions, ingester
 from picomem.errors import Conflict, InvalidInput, NotFound
 from picomem.ingest.discovery import find
+from picomem.memory import lease
 from picomem.models.static import StaticEmbedder
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
@@ -496,3 +498,29 @@ def test_doctor_says_that_a_purge_is_running_and_reports_no_damage(engine: Engin
     assert (during.healthy, during.findings) == (True, [])
     after = engine.doctor()
     assert (after.healthy, after.running) == (True, [])
+
+
+@pytest.mark.sqlite_file("looks at the lease of a purge in the file")
+@pytest.mark.requirement("X10")
+def test_a_purge_that_takes_longer_than_a_lease_lasts_is_still_said_to_run(
+    engine: Engine, db: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr(lease, "BEAT_SECONDS", 0.001)
+    engine.remember("The amber harbour keeps its ledgers in a dry cellar", key="harbour")
+    write_anew = SqliteMaintenance.leave_no_trace
+    running: list[str] = []
+
+    def wait_for_a_renewal(maintenance: SqliteMaintenance, wait_seconds: float) -> None:
+        with closing(apsw.Connection(str(db))) as other:
+            other.set_busy_timeout(30_000)
+            other.execute("UPDATE leases SET expires_at = 0")
+            deadline = time.monotonic() + 30
+            while other.execute("SELECT 1 FROM leases WHERE expires_at = 0").fetchall():
+                assert time.monotonic() < deadline, "the lease was not renewed"
+        running.extend(engine.doctor().running)
+        write_anew(maintenance, wait_seconds)
+
+    monkeypatch.setattr(SqliteMaintenance, "leave_no_trace", wait_for_a_renewal)
+    assert engine.purge(everything=True).finished
+    assert running == ["A purge of local is running; examine the store again when it has ended."]
+    assert connection_of(engine).execute("SELECT * FROM leases").fetchall() == []

@@ -18,7 +18,7 @@ from pathlib import Path
 from picomem.clock import Micros
 from picomem.errors import InvalidInput, NotFound
 from picomem.memory.index_page import HEAD
-from picomem.memory.lease import Lease
+from picomem.memory.lease import Heartbeat, Lease
 from picomem.paths import is_regular, read_regular, spares_of, status_of, write_whole
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
@@ -66,10 +66,11 @@ def finish(
         begun = tombstones.marks(tx, scope)
     everything = tombstones.is_of_everything(begun)
     left = []
-    for folder in {path.parent for path in connector.maintenance.files()}:
-        left += without_purged(connector, folder, scope.user if everything else "")
-    left += _exports(connector, scope, make_page, now, forget=everything)
-    connector.maintenance.leave_no_trace(wait_seconds)
+    with Heartbeat(connector, lease):  # exports and readers may take longer than a lease lasts
+        for folder in {path.parent for path in connector.maintenance.files()}:
+            left += without_purged(connector, folder, scope.user if everything else "")
+        left += _exports(connector, scope, make_page, now, forget=everything)
+        connector.maintenance.leave_no_trace(wait_seconds)
     with connector.write(scope) as tx:
         tombstones.end(tx, scope, begun)
         lease.give_back(tx)
