@@ -60,6 +60,18 @@ class Runtime:
         check_caller(caller, scope)
         return Engine(Context(self._resources, caller, scope), self.close if closes else None)
 
+    def caller_of(self, token: str) -> Caller | None:
+        """Who shows this token; None where it opens nothing. The store is asked each time. Raises StoreError."""
+        from picomem.engine.access import caller_of
+
+        return caller_of(self._resources, token)
+
+    def has_tokens(self) -> bool:
+        """Whether any user has a token that opens something. Raises StoreError."""
+        from picomem.engine.access import has_tokens
+
+        return has_tokens(self._resources)
+
     def close(self) -> None:
         """Close the store; no engine of this runtime works afterwards."""
         self._resources.connector.close()

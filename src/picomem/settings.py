@@ -182,6 +182,15 @@ class SessionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """`[server]`: `picomem serve`."""
+
+    host: str = _setting("127.0.0.1", "address to listen on; another than this machine's own needs tokens")
+    port: int = _setting(8765, "port to listen on")
+    hosts: tuple[str, ...] = _setting((), "further names by which clients reach the server, without a port")
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set, with its default."""
 
@@ -194,6 +203,7 @@ class Settings:
     notes: NotesSettings = field(default_factory=NotesSettings)
     session: SessionSettings = field(default_factory=SessionSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
+    server: ServerSettings = field(default_factory=ServerSettings)
 
     def __post_init__(self) -> None:
         if self.memory.citations not in ("auto", "on", "off"):

@@ -1,7 +1,7 @@
 """The command line: `picomem COMMAND …`.
 
-Every operation of the table is a command, rendered from its request; `chat`, `demo`, `mcp`, `bench`, `completion` and
-`help` stand beside them.
+Every operation of the table is a command, rendered from its request; `chat`, `demo`, `mcp`, `serve`, `bench`,
+`completion` and `help` stand beside them.
 Only what the command at hand needs is loaded: a hook waits for `picomem recall`. (This is argparse and not typer,
 which takes longer to import than a recall takes in all.)
 
@@ -33,6 +33,11 @@ _OTHERS: dict[str, tuple[Group, str, str]] = {
     "chat": ("use", "Talk with PicoBot, which remembers; it needs a model.", "picomem chat --model ollama:qwen3:8b"),
     "demo": ("use", "Try it on sample sessions, in a store of its own.", "picomem demo --keep ~/picomem-demo"),
     "mcp": ("serve", "Serve memory to agents over MCP (stdio).", "claude mcp add picomem -- picomem mcp"),
+    "serve": (
+        "serve",
+        "Serve memory to programs over HTTP, WebSocket and MCP, to many users at once.",
+        "picomem serve --port 8765",
+    ),
     "bench": (
         "maintain",
         "Measure how well recall answers your own questions, or question sets.",
@@ -140,9 +145,10 @@ def _run(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         print(f"picomem {__version__}")
         return 0
+    arguments = _in_one_word(arguments)
     name = command_of(arguments)
     if name == "help":
-        arguments = _asked_of_help(arguments)
+        arguments = _in_one_word(_asked_of_help(arguments))
         name = command_of(arguments)
     elif name and name not in NAMES and name not in _OTHERS:
         raise _unknown_command(name)
@@ -168,6 +174,10 @@ def _run(arguments: list[str]) -> int:
         from picomem.cli.serve import run_mcp
 
         return run_mcp(chosen)
+    if name == "serve":
+        from picomem.cli.serve import run_serve
+
+        return run_serve(chosen)
     if name == "bench":
         from picomem.cli.bench import run_bench
 
@@ -178,10 +188,24 @@ def _run(arguments: list[str]) -> int:
     return run_operation(found, request_of(found.request, chosen), chosen)
 
 
+def _in_one_word(arguments: list[str]) -> list[str]:
+    """`token make` as `token-make`: a command of two words is called by both."""
+    first = command_of(arguments)
+    if not first or first in NAMES or first in _OTHERS:
+        return arguments
+    place = arguments.index(first)
+    second = command_of(arguments[place + 1 :])
+    if f"{first}-{second}" not in NAMES:
+        return arguments
+    rest = list(arguments[place + 1 :])
+    rest.remove(second)
+    return [*arguments[:place], f"{first}-{second}", *rest]
+
+
 def _asked_of_help(arguments: list[str]) -> list[str]:
     """`help [COMMAND]` as the arguments that ask for the same help."""
     place = arguments.index("help")
-    topic = command_of(arguments[place + 1 :])
+    topic = command_of(_in_one_word(arguments[place + 1 :]))
     if topic and topic not in NAMES and topic not in _OTHERS:
         raise _unknown_command(topic)
     return [topic, "--help"] if topic else ["--help"]
@@ -274,6 +298,10 @@ def _add_other(commands: Any, name: str, late: Parser) -> None:
         from picomem.cli.chat import add_chat
 
         add_chat(added)
+    elif name == "serve":
+        from picomem.cli.serve import add_serve
+
+        add_serve(added)
     elif name == "demo":
         added.add_argument("--keep", metavar="FOLDER", help="keep the demo's store in this folder")
     elif name == "completion":

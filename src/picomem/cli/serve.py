@@ -1,22 +1,63 @@
-"""`picomem mcp`: the store, served to one agent over stdin and stdout."""
+"""`picomem mcp`: the store, served to one agent over stdin and stdout. `picomem serve`: to many, over a network."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from picomem.app import open_engine
+from picomem.app import open_engine, open_runtime
 from picomem.engine.engine import Engine
+from picomem.errors import InvalidInput
 from picomem.gateway.mcp import run_stdio
 from picomem.jobs import in_background
 from picomem.paths import private_umask
+from picomem.settings import load
 
 
 def run_mcp(chosen: argparse.Namespace) -> int:
     """Serve until the agent closes stdin."""
     private_umask()
     run_stdio(lambda: _opened(chosen))
+    return 0
+
+
+def add_serve(parser: argparse.ArgumentParser) -> None:
+    """The options of `picomem serve`."""
+    parser.add_argument("--host", metavar="ADDRESS", help="the address to listen on (default: server.host, 127.0.0.1)")
+    parser.add_argument("--port", metavar="PORT", type=int, help="the port (default: server.port, 8765; 0: a free one)")
+
+
+def run_serve(chosen: argparse.Namespace) -> int:
+    """Serve until SIGTERM or SIGINT."""
+    try:
+        import websockets  # noqa: F401 - uvicorn looks for it only when a socket is opened
+
+        from picomem.gateway import web_server
+    except ModuleNotFoundError as error:
+        raise InvalidInput(
+            f"`picomem serve` needs the extra `server` ({error.name} is missing): install picomem[server], such as "
+            "with pip."
+        ) from None
+    from picomem.cli.run import json_document, write_result
+
+    private_umask()
+    settings = load()
+    host = settings.server.host if chosen.host is None else chosen.host
+    port = settings.server.port if chosen.port is None else chosen.port
+    with open_runtime(chosen.db, settings=settings) as runtime:
+        has_tokens = runtime.has_tokens()
+        if not has_tokens and not web_server.is_loopback(host):
+            raise InvalidInput(
+                f"{host} is reached by other machines, and no token has been made yet; `picomem token make` makes one."
+            )
+        with web_server.bound(host, port) as listening:
+            address = web_server.address_of(listening)
+            hint = "" if has_tokens else "\nNobody has a token yet: `picomem token make --user ID` makes one."
+            said: Any = json_document({"url": address}) if chosen.json else f"picomem serves on {address}{hint}"
+            with in_background(runtime.engine()):
+                web_server.serve(runtime, listening, settings.server.hosts, lambda: write_result(said))
     return 0
 
 

@@ -25,6 +25,7 @@ from picomem.records.scope import Scope
 from picomem.records.session import Session
 from picomem.sessions.new_messages import title_of
 from picomem.store import (
+    access_tokens,
     audit,
     consolidations,
     episodes,
@@ -259,6 +260,8 @@ class _Erasing:
         consolidations.delete_spending(self.tx, self.scope)
         leases.forget(self.tx, self.scope)
         user_marks.remove(self.tx, self.scope, user_marks.TIDIED)
+        user_marks.remove(self.tx, self.scope, user_marks.GRANTED)
+        access_tokens.purge(self.tx, self.scope)
 
     def _projects_that_stay(self) -> set[str]:
         """The projects of what is left, and none: what belongs to no project is told by nothing."""

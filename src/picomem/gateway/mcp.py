@@ -73,6 +73,7 @@ INSTRUCTIONS = (
 )
 
 _MARKDOWN = "text/markdown"
+_MOST_USERS = 256
 _MOST_KEPT = 256  # quotes whose words are compared; some are always kept
 _CALLS_AT_ONCE = 4  # a reading thread holds a database connection of its own
 _PROGRESS_SECONDS = 0.1  # between two reports of a call: a client shows them, it does not count them
@@ -156,6 +157,21 @@ class HandedOver:
         return vouched(request, spoken, engine)
 
 
+class HandedOverByUser:
+    """`HandedOver` for each user of a server; of a user who asked long ago the store knows it. Not for threads."""
+
+    def __init__(self) -> None:
+        self._users: dict[str, HandedOver] = {}
+
+    def of(self, user: str) -> HandedOver:
+        """What was handed to this user's clients."""
+        handed = self._users.pop(user, None) or HandedOver()
+        self._users[user] = handed
+        if len(self._users) > _MOST_USERS:
+            del self._users[next(iter(self._users))]
+        return handed
+
+
 def _words(quote: str) -> Iterable[str]:
     """The terms of a quote; of a key those of its parts, as a key is made of words that stand in the content."""
     return terms(quote.replace("_", " "))
@@ -205,8 +221,10 @@ def project_of(uri: str) -> str | None:
     return unquote(project) if slash and project and not head else None
 
 
-def build_server(engine: Engine, operations: Iterable[Operation] | None = None) -> Server[Any]:
-    """An MCP server on an open engine, which it does not close: one for each connection.
+def build_server(
+    engine_of: Engine | Callable[[ServerRequestContext[Any]], Engine], operations: Iterable[Operation] | None = None
+) -> Server[Any]:
+    """An MCP server on an open engine, which it does not close; or on the engine that each request has.
 
     `operations` are the table's where they are not given; one without a tool name is not offered.
     """
@@ -215,8 +233,11 @@ def build_server(engine: Engine, operations: Iterable[Operation] | None = None) 
     tools = {operation.tool: Tool(operation, named) for operation in given if operation.tool}
     listed = [tool.listed() for tool in tools.values()]
     limiter = CapacityLimiter(_CALLS_AT_ONCE)
-    agents = engine.acting_as(agent=True)
-    handed = HandedOver()
+    handed = HandedOverByUser()
+
+    def agents_engine(context: ServerRequestContext[Any]) -> Engine:
+        engine = engine_of if isinstance(engine_of, Engine) else engine_of(context)
+        return engine.acting_as(agent=True)
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=listed)
@@ -228,7 +249,9 @@ def build_server(engine: Engine, operations: Iterable[Operation] | None = None) 
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, _no_tool(params.name, list(tools)))
         progress = ToolProgress(context.session.report_progress)
-        return await to_thread.run_sync(tool.answer, agents, params.arguments or {}, progress, handed, limiter=limiter)
+        engine, given = agents_engine(context), params.arguments or {}
+        seen = handed.of(engine.scope.user)
+        return await to_thread.run_sync(tool.answer, engine, given, progress, seen, limiter=limiter)
 
     async def list_resources(_context: Any, _params: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=[_index_resource()])
@@ -236,8 +259,10 @@ def build_server(engine: Engine, operations: Iterable[Operation] | None = None) 
     async def list_templates(_context: Any, _params: Any) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=[_index_template()])
 
-    async def read_resource(_context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        return await to_thread.run_sync(_read_index, agents, params.uri, named, limiter=limiter)
+    async def read_resource(
+        context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        return await to_thread.run_sync(_read_index, agents_engine(context), params.uri, named, limiter=limiter)
 
     return Server(
         "picomem",

@@ -100,6 +100,7 @@ class Operation:
     - `confirmation`: how to ask before it runs; None where it needs no asking
     - `exit_code(result)`: the exit code for a result that says itself that something is wrong
     - `reads_local_files`: it reads files that the request names on this machine, so it is not for remote callers
+    - `operator`: it is for whoever runs picomem, at the machine; no wire and no agent is offered it
     - `follow`: what it does when it is followed, in words; empty where it cannot be. A followed operation runs again
       whenever the files that it reads change
     - `pages`: the request and the result have a `cursor`; the result's is empty on the last page
@@ -131,6 +132,7 @@ class Operation:
     confirmation: Confirmation | None = None
     exit_code: Callable[[Any], int] = _always_zero
     reads_local_files: bool = False
+    operator: bool = False
     follow: str = ""
     pages: bool = False
     progress_unit: str = "rows"

@@ -26,6 +26,7 @@ _MAY_BE_NULL = {
     "sessions": {"archived_at", "last_consolidated_at"},
     "consolidations": {"before_at"},
     "tombstones": {"size"},
+    "access_tokens": {"expires_at", "revoked_at"},
 }
 _OF_A_SCOPE = {"user_id", "agent", "project", "session"}
 _CHOICES = {

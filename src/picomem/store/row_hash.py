@@ -48,6 +48,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "note_sections": "doc root path heading first_line last_line content tokens part user_id",
         "tombstones": "digest size user_id",
         "exports": "path agent project budget content_hash exported_at user_id",
+        "access_tokens": "id digest label permissions created_at expires_at revoked_at user_id",
     }.items()
 }
 KEYS: dict[str, tuple[str, ...]] = {
@@ -78,6 +79,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "note_sections": ("user_id", "doc"),
     "tombstones": ("user_id", "digest"),
     "exports": ("user_id", "path"),
+    "access_tokens": ("user_id", "id"),
 }
 REALS: dict[str, tuple[int, ...]] = {
     table: tuple(place for place, name in enumerate(names) if name == "importance") for table, names in COLUMNS.items()

@@ -36,6 +36,7 @@ _ROW_NAMES = {
     "note_sections": "the section of a note",
     "tombstones": "tombstone",
     "exports": "the record of the exported page",
+    "access_tokens": "the access token",
 }
 
 
@@ -69,7 +70,7 @@ def _is_restored(tx: RepairTransaction, table: str, was: Row, row: Row) -> bool:
 
 
 def damaged_rows(tx: Transaction, scope: Scope) -> list[str]:
-    """The names of the damaged rows among lineage, tombstones, exports and spending, which no other check reads."""
+    """The names of the damaged rows of the tables that no other check reads."""
     return [
         _named(table, row)
         for table, rows in (
@@ -77,6 +78,7 @@ def damaged_rows(tx: Transaction, scope: Scope) -> list[str]:
             ("tombstones", sql(tx).all("all_tombstones", user=scope.user)),
             ("exports", sql(tx).all("exports", user=scope.user)),
             ("spending", sql(tx).all("all_spending", user=scope.user)),
+            ("access_tokens", sql(tx).all("access_tokens", user=scope.user)),
         )
         for row in rows
         if not is_whole(table, row)

@@ -1,0 +1,147 @@
+"""Who may ask over a network: the tokens of a user, and what was granted to them beyond their own data."""
+
+from __future__ import annotations
+
+from picomem.blake2b import blake2b
+from picomem.clock import Micros
+from picomem.engine.engine import Engine
+from picomem.engine.resources import Resources
+from picomem.errors import InvalidInput, NotFound
+from picomem.records.access_token import AccessToken, digest_of, new_token, user_of
+from picomem.records.caller import GLOBAL, OWN_DATA, PERMISSIONS, PURGE, Caller
+from picomem.records.ids import new_id
+from picomem.records.scope import Scope
+from picomem.store import access_tokens, audit, meta, user_marks, users
+from picomem.store.connector import Transaction
+
+_SHORTEST_ID = 8  # characters of a token's id that name it
+
+
+def make_token(
+    engine: Engine, permissions: frozenset[str], label: str, expires_at: Micros | None
+) -> tuple[AccessToken, str]:
+    """Make a token for the engine's user; the record, and the text, which is kept nowhere.
+
+    Raises InvalidInput for a permission that the user does not have, and for an end that has passed.
+    """
+    now = engine.now()
+    if expires_at is not None and expires_at <= now:
+        raise InvalidInput("The token would have expired already; name a later time, as in `--expires 90d`.")
+    label = engine._context.redactor().redact(label).text
+    text = new_token(engine.scope.user)
+    token = AccessToken(
+        user=engine.scope.user,
+        id=new_id(),
+        label=label,
+        permissions=permissions or OWN_DATA,
+        created_at=now,
+        expires_at=expires_at,
+    )
+    with engine._context.connector.write(engine.scope) as tx:
+        missing = sorted(token.permissions - _permissions(tx, engine.scope))
+        if missing:
+            raise InvalidInput(
+                f"{missing[0]} is not granted to {engine.scope.user}; `picomem grant {missing[0]} --user "
+                f"{engine.scope.user}` grants it."
+            )
+        access_tokens.put(tx, token, digest_of(text))
+    return token, text
+
+
+def tokens(engine: Engine) -> list[AccessToken]:
+    """The tokens of the engine's user, the oldest first, with those that open nothing any more."""
+    with engine._context.connector.read() as tx:
+        return access_tokens.every(tx, engine.scope)
+
+
+def revoke_token(engine: Engine, name: str) -> AccessToken:
+    """Let a token open nothing from now on; `name` is its id, or the beginning of it. Doing it again changes nothing.
+
+    Raises NotFound for a name that no token has, or that several have.
+    """
+    with engine._context.connector.write(engine.scope) as tx:
+        known = access_tokens.every(tx, engine.scope)
+        meant = [token for token in known if token.id == name]
+        if not meant and len(name) >= _SHORTEST_ID:
+            meant = [token for token in known if token.id.startswith(name)]
+        if len(meant) != 1:
+            raise NotFound(
+                f"{engine.scope.user} has {'several tokens' if meant else 'no token'} “{name[:64]}”; `picomem token "
+                f"list --user {engine.scope.user}` shows their ids."
+            )
+        access_tokens.revoke(tx, meant[0], engine.now())
+        return next(token for token in access_tokens.every(tx, engine.scope) if token.id == meant[0].id)
+
+
+def granted(engine: Engine) -> frozenset[str]:
+    """What was granted to the engine's user beyond their own data."""
+    with engine._context.connector.read() as tx:
+        return _granted(tx, engine.scope)
+
+
+def grant(engine: Engine, permissions: frozenset[str], *, withdraw: bool = False) -> frozenset[str]:
+    """Grant permissions to the engine's user, or withdraw them; what they have afterwards. A token that was made with a
+    permission loses it at once when it is withdrawn. Raises InvalidInput for one that needs no grant."""
+    unknown = sorted(permissions - GLOBAL)
+    if unknown:
+        raise InvalidInput(
+            f"{unknown[0][:64]} is not granted to users: what can be granted is {' and '.join(sorted(GLOBAL))}."
+        )
+    with engine._context.connector.write(engine.scope) as tx:
+        before = _granted(tx, engine.scope)
+        after = before - permissions if withdraw else before | permissions
+        if after:
+            user_marks.put(tx, engine.scope, user_marks.GRANTED, " ".join(sorted(after)))
+        else:
+            user_marks.remove(tx, engine.scope, user_marks.GRANTED)
+    return after
+
+
+def caller_of(resources: Resources, token: str) -> Caller | None:
+    """Who shows this token; None where it opens nothing: unknown, revoked, expired, damaged.
+
+    The store is asked each time, so that a revoked token stops at once. A permission that the user lost since the token
+    was made is left out.
+    """
+    user = user_of(token)
+    if user is None:
+        return None
+    try:
+        scope = Scope(user)
+    except InvalidInput:
+        return None
+    with resources.connector.read() as tx:
+        known = access_tokens.of_digest(tx, scope, digest_of(token))
+        if known is None or not known.is_valid(resources.clock()):
+            return None
+        permissions = known.permissions & _permissions(tx, scope)
+    return Caller(user, f"api:{known.id[:8]}{known.id[-4:]}", permissions)
+
+
+def has_tokens(resources: Resources) -> bool:
+    """Whether any user has a token that opens something."""
+    now = resources.clock()
+    with resources.connector.read() as tx:
+        return any(token.is_valid(now) for user in users.scopes(tx) for token in access_tokens.every(tx, user))
+
+
+def last_change(engine: Engine) -> str:
+    """The id of the last change to the user's memory; empty where there was none. Raises StoreError."""
+    with engine._context.connector.read() as tx:
+        return audit.last_id(tx, engine.scope)
+
+
+def confirmation_key(engine: Engine) -> bytes:
+    """What codes are made with that confirm what cannot be undone: a key of the store, for this purpose alone. Raises
+    Corrupt where the store's key is damaged."""
+    with engine._context.connector.read() as tx:
+        return blake2b(b"picomem confirmation", key=meta.key(tx)).digest()
+
+
+def _permissions(tx: Transaction, scope: Scope) -> frozenset[str]:
+    """All that a token of this user may permit."""
+    return OWN_DATA | {PURGE} | _granted(tx, scope)
+
+
+def _granted(tx: Transaction, scope: Scope) -> frozenset[str]:
+    return frozenset((user_marks.value(tx, scope, user_marks.GRANTED) or "").split()) & PERMISSIONS

@@ -1,0 +1,222 @@
+"""Operations for callers over a network: who may call which, with which arguments, in which thread.
+
+An engine is made for each call; it belongs to one user. The engine is synchronous, so a call runs in a worker thread
+from the check of its arguments to the finished result, and one that was begun is never abandoned: a client that goes
+away gets no result, but its write is whole. Only an operation that reports progress stops where it reports.
+
+Long operations have threads of their own, and a user has a part of all threads at most: neither a long call nor another
+user's many calls keep a short one waiting. Each thread that reads holds a database connection of its own.
+
+What cannot be undone asks first. A dry run gives a confirmation code, and the operation runs for that code alone: for
+ten minutes, for the caller's user, for the same request, and while it would do the same. The code is a message
+authentication code under a key of the store, so every process on the store takes it and none keeps it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from functools import cached_property
+from typing import Any
+
+from anyio import CapacityLimiter, from_thread, to_thread
+
+from picomem.clock import MINUTE, Micros, iso
+from picomem.engine.access import confirmation_key
+from picomem.engine.engine import Engine
+from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound
+from picomem.light_dataclass import asdict, fields, replace
+from picomem.operations.operation import Operation, options
+from picomem.operations.schemas import Parameter, PlainParameters, result_schema
+from picomem.operations.views import jsonable
+from picomem.records.caller import Caller
+from picomem.runtime import Runtime
+
+SHORT_THREADS = 16
+LONG_THREADS = 4
+THREADS_OF_A_USER = 4
+_CODE_LASTS = 10 * MINUTE
+
+ToldProgress = Callable[[int, int, str], None]  # called in the event loop
+ToldEvent = Callable[[Any], Awaitable[None]]
+
+
+class WireParameters(PlainParameters):
+    """The fields of a request that a remote caller may fill: none that names a file of this machine."""
+
+    def _listed(self, operation: Operation) -> list[Parameter]:
+        local = {name for name, _, about in options(operation.request) if about["path"]}
+        return [parameter for parameter in super()._listed(operation) if parameter.name not in local]
+
+
+class RemoteOperation:
+    """An operation as remote callers have it."""
+
+    def __init__(self, operation: Operation) -> None:
+        self.operation = operation
+        self.name = operation.name
+
+    @cached_property
+    def parameters(self) -> WireParameters:
+        """The check of its arguments; made when it is called first, because pydantic takes milliseconds for each."""
+        return WireParameters(self.operation)
+
+    def result_schema(self) -> dict[str, Any]:
+        """The schema of what a call gives."""
+        schema = result_schema(self.operation)
+        if self.operation.confirmation is None:
+            return schema
+        code = {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "of a dry run: what confirms it"}
+        return {**schema, "properties": {**schema["properties"], "confirmation": code}}
+
+    def request_schema(self) -> dict[str, Any]:
+        """The schema of what a call takes."""
+        schema = self.parameters.schema()
+        if self.operation.confirmation is None:
+            return schema
+        code = {"type": "string", "description": "the code that the dry run gave"}
+        return {**schema, "properties": {**schema["properties"], "confirmation": code}}
+
+
+class Calls:
+    """The operations of a runtime, for the callers of a server."""
+
+    def __init__(self, runtime: Runtime, operations: Iterable[Operation]) -> None:
+        self.runtime = runtime
+        self.operations = {
+            operation.name: RemoteOperation(operation)
+            for operation in operations
+            if not (operation.operator or operation.reads_local_files)
+        }
+        self._short = CapacityLimiter(SHORT_THREADS)
+        self._long = CapacityLimiter(LONG_THREADS)
+        self._of_users: dict[tuple[str, bool], tuple[CapacityLimiter, int]] = {}  # and how many calls hold or await it
+
+    async def find_caller(self, token: str) -> Caller | None:
+        """Who shows a token; None for one that opens nothing."""
+        if not token:
+            return None
+        return await to_thread.run_sync(self.runtime.caller_of, token, limiter=self._short)
+
+    def named(self, name: str) -> RemoteOperation:
+        """The operation of that name. Raises NotFound."""
+        known = self.operations.get(name)
+        if known is None:
+            raise NotFound(f"There is no operation “{name[:64]}”; /api/v1/openapi.json lists them.")
+        return known
+
+    async def call(
+        self,
+        caller: Caller,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        user: str = "",
+        progress: ToldProgress | None = None,
+        tell: ToldEvent | None = None,
+    ) -> dict[str, Any]:
+        """Run an operation; its result as JSON. `user` is another user, whom a global permission reaches.
+
+        Raises what the operation raises, and NotFound for an unknown one.
+        """
+        remote = self.named(name)
+        caller = self._acting(caller, user, remote.operation)
+        engine = self.runtime.engine(caller)
+        remote.operation.check_permission(engine)  # before anything is said about its arguments
+        is_long = remote.operation.long or remote.operation.asynchronous
+        async with self._thread_of(caller.user, is_long=is_long) as limiter:
+            if remote.operation.asynchronous:
+                request = remote.parameters.request(arguments)
+                result = await remote.operation.stream(engine, request, tell, progress)
+                return jsonable(result)
+            return await to_thread.run_sync(self._called, remote, engine, arguments, progress, limiter=limiter)
+
+    def _acting(self, caller: Caller, user: str, operation: Operation) -> Caller:
+        if not user or user == caller.user:
+            return caller
+        _, verb, _ = operation.permission.split(":")
+        if not caller.may(f"memory:{verb}:global"):
+            raise Forbidden(
+                f"“{operation.name}” for {user[:64]} needs the permission memory:{verb}:global, which "
+                f"{caller.signature} does not have; whoever runs picomem can grant it.",
+                permission=f"memory:{verb}:global",
+            )
+        return Caller(user, caller.signature, frozenset({f"memory:{verb}:session", f"memory:{verb}:user"}))
+
+    def _called(
+        self, remote: RemoteOperation, engine: Engine, arguments: Mapping[str, Any], progress: ToldProgress | None
+    ) -> dict[str, Any]:
+        operation = remote.operation
+        if operation.confirmation is None:
+            return jsonable(operation.call(engine, remote.parameters.request(arguments), _in_thread(progress)))
+        given = dict(arguments)
+        code = given.pop("confirmation", None)
+        request = remote.parameters.request(given)
+        if not isinstance(code, str | None):
+            raise InvalidInput("confirmation is the code that the dry run gave, a text.")
+        return self._confirmed(operation, engine, request, code)
+
+    def _confirmed(self, operation: Operation, engine: Engine, request: Any, code: str | None) -> dict[str, Any]:
+        """Run what asks first: a preview gives a code, and with it the operation runs."""
+        asks = operation.confirmation
+        assert asks is not None
+        preview = asks.preview(request)
+        if request == preview:
+            planned = operation.call(engine, preview)
+            empty = asks.is_empty(planned)
+            return {**jsonable(planned), "confirmation": None if empty else self._code(operation, engine, planned)}
+        plain = replace(request, yes=False) if "yes" in {field.name for field in fields(request)} else request
+        if asks.is_needed(plain):
+            if not code:
+                raise Conflict(
+                    f"“{operation.name}” cannot be undone. Send the same with “dry_run”: true first; the answer has a "
+                    "confirmation code, and this request runs with it as “confirmation”."
+                )
+            self._check_code(operation, engine, operation.call(engine, preview), code)
+            request = asks.granted(plain)
+        return {**jsonable(operation.call(engine, request)), "confirmation": None}
+
+    def _code(self, operation: Operation, engine: Engine, planned: Any, until: Micros = 0) -> str:
+        until = until or engine.now() + _CODE_LASTS
+        content = json.dumps([operation.name, engine.scope.user, until, asdict(planned)], sort_keys=True)
+        key = confirmation_key(engine)
+        return f"{until}.{hmac.new(key, content.encode(), 'sha256').hexdigest()}"
+
+    def _check_code(self, operation: Operation, engine: Engine, planned: Any, code: str) -> None:
+        until = code.partition(".")[0]
+        is_number = until.isascii() and until.isdigit() and len(until) <= 16
+        expected = self._code(operation, engine, planned, int(until)) if is_number and int(until) else ""
+        if not hmac.compare_digest(expected.encode(), code.encode("utf-8", "replace")):
+            raise Conflict(
+                "The confirmation code is of another request, or what would go has changed since; look at the dry run "
+                "again."
+            )
+        if int(until) <= engine.now():
+            raise Conflict(f"The confirmation code was valid until {iso(int(until))}; look at the dry run again.")
+
+    @asynccontextmanager
+    async def _thread_of(self, user: str, *, is_long: bool) -> AsyncIterator[CapacityLimiter]:
+        """A thread's place: among the user's first, then among all, so who waits for the first takes none of others."""
+        kind = (user, is_long)
+        own, count = self._of_users.get(kind, (CapacityLimiter(THREADS_OF_A_USER), 0))
+        self._of_users[kind] = (own, count + 1)
+        try:
+            async with own:
+                yield self._long if is_long else self._short
+        finally:
+            own, count = self._of_users.pop(kind)
+            if count > 1:
+                self._of_users[kind] = (own, count - 1)
+
+
+def _in_thread(progress: ToldProgress | None) -> Callable[[int, int, str], None]:
+    """Progress that is told from a worker thread, where a cancelled call stops."""
+
+    def told(done: int, total: int, text: str) -> None:
+        from_thread.check_cancelled()
+        if progress is not None:
+            from_thread.run_sync(progress, done, total, text)
+
+    return told

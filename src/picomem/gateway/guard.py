@@ -1,0 +1,226 @@
+"""What a request must pass before any of it is acted on: pure ASGI, so that HTTP and sockets pass the same.
+
+A page in the user's own browser can reach a server on loopback (DNS rebinding, cross-site requests and sockets). So:
+
+- Host names this server, or it is 421;
+- an Origin, which browsers send, is one of ours, and a browser does not say that the request is another site's, or it
+  is 403;
+- every route needs a token, except those of `OPEN`, or it is 401; the token comes in the header `Authorization`, for
+  a socket also as the subprotocol `bearer.TOKEN`, never in the address;
+- a token makes no more than so many requests in a time, or it is 429;
+- a body has at most so many bytes, whatever it says of its length, or it is 413; a body that does not come is 408.
+
+What passed has its `Caller` in `scope["state"]["caller"]`. No answer of ours carries a stack trace or a CORS header.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Any
+
+import anyio
+
+from picomem.errors import PicomemError
+from picomem.gateway.error_replies import http_error
+from picomem.light_dataclass import dataclass
+from picomem.records.caller import Caller
+
+Message = MutableMapping[str, Any]
+ReceiveMessage = Callable[[], Awaitable[Message]]
+SendMessage = Callable[[Message], Awaitable[None]]
+Application = Callable[[MutableMapping[str, Any], ReceiveMessage, SendMessage], Awaitable[None]]
+FindCaller = Callable[[str], Awaitable[Caller | None]]
+
+OPEN = frozenset({"/health", "/ready"})  # they say that the process works, and nothing else
+SUBPROTOCOL = "bearer."
+_MOST_CALLERS = 10_000  # whose rate is known; a token that asks again after that begins anew
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a caller may take: bytes of a body and of a frame, sockets at once, requests a second and at once, seconds
+    for a body to come."""
+
+    body: int = 1 << 20
+    frame: int = 1 << 18
+    sockets: int = 64
+    rate: float = 50.0
+    burst: int = 200
+    body_seconds: float = 20.0
+
+
+class Rate:
+    """A token bucket for each name. Not for threads: it lives in the event loop."""
+
+    def __init__(self, rate: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate = rate
+        self._burst = burst
+        self._clock = clock
+        self._buckets: dict[str, tuple[float, float]] = {}  # what is left, and when that was so
+
+    def wait_seconds(self, name: str) -> float:
+        """Take one; how many seconds to wait where none is left, else 0."""
+        now = self._clock()
+        left, at = self._buckets.pop(name, (float(self._burst), now))
+        left = min(float(self._burst), left + (now - at) * self._rate)
+        allowed = left >= 1
+        self._buckets[name] = (left - 1 if allowed else left, now)
+        if len(self._buckets) > _MOST_CALLERS:
+            del self._buckets[next(iter(self._buckets))]
+        return 0.0 if allowed else (1 - left) / self._rate
+
+
+class Guard:
+    """An ASGI application around another."""
+
+    def __init__(
+        self,
+        application: Application,
+        find_caller: FindCaller,
+        *,
+        hosts: Iterable[str],
+        origins: Iterable[str],
+        limits: Limits,
+    ) -> None:
+        """`hosts` are names without a port; `origins` are whole, as `http://127.0.0.1:8765`."""
+        self._application = application
+        self._find_caller = find_caller
+        self._hosts = frozenset(host.lower() for host in hosts)
+        self._origins = frozenset(origins)
+        self._limits = limits
+        self._rate = Rate(limits.rate, limits.burst)
+        self._sockets: dict[str, int] = {}
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: ReceiveMessage, send: SendMessage) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._application(scope, receive, send)
+            return
+        headers = _headers(scope)
+        refused = self._foreign(headers)
+        caller: Caller | None = None
+        if refused is None and scope["path"] not in OPEN:
+            try:
+                caller = await self._find_caller(_token(scope, headers))
+            except PicomemError as error:
+                refused = (error.status, error.code, str(error), {})
+            else:
+                refused = self._unknown(caller)
+        if refused is None and caller is not None and scope["type"] == "websocket":
+            await self._socket(scope, receive, send, caller)
+            return
+        if refused is None:
+            refused = self._too_large(headers)
+        if refused is not None:
+            await _refuse(scope, receive, send, *refused)
+            return
+        scope.setdefault("state", {})["caller"] = caller
+        await self._application(scope, self._bounded(receive), send)
+
+    def _foreign(self, headers: dict[str, str]) -> tuple[int, str, str, dict[str, str]] | None:
+        host = headers.get("host", "")
+        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+        if name.lower() not in self._hosts:
+            return 421, "wrong_host", "This server does not go by that name; settings [server] hosts names more.", {}
+        origin = headers.get("origin")
+        if origin is not None and origin not in self._origins:
+            return 403, "foreign_origin", "Pages of other sites may not ask; [server] origins names those that may.", {}
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return 403, "foreign_origin", "Pages of other sites may not ask.", {}
+        return None
+
+    def _unknown(self, caller: Caller | None) -> tuple[int, str, str, dict[str, str]] | None:
+        if caller is None:
+            message = "A valid token is needed: `picomem token make` makes one, sent as “Authorization: Bearer TOKEN”."
+            return 401, "unauthorized", message, {"WWW-Authenticate": "Bearer"}
+        wait = self._rate.wait_seconds(caller.signature)
+        if wait:
+            seconds = str(max(1, round(wait)))
+            return 429, "too_many_requests", f"Too many requests; wait {seconds} s.", {"Retry-After": seconds}
+        return None
+
+    def _too_large(self, headers: dict[str, str]) -> tuple[int, str, str, dict[str, str]] | None:
+        length = headers.get("content-length", "0")
+        if not length.isdigit() or int(length) <= self._limits.body:
+            return None
+        return 413, "too_large", f"A request has at most {self._limits.body:,} bytes.", {}
+
+    def _bounded(self, receive: ReceiveMessage) -> ReceiveMessage:
+        """A body that grows beyond its bound, or does not come, ends as if the client had gone."""
+        seen = 0
+        ends = time.monotonic() + self._limits.body_seconds
+        is_whole = False
+
+        async def bounded() -> Message:
+            nonlocal seen, is_whole
+            if is_whole:
+                return await receive()
+            with anyio.move_on_after(max(0.0, ends - time.monotonic())):
+                message = await receive()
+                seen += len(message.get("body", b""))
+                is_whole = not message.get("more_body", False)
+                if seen > self._limits.body:
+                    raise BodyRefused(413, "too_large", f"A request has at most {self._limits.body:,} bytes.")
+                return message
+            raise BodyRefused(408, "too_slow", f"A request is whole within {self._limits.body_seconds:.0f} s.")
+
+        return bounded
+
+    async def _socket(
+        self, scope: MutableMapping[str, Any], receive: ReceiveMessage, send: SendMessage, caller: Caller
+    ) -> None:
+        name = caller.signature
+        if self._sockets.get(name, 0) >= self._limits.sockets:
+            message = f"A token has at most {self._limits.sockets} sockets at once."
+            await _refuse(scope, receive, send, 429, "too_many_sockets", message, {})
+            return
+        self._sockets[name] = self._sockets.get(name, 0) + 1
+        try:
+            scope.setdefault("state", {})["caller"] = caller
+            await self._application(scope, receive, send)
+        finally:
+            self._sockets[name] -= 1
+            if not self._sockets[name]:
+                del self._sockets[name]
+
+
+class BodyRefused(Exception):
+    """A body that is too long, or comes too slowly."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+def _headers(scope: MutableMapping[str, Any]) -> dict[str, str]:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+def _token(scope: MutableMapping[str, Any], headers: dict[str, str]) -> str:
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    if kind.lower() == "bearer":
+        return token.strip()
+    if scope["type"] == "websocket":
+        for offered in scope.get("subprotocols", ()):
+            if offered.startswith(SUBPROTOCOL):
+                return offered.removeprefix(SUBPROTOCOL)
+    return ""
+
+
+async def _refuse(
+    scope: MutableMapping[str, Any],
+    receive: ReceiveMessage,
+    send: SendMessage,
+    status: int,
+    code: str,
+    message: str,
+    headers: dict[str, str],
+) -> None:
+    """Say no. Before it is accepted, a socket is answered like a request where the server can do that."""
+    if scope["type"] == "websocket":
+        await receive()  # the request to connect
+        if "websocket.http.response" not in scope.get("extensions", {}):
+            await send({"type": "websocket.close", "code": 1008, "reason": code})
+            return
+    await http_error(status, code, message, headers=headers)(scope, receive, send)

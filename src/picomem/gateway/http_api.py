@@ -1,0 +1,168 @@
+"""The server: every operation over HTTP, beside it JSON-RPC over a socket, and MCP. One Starlette application.
+
+POST /api/v1/OPERATION      one JSON object in, the result out; with `Accept: text/event-stream` the progress of a
+                            long operation and the events of a chat turn come first, and the result last
+GET  /api/v1/openapi.json   what there is
+GET  /ws                    JSON-RPC 2.0 (json_rpc.py)
+*    /mcp                   MCP, streamable HTTP (mcp.py)
+GET  /health, /ready        the process answers; the store answers
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from anyio import to_thread
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, WebSocketRoute
+
+from picomem.errors import PicomemError
+from picomem.gateway.calls import Calls
+from picomem.gateway.error_replies import error_value, http_error, operation_error
+from picomem.gateway.guard import BodyRefused, Guard, Limits
+from picomem.gateway.json_bodies import parsed
+from picomem.gateway.json_rpc import RpcServer
+from picomem.gateway.mcp_over_http import McpOverHttp
+from picomem.gateway.openapi import API, USER_HEADER, document
+from picomem.light_dataclass import asdict
+from picomem.operations.operation import Operation
+from picomem.records.caller import Caller
+from picomem.runtime import Runtime
+
+_MOST_EVENTS = 1_000  # that wait for a slow reader; of progress the next one says more anyway
+
+
+def application(
+    runtime: Runtime,
+    operations: Iterable[Operation],
+    *,
+    hosts: Iterable[str],
+    origins: Iterable[str],
+    limits: Limits | None = None,
+) -> Guard:
+    """The whole server on an open runtime, which it does not close; see `Guard` for `hosts` and `origins`."""
+    limits = limits or Limits()
+    given = tuple(operations)
+    calls = Calls(runtime, given)
+    rpc = RpcServer(calls)
+    mcp = McpOverHttp(runtime, given, limits.body)
+
+    async def call(request: Request) -> Response:
+        return await _answer(calls, request)
+
+    async def describe(_request: Request) -> Response:
+        return JSONResponse(await to_thread.run_sync(document, calls.operations.values()))
+
+    async def ready(_request: Request) -> Response:
+        await to_thread.run_sync(_look, runtime)
+        return JSONResponse({"status": "ready"})
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        async with mcp.running(), rpc.running():
+            yield
+
+    routes = [
+        Route("/health", lambda _: JSONResponse({"status": "ok"}), methods=["GET"]),
+        Route("/ready", ready, methods=["GET"]),
+        Route(f"{API}/openapi.json", describe, methods=["GET"]),
+        Route(f"{API}/{{operation}}", call, methods=["POST"]),
+        WebSocketRoute("/ws", rpc.serve),
+        Route("/mcp", mcp),
+    ]
+    inner = Starlette(
+        routes=routes,
+        lifespan=lifespan,
+        exception_handlers={
+            PicomemError: _on_error,
+            BodyRefused: _on_body_refused,
+            HTTPException: _on_http_error,
+            Exception: _on_fault,
+        },
+    )
+    return Guard(inner, calls.find_caller, hosts=hosts, origins=origins, limits=limits)
+
+
+async def _answer(calls: Calls, request: Request) -> Response:
+    caller: Caller = request.state.caller
+    name, user = request.path_params["operation"], request.headers.get(USER_HEADER, "")
+    calls.named(name)
+    kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        return http_error(415, "not_json", "The body is JSON: send “Content-Type: application/json”.")
+    arguments = parsed(await request.body())
+    if "text/event-stream" in request.headers.get("accept", ""):
+        return EventSourceResponse(_events(calls, caller, name, arguments, user), headers={"Cache-Control": "no-store"})
+    result = await calls.call(caller, name, arguments, user=user)
+    return JSONResponse(result, headers={"Cache-Control": "no-store"})
+
+
+async def _events(
+    calls: Calls, caller: Caller, name: str, arguments: Mapping[str, Any], user: str
+) -> AsyncIterator[ServerSentEvent]:
+    """The progress and the events of a call, and its result or its error as the last."""
+    writer, reader = anyio.create_memory_object_stream[ServerSentEvent](_MOST_EVENTS)
+
+    def progress(done: int, total: int, text: str) -> None:
+        if writer.statistics().current_buffer_used < _MOST_EVENTS // 2:
+            writer.send_nowait(_event("progress", {"done": done, "total": total, "text": text}))
+
+    types = {kind: type_name for type_name, kind in calls.named(name).operation.events.items()}
+
+    async def tell(event: Any) -> None:
+        await writer.send(_event("event", {"type": types[type(event)], **asdict(event)}))
+
+    async def work() -> None:
+        async with writer:
+            try:
+                result = await calls.call(caller, name, arguments, user=user, progress=progress, tell=tell)
+            except PicomemError as error:
+                await writer.send(_event("error", error_value(error)))
+            else:
+                await writer.send(_event("result", result))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(work)
+        async with reader:
+            async for event in reader:
+                yield event
+
+
+def _event(kind: str, value: Any) -> ServerSentEvent:
+    return ServerSentEvent(json.dumps(value, ensure_ascii=False), event=kind)
+
+
+def _look(runtime: Runtime) -> None:
+    """Raise StoreError where the store cannot be read."""
+    runtime.engine().settings  # noqa: B018
+    runtime.caller_of("pico_bG9jYWw.x")
+
+
+async def _on_error(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, PicomemError)
+    return operation_error(error)
+
+
+async def _on_body_refused(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, BodyRefused)
+    return http_error(error.status, error.code, str(error), headers={"Connection": "close"})
+
+
+async def _on_http_error(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    said = {404: "There is no such address; /api/v1/openapi.json lists what there is.", 405: "Use another method."}
+    codes = {404: "not_found", 405: "wrong_method"}
+    status = error.status_code
+    return http_error(status, codes.get(status, "error"), said.get(status, error.detail), headers=error.headers)
+
+
+async def _on_fault(_request: Request, _error: Exception) -> Response:
+    return http_error(500, "fault", "The server made a mistake, which its log tells; nothing is known to be lost.")

@@ -1,0 +1,43 @@
+"""JSON as it comes over a network: checked before anything is made of it. Pure."""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+from typing import Any
+
+from picomem.errors import InvalidInput
+
+_MOST_DEPTH = 40
+
+
+def parsed(body: bytes, *, of_any_kind: bool = False) -> Any:
+    """The object that a body holds, or `of_any_kind` whatever value; an empty body is an empty object.
+
+    Raises InvalidInput for what is no JSON, is nested too deeply or holds a number that no double holds.
+    """
+    if not body.strip() and not of_any_kind:
+        return {}
+    try:
+        value = json.loads(body, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput("That is no JSON text; send one JSON object.") from error
+    if not isinstance(value, dict) and not of_any_kind:
+        raise InvalidInput("The body is JSON, but no object; send the arguments as one object.")
+    if not _is_sound(value, _MOST_DEPTH):
+        raise InvalidInput("The JSON holds a number that is too large, or is nested too deeply.")
+    return value
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _is_sound(value: Any, depth: int) -> bool:
+    if depth == 0:
+        return False
+    if isinstance(value, dict):
+        return all(_is_sound(member, depth - 1) for member in value.values())
+    if isinstance(value, list):
+        return all(_is_sound(member, depth - 1) for member in value)
+    return not isinstance(value, float) or isfinite(value)

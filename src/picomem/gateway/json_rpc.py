@@ -1,0 +1,270 @@
+"""JSON-RPC 2.0 (jsonrpc.org/specification) over a web socket: every operation is a method.
+
+A request's `params` are the operation's arguments by name. While it runs, the client is told with notifications:
+
+    progress        {"id", "done", "total", "text"}     of a long operation
+    event           {"id", "type", …}                   of a chat turn
+    memory.changed  {"change"}                          memory of the socket's user changed, by whatever program
+
+`cancel` with {"id"} stops a request: a chat turn at once, a long operation where it reports; its answer is an error.
+The names of the first design (`memory.list`, …) are served as well. Requests of a socket run side by side, so answers
+may come in another order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from anyio import CancelScope, to_thread
+from anyio.abc import TaskGroup
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from picomem.engine.access import last_change
+from picomem.errors import InvalidInput, NotFound, PicomemError, StoreError
+from picomem.gateway.calls import Calls
+from picomem.gateway.error_replies import error_value
+from picomem.gateway.guard import SUBPROTOCOL
+from picomem.gateway.json_bodies import parsed
+from picomem.light_dataclass import asdict
+from picomem.records.caller import Caller
+
+PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, FAULT, FAILED = -32700, -32600, -32601, -32602, -32603, -32000
+DESIGN_NAMES = {
+    "memory.list": "memories",
+    "memory.search": "recall",
+    "memory.create": "remember",
+    "memory.update": "revise",
+    "memory.delete": "forget",
+}
+PROTOCOL = "picomem.v1"
+_LOOK_SECONDS = 1.0
+_MOST_AT_ONCE = 32  # requests of a socket
+_MOST_IN_BATCH = 50
+
+
+class RpcServer:
+    """Serves sockets; one for each server."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._sockets: dict[str, set[_Socket]] = {}  # by user
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Watch for changes of memory until the end of the block, and tell every socket that it ends."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._watch)
+            yield
+            tasks.cancel_scope.cancel()
+
+    async def serve(self, web_socket: WebSocket) -> None:
+        """Answer one socket until it closes."""
+        offered = [name for name in web_socket.scope.get("subprotocols", ()) if not name.startswith(SUBPROTOCOL)]
+        await web_socket.accept(PROTOCOL if PROTOCOL in offered else None)
+        caller: Caller = web_socket.state.caller
+        socket = _Socket(web_socket, caller, self._calls)
+        self._sockets.setdefault(caller.user, set()).add(socket)
+        try:
+            await socket.run()
+        finally:
+            left = self._sockets[caller.user]
+            left.discard(socket)
+            if not left:
+                del self._sockets[caller.user]
+
+    async def _watch(self) -> None:
+        seen: dict[str, str] = {}
+        while True:
+            await anyio.sleep(_LOOK_SECONDS)
+            users = list(self._sockets)
+            seen = {user: change for user, change in seen.items() if user in self._sockets}
+            for user in users:
+                try:
+                    engine = self._calls.runtime.engine(Caller(user))
+                    change = await to_thread.run_sync(last_change, engine)
+                except StoreError:
+                    continue  # the next look tries again; whoever calls is told
+                before = seen.setdefault(user, change)
+                if change != before:
+                    seen[user] = change
+                    for socket in list(self._sockets.get(user, ())):
+                        await socket.notify("memory.changed", {"change": change})
+
+
+class _Socket:
+    """One client's socket."""
+
+    def __init__(self, web_socket: WebSocket, caller: Caller, calls: Calls) -> None:
+        self._web_socket = web_socket
+        self._caller = caller
+        self._calls = calls
+        self._sending = anyio.Lock()
+        self._running: dict[str, CancelScope] = {}  # by the JSON text of the request's id
+        self._places = anyio.Semaphore(_MOST_AT_ONCE)
+
+    async def run(self) -> None:
+        try:
+            async with anyio.create_task_group() as tasks:
+                while True:
+                    message = await self._web_socket.receive()
+                    if message["type"] == "websocket.disconnect":
+                        tasks.cancel_scope.cancel()
+                        return
+                    text = message.get("text")
+                    if text is None:
+                        text = (message.get("bytes") or b"").decode("utf-8", "replace")
+                    await self._take(text, tasks)
+        except* WebSocketDisconnect:
+            pass  # it closed while an answer was on its way
+
+    async def notify(self, method: str, params: Mapping[str, Any]) -> None:
+        """Send a notification, unless the socket has closed."""
+        await self._send({"jsonrpc": "2.0", "method": method, "params": params})
+
+    async def _take(self, text: str, tasks: TaskGroup) -> None:
+        try:
+            message = parsed(text.encode("utf-8", "replace"), of_any_kind=True)
+        except InvalidInput as error:
+            await self._send(_failure(None, PARSE_ERROR, str(error)))
+            return
+        if isinstance(message, list):
+            if not 0 < len(message) <= _MOST_IN_BATCH:
+                said = f"A batch has between 1 and {_MOST_IN_BATCH} requests."
+                await self._send(_failure(None, INVALID_REQUEST, said))
+                return
+            await self._places.acquire()
+            tasks.start_soon(self._answer_batch, message)
+            return
+        # A cancellation must not wait for the place of what it cancels.
+        if not (isinstance(message, dict) and message.get("method") == "cancel"):
+            await self._places.acquire()
+            tasks.start_soon(self._answer_one, message)
+        elif (answer := await self._answer(message)) is not None:
+            await self._send(answer)
+
+    async def _answer_one(self, message: Any) -> None:
+        try:
+            answer = await self._answer(message)
+        finally:
+            self._places.release()
+        if answer is not None:
+            await self._send(answer)
+
+    async def _answer_batch(self, messages: list[Any]) -> None:
+        try:
+            answers = [answer for message in messages if (answer := await self._answer(message)) is not None]
+        finally:
+            self._places.release()
+        if answers:
+            await self._send(answers)
+
+    async def _answer(self, message: Any) -> dict[str, Any] | None:
+        """The answer to one request; None for a notification."""
+        request_id = message.get("id") if isinstance(message, dict) else None
+        if not isinstance(message, dict) or not _is_request(message):
+            known = request_id if isinstance(request_id, str | int) and not isinstance(request_id, bool) else None
+            return _failure(known, INVALID_REQUEST, "This is no JSON-RPC 2.0 request.")
+        has_answer = "id" in message
+        name = json.dumps(request_id)
+        if has_answer and name in self._running:
+            return _failure(request_id, INVALID_REQUEST, "A request with this id is running.")
+        answer = _failure(request_id, FAILED, "The request was cancelled.", {"code": "cancelled"})
+        with CancelScope() as scope:
+            if has_answer:
+                self._running[name] = scope
+            try:
+                answer = await self._called(message, request_id)
+            finally:
+                if has_answer:
+                    del self._running[name]
+        return answer if has_answer else None
+
+    async def _called(self, message: dict[str, Any], request_id: Any) -> dict[str, Any]:
+        method, params = message["method"], message.get("params", {})
+        if not isinstance(params, dict):
+            return _failure(request_id, INVALID_PARAMS, "The params are an object: arguments have names here.")
+        if method == "cancel":
+            running = self._running.get(json.dumps(params.get("id")))
+            if running is not None:
+                running.cancel()
+            return _success(request_id, {"cancelled": running is not None})
+        try:
+            return _success(request_id, await self._result(method, params, request_id))
+        except NotFound as error:
+            is_method = DESIGN_NAMES.get(method, method) not in self._calls.operations
+            return _failure(request_id, NO_METHOD if is_method else FAILED, str(error), error_value(error))
+        except InvalidInput as error:
+            return _failure(request_id, INVALID_PARAMS, str(error), error_value(error))
+        except PicomemError as error:
+            return _failure(request_id, FAILED, str(error), error_value(error))
+
+    async def _result(self, method: str, params: dict[str, Any], request_id: Any) -> dict[str, Any]:
+        name = DESIGN_NAMES.get(method, method)
+        arguments = {key: value for key, value in params.items() if key != "user"}
+        user = params.get("user") or ""
+        if not isinstance(user, str):
+            raise InvalidInput("user is another user's id, a text.")
+        operation = self._calls.named(name).operation
+        types = {kind: type_name for type_name, kind in operation.events.items()}
+        waiting: list[tuple[int, int, str]] = []
+        is_waiting = anyio.Event()
+
+        def progress(done: int, total: int, text: str) -> None:
+            waiting[:] = [(done, total, text)]  # what was not sent yet is old news
+            is_waiting.set()
+
+        async def tell_progress() -> None:
+            nonlocal is_waiting
+            while True:
+                await is_waiting.wait()
+                is_waiting = anyio.Event()
+                for done, total, text in waiting[:]:
+                    params = {"id": request_id, "done": done, "total": total, "text": text}
+                    await self.notify("progress", params)
+
+        async def tell(event: Any) -> None:
+            await self.notify("event", {"id": request_id, "type": types[type(event)], **asdict(event)})
+
+        failure: PicomemError | None = None
+        result: dict[str, Any] = {}
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(tell_progress)
+            try:
+                result = await self._calls.call(
+                    self._caller, name, arguments, user=user, progress=progress, tell=tell if types else None
+                )
+            except PicomemError as error:
+                failure = error  # what leaves a task group is wrapped in a group
+            tasks.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+        return result
+
+    async def _send(self, value: Any) -> None:
+        async with self._sending:
+            if self._web_socket.application_state is WebSocketState.CONNECTED:
+                await self._web_socket.send_text(json.dumps(value, ensure_ascii=False))
+
+
+def _is_request(message: dict[str, Any]) -> bool:
+    request_id = message.get("id")
+    is_named = request_id is None or (isinstance(request_id, str | int | float) and not isinstance(request_id, bool))
+    return (
+        message.get("jsonrpc") == "2.0"
+        and isinstance(message.get("method"), str)
+        and is_named
+        and isinstance(message.get("params", {}), dict | list)
+    )
+
+
+def _success(request_id: Any, result: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": request_id, "result": result}
+
+
+def _failure(request_id: Any, code: int, message: str, data: Any = None) -> dict[str, Any]:
+    error = {"code": code, "message": message, **({"data": data} if data else {})}
+    return {"jsonrpc": "2.0", "id": request_id, "error": error}

@@ -1,0 +1,52 @@
+"""MCP over streamable HTTP, for the users of a server: the stateless protocol of today, and sessions of older clients.
+
+One MCP server answers all; whose engine a request has is read from its token. A session belongs to the token that
+opened it, which the SDK checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, MutableMapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken as McpToken
+from mcp.server.context import ServerRequestContext
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+from picomem.engine.engine import Engine
+from picomem.gateway.mcp import build_server
+from picomem.operations.operation import Operation
+from picomem.records.caller import Caller
+from picomem.runtime import Runtime
+
+_MOST_SESSIONS = 10_000
+
+
+class McpOverHttp:
+    """An ASGI application; `running` has to be entered first."""
+
+    def __init__(self, runtime: Runtime, operations: Iterable[Operation], most_bytes: int) -> None:
+        self._runtime = runtime
+        offered = [operation for operation in operations if not operation.reads_local_files and not operation.operator]
+        server = build_server(self._engine_of, offered)
+        self._manager = StreamableHTTPSessionManager(
+            server, max_request_body_size=most_bytes, max_sessions=_MOST_SESSIONS
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serve until the end of the block."""
+        async with self._manager.run():
+            yield
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+        caller: Caller = scope["state"]["caller"]
+        token = McpToken(token="", client_id=caller.signature, scopes=sorted(caller.permissions), subject=caller.user)
+        scope["user"] = AuthenticatedUser(token)
+        await self._manager.asgi_app(scope, receive, send)
+
+    def _engine_of(self, context: ServerRequestContext[Any]) -> Engine:
+        assert context.request is not None
+        return self._runtime.engine(context.request.state.caller)

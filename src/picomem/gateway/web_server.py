@@ -1,0 +1,93 @@
+"""Running the server: a socket that is bound, uvicorn on it, until a signal says to stop.
+
+Whoever is asked to stop takes no new request, tells the sockets, and finishes what was begun, for so many seconds at
+most; what a thread writes then is whole or not there, as in any process that ends.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable, Iterable
+
+import uvicorn
+
+from picomem.app import operations
+from picomem.errors import InvalidInput
+from picomem.gateway.guard import Limits
+from picomem.gateway.http_api import application
+from picomem.runtime import Runtime
+
+_FAREWELL_SECONDS = 10
+_LONGEST_HEAD = 1 << 16  # bytes of a request's line and headers
+_IDLE_SECONDS = 30  # that a connection is kept for a next request
+_BACKLOG = 2_048
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is this machine's own, which no other machine reaches."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket that listens; port 0 takes a free one. Raises InvalidInput where the address cannot be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InvalidInput(
+            f"{host}:{port} cannot be listened on: {reason}. Choose another with --port or --host."
+        ) from error
+
+
+def address_of(listening: socket.socket) -> str:
+    """Where a socket listens, as a URL."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def names_of(listening: socket.socket, further: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The names by which clients may call the server, and the origins of its own pages."""
+    host, port = listening.getsockname()[:2]
+    own = ["127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host]
+    names = list(dict.fromkeys([*own, *further]))
+    origins = [f"http://{name}:{port}" for name in names] + [f"https://{name}" for name in further]
+    return names, origins
+
+
+def serve(runtime: Runtime, listening: socket.socket, hosts: Iterable[str], ready: Callable[[], None]) -> None:
+    """Serve on a bound socket until SIGTERM or SIGINT; `ready` is called when requests are taken.
+
+    To be called in the main thread.
+    """
+    limits = Limits()
+    names, origins = names_of(listening, hosts)
+    config = uvicorn.Config(
+        application(runtime, operations(), hosts=names, origins=origins, limits=limits),
+        ws="websockets-sansio",
+        ws_max_size=limits.frame,
+        h11_max_incomplete_event_size=_LONGEST_HEAD,
+        timeout_keep_alive=_IDLE_SECONDS,
+        timeout_graceful_shutdown=_FAREWELL_SECONDS,
+        server_header=False,
+        proxy_headers=False,
+        access_log=False,
+        log_config=None,
+        lifespan="on",
+    )
+    _Server(config, ready).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()

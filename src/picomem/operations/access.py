@@ -1,0 +1,210 @@
+"""Operations for who may ask over a network: tokens, and what is granted to users beyond their own data."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from picomem.clock import DAY, HOUR, Micros, iso
+from picomem.light_dataclass import dataclass
+from picomem.operations.operation import Operation, option
+from picomem.operations.presentations import access as access_presentations
+from picomem.operations.times import moment
+from picomem.operations.views import iso_or_none
+from picomem.records.caller import GLOBAL, PERMISSIONS
+
+if TYPE_CHECKING:
+    from picomem.engine.engine import Engine
+    from picomem.records.access_token import AccessToken
+
+_SPAN = re.compile(r"(\d{1,5})([hd])")
+_LONGEST_LABEL = 200  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class TokenMakeRequest:
+    scope: tuple[str, ...] = option(
+        "what the token permits; left out, reading and writing the user's own memory",
+        choices=tuple(sorted(PERMISSIONS)),
+        many=True,
+    )
+    expires: str | None = option("when it stops: a span such as 90d or 12h, or a date; left out, never", None)
+    label: str = option("what it is for, as lists show it", "")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenMakeResult:
+    """The new token: `token` is its text, which is not kept and cannot be shown again."""
+
+    token: str
+    id: str
+    user: str
+    scopes: list[str]
+    expires_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenListRequest:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class TokenView:
+    """A token without its text; `state` is "valid", "expired" or "revoked"."""
+
+    id: str
+    label: str
+    scopes: list[str]
+    state: str
+    created_at: str
+    expires_at: str | None
+    revoked_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenListResult:
+    """The user's tokens, the oldest first."""
+
+    user: str
+    tokens: list[TokenView]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRevokeRequest:
+    id: str = option("the token's id, or the first eight characters of it or more", positional=True)
+
+
+@dataclass(frozen=True, slots=True)
+class GrantRequest:
+    permission: tuple[str, ...] = option(
+        f"what to grant ({' or '.join(sorted(GLOBAL))}); left out, what is granted is shown",
+        positional=True,
+        many=True,
+    )
+    withdraw: bool = option("take it back", False)
+
+
+@dataclass(frozen=True, slots=True)
+class GrantResult:
+    """What the user may do beyond their own data."""
+
+    user: str
+    granted: list[str]
+
+
+def token_make(engine: Engine, request: TokenMakeRequest) -> TokenMakeResult:
+    """Make a token that opens a user's memory over the network. It is shown once.
+
+    `--user` says whose. Programs send it as `Authorization: Bearer TOKEN`.
+    """
+    from picomem.engine.access import make_token
+
+    expires_at = _end(request.expires, engine)
+    label = " ".join(request.label.split())[:_LONGEST_LABEL]
+    token, text = make_token(engine, frozenset(request.scope), label, expires_at)
+    return TokenMakeResult(text, token.id, token.user, sorted(token.permissions), iso_or_none(token.expires_at))
+
+
+def token_list(engine: Engine, _request: TokenListRequest) -> TokenListResult:
+    """List a user's tokens: what each is for, what it permits, and whether it is valid."""
+    from picomem.engine.access import tokens
+
+    now = engine.now()
+    return TokenListResult(engine.scope.user, [_view(token, now) for token in tokens(engine)])
+
+
+def token_revoke(engine: Engine, request: TokenRevokeRequest) -> TokenView:
+    """Let a token open nothing from now on, in processes that run already as well."""
+    from picomem.engine.access import revoke_token
+
+    return _view(revoke_token(engine, request.id), engine.now())
+
+
+def grant(engine: Engine, request: GrantRequest) -> GrantResult:
+    """Let a user read or write the memory of every user over the network; or take that back.
+
+    Tokens of the user need the permission as their scope as well.
+    """
+    from picomem.engine.access import grant as grant_to
+    from picomem.engine.access import granted
+
+    wanted = frozenset(request.permission)
+    holds = grant_to(engine, wanted, withdraw=request.withdraw) if wanted else granted(engine)
+    return GrantResult(engine.scope.user, sorted(holds))
+
+
+def _end(given: str | None, engine: Engine) -> Micros | None:
+    if span := _SPAN.fullmatch(given or ""):
+        return engine.now() + int(span[1]) * (HOUR if span[2] == "h" else DAY)
+    return moment(given, engine.now(), engine.zone, end=True)
+
+
+def _view(token: AccessToken, now: Micros) -> TokenView:
+    state = "revoked" if token.revoked_at is not None else "valid" if token.is_valid(now) else "expired"
+    return TokenView(
+        id=token.id,
+        label=token.label,
+        scopes=sorted(token.permissions),
+        state=state,
+        created_at=iso(token.created_at),
+        expires_at=iso_or_none(token.expires_at),
+        revoked_at=iso_or_none(token.revoked_at),
+    )
+
+
+OPERATIONS = (
+    Operation(
+        name="token-make",
+        group="serve",
+        request=TokenMakeRequest,
+        result=TokenMakeResult,
+        run=token_make,
+        present=access_presentations.token_made,
+        reply=lambda result: f"The token {result.id} was made.",
+        permission="memory:write:global",
+        example="picomem token make --user ann --expires 90d --label laptop",
+        creates=True,
+        operator=True,
+    ),
+    Operation(
+        name="token-list",
+        group="serve",
+        request=TokenListRequest,
+        result=TokenListResult,
+        run=token_list,
+        present=access_presentations.tokens_listed,
+        reply=lambda result: "\n".join(f"{token.id}: {token.state}" for token in result.tokens) or "no tokens",
+        permission="memory:read:global",
+        example="picomem token list --user ann",
+        read_only=True,
+        operator=True,
+    ),
+    Operation(
+        name="token-revoke",
+        group="serve",
+        request=TokenRevokeRequest,
+        result=TokenView,
+        run=token_revoke,
+        present=access_presentations.token_revoked,
+        reply=lambda result: f"The token {result.id} opens nothing any more.",
+        permission="memory:write:global",
+        example="picomem token revoke 01a202b8-3596 --user ann",
+        destructive=True,
+        idempotent=True,
+        operator=True,
+    ),
+    Operation(
+        name="grant",
+        group="serve",
+        request=GrantRequest,
+        result=GrantResult,
+        run=grant,
+        present=access_presentations.granted,
+        reply=lambda result: f"{result.user}: {', '.join(result.granted) or 'nothing beyond their own data'}",
+        permission="memory:write:global",
+        example="picomem grant memory:read:global --user ann",
+        creates=True,
+        idempotent=True,
+        operator=True,
+    ),
+)

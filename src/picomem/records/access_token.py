@@ -1,0 +1,67 @@
+"""What a caller shows over a network, and what it lets them do.
+
+The text of a token, which only its owner has:
+
+    token  = "pico_" user "." secret
+    user   = the user's id, UTF-8 in base64url without padding
+    secret = 24 random bytes in base64url
+
+So a lookup asks for the rows of one user. The store keeps BLAKE2b of the text, 32 bytes in hex; a digest without a key
+is enough for 192 random bits.
+"""
+
+from __future__ import annotations
+
+import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+
+from picomem.blake2b import blake2b
+from picomem.clock import Micros
+from picomem.light_dataclass import dataclass
+
+PREFIX = "pico_"
+_SECRET_BYTES = 24
+_LONGEST = 2_000  # characters; the longest id of a user takes 1,400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessToken:
+    """A token as it is kept: whose it is, what it permits, and until when. A revoked one has `revoked_at`."""
+
+    user: str
+    id: str
+    label: str
+    permissions: frozenset[str]
+    created_at: Micros
+    expires_at: Micros | None = None
+    revoked_at: Micros | None = None
+
+    def is_valid(self, now: Micros) -> bool:
+        """Whether it opens anything at that time."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+def new_token(user: str) -> str:
+    """The text of a new token of that user."""
+    return f"{PREFIX}{_base64(user.encode())}.{_base64(secrets.token_bytes(_SECRET_BYTES))}"
+
+
+def user_of(token: str) -> str | None:
+    """The user whom a token names, whether it is a true one or not; None for what is no token."""
+    user, dot, secret = token.removeprefix(PREFIX).partition(".")
+    if not token.startswith(PREFIX) or not dot or not secret or len(token) > _LONGEST:
+        return None
+    try:
+        decoded = urlsafe_b64decode(user + "=" * (-len(user) % 4)).decode()
+    except ValueError:
+        return None
+    return decoded if _base64(decoded.encode()) == user else None
+
+
+def digest_of(token: str) -> str:
+    """What the store keeps of a token."""
+    return blake2b(token.encode("utf-8", "replace"), digest_size=32).hexdigest()
+
+
+def _base64(data: bytes) -> str:
+    return urlsafe_b64encode(data).rstrip(b"=").decode()

@@ -1,0 +1,83 @@
+"""`picomem serve` as a process of its own, and what its clients need."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx2
+
+TIMEOUT = 60
+
+
+class Served(NamedTuple):
+    """A server that runs: where, on which store, and the process."""
+
+    url: str
+    db: Path
+    process: subprocess.Popen[str]
+
+    def client(self, token: str = "", **headers: str) -> httpx2.Client:
+        """A client that shows a token."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        shown = {"Authorization": f"Bearer {token}"} if token else {}
+        return httpx2.Client(base_url=self.url, headers={**shown, **named}, timeout=TIMEOUT, trust_env=False)
+
+    def post(self, token: str, operation: str, arguments: dict[str, Any] | None = None, **headers: str) -> Any:
+        """Call an operation; the response."""
+        with self.client(token, **headers) as client:
+            return client.post(f"/api/v1/{operation}", json=arguments or {})
+
+    def stop(self) -> int:
+        """Ask it to end; the exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        self.process.communicate(timeout=TIMEOUT)
+        return self.process.returncode
+
+
+def picomem(db: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line."""
+    command = [sys.executable, "-m", "picomem", "--db", str(db), *arguments]
+    return subprocess.run(command, env=_environment(db), capture_output=True, text=True, timeout=TIMEOUT, check=False)
+
+
+def token(db: Path, *arguments: str) -> str:
+    """Make a token; its text."""
+    return str(made_token(db, *arguments)["token"])
+
+
+def made_token(db: Path, *arguments: str) -> dict[str, Any]:
+    """Make a token; all that is said of it."""
+    done = picomem(db, "token", "make", "--json", *arguments)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@contextmanager
+def serving(db: Path, *arguments: str, **variables: str) -> Iterator[Served]:
+    """Run `picomem serve` on a free port until the end of the block."""
+    command = [sys.executable, "-m", "picomem", "--db", str(db), "serve", "--port", "0", "--json", *arguments]
+    process = subprocess.Popen(
+        command, env={**_environment(db), **variables}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    said = process.stdout.readline()
+    assert said, process.communicate()[1]
+    try:
+        yield Served(json.loads(said)["url"], db, process)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def _environment(db: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
+    return {**kept, "PICOMEM_DATA_DIR": str(db.parent / "data"), "PICOMEM_RECALL_EMBEDDER": "none"}

@@ -1,0 +1,353 @@
+"""The operations over HTTP, as clients of a real server see them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import anyio
+import httpx2
+import jsonschema
+import pytest
+
+from picomem.app import operations
+from picomem.clock import DAY
+from picomem.engine.access import caller_of, grant, make_token, revoke_token, tokens
+from picomem.engine.engine import Engine
+from picomem.gateway.guard import OPEN, Limits
+from picomem.gateway.http_api import application
+from picomem.runtime import Runtime
+
+from .serving import TIMEOUT, Served, made_token, picomem, serving, token
+
+pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
+
+SERVED = sorted(operation.name for operation in operations() if not (operation.operator or operation.reads_local_files))
+
+
+def _path(name: str) -> str:
+    return f"/api/v1/{name}"
+
+
+@pytest.mark.requirement("P13", "X10")
+def test_what_is_stored_over_http_is_recalled_over_http_and_by_another_process(served: Served, anns: str) -> None:
+    stored = served.post(anns, "remember", {"content": "The billing service runs on PostgreSQL 17", "key": "billing"})
+    assert (stored.status_code, stored.json()["decision"]) == (200, "add")
+    found = served.post(anns, "recall", {"query": "what does billing run on"}).json()
+    assert [hit["key"] for hit in found["hits"]] == ["billing"]
+    listed = json.loads(picomem(served.db, "memories", "--user", "ann", "--json").stdout)
+    assert "billing" in [memory["key"] for memory in listed["memories"]]
+    assert served.post(anns, "changes").json()["changes"][0]["change"]["verb"] == "remember"
+
+
+@pytest.mark.requirement("P8")
+def test_a_user_sees_nothing_of_another(served: Served, anns: str, bobs: str) -> None:
+    served.post(anns, "remember", {"content": "The quincemarmalade is in the cellar", "key": "marmalade"})
+    for operation in SERVED:
+        answer = served.post(bobs, operation, {"query": "what is in the cellar"} if operation == "recall" else {})
+        assert "quincemarmalade" not in answer.text, operation
+
+
+def test_the_document_describes_every_operation_and_nothing_of_the_machine(served: Served, anns: str) -> None:
+    with served.client(anns) as client:
+        document = client.get("/api/v1/openapi.json").json()
+    assert document["openapi"] == "3.1.0"
+    assert sorted(document["paths"]) == [_path(name) for name in SERVED]
+    for path, item in document["paths"].items():
+        schema = item["post"]["requestBody"]["content"]["application/json"]["schema"]
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert schema["additionalProperties"] is False, path
+    assert (
+        "export"
+        not in document["paths"][_path("index")]["post"]["requestBody"]["content"]["application/json"]["schema"][
+            "properties"
+        ]
+    )
+    for name in document["components"]["schemas"].values():
+        jsonschema.Draft202012Validator.check_schema(name)
+
+
+def test_a_result_is_what_the_document_says(served: Served, anns: str) -> None:
+    served.post(anns, "remember", {"content": "Releases are made on Wednesdays", "key": "releases"})
+    with served.client(anns) as client:
+        document = client.get("/api/v1/openapi.json").json()
+        for name, arguments in {
+            "recall": {"query": "when are releases made"},
+            "memories": {},
+            "why": {"id": "releases"},
+            "purge": {"everything": True, "dry_run": True},
+            "status": {},
+        }.items():
+            schema = document["paths"][_path(name)]["post"]["responses"]["200"]["content"]["application/json"]["schema"]
+            whole = {**schema, "components": document["components"]}
+            jsonschema.validate(client.post(_path(name), json=arguments).json(), whole)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status", "code"),
+    [
+        (b"{", "application/json", 400, "invalid_input"),
+        (b"[1]", "application/json", 400, "invalid_input"),
+        (b'{"query": NaN}', "application/json", 400, "invalid_input"),
+        (b'{"query": 1e999}', "application/json", 400, "invalid_input"),
+        (b"[" * 100_000, "application/json", 400, "invalid_input"),
+        (b'{"quest": "x"}', "application/json", 400, "invalid_input"),
+        (b'{"query": "\xff"}', "application/json", 400, "invalid_input"),
+        (b'{"query": "x", "limit": -1}', "application/json", 400, "invalid_input"),
+        (b"query=x", "application/x-www-form-urlencoded", 415, "not_json"),
+        (b'{"query": "' + b"x" * (1 << 20) + b'"}', "application/json", 413, "too_large"),
+    ],
+    ids=["broken", "list", "nan", "huge", "deep", "unknown", "bytes", "bounds", "form", "large"],
+)
+@pytest.mark.reliability("S6")
+def test_a_wrong_body_is_answered_with_a_code_and_one_sentence(
+    served: Served, anns: str, body: bytes, kind: str, status: int, code: str
+) -> None:
+    with served.client(anns) as client:
+        answer = client.post(_path("recall"), content=body, headers={"Content-Type": kind})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert "Traceback" not in answer.text
+    assert answer.json()["error"]["message"].endswith((".", "?"))
+
+
+def test_errors_of_operations_have_their_status(served: Served, anns: str) -> None:
+    assert served.post(anns, "forget", {"name": "no_such_memory"}).status_code == 404
+    assert served.post(anns, "remember", {"content": "a key", "key": "Not A Key"}).status_code == 400
+    assert served.post(anns, "no-such-operation").status_code == 404
+    with served.client(anns) as client:
+        assert client.get(_path("recall")).status_code == 405
+        assert client.get("/nowhere").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["ingest", "migrate", "import-sessions", "token-make", "token-list", "grant"])
+def test_what_reads_files_or_is_the_operators_is_not_served(served: Served, anns: str, name: str) -> None:
+    assert served.post(anns, name).status_code == 404
+
+
+@pytest.mark.requirement("P8")
+@pytest.mark.reliability("S2", "S6")
+def test_every_route_refuses_who_may_not(served: Served) -> None:
+    """Every address × {no token, a wrong one, a revoked one, an expired one, one that permits too little, another
+    user's id}."""
+    revoked = made_token(served.db, "--user", "carl")
+    assert picomem(served.db, "token", "revoke", revoked["id"][:13], "--user", "carl").returncode == 0
+    permitted = token(served.db, "--user", "carl")
+    nothing = token(served.db, "--user", "carl", "--scope", "memory:purge:user")
+    wrong = ["", "pico_", "pico_Y2FybA.", "x" * 5_000, permitted[:-1], permitted + "A", revoked["token"]]
+    wrong.append(permitted.replace("pico_Y2FybA", "pico_Ym9i"))  # Carl's secret, Bob's name
+    addresses = [("POST", _path(name)) for name in SERVED]
+    addresses += [("GET", "/api/v1/openapi.json"), ("POST", "/mcp"), ("GET", "/mcp"), ("GET", "/metrics"), ("GET", "/")]
+    for shown in wrong:
+        with served.client(shown) as client:
+            for method, path in addresses:
+                answer = client.request(method, path, json={})
+                assert answer.status_code == 401, (shown[:40], path)
+                assert answer.json()["error"]["code"] == "unauthorized"
+    for name in SERVED:
+        if name != "purge":
+            assert served.post(nothing, name).status_code == 403, name
+        if name != "purge":
+            for operation_user in ("bob", "' OR 1=1 --", "%"):
+                answer = served.post(permitted, name, {}, Picomem_User=operation_user)
+                assert answer.status_code == 403, (name, operation_user)
+                assert answer.json()["error"]["code"] == "forbidden"
+
+
+@pytest.mark.requirement("P8")
+def test_a_token_stops_when_it_is_revoked_or_expires(tmp_path: Path, open_engine) -> None:
+    now = [1_777_593_600_000_000]
+    engine = open_engine(tmp_path / "memory.db", user="dora", clock=lambda: now[0])
+    resources = engine._context.resources
+    first, text = make_token(engine, frozenset(), "laptop", now[0] + DAY)
+    caller = caller_of(resources, text)
+    assert caller is not None
+    assert caller.user == "dora"
+    now[0] += DAY
+    assert caller_of(resources, text) is None
+    _, forever = make_token(engine, frozenset(), "", None)
+    assert caller_of(resources, forever)
+    revoke_token(engine, tokens(engine)[1].id)
+    assert caller_of(resources, forever) is None
+    assert [token.is_valid(now[0]) for token in tokens(engine)] == [False, False]
+    grant(engine, frozenset({"memory:read:global"}))
+    _, wide = make_token(engine, frozenset({"memory:read:global"}), "", None)
+    assert caller_of(resources, wide).may("memory:read:global")
+    grant(engine, frozenset({"memory:read:global"}), withdraw=True)
+    assert not caller_of(resources, wide).may("memory:read:global")
+    assert first.label == "laptop"
+
+
+@pytest.mark.requirement("P8")
+def test_a_global_permission_reaches_another_user_once_it_is_granted(served: Served, bobs: str) -> None:
+    served.post(bobs, "remember", {"content": "Bob sails on Sundays", "key": "sailing"})
+    refused = picomem(served.db, "token", "make", "--user", "eve", "--scope", "memory:read:global")
+    assert refused.returncode == 2
+    assert "picomem grant memory:read:global --user eve" in refused.stderr
+    assert picomem(served.db, "grant", "memory:read:global", "--user", "eve").returncode == 0
+    eves = token(served.db, "--user", "eve", "--scope", "memory:read:global")
+    found = served.post(eves, "recall", {"query": "who sails"}, Picomem_User="bob").json()
+    assert [hit["key"] for hit in found["hits"]] == ["sailing"]
+    assert served.post(eves, "remember", {"content": "Bob rows"}, Picomem_User="bob").status_code == 403
+    assert served.post(eves, "purge", {"everything": True, "dry_run": True}, Picomem_User="bob").status_code == 403
+    assert picomem(served.db, "grant", "memory:read:global", "--withdraw", "--user", "eve").returncode == 0
+    assert served.post(eves, "recall", {"query": "who sails"}, Picomem_User="bob").status_code == 403
+
+
+@pytest.mark.requirement("X5")
+def test_a_purge_takes_the_code_of_its_dry_run(served: Served) -> None:
+    scopes = ("--scope", "memory:purge:user", "--scope", "memory:write:user", "--scope", "memory:read:user")
+    finns = token(served.db, "--user", "finn", *scopes)
+    for number in range(3):
+        served.post(finns, "remember", {"content": f"Boat {number} has a walnut mast", "key": f"boat_{number}"})
+    asked = served.post(finns, "purge", {"everything": True})
+    assert (asked.status_code, asked.json()["error"]["code"]) == (409, "conflict")
+    assert served.post(finns, "purge", {"everything": True, "yes": True}).status_code == 409
+    planned = served.post(finns, "purge", {"everything": True, "dry_run": True}).json()
+    assert planned["counts"]["memories"] == 3
+    code = planned["confirmation"]
+    for other in (
+        {"older_than": 1, "confirmation": code},  # another request
+        {"everything": True, "confirmation": code[:-1]},
+        {"everything": True, "confirmation": code.replace(code[:3], "999", 1)},  # lasts longer
+        {"everything": True, "confirmation": "9" * 5_000},
+    ):
+        assert served.post(finns, "purge", other).status_code in (400, 409), other
+    served.post(finns, "remember", {"content": "Boat 9 has an oak mast", "key": "boat_9"})
+    changed = served.post(finns, "purge", {"everything": True, "confirmation": code})
+    assert changed.status_code == 409  # there is more than the person saw
+    code = served.post(finns, "purge", {"everything": True, "dry_run": True}).json()["confirmation"]
+    done = served.post(finns, "purge", {"everything": True, "confirmation": code}).json()
+    assert (done["finished"], done["scan"]["found"], done["counts"]["memories"]) == (True, {}, 4)
+    assert served.post(finns, "memories").status_code == 401  # the tokens went as well
+
+
+def test_an_index_page_cannot_be_exported_from_afar(served: Served, anns: str, tmp_path: Path) -> None:
+    answer = served.post(anns, "index", {"export": str(tmp_path / "page.md")})
+    assert answer.status_code == 400
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_comes_before_the_result_of_a_long_operation(served: Served, anns: str) -> None:
+    with served.client(anns, Accept="text/event-stream") as client:
+        answer = client.post(_path("consolidate"), json={})
+    events = [line.removeprefix("event: ") for line in answer.text.splitlines() if line.startswith("event: ")]
+    assert events[-1:] == ["result"]
+
+
+@pytest.mark.reliability("S6")
+@pytest.mark.parametrize(
+    ("headers", "status", "code"),
+    [
+        ({"Host": "evil.example"}, 421, "wrong_host"),
+        ({"Host": "evil.example:8765"}, 421, "wrong_host"),
+        ({"Host": "127.0.0.1.evil.example"}, 421, "wrong_host"),
+        ({"Origin": "http://evil.example"}, 403, "foreign_origin"),
+        ({"Origin": "null"}, 403, "foreign_origin"),
+        ({"Origin": "http://127.0.0.1:1"}, 403, "foreign_origin"),
+        ({"Sec-Fetch-Site": "cross-site"}, 403, "foreign_origin"),
+        ({"Sec-Fetch-Site": "same-site"}, 403, "foreign_origin"),
+    ],
+)
+def test_a_page_of_another_site_is_refused_on_every_address(
+    served: Served, anns: str, headers: dict[str, str], status: int, code: str
+) -> None:
+    with served.client(anns) as client:
+        for path in ("/health", "/ready", _path("recall"), "/mcp", "/ws", "/api/v1/openapi.json"):
+            answer = client.post(path, json={"query": "x"}, headers=headers)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), path
+            assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_an_address_without_a_token_is_on_the_short_list(served: Served) -> None:
+    with served.client() as client:
+        assert {path: client.get(path).status_code for path in OPEN} == {"/health": 200, "/ready": 200}
+        for path in ("/", "/api/v1/recall", "/mcp", "/ws", "/docs", "/openapi.json", "/metrics"):
+            assert client.get(path).status_code == 401, path
+    assert {"/health", "/ready"} == OPEN
+
+
+@pytest.mark.reliability("S6")
+def test_a_token_that_asks_too_often_waits(engine: Engine) -> None:
+    """In the process itself: a bucket of five, so that the test asks six times and not two hundred."""
+    resources = engine._context.resources
+    runtime = Runtime(resources.connector, resources.settings, clock=resources.clock)
+    _, text = make_token(engine, frozenset(), "", None)
+    server = application(
+        runtime, operations(), hosts=["server"], origins=[], limits=Limits(rate=0.001, burst=5, body_seconds=5)
+    )
+
+    async def asked() -> list[int]:
+        transport = httpx2.ASGITransport(server)
+        headers = {"Authorization": f"Bearer {text}"}
+        async with httpx2.AsyncClient(transport=transport, base_url="http://server", headers=headers) as client:
+            answers = [await client.post("/api/v1/memories", json={}) for _ in range(6)]
+            assert int(answers[-1].headers["Retry-After"]) > 0
+            return [answer.status_code for answer in answers]
+
+    assert anyio.run(asked) == [200] * 5 + [429]
+
+
+@pytest.mark.reliability("S6")
+def test_a_body_that_never_comes_is_given_up(served: Served, anns: str) -> None:
+    """A body of unknown length is counted as it comes, so a client cannot send more by not saying how much."""
+    where = urlsplit(served.url)
+    with socket.create_connection((where.hostname, where.port), timeout=TIMEOUT) as client:
+        head = f"POST /api/v1/recall HTTP/1.1\r\nHost: {where.netloc}\r\nAuthorization: Bearer {anns}\r\n"
+        client.sendall(f"{head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+        piece = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
+        try:
+            for _ in range(17):
+                client.sendall(piece)
+        except OSError:
+            pass  # it closed already
+        assert b" 413 " in client.recv(4_096).splitlines()[0]
+
+
+@pytest.mark.requirement("X1", "X10")
+def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    guss = token(db, "--user", "gus")
+    stored = []
+    for round_number in range(3):
+        with serving(db) as running:
+            for number in range(3):
+                key = f"boat_{round_number}_{number}"
+                answer = running.post(guss, "remember", {"content": f"Mooring {key} belongs to the ferry", "key": key})
+                assert answer.status_code == 200
+                stored.append(key)
+            running.process.send_signal(signal.SIGKILL)
+            running.process.wait()
+    listed = json.loads(picomem(db, "memories", "--user", "gus", "--json", "-n", "100").stdout)
+    assert {memory["key"] for memory in listed["memories"]} >= set(stored)
+
+
+def test_a_server_that_is_asked_to_end_ends(tmp_path: Path) -> None:
+    with serving(tmp_path / "memory.db") as running:
+        assert running.stop() in (0, -signal.SIGTERM)
+
+
+def test_an_address_that_is_taken_or_open_to_all_is_refused_in_one_sentence(served: Served, tmp_path: Path) -> None:
+    port = str(urlsplit(served.url).port)
+    taken = picomem(tmp_path / "memory.db", "serve", "--port", port)
+    assert (taken.returncode, "cannot be listened on" in taken.stderr) == (2, True)
+    for host in ("0.0.0.0", "::"):
+        everywhere = picomem(tmp_path / "memory.db", "serve", "--host", host, "--port", "0")
+        assert (everywhere.returncode, "no token has been made yet" in everywhere.stderr) == (2, True)
+    wrong = picomem(tmp_path / "memory.db", "serve", "--port", "70000")
+    assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
+
+
+def test_without_its_extra_it_says_how_to_get_it(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.modules['websockets'] = None\n"
+        f"from picomem.cli.main import main; sys.exit(main(['--db', {str(tmp_path / 'm.db')!r}, 'serve', '--port', '0']))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    assert done.returncode == 2
+    assert "install picomem[server]" in done.stderr
+    assert done.stderr.count("\n") == 1

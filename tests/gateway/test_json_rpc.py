@@ -1,0 +1,222 @@
+"""JSON-RPC over a web socket, by a real client of a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.typing import Subprotocol
+
+from .serving import TIMEOUT, Served, picomem, serving, token
+
+pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
+
+
+def _address(served: Served) -> str:
+    return f"{served.url.replace('http', 'ws', 1)}/ws"
+
+
+def talk(served: Served, shown: str, conversation: Callable[[ClientConnection], Awaitable[Any]]) -> Any:
+    async def held() -> Any:
+        async with (
+            asyncio.timeout(TIMEOUT),
+            connect(_address(served), additional_headers={"Authorization": f"Bearer {shown}"}, proxy=None) as client,
+        ):
+            return await conversation(client)
+
+    return asyncio.run(held())
+
+
+async def _asked(client: ClientConnection, message: Any) -> Any:
+    """Send a message; the next answer, notifications passed over."""
+    await client.send(message if isinstance(message, str | bytes) else json.dumps(message))
+    while True:
+        answer = json.loads(await client.recv())
+        if isinstance(answer, list) or "method" not in answer:
+            return answer
+
+
+def _request(method: str, request_id: Any = 1, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+
+
+@pytest.mark.requirement("O14")
+def test_the_methods_of_the_design_list_search_create_update_and_archive(served: Served) -> None:
+    ines = token(served.db, "--user", "ines")
+
+    async def conversation(client: ClientConnection) -> None:
+        made = await _asked(client, _request("memory.create", content="The ferry leaves at seven", key="ferry"))
+        assert made["result"]["decision"] == "add"
+        await _asked(client, _request("memory.create", content="Tea is in the blue tin", key="tea", kind="preference"))
+        found = await _asked(client, _request("memory.search", query="when does the ferry leave"))
+        assert [hit["key"] for hit in found["result"]["hits"]] == ["ferry"]
+        listed = await _asked(client, _request("memory.list", kind="preference"))
+        assert [memory["key"] for memory in listed["result"]["memories"]] == ["tea"]
+        updated = await _asked(client, _request("memory.update", name="ferry", content="The ferry leaves at eight"))
+        assert updated["result"]["memory"]["content"] == "The ferry leaves at eight"
+        assert (await _asked(client, _request("memory.delete", name="tea")))["result"]
+        left = await _asked(client, _request("memory.list"))
+        assert [memory["key"] for memory in left["result"]["memories"]] == ["ferry"]
+
+    talk(served, ines, conversation)
+    history = json.loads(picomem(served.db, "history", "tea", "--user", "ines", "--json").stdout)
+    assert history["versions"], "what was deleted is archived"
+
+
+def test_every_operation_is_a_method_by_its_name(served: Served, anns: str) -> None:
+    async def conversation(client: ClientConnection) -> None:
+        for method in ("recall", "memories", "status", "changes", "review", "timeline", "sessions"):
+            arguments = {"query": "anything"} if method == "recall" else {}
+            assert "result" in await _asked(client, _request(method, **arguments)), method
+
+    talk(served, anns, conversation)
+
+
+@pytest.mark.reliability("S8")
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ("{", -32700),
+        ("", -32700),
+        (b"\xff\xfe", -32700),
+        ('{"jsonrpc": "2.0", "id": 1, "method": "recall", "params": {"query": NaN}}', -32700),
+        ("[]", -32600),
+        ("null", -32600),
+        ("1", -32600),
+        ({"id": 1, "method": "recall"}, -32600),
+        ({"jsonrpc": "2.0", "id": 1}, -32600),
+        ({"jsonrpc": "2.0", "id": {}, "method": "recall"}, -32600),
+        ({"jsonrpc": "2.0", "id": True, "method": "recall"}, -32600),
+        ({"jsonrpc": "2.0", "id": 1, "method": "recall", "params": "x"}, -32600),
+        (_request("no-such-method"), -32601),
+        (_request("token-make"), -32601),
+        (_request("ingest"), -32601),
+        ({"jsonrpc": "2.0", "id": 1, "method": "recall", "params": ["x"]}, -32602),
+        (_request("recall"), -32602),
+        (_request("recall", query=1, limit="many"), -32602),
+        (_request("recall", query="x", user=3), -32602),
+        (_request("forget", name="nobody_has_this"), -32000),
+    ],
+)
+def test_what_is_wrong_has_the_standards_code_and_the_socket_goes_on(
+    served: Served, anns: str, message: Any, code: int
+) -> None:
+    async def conversation(client: ClientConnection) -> None:
+        answer = await _asked(client, message)
+        assert (answer["jsonrpc"], answer["error"]["code"]) == ("2.0", code)
+        assert "Traceback" not in answer["error"]["message"]
+        assert "result" in await _asked(client, _request("memories", "next"))
+
+    talk(served, anns, conversation)
+
+
+def test_a_batch_is_answered_as_one_and_a_notification_not_at_all(served: Served, anns: str) -> None:
+    async def conversation(client: ClientConnection) -> None:
+        silent = {"jsonrpc": "2.0", "method": "memories"}
+        batch = [_request("memories", 1), silent, 1, _request("nothing", "b")]
+        answers = await _asked(client, batch)
+        assert [(answer["id"], "result" in answer) for answer in answers] == [(1, True), (None, False), ("b", False)]
+        await client.send(json.dumps(silent))
+        assert (await _asked(client, _request("memories", "after")))["id"] == "after"
+
+    talk(served, anns, conversation)
+
+
+def test_a_socket_hears_of_what_another_process_changes(served: Served) -> None:
+    jons = token(served.db, "--user", "jon")
+
+    async def conversation(client: ClientConnection) -> None:
+        await _asked(client, _request("memories"))
+        for number in range(20):  # until the server has looked for the first time, nothing has changed for it
+            content = f"Jon keeps the number {number} in the drawer"
+            await asyncio.to_thread(
+                picomem, served.db, "remember", content, "--user", "jon", "--key", f"drawer_{number}"
+            )
+            try:
+                said = json.loads(await asyncio.wait_for(client.recv(), 3))
+            except TimeoutError:
+                continue
+            assert (said["method"], bool(said["params"]["change"])) == ("memory.changed", True)
+            return
+        raise AssertionError("nothing was heard")
+
+    talk(served, jons, conversation)
+
+
+@pytest.mark.requirement("P8")
+@pytest.mark.reliability("S6")
+def test_a_socket_needs_a_token_and_a_page_of_ours(served: Served, anns: str) -> None:
+    async def status(**settings: Any) -> int:
+        try:
+            async with connect(_address(served), proxy=None, **settings) as client:
+                await _asked(client, _request("memories"))
+                return 101
+        except InvalidStatus as refused:
+            return refused.response.status_code
+
+    async def all_of_them() -> list[int]:
+        bearer = {"Authorization": f"Bearer {anns}"}
+        return [
+            await status(),
+            await status(additional_headers={"Authorization": "Bearer pico_YW5u.wrong"}),
+            await status(additional_headers=bearer, origin="http://evil.example"),
+            await status(additional_headers={**bearer, "Sec-Fetch-Site": "cross-site"}),
+            await status(subprotocols=[Subprotocol("picomem.v1"), Subprotocol("bearer.wrong")]),
+            await status(subprotocols=[Subprotocol("picomem.v1"), Subprotocol(f"bearer.{anns}")]),
+            await status(additional_headers=bearer, origin=served.url),
+        ]
+
+    assert asyncio.run(all_of_them()) == [401, 401, 403, 403, 401, 101, 101]
+
+
+@pytest.mark.reliability("S6")
+def test_a_frame_that_is_too_large_closes_the_socket_and_nothing_else(served: Served, anns: str) -> None:
+    async def conversation(client: ClientConnection) -> int | None:
+        await client.send("x" * (1 << 19))
+        with pytest.raises(ConnectionClosed) as closed:
+            await client.recv()
+        return closed.value.rcvd.code if closed.value.rcvd else None
+
+    assert talk(served, anns, conversation) == 1009
+    assert served.post(anns, "memories").status_code == 200
+
+
+@pytest.mark.reliability("S6")
+def test_a_token_has_so_many_sockets_and_no_more(served: Served) -> None:
+    kits = token(served.db, "--user", "kit")
+
+    async def opened() -> int:
+        sockets = []
+        try:
+            for _ in range(70):
+                sockets.append(
+                    await connect(
+                        _address(served), additional_headers={"Authorization": f"Bearer {kits}"}, proxy=None
+                    ).__aenter__()
+                )
+        except InvalidStatus as refused:
+            assert refused.response.status_code == 429
+        count = len(sockets)
+        await asyncio.gather(*(client.close() for client in sockets))
+        return count
+
+    assert asyncio.run(opened()) == 64
+
+
+def test_sockets_are_told_when_the_server_ends(tmp_path) -> None:
+    lous = token(tmp_path / "memory.db", "--user", "lou")
+    with serving(tmp_path / "memory.db") as running:
+
+        async def conversation(client: ClientConnection) -> int | None:
+            await _asked(client, _request("memories"))
+            await asyncio.to_thread(running.stop)
+            with pytest.raises(ConnectionClosed) as closed:
+                await client.recv()
+            return closed.value.rcvd.code if closed.value.rcvd else None
+
+        assert talk(running, lous, conversation) == 1012

@@ -1,0 +1,81 @@
+"""MCP over HTTP, by the SDK's own client in both protocol eras against a real server."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from .serving import TIMEOUT, Served, token
+
+pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
+
+ERAS = ["legacy", "auto"]
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
+HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+
+
+def talk(served: Served, shown: str, mode: str, conversation: Callable[[Client], Awaitable[Any]]) -> Any:
+    async def held() -> Any:
+        headers = {"Authorization": f"Bearer {shown}"}
+        with anyio.fail_after(TIMEOUT):
+            async with httpx2.AsyncClient(headers=headers, timeout=TIMEOUT, trust_env=False) as http:
+                transport = streamable_http_client(f"{served.url}/mcp", http_client=http)
+                async with Client(transport, mode=mode) as client:
+                    return await conversation(client)
+
+    return anyio.run(held)
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_users_of_one_server_have_memories_of_their_own(served: Served, mode: str) -> None:
+    mias, neds = (token(served.db, "--user", f"{name}_{mode}") for name in ("mia", "ned"))
+
+    async def store(client: Client) -> None:
+        offered = {tool.name for tool in (await client.list_tools()).tools}
+        assert {"memory_store", "memory_recall"} <= offered
+        stored = await client.call_tool(
+            "memory_store", {"content": "The deploy key lives in the vault", "key": "deploy"}
+        )
+        assert not stored.is_error
+
+    async def recall(client: Client) -> str:
+        answer = await client.call_tool("memory_recall", {"query": "where does the deploy key live"})
+        return str(answer.structured_content)
+
+    talk(served, mias, mode, store)
+    assert "vault" in talk(served, mias, mode, recall)
+    assert "vault" not in talk(served, neds, mode, recall)
+
+
+def test_a_session_belongs_to_the_token_that_opened_it(served: Served, anns: str, bobs: str) -> None:
+    with served.client(anns) as client:
+        opened = client.post("/mcp", json=INITIALIZE, headers=HEADERS)
+        session = {"Mcp-Session-Id": opened.headers["mcp-session-id"], "Mcp-Protocol-Version": "2025-11-25"}
+    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    with served.client(bobs) as client:
+        assert client.post("/mcp", json=listing, headers={**HEADERS, **session}).status_code == 404
+    with served.client(anns) as client:
+        assert client.post("/mcp", json=listing, headers={**HEADERS, **session}).status_code == 200
+
+
+def test_a_reader_may_not_store(served: Served) -> None:
+    readers = token(served.db, "--user", "ola", "--scope", "memory:read:user")
+
+    async def conversation(client: Client) -> None:
+        stored = await client.call_tool("memory_store", {"content": "The deploy key lives in the vault"})
+        assert stored.is_error
+        assert "memory:write:user" in str(stored.content)
+        assert not (await client.call_tool("memory_recall", {"query": "deploy"})).is_error
+
+    talk(served, readers, "auto", conversation)
