@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.arguments import make_parser
-from picomem.cli.main import command_of, parser_for
+from picomem.cli.main import command_of, in_one_word, parser_for
 from picomem.operations.reference_page import render
 from picomem.operations.table import operations
 
@@ -72,7 +72,7 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("line", _command_lines(_PICOMEM))
 def test_a_command_line_of_the_documents_is_one_that_the_program_takes(line: str) -> None:
-    words = _words_of(line)
+    words = in_one_word(_words_of(line))
     assert parser_for(command_of(words)).parse_args(words)
 
 
@@ -91,4 +91,5 @@ def test_every_setting_is_explained() -> None:
 def test_every_operation_says_what_it_does_and_shows_an_example() -> None:
     for operation in operations():
         assert operation.doc.endswith("."), operation.name
-        assert operation.example.startswith(f"picomem {operation.name}")
+        words = operation.example.split()
+        assert in_one_word(words[1:])[0] == operation.name

@@ -145,10 +145,10 @@ def _run(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         print(f"picomem {__version__}")
         return 0
-    arguments = _in_one_word(arguments)
+    arguments = in_one_word(arguments)
     name = command_of(arguments)
     if name == "help":
-        arguments = _in_one_word(_asked_of_help(arguments))
+        arguments = in_one_word(_asked_of_help(arguments))
         name = command_of(arguments)
     elif name and name not in NAMES and name not in _OTHERS:
         raise _unknown_command(name)
@@ -188,7 +188,7 @@ def _run(arguments: list[str]) -> int:
     return run_operation(found, request_of(found.request, chosen), chosen)
 
 
-def _in_one_word(arguments: list[str]) -> list[str]:
+def in_one_word(arguments: list[str]) -> list[str]:
     """`token make` as `token-make`: a command of two words is called by both."""
     first = command_of(arguments)
     if not first or first in NAMES or first in _OTHERS:
@@ -205,7 +205,7 @@ def _in_one_word(arguments: list[str]) -> list[str]:
 def _asked_of_help(arguments: list[str]) -> list[str]:
     """`help [COMMAND]` as the arguments that ask for the same help."""
     place = arguments.index("help")
-    topic = command_of(_in_one_word(arguments[place + 1 :]))
+    topic = command_of(in_one_word(arguments[place + 1 :]))
     if topic and topic not in NAMES and topic not in _OTHERS:
         raise _unknown_command(topic)
     return [topic, "--help"] if topic else ["--help"]

@@ -1,0 +1,40 @@
+"""The examples of the page on the server, run against a server."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from tests.gateway.serving import serving, token
+
+from picomem.gateway.guard import OPEN
+
+PAGE = (Path(__file__).parents[2] / "docs" / "gateway.md").read_text("utf-8")
+
+
+@pytest.mark.sqlite_file("serves a file, which other processes use as well")
+def test_each_request_of_the_page_is_answered(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    scopes = ("memory:read:user", "memory:write:user", "memory:purge:user")
+    anns = token(db, "--user", "ann", *(part for scope in scopes for part in ("--scope", scope)))
+    answers = []
+    with serving(db) as running:
+        for line in re.findall(r"^    curl (.*)$", PAGE, re.MULTILINE):
+            words = shlex.split(line)
+            address = next(word for word in words if word.startswith("http"))
+            body = json.loads(words[words.index("-d") + 1])
+            answer = running.post(anns, address.rpartition("/")[2], body)
+            assert answer.status_code == 200, line
+            answers.append(answer.json())
+    stored, recalled, planned = answers
+    assert stored["memory"]["key"] == "billing_db"
+    assert [hit["key"] for hit in recalled["hits"]] == ["billing_db"]
+    assert planned["confirmation"]
+
+
+def test_the_page_names_the_addresses_without_a_token() -> None:
+    for address in OPEN:
+        assert f"GET {address}" in PAGE
