@@ -63,7 +63,7 @@ class RunText(NamedTuple):
 def waiting(tx: Transaction, scope: Scope) -> list[Session]:
     """The sessions of a scope with messages that no consolidation has read, the one that waits longest first."""
     rows = sql(tx).all("sessions_to_consolidate", user=scope.user, agent=scope.agent, project=scope.project)
-    return [found for row in rows if (found := session_rows.from_row(scope, row)) is not None]
+    return [session for row in rows if (session := session_rows.from_row(scope, row)) is not None]
 
 
 def move_pointer(tx: Transaction, session: Session, seq: int, at: Micros) -> bool:

@@ -37,8 +37,8 @@ def put_transcript(tx: Transaction, scope: Scope, transcript: Transcript) -> Non
 
 def transcripts_at(tx: Transaction, scope: Scope, path: str) -> list[Transcript]:
     """The transcripts that a file holds, in order of their ids."""
-    found = [_transcript(row) for row in sql(tx).all("transcripts_at_path", user=scope.user, path=path)]
-    return sorted(found, key=_id_of)
+    at_path = [_transcript(row) for row in sql(tx).all("transcripts_at_path", user=scope.user, path=path)]
+    return sorted(at_path, key=_id_of)
 
 
 def transcript_at(tx: Transaction, scope: Scope, path: str, session: str) -> Transcript | None:
@@ -140,8 +140,8 @@ def insert_all(tx: Transaction, scope: Scope, fresh: Sequence[Episode]) -> list[
     """Store episodes and their full-text entries, in order."""
     if not fresh:
         return []
-    added = [replace(each, doc=doc) for doc, each in enumerate(fresh, sql(tx).next_docs(scope, len(fresh)))]
-    rows = ({"user": scope.user, "doc": each.doc, **_values(each)} for each in added)
+    added = [replace(new, doc=doc) for doc, new in enumerate(fresh, sql(tx).next_docs(scope, len(fresh)))]
+    rows = ({"user": scope.user, "doc": new.doc, **_values(new)} for new in added)
     sql(tx).run_many("insert_episode", rows)
     search.of(tx).add(scope, "episode", map(document, added))
     row_counts.add_episodes(tx, scope, len(added))

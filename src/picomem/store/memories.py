@@ -458,12 +458,12 @@ def _whole(rows: list[Row], scope: Scope, damaged: list[str]) -> list[Memory]:
 def _within(tx: Transaction, scope: Scope, rows: list[Row], damaged: list[str] | None) -> list[Memory]:
     """Those of the rows that match their hash and are within the scope."""
     left_out: list[str] = []
-    found = _whole(rows, scope, left_out)
+    whole = _whole(rows, scope, left_out)
     if damaged is not None:
         damaged += left_out or [
             f"memory {number} of those that are not there" for number in range(count_missing(tx, scope))
         ]
-    return [memory for memory in found if visible(memory.scope, scope)]
+    return [memory for memory in whole if visible(memory.scope, scope)]
 
 
 def _count(tx: Transaction, scope: Scope, versions: int, believed: bool) -> None:

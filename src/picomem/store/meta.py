@@ -83,7 +83,7 @@ def is_key(text: str) -> bool:
 
 
 def _required(tx: Transaction, name: str) -> str:
-    found = value(tx, name)
-    if found is None:
+    stored = value(tx, name)
+    if stored is None:
         raise Corrupt(f"The entry “{name}” of the store is gone; run `picomem doctor --repair`.")
-    return found
+    return stored

@@ -78,14 +78,14 @@ def session(tx: Transaction, scope: Scope, session_id: str) -> Session | None:
     row = sql(tx).one("session", user=scope.user, id=session_id)
     if row is None:
         return None
-    found = from_row(scope, row)
-    if found is None:
+    loaded = from_row(scope, row)
+    if loaded is None:
         raise Corrupt(
             f"The record of session {session_id} does not match its own hash: the file was damaged or edited by hand. "
             "Run `picomem doctor`.",
             id=session_id,
         )
-    return found
+    return loaded
 
 
 def of_channel(tx: Transaction, scope: Scope, channel: str, channel_id: str) -> Session | None:
@@ -126,9 +126,9 @@ def page(
     )
     shown = [(row, from_row(scope, row)) for row in rows[:limit]]
     return Page(
-        sessions=tuple((found, count_messages(tx, scope, found.id)) for _, found in shown if found is not None),
+        sessions=tuple((loaded, count_messages(tx, scope, loaded.id)) for _, loaded in shown if loaded is not None),
         cursor=f"{rows[limit - 1][10]}:{rows[limit - 1][0]}" if len(rows) > limit else "",
-        damaged=tuple(str(row[0]) for row, found in shown if found is None),
+        damaged=tuple(str(row[0]) for row, loaded in shown if loaded is None),
     )
 
 
@@ -323,10 +323,10 @@ def put_summary(tx: Transaction, scope: Scope, summary: Summary) -> None:
 def _loaded(tx: Transaction, scope: Scope, session_id: str, rows: Sequence[Row]) -> Loaded:
     if not rows:
         return Loaded()
-    found = [(row[1], _message(row)) for row in rows]
+    messages = [(row[1], _message(row)) for row in rows]
     return Loaded(
-        messages=tuple(message for _, message in found if message is not None),
-        damaged=tuple(seq for seq, message in found if message is None),
+        messages=tuple(message for _, message in messages if message is not None),
+        damaged=tuple(seq for seq, message in messages if message is None),
         before=count_messages(tx, scope, session_id, rows[0][1]),
     )
 

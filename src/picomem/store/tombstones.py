@@ -89,8 +89,8 @@ class Tombstones:
 
     def bars(self, host: str, session: str, path: str, size: int) -> bool:
         """Whether a transcript that is so large now may not be read."""
-        found = self._found([self._transcript(host, session, path)])
-        return any(buried is None or size <= buried for buried in found.values())
+        tombstones = self._found([self._transcript(host, session, path)])
+        return any(buried is None or size <= buried for buried in tombstones.values())
 
     def touches(self, host: str, session: str, path: str) -> bool:
         """Whether something of that transcript was purged."""
