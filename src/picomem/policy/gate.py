@@ -185,8 +185,8 @@ _NEGATION = r"(?i)\b(not|no|never|without|cannot)\b|n't\b|[不没別别勿]"
 
 def _is_retold(content: str, recalled: Collection[str]) -> bool:
     """Each sentence says no more than one that was recalled: its terms, in their order, and as often negated."""
-    said = [each for each in _told(content) if each[0]]
-    known = [each for text in recalled for each in _told(text)]
+    said = [sentence for sentence in _told(content) if sentence[0]]
+    known = [sentence for text in recalled for sentence in _told(text)]
     return bool(said) and all(
         any(negations == others and _in_order(wanted, of) for of, others in known) for wanted, negations in said
     )

@@ -112,12 +112,12 @@ class Redactor:
         """Non-overlapping (start, end, rule), in order; and by its start each secret that does not read as written."""
         reading = VisibleText(text)
         shown = reading.text
-        found: list[tuple[int, int, str]] = []
+        findings: list[tuple[int, int, str]] = []
         readings: dict[int, str] = {}
         cuts: list[Span] = []
         for start, end, spelled in spelled_in_tags(text):
             if hits := self._secrets(spelled, []):
-                found.append((start, end, hits[0][2]))
+                findings.append((start, end, hits[0][2]))
                 readings[start] = spelled
                 place = reading.place(start)
                 cuts.append((place, place))
@@ -127,20 +127,20 @@ class Redactor:
                 cuts.append((low, high))
         secrets = self._secrets(shown, sorted(cuts))
         if shown is text:
-            found += secrets
+            findings += secrets
         else:
             for low, high, rule in secrets:
                 start, end = reading.span(low, high)
-                found.append((start, end, rule))
+                findings.append((start, end, rule))
                 readings[start] = shown[low:high]
-        found.sort()
-        return found, readings
+        findings.sort()
+        return findings, readings
 
     def _secrets(self, text: str, cuts: list[Span]) -> list[tuple[int, int, str]]:
         """(start, end, rule) of the secrets in a text that is cut at some spans already, in no order."""
         waiting = _between(cuts, 0, len(text))
         quiet: list[Span] = []
-        found: list[tuple[int, int, str]] = []
+        findings: list[tuple[int, int, str]] = []
         known: dict[str, str] = {}
         most = max(1, min(_ECHO_MAX, _ECHO_WORK // (len(text) + 1)))
         scan = functools.cache(self._scanner.scan)
@@ -154,7 +154,7 @@ class Redactor:
                     quiet.append((low, high))
                     continue
                 placed = _merged(hits, low)
-                found += placed
+                findings += placed
                 for start, end, rule in placed:
                     if len(known) + len(fresh) >= most:
                         break
@@ -162,8 +162,8 @@ class Redactor:
                         fresh.setdefault(secret, rule)
                 waiting += _between([(start, end) for start, end, _ in placed], low, high)
             known |= fresh
-            quiet, waiting = _echo(text, quiet, fresh, found)
-        return found
+            quiet, waiting = _echo(text, quiet, fresh, findings)
+        return findings
 
 
 def check_ids(scope: Scope, actor: str = "") -> Scope:
@@ -180,10 +180,10 @@ def check_ids(scope: Scope, actor: str = "") -> Scope:
 
 
 def _echo(
-    text: str, quiet: list[Span], secrets: dict[str, str], found: list[tuple[int, int, str]]
+    text: str, quiet: list[Span], secrets: dict[str, str], findings: list[tuple[int, int, str]]
 ) -> tuple[list[Span], list[Span]]:
     """Marks the other places of known secrets; the segments still quiet, and those that were cut anew."""
-    taken = {start for start, _, _ in found}
+    taken = {start for start, _, _ in findings}
     places = sorted(
         (start, start + len(secret)) for secret in secrets for start in _places(text, secret) if start not in taken
     )
@@ -202,7 +202,7 @@ def _echo(
         if not spans:
             still.append((low, high))
             continue
-        found += [(start, end, secrets[text[start:end]]) for start, end in spans]
+        findings += [(start, end, secrets[text[start:end]]) for start, end in spans]
         cut += _between(spans, low, high)
     return still, cut
 

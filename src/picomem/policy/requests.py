@@ -63,10 +63,10 @@ class Candidate:
 
 def find_requests(text: str) -> list[Candidate]:
     """The requests in one message of the user's, in order and without overlap; at most one a sentence."""
-    found: list[Candidate] = []
+    requests: list[Candidate] = []
     cues = _possible(text)
     if not cues:
-        return found
+        return requests
     said = _without_fences(without_pasted(text))
     for start, end in _ends(text):
         part = _Part(text[start:end], _shadow(said[start:end]))
@@ -76,9 +76,9 @@ def find_requests(text: str) -> list[Candidate]:
             candidate = _candidate(part, first, last, before, cues)
             if candidate and candidate.start >= free:
                 free = candidate.end
-                found.append(replace(candidate, start=start + candidate.start, end=start + candidate.end))
+                requests.append(replace(candidate, start=start + candidate.start, end=start + candidate.end))
             before = (first, last)
-    return found
+    return requests
 
 
 def own_sentences(text: str) -> Iterator[tuple[int, int, str]]:
@@ -246,10 +246,10 @@ def _candidate(part: _Part, first: int, last: int, before: tuple[int, int] | Non
     if aside := _compiled(ASIDE).search(sentence, _lead(sentence)):
         last = first + aside.start()
         sentence = part.shadow[first:last]
-    found = _cue_in(sentence, cues)
-    if found is None:
+    cue_match = _cue_in(sentence, cues)
+    if cue_match is None:
         return None
-    cue, match = found
+    cue, match = cue_match
     start, end = first + match.start(), _content_end(part.shadow, last)
     if cue.keep is Keep.BEFORE:
         said = (first + _lead(sentence), start) if match.start() > _lead(sentence) else before

@@ -123,11 +123,11 @@ class LinearScanner:
 
     def compiled(self, pattern: str) -> tuple[Any, dict[str | int, int]]:
         """The regex and its groups' names; RE2 works the names out anew whenever it is asked."""
-        found = self._compiled.get(pattern)
-        if found is None:
+        compiled = self._compiled.get(pattern)
+        if compiled is None:
             regex = self._compile(pattern)
-            found = self._compiled[pattern] = regex, {0: 0, **regex.groupindex}
-        return found
+            compiled = self._compiled[pattern] = regex, {0: 0, **regex.groupindex}
+        return compiled
 
 
 class _Utf8View:

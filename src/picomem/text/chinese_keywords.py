@@ -55,4 +55,4 @@ def _pattern() -> tuple[re.Pattern[str], dict[str, str]]:
 def english_keywords(text: str) -> list[str]:
     """The English words for the Chinese ones of a text that are known here, in their order."""
     pattern, words = _pattern()
-    return [words[found] for found in pattern.findall(text)]
+    return [words[word] for word in pattern.findall(text)]
