@@ -76,10 +76,10 @@ def _append_by_path(workspace: Path, name: str, text: str) -> None:
 
 def _write(descriptor: int, text: str) -> None:
     try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "it is no regular file")
-        if found.st_nlink != 1:
+        if status.st_nlink != 1:
             raise OSError(errno.EMLINK, "it has another name elsewhere (a hard link)")
         data = text.encode("utf-8", "replace")
         while data:

@@ -52,11 +52,11 @@ class NotesFolder:
 
 def places(workspaces: Sequence[str], extra: Sequence[str]) -> list[NotesFolder]:
     """The folders that the settings name."""
-    found: list[NotesFolder] = []
+    folders: list[NotesFolder] = []
     taken = {MEMORY_FILE, MEMORY_FOLDER}
     for number, given in enumerate(workspaces):
         folder = named_path(given)
-        found.append(NotesFolder(folder, "" if number == 0 else _label(folder, taken), workspace=True))
+        folders.append(NotesFolder(folder, "" if number == 0 else _label(folder, taken), workspace=True))
     files: dict[Path, set[str]] = {}
     for given in extra:
         path = named_path(given)
@@ -65,10 +65,10 @@ def places(workspaces: Sequence[str], extra: Sequence[str]) -> list[NotesFolder]
             real = path.resolve()
             files.setdefault(real.parent, set()).add(real.name)
         else:
-            found.append(NotesFolder(path, _label(path, taken), workspace=False))
+            folders.append(NotesFolder(path, _label(path, taken), workspace=False))
     for folder, names in files.items():
-        found.append(NotesFolder(folder, _label(folder, taken), workspace=False, only=frozenset(names)))
-    return found
+        folders.append(NotesFolder(folder, _label(folder, taken), workspace=False, only=frozenset(names)))
+    return folders
 
 
 def place_of(name: str, known: Sequence[NotesFolder]) -> tuple[NotesFolder, Parts]:

@@ -96,7 +96,7 @@ def read(folder: Path, parts: Parts) -> tuple[bytes, Listed]:
     """
     name = "/".join(parts)
     try:
-        descriptor, found = _opened(folder, parts) if RELATIVE else _opened_by_path(folder, parts)
+        descriptor, status = _opened(folder, parts) if RELATIVE else _opened_by_path(folder, parts)
         try:
             data = _all_of(descriptor)
         finally:
@@ -108,7 +108,7 @@ def read(folder: Path, parts: Parts) -> tuple[bytes, Listed]:
         raise InvalidInput(f"{_short(name)} cannot be read: {why}.") from error
     if len(data) > LARGEST:
         raise InvalidInput(f"{_short(name)} is larger than {LARGEST >> 20} MiB, which no note is.")
-    return data, _as_listed(parts, found)
+    return data, _as_listed(parts, status)
 
 
 def _check(opened: os.stat_result, named: os.stat_result) -> None:
@@ -133,7 +133,7 @@ def _check_name(descriptor: int, at: int, name: str) -> None:
     with os.scandir(at) as entries:
         next(entries, None)
     try:
-        opened, folder = (str(Path(f"/proc/self/fd/{each}").readlink()) for each in (descriptor, at))
+        opened, folder = (str(Path(f"/proc/self/fd/{number}").readlink()) for number in (descriptor, at))
     except FileNotFoundError:
         return  # not Linux
     if opened != f"{folder.rstrip('/')}/{name}":
@@ -159,13 +159,13 @@ def _opened(folder: Path, parts: Parts) -> tuple[int, os.stat_result]:
             at = below
         descriptor = os.open(parts[-1], _FILE, dir_fd=at)
         try:
-            found = os.fstat(descriptor)
-            _check(found, os.stat(parts[-1], dir_fd=at, follow_symlinks=False))
+            status = os.fstat(descriptor)
+            _check(status, os.stat(parts[-1], dir_fd=at, follow_symlinks=False))
             _check_name(descriptor, at, parts[-1])
         except BaseException:
             os.close(descriptor)
             raise
-        return descriptor, found
+        return descriptor, status
     finally:
         os.close(at)
 
@@ -178,22 +178,22 @@ def _opened_by_path(folder: Path, parts: Parts) -> tuple[int, os.stat_result]:
             raise OSError(errno.ELOOP, "a link is on the way to it")
     descriptor = os.open(path, _FILE)
     try:
-        found = os.fstat(descriptor)
-        _check(found, os.lstat(path))
+        status = os.fstat(descriptor)
+        _check(status, os.lstat(path))
         if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
             raise OSError(errno.ELOOP, "a link is on the way to it")
     except BaseException:
         os.close(descriptor)
         raise
-    return descriptor, found
+    return descriptor, status
 
 
 def _listed(
     at: int | Path, folder: Path, above: Parts, enter: Callable[[Parts], bool], wanted: Callable[[Parts], bool]
 ) -> Iterator[Listed]:
     with os.scandir(at) as entries:
-        found = sorted(entries, key=lambda entry: entry.name)
-    for entry in found:
+        by_name = sorted(entries, key=lambda entry: entry.name)
+    for entry in by_name:
         parts = (*above, entry.name)
         try:
             parts_of("/".join(parts))
@@ -224,14 +224,14 @@ def _descriptor(folder: str | Path, at: int | Path | None = None) -> Iterator[in
         os.close(descriptor)
 
 
-def _is_link(found: os.stat_result) -> bool:
+def _is_link(status: os.stat_result) -> bool:
     """A symbolic link, or Windows' junction and its kin."""
-    return stat.S_ISLNK(found.st_mode) or bool(getattr(found, "st_reparse_tag", 0))
+    return stat.S_ISLNK(status.st_mode) or bool(getattr(status, "st_reparse_tag", 0))
 
 
-def _as_listed(parts: Parts, found: os.stat_result) -> Listed:
-    stamp = f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
-    return Listed(parts, stamp, found.st_mtime_ns, found.st_dev, found.st_ino)
+def _as_listed(parts: Parts, status: os.stat_result) -> Listed:
+    stamp = f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
+    return Listed(parts, stamp, status.st_mtime_ns, status.st_dev, status.st_ino)
 
 
 def _short(name: str) -> str:

@@ -56,10 +56,10 @@ def _under_headings(text: str) -> Iterator[tuple[str, int, list[str]]]:
 
 def _fence_after(line: str, fence: str) -> str:
     """The fence that is open after this line; empty for none."""
-    found = _FENCE.fullmatch(line)
-    if found is None:
+    match = _FENCE.fullmatch(line)
+    if match is None:
         return fence
-    marks, rest = found.groups()
+    marks, rest = match.groups()
     if not fence:
         return "" if "`" in rest and marks[0] == "`" else marks
     return "" if marks[0] == fence[0] and len(marks) >= len(fence) and not rest.strip() else fence
