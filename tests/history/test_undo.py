@@ -106,7 +106,7 @@ def test_what_was_learned_late_is_taken_back_from_the_past(engine: Engine, clock
     engine.revise("home", "Mia lives in Rome", since=START - 900 * DAY, correct=False)
     engine.undo(latest(engine))
     assert contents(engine) == ["Mia lives in Berlin"]
-    assert [each.content for each in engine.memories(as_of=clock(), valid_at=START - 800 * DAY)] == []
+    assert [memory.content for memory in engine.memories(as_of=clock(), valid_at=START - 800 * DAY)] == []
 
 
 @pytest.mark.requirement("X3")
@@ -123,8 +123,8 @@ def test_a_whole_migration_is_undone_at_once_and_done_again_at_once(engine: Engi
     run = engine.changes(1)[0][0].run
     undone = engine.undo(run)
     assert believed(engine) == before != after
-    assert {each.undone.run for each in undone} == {run}
-    assert len({each.change.run for each in undone}) == 1
+    assert {change.undone.run for change in undone} == {run}
+    assert len({change.change.run for change in undone}) == 1
     engine.undo(undone[0].change.run)
     assert believed(engine) == after
 
@@ -315,7 +315,7 @@ class Undoing(RuleBasedStateMachine):
 
     @rule()
     def tidy(self) -> None:
-        due = [each for each in self.engine.memories(as_of=self.now) if each.expired(self.now)]
+        due = [memory for memory in self.engine.memories(as_of=self.now) if memory.expired(self.now)]
         if len(due) == 1:
             self._do(self.engine.tidy)
 

@@ -101,7 +101,7 @@ def _undo(tx: Transaction, writer: Writer, scope: Scope, change: Change, undoes:
         undoes=change.id,
     )
     believe(tx, writer, closing, opening, latest, undoing.id)
-    believed = [each for each in memories.versions(tx, scope, change.memory_id) if each.known_to is None]
+    believed = [version for version in memories.versions(tx, scope, change.memory_id) if version.known_to is None]
     return Undone(change, undoing, versions[-1].key, believed[-1] if believed else None)
 
 
@@ -144,7 +144,7 @@ def _check_in_force(tx: Transaction, scope: Scope, trail: Trail, change: Change)
         by = trail.undone_by(change.id)
         raise Conflict(f"Change {change.id} was undone already, by {by}; undo that to have it again.", change_id=by)
     later = trail.built_on(change.id)
-    rows = [audit.change(tx, scope, each) for each in later]
+    rows = [audit.change(tx, scope, change_id) for change_id in later]
     if any(row is not None and row.decision == "purge" for row in rows):
         raise Conflict(
             f"Change {change.id} cannot be undone: a purge has changed what is believed of the memory since."

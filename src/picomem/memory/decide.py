@@ -144,13 +144,15 @@ def _judged(offer: Offer, likenesses: Sequence[tuple[Memory, Likeness]], now: Mi
         else (memory, judge_pair(offer.content, memory.content), False)
         for memory in looked
     ]
-    judged = [each for each in judged if max(each[1].supersedes, each[1].duplicates) >= _CONTRADICTING]
+    judged = [
+        judgement for judgement in judged if max(judgement[1].supersedes, judgement[1].duplicates) >= _CONTRADICTING
+    ]
     if not judged:
         return None
-    memory, relation, _ = max(judged, key=lambda each: each[1].duplicates)
+    memory, relation, _ = max(judged, key=lambda judgement: judgement[1].duplicates)
     if relation.duplicates >= DUPLICATES and not offer.key_given:
         return _says_it_again(offer, memory, now, said)
-    memory, relation, is_newer = max(judged, key=lambda each: each[1].supersedes)
+    memory, relation, is_newer = max(judged, key=lambda judgement: judgement[1].supersedes)
     sure = relation.supersedes >= SUPERSEDES and not offer.key_given
     replaces = sure and (memory.is_candidate or not offer.is_candidate)
     if replaces and _same_kind(offer, memory) and may_change(offer, memory, said):
@@ -160,7 +162,7 @@ def _judged(offer: Offer, likenesses: Sequence[tuple[Memory, Likeness]], now: Mi
     doubted = [(memory, relation) for memory, relation, _ in judged if relation.supersedes >= _CONTRADICTING]
     if not doubted:
         return None
-    memory, relation = max(doubted, key=lambda each: each[1].supersedes)
+    memory, relation = max(doubted, key=lambda pair: pair[1].supersedes)
     links = tuple(f"{CONTRADICTS}{memory.id}" for memory, _ in doubted)
     linked = replace(offer, related=tuple(dict.fromkeys([*offer.related, *links])))
     reason = f"it may outdate “{memory.key}”" if is_newer else f"“{memory.key}” may outdate it"

@@ -49,7 +49,7 @@ def keep(tx: Transaction, scope: Scope, quotes: Iterable[Quote], now: Micros) ->
     key = meta.redaction_key(tx)
     fresh = [Kept(now, origin, _digests(key, sorted(set(terms(text)))[:_MOST_WORDS])) for origin, text in quotes]
     known = load(tx, scope, now)
-    lately = {(each.origin, each.digests) for each in known if each.at > now - _REFRESHED}
+    lately = {(quote.origin, quote.digests) for quote in known if quote.at > now - _REFRESHED}
     if all((quote.origin, quote.digests) in lately for quote in fresh):
         return
     again = {(quote.origin, quote.digests) for quote in fresh}
@@ -74,10 +74,10 @@ def in_sight(tx: Transaction, kept: Iterable[Kept], text: str, now: Micros) -> l
     recent ones, and those that have half of the text's words."""
     key = meta.redaction_key(tx)
     words = {_digest(key, word): word for word in content_words(text)}
-    found = [(quote, frozenset(words[digest] for digest in quote.digests & words.keys())) for quote in kept]
+    overlaps = [(quote, frozenset(words[digest] for digest in quote.digests & words.keys())) for quote in kept]
     return [
         (quote.origin, shared)
-        for quote, shared in found
+        for quote, shared in overlaps
         if quote.at > now - _RECENT or (words and len(shared) >= _LIKE * len(words))
     ]
 

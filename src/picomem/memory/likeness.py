@@ -78,7 +78,7 @@ def compare(new: str, known: str) -> Likeness:
 
 def words(text: str) -> list[str]:
     """The words of a text, folded; fillers that do not change what is said are left out."""
-    return [word for word in (found.casefold() for found in _WORD.findall(text)) if word not in _FILLERS]
+    return [word for word in (word.casefold() for word in _WORD.findall(text)) if word not in _FILLERS]
 
 
 def are_separate_items(new: str, known: str) -> bool:

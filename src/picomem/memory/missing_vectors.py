@@ -49,7 +49,7 @@ class Embedded:
 
 def missing(tx: Transaction, scope: Scope, model: str) -> int:
     """How many rows have no vector of a model."""
-    return sum(vector_rows.count_missing(tx, scope, each, model) for each in vector_rows.SOURCES)
+    return sum(vector_rows.count_missing(tx, scope, source, model) for source in vector_rows.SOURCES)
 
 
 def reach(tx: Transaction, scope: Scope, model: str) -> object:

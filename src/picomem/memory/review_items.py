@@ -47,8 +47,8 @@ def waiting(tx: Transaction, scope: Scope, now: Micros) -> list[ReviewItem]:
     current = memories.current(tx, scope, now)
     pairs = sorted(doubted_pairs(current), key=lambda pair: pair[0].known_from, reverse=True)
     candidates = sorted((memory for memory in current if memory.is_candidate), key=lambda memory: -memory.known_from)
-    found = [ReviewItem(newer, older, _reason(tx, scope, newer)) for newer, older in pairs]
-    return found + [ReviewItem(memory, None, _reason(tx, scope, memory)) for memory in candidates]
+    contradictions = [ReviewItem(newer, older, _reason(tx, scope, newer)) for newer, older in pairs]
+    return contradictions + [ReviewItem(memory, None, _reason(tx, scope, memory)) for memory in candidates]
 
 
 def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: ReviewVerdict, other: str = "") -> Change:

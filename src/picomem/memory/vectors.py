@@ -99,11 +99,11 @@ class Vectors:
         waiting, self._waiting = self._waiting, []
         if not waiting:
             return
-        prepared = self.prepare([each.text for each in waiting])
+        prepared = self.prepare([pending.text for pending in waiting])
         with connector.write(self._scope) as tx:
-            for each, vector in zip(waiting, prepared, strict=True):
-                if vector_rows.text(tx, each.scope, each.source, each.doc) == each.text:
-                    self._store(tx, each.scope, each.source, each.doc, vector)
+            for pending, vector in zip(waiting, prepared, strict=True):
+                if vector_rows.text(tx, pending.scope, pending.source, pending.doc) == pending.text:
+                    self._store(tx, pending.scope, pending.source, pending.doc, vector)
 
     def without(self) -> int:
         """How many rows were stored without a vector since this was asked last."""

@@ -69,17 +69,17 @@ class Trail:
         """The latest change that took back what a change did; empty where none did."""
         base, reapplies = applied(change, self._undoes)
         contrary = (base, not reapplies)
-        return next((each for each in reversed(self.changes) if applied(each, self._undoes) == contrary), "")
+        return next((other for other in reversed(self.changes) if applied(other, self._undoes) == contrary), "")
 
     def built_on(self, change: str) -> list[str]:
         """The changes that are in force now and were not right after a change, newest first."""
         then = set(self._in_force[self._place[change]])
-        return [each for each in reversed(self._in_force[-1]) if each not in then]
+        return [other for other in reversed(self._in_force[-1]) if other not in then]
 
     def lacks(self, change: str) -> list[str]:
         """The changes that were in force right after a change and are not now, oldest first."""
         now = set(self._in_force[-1])
-        return [each for each in self._in_force[self._place[change]] if each not in now]
+        return [other for other in self._in_force[self._place[change]] if other not in now]
 
     def _believed(self, place: int) -> list[Memory]:
         return [
@@ -106,7 +106,7 @@ class Trail:
         now: list[str] = []
         for change in self.changes:
             base, applies = applied(change, self._undoes)
-            now = [*now, base] if applies else [each for each in now if each != base]
+            now = [*now, base] if applies else [other for other in now if other != base]
             forces.append(now)
         return forces
 
