@@ -66,7 +66,7 @@ def test_what_is_not_of_the_session_stays(planted_engine: Engine, tmp_path: Path
     assert lamps.related == ("crane",)
     assert [hit.text for hit in planted_engine.recall("harbour crane").hits][:1] == [STAYS]
     assert planted_engine.status().episodes == 1
-    assert [each.title for each, _ in planted_engine.sessions().page().sessions] == ["Another talk"]
+    assert [session.title for session, _ in planted_engine.sessions().page().sessions] == ["Another talk"]
     (kept,) = json.loads((tmp_path / "sessions.json.migrated").read_text())["sessions"]
     assert kept["id"] == "kept-session"
     page = (tmp_path / "memory" / "MEMORY-INDEX.md").read_text()

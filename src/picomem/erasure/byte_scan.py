@@ -28,19 +28,19 @@ _IN_COMMON = 4  # letters of a word that full text may have left out
 
 def pieces(texts: Sequence[str]) -> set[bytes]:
     """What tells of these texts in a row."""
-    found: set[bytes] = set()
+    encoded: set[bytes] = set()
     distinct = list(dict.fromkeys(text.strip() for text in texts))
     for text in distinct[:: max(1, -(-len(distinct) // _MOST_TEXTS))]:
         middle = len(text) // 2
         for piece in (text[:_PIECE], text[middle : middle + _PIECE], text[-_PIECE:]):
-            found.add(piece.strip().encode("utf-8", "ignore"))
-    return {piece for piece in found if len(piece) >= SHORTEST}
+            encoded.add(piece.strip().encode("utf-8", "ignore"))
+    return {piece for piece in encoded if len(piece) >= SHORTEST}
 
 
 def words(texts: Sequence[str]) -> list[str]:
     """The long terms of these texts, the longest first."""
-    found = {term for text in dict.fromkeys(texts) for term in terms(text) if len(term) >= _LONG_WORD}
-    return sorted(found, key=lambda term: (-len(term), term))[:_MOST_WORDS]
+    long_words = {term for text in dict.fromkeys(texts) for term in terms(text) if len(term) >= _LONG_WORD}
+    return sorted(long_words, key=lambda term: (-len(term), term))[:_MOST_WORDS]
 
 
 def tail(word: str) -> bytes:
@@ -55,7 +55,7 @@ class Finder:
         self._by_head: defaultdict[bytes, list[bytes]] = defaultdict(list)
         for needle in set(needles):
             self._by_head[needle[:SHORTEST]].append(needle)
-        self.longest = max((len(each) for group in self._by_head.values() for each in group), default=SHORTEST)
+        self.longest = max((len(needle) for group in self._by_head.values() for needle in group), default=SHORTEST)
         self._tables = np.zeros((SHORTEST // 2, 1 << 16), dtype=bool)
         for head in self._by_head:
             self._tables[range(SHORTEST // 2), np.frombuffer(head, dtype="<u2")] = True
@@ -69,9 +69,9 @@ class Finder:
         places = np.flatnonzero(self._tables[0][pairs[: len(data) - SHORTEST + 1]])
         for step in range(1, SHORTEST // 2):
             places = places[self._tables[step][pairs[places + 2 * step]]]
-        found: set[bytes] = set()
+        matches: set[bytes] = set()
         for place in places.tolist():
             for needle in self._by_head.get(data[place : place + SHORTEST], ()):
                 if data.startswith(needle, place):
-                    found.add(needle)
-        return found
+                    matches.add(needle)
+        return matches

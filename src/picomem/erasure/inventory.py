@@ -23,12 +23,12 @@ def held(tx: Transaction, scope: Scope) -> Holdings:
         messages=retention_rows.messages(tx, scope),
         covered=session_rows.covered(tx, scope),
         versions=[version.record for version in memories.stored_versions(tx, scope)],
-        refusals=[ChangeAge(each.id, each.at) for each in changes if each.decision == Decision.REFUSE],
+        refusals=[ChangeAge(change.id, change.at) for change in changes if change.decision == Decision.REFUSE],
         links=retention_rows.links(tx, scope),
     )
 
 
-def choice(found: Holdings, session: str, older_than: int | None, everything: bool, now: Micros) -> Choice:
+def choice(holdings: Holdings, session: str, older_than: int | None, everything: bool, now: Micros) -> Choice:
     """What is chosen: a session (its id, or the beginning of it), an age in days, or all.
 
     Raises InvalidInput unless it is one of them, and NotFound for a session that is not there, or several.
@@ -44,13 +44,15 @@ def choice(found: Holdings, session: str, older_than: int | None, everything: bo
         return Choice(before=now - older_than * DAY)
     if everything:
         return Choice(everything=True)
-    return Choice(sessions=frozenset([_session(found, session)]))
+    return Choice(sessions=frozenset([_session(holdings, session)]))
 
 
-def _session(found: Holdings, name: str) -> str:
-    names = {each.session for each in found.transcripts} | {each.id for each in found.sessions}
-    names |= {each.scope.session for each in found.versions}
-    meant = {each for each in names if each == name} or {each for each in names if each.startswith(name)}
+def _session(holdings: Holdings, name: str) -> str:
+    names = {transcript.session for transcript in holdings.transcripts} | {session.id for session in holdings.sessions}
+    names |= {version.scope.session for version in holdings.versions}
+    meant = {session for session in names if session == name} or {
+        session for session in names if session.startswith(name)
+    }
     if len(meant) > 1:
         raise NotFound(f"More than one session begins with “{name[:80]}”; write more of it.")
     if not meant:

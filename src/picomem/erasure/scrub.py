@@ -180,14 +180,14 @@ class _Scrubbing:
     def _within(self, stored: str, name: str) -> str:
         """JSON in which the texts of that name are redacted; what cannot be read, as a text."""
         try:
-            found = json.loads(stored) if stored else []
-            for each in found if isinstance(found, list) else [found]:
-                if isinstance(each, dict):
-                    each[name] = self._redacted(each[name])
+            parsed = json.loads(stored) if stored else []
+            for entry in parsed if isinstance(parsed, list) else [parsed]:
+                if isinstance(entry, dict):
+                    entry[name] = self._redacted(entry[name])
         except (ValueError, KeyError, TypeError):
             return self._redacted(stored)
-        safe = json.dumps(found, ensure_ascii=False)
-        return safe if stored and found != json.loads(stored) else stored
+        safe = json.dumps(parsed, ensure_ascii=False)
+        return safe if stored and parsed != json.loads(stored) else stored
 
     def _calls(self, stored: str) -> str:
         """The calls of a message, with the arguments of each redacted; what cannot be read, as a text."""
@@ -206,7 +206,7 @@ class _Scrubbing:
         return differs and not self.dry_run
 
     def _redacted(self, text: str) -> str:
-        found = self.redactor.redact(text)
-        for finding in found.findings:
+        result = self.redactor.redact(text)
+        for finding in result.findings:
             self.result.findings[finding.rule] = self.result.findings.get(finding.rule, 0) + 1
-        return found.text
+        return result.text
