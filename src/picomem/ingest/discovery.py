@@ -53,7 +53,7 @@ def find(places: Iterable[str | Path | TranscriptFolder], recognize: Recognize =
     A default place that does not exist is passed over; a path that a person gave and that is missing,
     cannot be read or is of no known format is in the answer with its problem.
     """
-    found: list[FoundTranscript] = []
+    transcripts: list[FoundTranscript] = []
     for place in places:
         given = not isinstance(place, TranscriptFolder)
         path = Path(place) if given else place.folder
@@ -61,13 +61,13 @@ def find(places: Iterable[str | Path | TranscriptFolder], recognize: Recognize =
             path = named_path(str(path))
             folder = is_folder(path)
         except InvalidInput as error:  # no path at all, or a folder above it is closed to us
-            found.append(FoundTranscript(path, "", str(error)))
+            transcripts.append(FoundTranscript(path, "", str(error)))
             continue
         if folder:
-            found += _in_folder(path, recognize)
+            transcripts += _in_folder(path, recognize)
         elif given:
-            found.append(_judged(path, recognize))
-    return _once(found)
+            transcripts.append(_judged(path, recognize))
+    return _once(transcripts)
 
 
 def listed_names() -> frozenset[str]:
@@ -98,11 +98,11 @@ def _judged(path: Path, recognize: Recognize) -> FoundTranscript:
         if path.name not in listed_names() and (known := recognize(path)):
             return FoundTranscript(path, known, unchanged=True)
         sample = _sample(path)
-        found = format_of(path, sample.head)
+        form = format_of(path, sample.head)
     except (InvalidInput, NotFound) as error:
         return FoundTranscript(path, "", str(error))
-    if found:
-        return FoundTranscript(path, found.name)
+    if form:
+        return FoundTranscript(path, form.name)
     if reason := other_form(path, sample.head):
         return FoundTranscript(path, "", f"{path} looks like a transcript, but {reason}.")
     if sample.unreadable:
@@ -139,12 +139,14 @@ def _walk(folder: Path, depth: int) -> Iterator[tuple[Path, str]]:
         yield folder, f"{folder} cannot be read: {error.strerror or error}."
 
 
-def _once(found: list[FoundTranscript]) -> list[FoundTranscript]:
+def _once(transcripts: list[FoundTranscript]) -> list[FoundTranscript]:
     """Each file once (whatever its paths), and of a rollout and its compressed copy the plain one."""
-    plain = {_stem(transcript.path) for transcript in found if transcript.format and not _is_packed(transcript.path)}
+    plain = {
+        _stem(transcript.path) for transcript in transcripts if transcript.format and not _is_packed(transcript.path)
+    }
     seen: set[object] = set()
     kept: list[FoundTranscript] = []
-    for transcript in found:
+    for transcript in transcripts:
         identity = _identity(transcript.path)
         is_copy = _is_packed(transcript.path) and _stem(transcript.path) in plain
         if identity not in seen and not is_copy:

@@ -81,20 +81,20 @@ def sample(path: Path) -> Sample:
     A line of more than 32 KiB stands there as the same JSON object with its long strings and lists cut, so that the
     sample is small however long the lines are. A line that is no JSON object, or longer than `LONGEST`, is cut.
     """
-    found: list[bytes] = []
+    kept: list[bytes] = []
     too_long, read = 0, 0
     with _opened(path, 0) as stream:
-        while len(found) < _SAMPLE_LINES and read < _SAMPLE_BYTES and (data := stream.readline(LONGEST + 1)):
+        while len(kept) < _SAMPLE_LINES and read < _SAMPLE_BYTES and (data := stream.readline(LONGEST + 1)):
             read += len(data)
             end = b"\n" if data.endswith(b"\n") else b""
             if not end and len(data) > LONGEST:
                 too_long += 1
                 read += _pass_line(stream, _SAMPLE_BYTES - read) or 0
-                found.append(data[:_SHORT] + b"\n")
+                kept.append(data[:_SHORT] + b"\n")
             elif line := data.removeprefix(_BOM).strip(_PADDING):
                 short = line if len(line) <= _SHORT else _shortened(line)
-                found.append((short or line[:_SHORT]) + end)
-    return Sample(b"".join(found), too_long > 0 and not any(map(_is_json, found)))
+                kept.append((short or line[:_SHORT]) + end)
+    return Sample(b"".join(kept), too_long > 0 and not any(map(_is_json, kept)))
 
 
 def fingerprint(path: Path, upto: int) -> str:

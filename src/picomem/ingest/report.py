@@ -56,7 +56,7 @@ class Report:
 
     def add(self, other: Report) -> None:
         """Add what another report counts."""
-        for name in (each.name for each in fields(Report)):
+        for name in (attribute.name for attribute in fields(Report)):
             mine, theirs = getattr(self, name), getattr(other, name)
             if isinstance(mine, dict):
                 for reason, count in theirs.items():

@@ -140,12 +140,12 @@ class Resumer:
             there = [] if one is None else [one]
         else:
             there = episodes.transcripts_at(tx, self._scope, path)
-        there = [each for each in there if each.host == form.name]
-        there.sort(key=lambda each: -each.cursor)
-        if same := next((each for each in there if _holds(source, each)), None):
+        there = [transcript for transcript in there if transcript.host == form.name]
+        there.sort(key=lambda transcript: -transcript.cursor)
+        if same := next((transcript for transcript in there if _holds(source, transcript)), None):
             return same, same.session
         session = source.session or _session_of(form, source)
-        rewritten = next((each for each in there if session in ("", each.session)), None)
+        rewritten = next((transcript for transcript in there if session in ("", transcript.session)), None)
         return rewritten or self._moved(tx, form, source, session), session
 
     def _moved(self, tx: Transaction, form: LineFormat, source: RecordSource, session: str) -> Transcript | None:

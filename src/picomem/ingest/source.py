@@ -104,10 +104,10 @@ def sources(form: LineFormat, path: Path) -> Iterator[Sequence[RecordSource]]:
 def source_of(form: LineFormat, path: Path, session: str) -> Iterator[RecordSource]:
     """The source of a transcript that was read before. Raises NotFound where the database has no such session."""
     with sources(form, path) as there:
-        found = next((each for each in there if each.session in ("", session)), None)
-        if found is None:
+        wanted = next((source for source in there if source.session in ("", session)), None)
+        if wanted is None:
             raise NotFound(f"There is no session {session} in {path}.")
-        yield found
+        yield wanted
 
 
 def is_database(path: Path) -> bool:

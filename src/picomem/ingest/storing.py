@@ -267,14 +267,14 @@ class Writing:
         now = self._clock()
         for name, candidate, turn in batch.asked:
             episode_id, before = news.get(name, ("", ""))
-            if episode_id and candidate.content not in {each.content for each in find_durable(before)}:
+            if episode_id and candidate.content not in {durable.content for durable in find_durable(before)}:
                 if transcript.took_back(turn.index):
                     report.passed_over({"request taken back": 1}, {})
                     continue
                 # A machine's clock may have been ahead of ours.
                 said_at = None if turn.at is None else min(turn.at, now)
                 asked.append(TranscriptRequest(candidate, turn.text, episode_id, said_at, transcript.project))
-        captured = sum(not each.candidate.cue for each in asked)
+        captured = sum(not request.candidate.cue for request in asked)
         report.requests += len(asked) - captured
         report.captured += captured
         if asked:

@@ -158,10 +158,10 @@ def _is_ours(record: Record) -> bool:
 
 def _passed(state: State, data: bytes) -> str:
     """Why a line can be passed over unparsed; empty where it must be parsed."""
-    if not (found := _TYPE.match(data)):
+    if not (match := _TYPE.match(data)):
         return ""
-    kind = found[1].decode()
-    if kind == "user" and state.info.session and _RESULT.match(data, found.end()):
+    kind = match[1].decode()
+    if kind == "user" and state.info.session and _RESULT.match(data, match.end()):
         return "tool"
     return _QUIET.get(kind, "")
 

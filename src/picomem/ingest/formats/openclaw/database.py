@@ -69,13 +69,13 @@ def _sessions(path: Path, database: _DatabaseReader) -> list[SessionRecords]:
         "SELECT CAST(session_id AS BLOB) FROM transcript_events "
         f"WHERE octet_length(session_id) BETWEEN 1 AND {_LONGEST_NAME} GROUP BY session_id ORDER BY session_id"
     )
-    found = [name.decode("utf-8", "replace") for (name,) in names]
-    fit = [SessionRecords(path, database, name) for name in found if name == visible(name)]
+    session_ids = [name.decode("utf-8", "replace") for (name,) in names]
+    fit = [SessionRecords(path, database, name) for name in session_ids if name == visible(name)]
     ((others,),) = database.select(
         "SELECT count(DISTINCT coalesce(session_id, '')) FROM transcript_events "
         f"WHERE coalesce(octet_length(session_id), 0) NOT BETWEEN 1 AND {_LONGEST_NAME}"
     )
-    left_out = others + len(found) - len(fit)
+    left_out = others + len(session_ids) - len(fit)
     return [*fit, *([_LeftOut(path, database, left_out)] if left_out else [])]
 
 
@@ -131,8 +131,8 @@ class SessionRecords:
         for key, entry in (*windows, *map(_opened, nodes)):
             known = {name: value for name, value in entry.items() if value}
             entries[key] = {**entries.get(key, {}), **known}
-        found = [speaker for key, entry in entries.items() if (speaker := of_session(key, entry)) is not None]
-        return {SPEAKER: worst(found).value} if found else {}
+        speakers = [speaker for key, entry in entries.items() if (speaker := of_session(key, entry)) is not None]
+        return {SPEAKER: worst(speakers).value} if speakers else {}
 
     def _entries(
         self, table: str, by: str, key: str, wanted: Sequence[str], value: str = ""

@@ -131,15 +131,15 @@ def _listed(path: Path, _written: int, size: int) -> dict[str, Origin]:
         entries = json.loads(path.read_bytes(), strict=False)
     except (OSError, ValueError, RecursionError):
         return {}
-    found: dict[str, Origin] = {}
+    speakers: dict[str, Origin] = {}
     for key, entry in entries.items() if isinstance(entries, dict) else ():
         if isinstance(entry, dict) and (speaker := of_session(str(key), entry)) is not None:
             for session in (_text(entry, "sessionId"), _stem(_text(entry, "sessionFile"))):
-                if session and not (found.get(session) or Origin.USER).trusted:
+                if session and not (speakers.get(session) or Origin.USER).trusted:
                     continue
                 if session:
-                    found[session] = speaker
-    return found
+                    speakers[session] = speaker
+    return speakers
 
 
 def _names_a_group(block: str) -> bool:
