@@ -71,7 +71,7 @@ class Voices:
 
 def heard_in(messages: Iterable[ModelMessage], asked: str, own_tools: Collection[str]) -> list[tuple[Origin, str]]:
     """What nobody trusted wrote of these messages, each text once with where it came from."""
-    return list(dict.fromkeys(each for message in messages for each in _heard(message, asked, own_tools)))
+    return list(dict.fromkeys(heard for message in messages for heard in _heard(message, asked, own_tools)))
 
 
 def _heard(message: ModelMessage, asked: str, own_tools: Collection[str]) -> Iterator[tuple[Origin, str]]:

@@ -137,7 +137,7 @@ class PicoBot:
             notes = engine.settings.notes.paths
             await flush(engine, self._ask_silently, named_path(notes[0]) if notes else None)
         done = await consolidate_due(engine.acting_as(ACTOR), generator_of(engine.settings))
-        return [note for each in done for note in each.notes]
+        return [note for result in done for note in result.notes]
 
     def _is_long(self) -> bool:
         """Whether this conversation is to be summarised for its size."""
@@ -145,8 +145,8 @@ class PicoBot:
         log = self._engine.sessions()
         session = log.get(self.talk.session)
         fresh = log.load(session.id, after=session.last_consolidated_seq).messages
-        found = due(session, fresh, self._engine.now(), Triggers.of(self._engine.settings))
-        return found is not None and found.trigger is Trigger.SIZE
+        reason = due(session, fresh, self._engine.now(), Triggers.of(self._engine.settings))
+        return reason is not None and reason.trigger is Trigger.SIZE
 
     async def _ask_silently(self, text: str) -> str:
         """A turn that nobody sees and that is not recorded, with the tool that stores."""
@@ -228,7 +228,7 @@ def _said_in(events: AgentRunEvents[Any] | None, asked: str) -> list[NewMessage]
     said: list[NewMessage] = []
     with suppress(UserError):  # where it did not even begin
         said = to_said(events.new_messages(), asked) if events else []
-    return [each for each in said if each.role is not Role.USER]
+    return [message for message in said if message.role is not Role.USER]
 
 
 def _told(event: object) -> Event | None:

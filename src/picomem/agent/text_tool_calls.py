@@ -68,15 +68,15 @@ class PlainCalls(AbstractCapability[Any]):
 
 def call_in(text: str, tools: Sequence[ToolDefinition]) -> ToolCallPart | None:
     """The call that a text is, or None. Pure."""
-    found = next((match for each in _DRESSINGS if (match := re.fullmatch(each, text[:_LONGEST]))), None)
+    matched = next((match for pattern in _DRESSINGS if (match := re.fullmatch(pattern, text[:_LONGEST]))), None)
     try:
-        given = json.loads(found[1]) if found else None
+        given = json.loads(matched[1]) if matched else None
     except (ValueError, RecursionError):
         return None
     if not isinstance(given, dict) or set(given) not in ({"name", "arguments"}, {"name", "parameters"}):
         return None
     arguments = given.get("arguments", given.get("parameters"))
-    schema = next((each.parameters_json_schema for each in tools if each.name == given["name"]), None)
+    schema = next((tool.parameters_json_schema for tool in tools if tool.name == given["name"]), None)
     if schema is None or not isinstance(arguments, dict) or not _fits(arguments, schema):
         return None
     return ToolCallPart(str(given["name"]), json.dumps(arguments, ensure_ascii=False))
@@ -124,4 +124,4 @@ class HeldText:
 def may_be_call(text: str) -> bool:
     """Whether an answer that begins so can still become a call. Pure."""
     begun = re.sub(r"\s+", "", text[:200])
-    return any(begun.startswith(each) or each.startswith(begun) for each in _BEGINNINGS)
+    return any(begun.startswith(beginning) or beginning.startswith(begun) for beginning in _BEGINNINGS)

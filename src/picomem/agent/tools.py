@@ -38,11 +38,11 @@ from picomem.operations.schemas import Parameters, described
 from picomem.operations.table import operation, operations
 from picomem.operations.vouching import vouched
 
-TOOLS = tuple(each.name for each in operations() if each.default_tool)
+TOOLS = tuple(verb.name for verb in operations() if verb.default_tool)
 MEMORY = "memory"  # the name of the tool of three actions
 SAVE = "save"
 _NEEDED = {SAVE: ("key", "content"), "list": (), "delete": ("key",)}  # parameters of each action of `memory`
-_ACTIONS = {each.memory_action: each.name for each in operations() if each.memory_action}
+_ACTIONS = {verb.memory_action: verb.name for verb in operations() if verb.memory_action}
 SAVING = _ACTIONS[SAVE]  # the operation that stores
 _CALLS_AT_ONCE = 4  # a reading thread holds a database connection of its own
 _MOST_TRIES = 3  # of arguments that are no JSON object: small models write such
@@ -79,9 +79,9 @@ class MemoryTools(AbstractToolset[Any]):
         self._limiter = CapacityLimiter(_CALLS_AT_ONCE)
         self._operations: dict[str, tuple[Operation, Parameters]] = {}
         for name in names:
-            found = _operation(name)
-            self._operations[found.tool] = (found, Parameters(found))
-        self._tools = {found.name: tool for tool, (found, _) in self._operations.items()}
+            verb = _operation(name)
+            self._operations[verb.tool] = (verb, Parameters(verb))
+        self._tools = {offered.name: tool for tool, (offered, _) in self._operations.items()}
 
     @property
     @override
@@ -91,13 +91,15 @@ class MemoryTools(AbstractToolset[Any]):
     @property
     def names(self) -> tuple[str, ...]:
         """What the tools are called."""
-        return tuple(each.name for each in self._definitions())
+        return tuple(definition.name for definition in self._definitions())
 
     @override
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
         return {
-            each.name: ToolsetTool(toolset=self, tool_def=each, max_retries=_MOST_TRIES, args_validator=_ANY_OBJECT)
-            for each in self._definitions()
+            definition.name: ToolsetTool(
+                toolset=self, tool_def=definition, max_retries=_MOST_TRIES, args_validator=_ANY_OBJECT
+            )
+            for definition in self._definitions()
         }
 
     @override
@@ -109,23 +111,23 @@ class MemoryTools(AbstractToolset[Any]):
     def _answer(self, name: str, arguments: Mapping[str, Any]) -> str:
         try:
             if name == MEMORY:
-                found, request = _of_three(arguments)
+                verb, request = _of_three(arguments)
             else:
-                found, parameters = self._operations[name]
+                verb, parameters = self._operations[name]
                 request = parameters.request(arguments)
-            found.check_permission(self.engine)  # before the memory to forget is looked at
+            verb.check_permission(self.engine)  # before the memory to forget is looked at
             request = _weighed_once(request)
             if isinstance(request, ForgetRequest) and self.voices is not None:
                 self._check_mentioned(request, self.voices)
             note = ""
-            if found.stores_request:
+            if verb.stores_request:
                 request, note = vouched(request, self.voices.spoken if self.voices else None, self.engine)
-            result = found.call(self.engine, request)
+            result = verb.call(self.engine, request)
         except PicomemError as error:
             if isinstance(error, StoreError) and not self.hides_trouble:
                 raise
             raise ToolFailed(for_agents(str(error), self._tools)) from error
-        return found.reply(result_for_agents(result, self._tools)) + note
+        return verb.reply(result_for_agents(result, self._tools)) + note
 
     def _check_mentioned(self, request: ForgetRequest, voices: Voices) -> None:
         with suppress(NotFound):
@@ -139,13 +141,13 @@ class MemoryTools(AbstractToolset[Any]):
     def _definitions(self) -> list[ToolDefinition]:
         made = [
             ToolDefinition(
-                name=found.tool,
-                description=described(found),
+                name=verb.tool,
+                description=described(verb),
                 parameters_json_schema=parameters.schema(),
                 # What changes memory runs alone and in the order that the model wrote.
-                sequential=not found.read_only,
+                sequential=not verb.read_only,
             )
-            for found, parameters in self._operations.values()
+            for verb, parameters in self._operations.values()
         ]
         if all(_ACTIONS[action] in self._tools for action, needed in _NEEDED.items() if needed):
             made.append(
@@ -168,12 +170,12 @@ def _weighed_once(request: Any) -> Any:
 
 def _operation(name: str) -> Operation:
     try:
-        found = operation(name)
+        verb = operation(name)
     except KeyError:
-        found = None
-    if found is None or not found.tool:
+        verb = None
+    if verb is None or not verb.tool:
         raise InvalidInput(f"“{name}” is no operation that is a tool; there are {', '.join(TOOLS)}.")
-    return found
+    return verb
 
 
 def _of_three(arguments: Mapping[str, Any]) -> tuple[Operation, Any]:
@@ -189,5 +191,5 @@ def _of_three(arguments: Mapping[str, Any]) -> tuple[Operation, Any]:
     for name in needed:
         if not given.get(name):
             raise InvalidInput(f"{MEMORY} needs “{name}” to {action}.")
-    found = operation(_ACTIONS[str(action)])
-    return found, Parameters(found).request({name: given[name] for name in needed})
+    verb = operation(_ACTIONS[str(action)])
+    return verb, Parameters(verb).request({name: given[name] for name in needed})
