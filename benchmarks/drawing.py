@@ -73,7 +73,7 @@ def drawn(panels: Sequence[Panel], below: str, note: str) -> str:
         left = number * whole + _LEFT
         across = _Axis(log10(min(sizes)), log10(min(sizes)) + decades, left, left + width)
         alike = [
-            value for each in panels if each.unit == panel.unit for curve in each.curves for _, value in curve.points
+            value for other in panels if other.unit == panel.unit for curve in other.curves for _, value in curve.points
         ]
         up = _Axis(*_bounds(alike), _TOP + _PLOT_HEIGHT, _TOP)
         parts += _panel(panel, across, up, below)

@@ -67,8 +67,8 @@ def run(progress: Callable[[str], None] = lambda _: None) -> GateReport:
         for source in SOURCES:
             for name, wrapped in _WRAPPINGS.items():
                 progress(f"loops: {source}, {name}")
-                found = [trials.comes_back(source, told, wrapped) for told in TOLD]
-                rates.append(_rate(f"loops let in, {source}", name, found))
+                written = [trials.comes_back(source, told, wrapped) for told in TOLD]
+                rates.append(_rate(f"loops let in, {source}", name, written))
     return GateReport(rates)
 
 
@@ -104,7 +104,7 @@ class _Trials:
         talk = folder / "talk.jsonl"
         rows = [{"role": "assistant", "content": told.text, "timestamp": "2026-04-07T09:00:00Z"} for told in TOLD]
         # Turns of a person between them, or the agent's would be packed into one episode.
-        rows = [row for each in rows for row in ({"role": "user", "content": "And what else is there?"}, each)]
+        rows = [row for answer in rows for row in ({"role": "user", "content": "And what else is there?"}, answer)]
         talk.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
         with self._opened(folder / "episode.db") as engine:
             engine.ingest([talk])
@@ -123,12 +123,12 @@ class _Trials:
             return _writes(engine, wrapped(engine, answer, told))
 
     def lost(self) -> list[bool]:
-        found = []
+        refused = []
         for number, (known, other) in enumerate(DIFFERENT):
             with self._opened(self._folder / f"different-{number}.db") as engine:
                 engine.remember(known)
-                found.append(not _writes(engine, other))
-        return found
+                refused.append(not _writes(engine, other))
+        return refused
 
     @contextmanager
     def _copy(self, source: str) -> Iterator[Engine]:

@@ -61,7 +61,7 @@ def measure(
     name: str, paths: Sequence[Path], embedder: str, runs: int = RUNS, progress: Callable[[str], None] | None = None
 ) -> IngestSpeed:
     """Ingest these files and folders `runs` times. Raises InvalidInput where there is no transcript."""
-    files = [found.path for found in find(paths) if found.format]
+    files = [transcript.path for transcript in find(paths) if transcript.format]
     if not files:
         raise InvalidInput(f"There is no transcript in {', '.join(map(str, paths))}.")
     json_runs = [_parsed(files) for _ in range(runs)]

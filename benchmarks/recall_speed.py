@@ -114,8 +114,8 @@ def _timed(ask: Callable[[str], object], question: str) -> tuple[float, float]:
     return (perf_counter() - started) * 1000, (process_time() - used) * 1000
 
 
-def _times(found: Sequence[tuple[float, float]]) -> Times:
-    passed, used = [each[0] for each in found], [each[1] for each in found]
+def _times(timings: Sequence[tuple[float, float]]) -> Times:
+    passed, used = [timing[0] for timing in timings], [timing[1] for timing in timings]
     return Times(
         cpu_p50_ms=percentile(used, 0.5),
         cpu_p99_ms=percentile(used, 0.99),

@@ -196,11 +196,11 @@ def _qualities(path: Path, kinds: Sequence[Kind], place: Place, bounds: Bounds, 
             continue
         ours = scores if kind.name == OURS else ours
         worth = {
-            measure: paired([each[measure] for each in ours], [each[measure] for each in scores], case_of)
+            measure: paired([values[measure] for values in ours], [values[measure] for values in scores], case_of)
             for measure in scores[0]
             if ours and kind.name != OURS
         }
-        means = {measure: metrics.mean([each[measure] for each in scores]) for measure in scores[0]}
+        means = {measure: metrics.mean([values[measure] for values in scores]) for measure in scores[0]}
         yield PeerQuality(name=kind.name, set=name, questions=len(scores), scores=means, worth=worth)
 
 
@@ -241,10 +241,10 @@ def _ranks(kind: Kind, case: Case, place: Place) -> Iterator[metrics.Ranks]:
             told = [(str(first + number), turn.text) for number, (_, turn) in enumerate(fresh) if turn.text.strip()]
             for begin in range(0, len(told), _BATCH):
                 batch = told[begin : begin + _BATCH]
-                talk.add([each for each, _ in batch], [text for _, text in batch])
+                talk.add([text_id for text_id, _ in batch], [text for _, text in batch])
             if fresh:
                 talk.ready()
             if question.gold_turns:
-                (found,), _ = talk.ask([question.text], _DEPTH)
-                yield metrics.ranks(question.gold_turns, [(keys[int(each)],) for each in found])
+                (ids,), _ = talk.ask([question.text], _DEPTH)
+                yield metrics.ranks(question.gold_turns, [(keys[int(text_id)],) for text_id in ids])
         talk.close()

@@ -55,7 +55,7 @@ class Talk:
     def ask(self, questions: Sequence[str], count: int) -> tuple[list[list[str]], list[Time]]:
         """The ids found and the time, by question."""
         told = self._told(do="ask", questions=list(questions), count=count)
-        return told["ids"], [_time(each) for each in told["times"]]
+        return told["ids"], [_time(pair) for pair in told["times"]]
 
     def weigh(self) -> tuple[float, float]:
         """Megabytes of resident memory, now and at most."""
