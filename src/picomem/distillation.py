@@ -100,17 +100,17 @@ async def consolidate_due(
     if not (force or engine.settings.memory.enabled):
         return []
     store = await run_sync(consolidator, engine)
-    found: list[Consolidated] = []
+    results: list[Consolidated] = []
     waiting: list[Session] = await run_sync(store.waiting)
     for number, session in enumerate(waiting):
         if progress:
             progress(number, len(waiting), f"{generator.name}: {session.title or session.id}")
         done = await consolidate(engine, generator, session.id, force=force, dry_run=dry_run)
         if done.state != "not due":
-            found.append(done)
+            results.append(done)
         if done.state in ("failed", "busy"):
             break
-    return found
+    return results
 
 
 async def attend(engine: Engine, generator: Generator, *, look_seconds: float = _LOOK_SECONDS) -> None:
@@ -125,7 +125,7 @@ async def attend(engine: Engine, generator: Generator, *, look_seconds: float = 
         await anyio.sleep(pause)
         try:
             done = await consolidate_due(engine, generator)
-            pause = _REST_SECONDS if any(each.state == "failed" for each in done) else look_seconds
+            pause = _REST_SECONDS if any(result.state == "failed" for result in done) else look_seconds
         except StoreError:
             pause = _REST_SECONDS  # recall and status say what is wrong; here nobody listens
 

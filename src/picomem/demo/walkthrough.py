@@ -154,7 +154,7 @@ def _explain(page: _Page, engine: Engine) -> None:
     page.title("Why: every memory has a history and a source")
     page.text(f"{_PORT} (harbor), as it is believed now:")
     page.gap()
-    for version in [each for each in why.versions if each.known_to is None]:
+    for version in [candidate for candidate in why.versions if candidate.known_to is None]:
         until = "now" if version.valid_to is None else _day(version.valid_to)
         page.fact(f"{_day(version.valid_from)} to {until}", version.content)
     page.gap()

@@ -65,8 +65,8 @@ def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Rememb
     from picomem.policy.requests import find_requests
 
     text = engine._context.cleaner().text(said)
-    found = [TranscriptRequest(each, text, "", None, engine.scope.project) for each in find_requests(text)]
-    open_ = [offer_of(each, engine.scope, engine.now()) for each in found if not is_met(each, kept)]
+    requests = [TranscriptRequest(candidate, text, "", None, engine.scope.project) for candidate in find_requests(text)]
+    open_ = [offer_of(request, engine.scope, engine.now()) for request in requests if not is_met(request, kept)]
     if not open_:
         return []
     with engine._context.connector.write(engine.scope) as tx:
@@ -103,7 +103,7 @@ def window_of(engine: Engine, session: str, *, until: int | None = None) -> Cont
     log = engine.sessions()
     loaded = log.end_of(session)
     if until is not None:
-        loaded = replace(loaded, messages=tuple(each for each in loaded.messages if each.seq <= until))
+        loaded = replace(loaded, messages=tuple(message for message in loaded.messages if message.seq <= until))
     shown = engine.settings.session.include_summary_on_truncation
     question = newest_question(loaded)
     summary = log.summary(session) if shown else None
@@ -120,8 +120,8 @@ def window_around(
     index, known = "", []
     if enabled and engine.settings.session.enable_user_memories:
         index = engine.index(budget=min(engine.settings.index.budget, budgets.memory // 2)).text
-        found = engine.recall(question, limit=budgets.memories, include_transcripts=False).hits if question else ()
-        known = [Known(hit.key, hit.text, hit.origin) for hit in found]
+        hits = engine.recall(question, limit=budgets.memories, include_transcripts=False).hits if question else ()
+        known = [Known(hit.key, hit.text, hit.origin) for hit in hits]
     return window(loaded, budgets, index=index, known=known, summary=summary)
 
 

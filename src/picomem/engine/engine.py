@@ -195,9 +195,9 @@ class Engine:
         notes = self._context.notes()
         if notes is None:
             return NoteSearch(warnings=[self._context.no_notes()])
-        found = notes.search(parse(query, self._context.clock(), self._context.zone), limit, min_score)
-        self._context.handed_out().note(map(note_hit, found.hits))
-        return found
+        result = notes.search(parse(query, self._context.clock(), self._context.zone), limit, min_score)
+        self._context.handed_out().note(map(note_hit, result.hits))
+        return result
 
     def read_note(self, name: str, *, first_line: int = 1, lines: int | None = None) -> Excerpt:
         """Lines of a note, from the file itself. Raises NotFound, or InvalidInput for what is no note's name."""
@@ -219,12 +219,12 @@ class Engine:
         Damaged rows are left out, and their ids are put on `damaged`; without such a list they raise Corrupt.
         """
         lost: list[str] = []
-        found = self._listed(archived, as_of, valid_at, lost)
+        listed = self._listed(archived, as_of, valid_at, lost)
         if lost and damaged is None:
             raise Corrupt(f"Of the memories {len(lost)} are damaged ({lost[0]}); run `picomem doctor`.", id=lost[0])
         if damaged is not None:
             damaged += lost
-        return found
+        return listed
 
     def _listed(
         self, archived: bool, as_of: Micros | str | None, valid_at: Micros | str | None, lost: list[str]
@@ -254,13 +254,13 @@ class Engine:
         from picomem.history.explain import explain
 
         with self._context.connector.read() as tx:
-            found = explain(tx, self._context.owner(scope), name)
+            explanation = explain(tx, self._context.owner(scope), name)
         clean = self._context.cleaner()
         return replace(
-            found,
-            memory=clean.shown(found.memory) if found.memory else None,
-            versions=tuple(clean.shown(version) for version in found.versions),
-            sources=tuple(replace(source, text=clean.shown_text(source.text)) for source in found.sources),
+            explanation,
+            memory=clean.shown(explanation.memory) if explanation.memory else None,
+            versions=tuple(clean.shown(version) for version in explanation.versions),
+            sources=tuple(replace(source, text=clean.shown_text(source.text)) for source in explanation.sources),
         )
 
     def changes(
@@ -277,13 +277,15 @@ class Engine:
         with self._context.connector.read() as tx:
             if about:
                 ids = dict.fromkeys(version.id for version in lives(tx, self.scope, about))
-                found = [change for each in ids for change in audit.of_memory(tx, self.scope, each, damaged)]
-                found = sorted(found, key=lambda change: change.id, reverse=True)
+                recorded = [
+                    change for memory_id in ids for change in audit.of_memory(tx, self.scope, memory_id, damaged)
+                ]
+                recorded = sorted(recorded, key=lambda change: change.id, reverse=True)
             elif run:
-                found = audit.named(tx, self.scope, run)[::-1]
+                recorded = audit.named(tx, self.scope, run)[::-1]
             else:
-                found = audit.latest(tx, self.scope, limit, damaged)
-            return [(change, memories.key_of(tx, self.scope, change.memory_id, damaged)) for change in found[:limit]]
+                recorded = audit.latest(tx, self.scope, limit, damaged)
+            return [(change, memories.key_of(tx, self.scope, change.memory_id, damaged)) for change in recorded[:limit]]
 
     def timeline(
         self,
@@ -310,16 +312,20 @@ class Engine:
         from picomem.ingest.transcript_pointer import open_episode
 
         with self._context.connector.read() as tx:
-            found = find_episode(tx, self.scope, episode_id)
-            transcript = episodes.transcript(tx, self.scope, found.transcript_id)
+            episode = find_episode(tx, self.scope, episode_id)
+            transcript = episodes.transcript(tx, self.scope, episode.transcript_id)
         if transcript is not None and transcript.send_policy == "deny":
             raise Refused("That session is withheld: it is kept, and not handed out (see `picomem withhold --help`).")
-        if found.category == "timeline" and transcript is not None:
+        if episode.category == "timeline" and transcript is not None:
             from picomem.memory.timeline import opened
 
             with self._context.connector.read() as tx:
-                return found, transcript, opened(tx, self.scope, found, transcript.session, self._context.redactor())
-        return found, transcript, open_episode(found, transcript, self._context.redactor())
+                return (
+                    episode,
+                    transcript,
+                    opened(tx, self.scope, episode, transcript.session, self._context.redactor()),
+                )
+        return episode, transcript, open_episode(episode, transcript, self._context.redactor())
 
     def index(self, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """The always-loaded page, from the store where memory has not changed since it was made."""
@@ -333,8 +339,8 @@ class Engine:
 
         with self._context.connector.read() as tx:
             limit = self.settings.memory.daily_token_limit
-            found = status(tx, self.scope, self._context.clock(), self._context.connector, self.embedder_name, limit)
-        return replace(found, embedder_trouble=self._context.embedder_trouble)
+            result = status(tx, self.scope, self._context.clock(), self._context.connector, self.embedder_name, limit)
+        return replace(result, embedder_trouble=self._context.embedder_trouble)
 
     # Telling
 
@@ -490,14 +496,15 @@ class Engine:
             raise Conflict(f"All of run {name} was undone already; `picomem changes --run {name}` shows by what.")
         self._context.settle()
         return [
-            replace(each, memory=self._context.cleaner().shown(each.memory) if each.memory else None) for each in done
+            replace(change, memory=self._context.cleaner().shown(change.memory) if change.memory else None)
+            for change in done
         ]
 
     # What others wrote
 
     def ingest(
         self,
-        found: str | Path | Iterable[str | Path | TranscriptFolder],
+        transcripts: str | Path | Iterable[str | Path | TranscriptFolder],
         *,
         progress: Callable[[IngestProgress], None] | None = None,
     ) -> Report:
@@ -505,11 +512,11 @@ class Engine:
         from picomem.engine import upkeep
         from picomem.ingest.discovery import find
 
-        if isinstance(found, str | os.PathLike):
-            found = [found]
+        if isinstance(transcripts, str | os.PathLike):
+            transcripts = [transcripts]
         ingester = upkeep.ingester(self)
         with self._context.connector.read():  # one snapshot: a transaction for each file costs more than the look at it
-            files = find(found, ingester.recognize)
+            files = find(transcripts, ingester.recognize)
         report = ingester.run(files, progress)
         self._context.settle()
         made_by = self._context.vectors()
@@ -531,9 +538,9 @@ class Engine:
         for path in markdown_files(list(paths)):
             writer = replace(self._context.writer("migrate"), run=run)
             with self._context.connector.write(self.scope) as tx:
-                each = migrate_file(tx, writer, self.scope, self._context.cleaner(), path, self._context.zone)
+                entries = migrate_file(tx, writer, self.scope, self._context.cleaner(), path, self._context.zone)
             self._context.settle()
-            done += [(path, entry, result) for entry, result in each]
+            done += [(path, entry, result) for entry, result in entries]
         return done
 
     def withhold(self, session: str, *, release: bool = False) -> int:
@@ -664,19 +671,19 @@ class Engine:
         from picomem.memory.doctor import examine
 
         writer = self._context.writer("doctor")
-        found = examine(self._context.connector, self.embedder_name, self._context.redactor, writer, repair=repair)
+        diagnosis = examine(self._context.connector, self.embedder_name, self._context.redactor, writer, repair=repair)
         made_by = self._context.vectors()
         if repair and made_by is not None:
             from picomem.memory.missing_vectors import EmbedMissing
 
-            for scope, finding in found.waiting:
+            for scope, finding in diagnosis.waiting:
                 with suppress(EmbedderFailed, Conflict):
                     finding.repaired = (
                         not EmbedMissing(self._context.connector, scope, made_by, self._context.clock)
                         .run(remove=False)
                         .waiting
                     )
-        return found
+        return diagnosis
 
     def _eraser(self) -> Eraser:
         from picomem.engine.erasing import Eraser

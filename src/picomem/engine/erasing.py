@@ -29,9 +29,9 @@ class Eraser:
         from picomem.erasure.purge import planned
 
         with self._context.connector.read() as tx:
-            found = held(tx, self._context.scope)
-            chosen = choice(found, session, older_than, everything, self._context.clock())
-            return planned(tx, self._context.scope, found, chosen)
+            holdings = held(tx, self._context.scope)
+            chosen = choice(holdings, session, older_than, everything, self._context.clock())
+            return planned(tx, self._context.scope, holdings, chosen)
 
     def purge(self, session: str, older_than: int | None, everything: bool, wait_seconds: float) -> Purged:
         """Do what `Engine.purge` says."""
@@ -68,18 +68,18 @@ class Eraser:
             if is_begun and not session and older_than is None and not everything:
                 lease.taken(tx)
                 return True, None
-            found = held(tx, self._context.scope)
+            holdings = held(tx, self._context.scope)
             try:
-                chosen = choice(found, session, older_than, everything, self._context.clock())
+                chosen = choice(holdings, session, older_than, everything, self._context.clock())
             except NotFound:
                 if not is_begun:
                     raise
                 chosen = Choice()  # it went before; what is left of it is to be done
-            made = plan(found, chosen)
+            made = plan(holdings, chosen)
             user_marks.remove(tx, self._context.scope, user_marks.HANDED_OVER)
             if made.empty:
                 return is_begun, None
-            erased = erase(tx, self._context.writer("purge"), self._context.scope, found, chosen, made)
+            erased = erase(tx, self._context.writer("purge"), self._context.scope, holdings, chosen, made)
             lease.taken(tx)
             return True, erased
 

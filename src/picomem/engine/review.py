@@ -13,10 +13,10 @@ def to_review(engine: Engine) -> list[ReviewItem]:
     """What waits, pairs first, the latest first."""
     clean = engine._context.cleaner()
     with engine._context.connector.read() as tx:
-        found = waiting(tx, engine.scope, engine.now())
+        items = waiting(tx, engine.scope, engine.now())
     return [
-        replace(each, memory=clean.shown(each.memory), older=clean.shown(each.older) if each.older else None)
-        for each in found
+        replace(item, memory=clean.shown(item.memory), older=clean.shown(item.older) if item.older else None)
+        for item in items
     ]
 
 
