@@ -1,12 +1,12 @@
-"""`dataclass` for what is loaded by every command: the same meaning, a tenth of the time.
+"""`dataclass` for modules that every command loads: the same meaning in a tenth of the time.
 
-The standard one loads `inspect` and compiles six methods a class, 40 classes a recall: half of what a cold
-`picomem recall` took. Here `__init__` is compiled when the first value is made, and the other methods are the same
-few functions for every class. A type checker sees the standard one, and so does the standard library: `dataclasses`'
-own `fields`, `replace`, `asdict` and `is_dataclass` work on these classes too.
+The standard one loads `inspect` and compiles six methods a class, 40 classes a recall. That was half of the time of a
+cold `picomem recall`. Here `__init__` is compiled when the first value is made, and the other methods are the same
+few functions for every class. A type checker sees the standard decorator, and so does the standard library: `fields`,
+`replace`, `asdict` and `is_dataclass` of `dataclasses` work on these classes too.
 
-What there is: `slots` always; `frozen`, `kw_only`, `field(default=, default_factory=, metadata=)`, `__post_init__`,
-comparing, hashing where frozen, `repr`, pickling. No inheritance of fields, and no zero-argument `super()`.
+Supported are: `slots` always; `frozen`, `kw_only`, `field(default=, default_factory=, metadata=)`, `__post_init__`,
+comparing, hashing if frozen, `repr`, pickling. Inherited fields and zero-argument `super()` are not supported.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Whose words there are in a run: the person's, and those of tools that are not memory's. Pure.
+"""Attribution of the words in a run: those of the person, and those of tools other than memory's. Pure.
 
-A model that has read a page may offer what the page says as its own words, or in others. So while tools' texts stand in
-its sight, what it stores is its own only where the person stated it, or memory knew it before and showed it (`Spoken`,
-by which consolidation decides as well); else it has the tools' origin, whatever the model claims and in whatever words.
-A mail that the person pasted is a text of others.
+A model that has read a page may offer its content as its own words, or reworded. So while texts of tools are in its
+context, what it stores counts as its own only if the person stated it, or if memory already knew it and showed it
+(`Spoken`, which consolidation uses as well). Otherwise it has the origin of the tools, whatever the model claims and
+however it is worded. A mail that the person pasted is text of others.
 
-What a tool says reaches a model in four ways: as its result, as a result that asks for another try, as content beside
-the result that a provider gets in the user's place, and from a tool that the provider runs itself. Memory's own tools
-quote what nobody trusted wrote inside of a fence.
+Tool output reaches a model in four ways: as a result, as a result that asks for another try, as content beside the
+result that a provider gets in the user's place, and from a tool that the provider runs itself. Memory's own tools fence
+untrusted text when they quote it.
 """
 
 from __future__ import annotations

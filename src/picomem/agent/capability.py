@@ -1,20 +1,20 @@
 """Memory as one capability of an agent on pydantic-ai: `Agent(model, capabilities=[MemoryCapability(engine)])`.
 
-    instructions           how to use memory · the index page  |  what is known that matters to the question
-                           the same bytes until memory changes |  made anew for each run
+    instructions           how to use memory · the index page  |  memories relevant to the question
+                           the same bytes until memory changes |  built for each run
     tools                  see tools.py
-    before a model request what tools have said is recorded, where there is a session; what other tools said is known
-                           again if the model offers it as its own words, or in others (attribution.py)
-    after a run            what the person asked to be remembered is kept, if the model did not see to it
+    before a model request tool results are recorded, if there is a session; the output of other tools is remembered, to
+                           recognise it if the model offers it as its own words, or reworded (attribution.py)
+    after a run            stores what the person asked to be remembered and the model did not store
 
-Each run gets a copy of its own with what memory said when the run began, so the prompt does not change while the run
-goes on, and providers' prompt caches hit: the parts in front are marked as static, the one behind as dynamic.
+Each run gets its own copy with the state of memory at its start. So the prompt does not change during the run, and the
+prompt caches of providers work: the parts at the beginning are marked as static, the last one as dynamic.
 
-A session records the conversation: each message when it is there, so that a killed process loses at most the one that
-was being written. The loop (loop.py) records the person's message itself, before the run.
+A session records the conversation message by message, so a killed process loses at most the message that was being
+written. The loop (loop.py) records the person's message itself, before the run.
 
-A store that fails takes nothing down: the run goes on without memory, and it is said once, as a warning of the logger
-`picomem` and by `trouble`. The next run tries again.
+If the store fails, the run continues without memory. The failure is reported once, as a warning of the logger `picomem`
+and by `trouble`. The next run tries again.
 """
 
 from __future__ import annotations

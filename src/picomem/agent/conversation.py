@@ -1,7 +1,7 @@
-"""A conversation with PicoBot: in the store, and while the store fails in this process's memory.
+"""A conversation with PicoBot: in the store, or in the memory of this process while the store fails.
 
-What could not be stored waits, and is stored before the next message that can be. A conversation that never had a
-store lasts as long as the process.
+Messages that could not be stored are stored before the next message that can be. A conversation that never had a store
+ends with the process.
 """
 
 from __future__ import annotations

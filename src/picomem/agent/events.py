@@ -1,6 +1,6 @@
-"""The events of a turn of PicoBot, and their form in JSON, for a terminal, a web socket or a page.
+"""The events of a turn of PicoBot, and their JSON form for a terminal, a web socket or a page.
 
-In JSON an event is one object: its `type`, and its fields by their names.
+In JSON, an event is one object with its `type` and its fields.
 """
 
 from __future__ import annotations

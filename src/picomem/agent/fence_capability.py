@@ -1,9 +1,9 @@
-"""What tools say is data: a capability that fences it, in the current turn as in later ones, with the same bytes (X7).
+"""A capability that fences tool output as data, with the same bytes in the current turn and in later ones (X7).
 
     Agent(model, tools=[fetch], capabilities=[Fence(), MemoryCapability(engine)])
 
-Memory's own tools are left alone: they fence what they quote themselves. What a tool gives beside its result, which a
-provider gets in the user's place, is fenced where the tool gives it.
+Memory's own tools are left alone: they fence their quotes themselves. Content that a tool returns beside its result,
+which a provider gets in the user's place, is fenced where the tool returns it.
 """
 
 from __future__ import annotations

@@ -1,18 +1,19 @@
 """PicoBot: one turn after another on pydantic-ai, with memory as its capability.
 
     the person's message is stored → window → the model runs, calling tools → each message is stored as it comes
-    → `settle`: what is due is consolidated
+    → `settle`: conversations that are due are consolidated
 
-Each arrow may be where the process is killed: what was stored until then is the conversation that the next process
-goes on with. A call whose result was lost is met when messages are read (sessions/pairs.py). Two processes in one
-session each answer the message that they were given.
+The process may be killed at each arrow: the next process continues with the messages stored by then. If the result of a
+call was lost, sessions/pairs.py handles it when messages are read. Two processes in one session each answer the message
+that they were given.
 
-The prompt: who PicoBot is, how memory is used, the index page; these are the same bytes from turn to turn until
-memory changes, and marked so. Then the summary, what is known that matters to the question, and the date. Then the
-messages, with what tools answer cut to the room that there is (context_trimming.py).
+The prompt begins with PicoBot's persona, the instructions for memory and the index page. These have the same bytes from
+turn to turn until memory changes, and are marked so. Then come the summary, the memories relevant to the question, and
+the date, and then the messages, with tool results cut to the available room (context_trimming.py).
 
-With memory off (`memory.enabled`) the conversation is kept, so that it can be gone on with, and nothing else: no tools,
-nothing remembered. Where the store fails the talk goes on in this process; either is said once.
+With memory off (`memory.enabled`) the conversation is stored so that it can be continued, and nothing else happens:
+no tools, and nothing is remembered. If the store fails, the conversation continues in this process. Both are reported
+once.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Small models write the call of a tool as their answer: `{"name": "memory_store", "arguments": {…}}`. It is taken as
-the call that it is, where the whole answer is exactly one such object.
+"""Recognises a tool call that a model writes as text: `{"name": "memory_store", "arguments": {…}}`.
 
-It must name a tool that was offered in this request, with the arguments that the tool needs and none that it does not
-have; any other answer is an answer. What such a call may do is decided where every call is (tools.py, attribution.py).
+Small models do this. The whole answer must be exactly one such object. It must name a tool that was offered in this
+request, with all required arguments and no unknown ones; any other answer is an answer. The usual checks of a call
+apply (tools.py, attribution.py).
 
-Answers are streamed, and nobody wants to read a call: what may yet turn out to be one is held back until it is over.
+Answers are streamed, and nobody wants to read a call, so text that may still turn out to be one is held back.
 """
 
 from __future__ import annotations

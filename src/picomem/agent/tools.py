@@ -1,17 +1,17 @@
 """Memory as tools of an agent on pydantic-ai, rendered from the table of operations.
 
 `TOOLS` are the operations that an agent is offered (`default_tool`): the three of the memory plan (`memory_store`,
-`memory_recall`, `memory_forget`), the two that look at the store (`memory_index_status`, `memory_audit`), and show and
-why. Each costs tokens of every request, so `memory_revise` is left out: to store under a known key makes a new version
-too. Reading a person's files (`memory_ingest`) is for the person to start. `memory` is one tool more, that saves, lists
-and deletes what the user asks to be remembered; it calls the same operations.
+`memory_recall`, `memory_forget`), the two that describe the store (`memory_index_status`, `memory_audit`), and show and
+why. Each costs tokens of every request, so `memory_revise` is left out: storing under a known key makes a new version
+too. Reading a person's files (`memory_ingest`) is for the person to start. One more tool, `memory`, saves, lists and
+deletes what the user asks to be remembered; it calls the same operations.
 
-While texts of other tools are in the model's sight (`voices`), what it stores is trusted only where the person stated
-it, and it archives nothing that the person has not spoken of: a page that gives orders gives them to nobody here. What
-the person stated or pinned it archives, and changes, only where they ask for that.
+While texts of other tools are in the model's context (`voices`), what it stores is trusted only if the person stated
+it, and it can archive only memories that the person mentioned. So orders on a page have no effect here. The model can
+archive or change what the person stated or pinned only if they ask for that.
 
-A call runs in a worker thread, and what is begun is not abandoned. Everything that picomem raises on purpose is a
-failed result with the error's one sentence, which the model can read; it does not use up the run's retries.
+A call runs in a worker thread and is not abandoned once it has begun. An error that picomem raises on purpose becomes a
+failed result with the one sentence of the error, which the model can read; it does not use up the run's retries.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The demo: five weeks of a developer's sessions, read into a store of its own, and what memory does with them.
+"""The demo: five weeks of a developer's sessions, read into a separate store, and what memory does with them.
 
-`sessions/` holds the transcripts of one Mia, as Claude Code and Codex write them; all of it is invented, the keys in
-it too. The demo goes by a clock of its own that stands on 22 May 2026, so "this morning" and every date in the
-output belong to the story. What it prints comes out of the engine; only the sentences around it are written here.
+`sessions/` holds invented transcripts of a person called Mia, as Claude Code and Codex write them; the keys in them
+are invented too. The demo has its own clock, set to 22 May 2026, so "this morning" and every date in the output
+belong to the story. The output comes from the engine; only the sentences around it are written here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What agents, conversations and consolidation need of an open memory, besides its verbs."""
+"""Functions on an engine for agents, conversations and consolidation, besides its verbs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What every part of an engine needs: what the process shares, the caller, and what is made of them when needed.
+"""What every part of an engine needs: the resources of the process, the caller, and objects made from them on demand.
 
-What only some methods need is imported by them: a recall in a hook must not wait for the readers of transcripts.
+A module that only some methods need is imported by those methods: a recall in a hook must not wait for the readers of
+transcripts.
 """
 
 from __future__ import annotations

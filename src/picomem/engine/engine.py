@@ -1,11 +1,12 @@
-"""The engine: what `picomem.open()` and `Runtime.engine()` return, and what every surface calls.
+"""The engine: returned by `picomem.open()` and `Runtime.engine()`, and called by every surface.
 
-It is synchronous and decides nothing: each verb reads its arguments, opens a transaction where one is needed, and calls
-the package that knows. It holds a `Context` (context.py: the caller, and what the process shares) and an `Eraser`
-(erasing.py). What only the rest of picomem needs of an open memory are functions on an engine: agent_support.py for
-agents and conversations, upkeep.py for background work and operations.
+It is synchronous and makes no decisions: each verb reads its arguments, opens a transaction if one is needed, and
+calls the responsible package. It holds a `Context` (context.py: the caller, and the resources of the process) and an
+`Eraser` (erasing.py). Functions that only the rest of picomem needs take an engine as an argument: agent_support.py
+for agents and conversations, upkeep.py for background work and operations.
 
-What only some verbs need is imported by them: a recall in a hook must not wait for the readers of transcripts.
+A module that only some verbs need is imported by those verbs: a recall in a hook must not wait for the readers of
+transcripts.
 """
 
 from __future__ import annotations

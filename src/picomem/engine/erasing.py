@@ -1,4 +1,4 @@
-"""Erasing for good: purge, scrub, and the traces that both leave in the files."""
+"""Permanent erasure: purge, scrub, and the removal of the traces that both leave in the files."""
 
 from __future__ import annotations
 

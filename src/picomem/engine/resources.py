@@ -1,4 +1,4 @@
-"""What the engines of one process share: the store, the embedder, the clock, the settings, and what is made of them."""
+"""Resources shared by the engines of a process: store, embedder, clock, settings, and objects made from them."""
 
 from __future__ import annotations
 

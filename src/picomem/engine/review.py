@@ -1,4 +1,4 @@
-"""What waits for a person to decide, and the decision: candidates, and statements that may contradict each other."""
+"""Pending decisions of a person, and the decision itself: candidates, and statements that may contradict each other."""
 
 from __future__ import annotations
 

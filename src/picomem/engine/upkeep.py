@@ -1,4 +1,4 @@
-"""What background work, ingest and the operations need of an open memory, besides its verbs."""
+"""Functions on an engine for background work, ingest and the operations, besides its verbs."""
 
 from __future__ import annotations
 

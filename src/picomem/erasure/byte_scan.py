@@ -1,12 +1,13 @@
-"""What a scan looks for after a purge, and how it finds it in bytes. Pure; it needs numpy, so nothing that recalls
-loads it.
+"""The byte patterns that a scan looks for after a purge, and the search for them. Pure; it needs numpy, so it is not
+loaded by recall.
 
-Of every text that went, a few pieces: its beginning, its middle and its end, as they stand in a row. A piece that is
-shorter than eight bytes is nobody's in particular. And of its words the long ones, as they stand in full text: behind
-what they have in common with the word before, so without their first letters. The pieces are kept in memory alone.
+The patterns of an erased text are its beginning, its middle and its end, as they are stored in a row. Fragments
+shorter than eight bytes are skipped: they are not distinctive. In addition, the long words are searched as full text
+stores them: without the first letters, which full text leaves out if the previous word has them as well. The patterns
+are kept only in memory.
 
-To find thousands of pieces in a file, each place is asked by its first eight bytes, two at a time, in four tables; the
-few places that pass are compared byte by byte.
+To find thousands of patterns in a file, the first eight bytes at each position are tested, two at a time, with four
+tables; the few positions that match are compared byte by byte.
 """
 
 from __future__ import annotations

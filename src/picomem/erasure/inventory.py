@@ -1,4 +1,4 @@
-"""What a user has, read for a plan of what to purge; and what a choice of theirs means."""
+"""Loads a user's rows for purge planning and resolves the user's selection."""
 
 from __future__ import annotations
 

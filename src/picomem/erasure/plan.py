@@ -1,18 +1,18 @@
-"""What a purge takes with it. Pure: from a user's rows and their lineage to a plan.
+"""The plan of a purge: everything that it erases, from a user's rows and their lineage. Pure.
 
-One chooses a session, an age, or everything. What belongs to the choice goes, and what was made of that, and what was
-made of that in turn:
+The user selects a session, an age, or everything. The selected rows are erased, together with everything that was
+derived from them, directly or indirectly:
 
-- a session: its transcripts, those of the agents that it set to work, its messages, its summary, and the sessions that
-  were forked from it, for they begin with a copy of it;
-- an age: episodes and messages from before it, wherever they stand; of a conversation that goes on the later ones
-  stay. A transcript or a session goes when nothing of it is left and it was last active before;
-- everything: all that the user has.
+- a session: its transcripts, those of its sub-agents, its messages, its summary, and the sessions that were forked
+  from it, because they begin with a copy of it;
+- an age: all older episodes and messages; a conversation that continued later keeps its later messages. A transcript
+  or a session is erased if nothing of it is left and it was last active before that time;
+- everything: all rows of the user.
 
-Of memories a version goes when something that it was made from goes, whatever else said so too: nobody can tell what of
-its text came from where. What replaced it stays where it has its own source and its own words (`carries`). What a
-person stated themselves has no source among what goes, so it stays. Who said the same again in a session that stays is
-no source of the words that are stored, so that does not keep them.
+A version of a memory is erased if one of its sources is, even if other sources said the same, because nobody can tell
+which source its words came from. The version that replaced it stays if it has its own source and its own words
+(`carries`). Statements that a person made themselves have no erased source, so they stay. A session that merely
+repeated the statement is not a source of the stored words, so it does not keep them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The proof of a purge: every file is read byte by byte for what was erased.
+"""The proof of a purge: every file is searched byte by byte for the erased texts.
 
-A piece of a text that also stands in what stays (people say the same thing twice) proves nothing, and is counted apart.
-Of full text the index itself is asked as well, since it may store of a word only what the one before it lacks.
+A fragment that also occurs in remaining text proves nothing (people repeat themselves), so it is counted separately.
+The full-text index is queried as well, because it may store only the part of a word that differs from the previous
+word.
 """
 
 from __future__ import annotations

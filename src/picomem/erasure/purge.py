@@ -1,11 +1,11 @@
-"""Purge: the transaction that erases. What goes is decided in `erasure/plan.py`; what is left in the file's free pages,
-its log and beside it is the work of `file_traces.py`.
+"""The transaction of a purge. `erasure/plan.py` decides what is erased; `file_traces.py` removes traces from the file's
+free pages, its log and the files beside it.
 
-One transaction deletes the rows with their full text and vectors; leaves tombstones, so that the same transcript does
-not bring them back; takes out of what stays what it had from them (a key that was made of their words, the name of one
-among related entries, the title of a conversation, the reason of a change); and marks that the rest is still to be
-done. A change stays as a row that says when and by whom something was decided, and no longer about what. The purge
-itself is one change: who, when, and how many of what.
+One transaction deletes the rows with their full text and vectors, and leaves tombstones, so that the same transcript
+does not bring them back. It also removes what remaining rows took from them (a key made of their words, a name among
+related entries, the title of a conversation, the reason of a change), and marks the rest of the work as pending. A
+change stays as a row that says when something was decided and by whom, but no longer what. The purge itself is one
+change: who, when, and how many rows of each kind.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What remains of memories of which versions are purged, and of what other rows say of those.
+"""Repairs memories that lose some of their versions in a purge, and the rows that mention those versions.
 
-A memory of which some versions go is believed as it was before they were: what those had replaced is opened again. A
-key that was made of words that go becomes another one. What stood in a project that only sessions that go were held in
-stands in none, since a host's project is the name of a folder. What goes is no related entry any more, and no change
-speaks of it: who, when and which verb is left of the change that made it.
+Such a memory is believed as it was before the erased versions: the versions that they had replaced are opened again.
+A key made of erased words is replaced. If only erased sessions belonged to its project, the memory then belongs to no
+project, because a host names a project after a folder. Erased memories are removed from related entries, and changes
+no longer mention them: the change that made such a memory keeps who, when and which verb.
 """
 
 from __future__ import annotations

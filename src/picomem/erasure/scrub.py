@@ -1,11 +1,11 @@
-"""Scrub: redact what is stored already, with the rules of today. Safe to run again and again.
+"""Scrub: redacts what is already stored, by the current rules. It can be repeated safely.
 
-A rule that is added later finds what it did not find when the text came in. This is the one place besides purge that
-changes stored text: a secret must not survive in an old version, in a tag, in what a summary or a reason says. What it
-changed is recorded without the secret.
+A rule that was added later finds secrets that were missed when the text was stored. Besides purge, this is the only
+place that changes stored text, because a secret must not survive in an old version, a tag, a summary or a reason. The
+record of what changed does not contain the secret.
 
-A row that does not match its hash is scrubbed like any other, since a secret in it is no less a secret; it still does
-not match afterwards, so the doctor still tells of it.
+A row that does not match its hash is scrubbed as well, because a secret in it is still a secret. The row does not match
+its hash afterwards either, so the doctor still reports it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Why: what was decided about a thing, when, by whom and from what; from the records, not from memory."""
+"""Explains an entry: what was decided about it, when, by whom and from which sources, according to the records."""
 
 from __future__ import annotations
 

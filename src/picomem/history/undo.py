@@ -1,13 +1,13 @@
-"""Undo: take back a change, or all changes of a run. Nothing is deleted, and undo is a change itself.
+"""Undo: reverses a change, or all changes of a run. Nothing is deleted, and an undo is itself a change.
 
-What a change did is told by the versions that it opened and closed (`version_history.py`), so one rule serves every
-verb: what is believed of the memory becomes what was believed right before the change. A version that is not to be
-believed any more is closed, and what it had replaced is opened again as a version of its own, known from now on; so
-"what did we believe then" goes on to have the answer that it had. To undo an undo is to do the thing again. What a
-consolidation did to its conversation is taken back, and done again, in `undo_consolidation.py`.
+The versions that a change opened and closed determine its effect (`version_history.py`), so one rule serves every
+verb: the belief about the memory becomes what it was right before the change. A version that is no longer believed is
+closed, and the version that it had replaced is opened again as a new version, known from now on. So "what did we
+believe then" keeps its answer. Undoing an undo repeats the change. `undo_consolidation.py` reverses and repeats what
+a consolidation did to its conversation.
 
-What was built on a change stands in the way, and is named. A run is undone from its last change to its first, in one
-transaction; if one of them cannot be, none is.
+If later changes build on a change, they are named and the undo is refused. A run is undone from its last change to its
+first, in one transaction; if one of them cannot be undone, none is.
 """
 
 from __future__ import annotations

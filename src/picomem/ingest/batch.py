@@ -1,4 +1,4 @@
-"""From turns to what is stored of them, outside any transaction: redacted, packed, counted, with vectors."""
+"""Prepares turns for storage, outside any transaction: redacted, packed, counted, with vectors."""
 
 from __future__ import annotations
 

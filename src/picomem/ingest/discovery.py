@@ -1,8 +1,8 @@
-"""Where hosts keep their transcripts, and which files of a folder are transcripts.
+"""Finds the transcripts of hosts: their default folders, and the files of a folder that are transcripts.
 
-Folders are walked without following a symbolic link (so no loop, and nothing outside what was named); a
-folder or file that is itself named may be a link. What cannot be read is reported, never fatal. In a folder
-only files whose names look like transcripts are opened; a file that is named is judged by its content
+Folders are walked without following symbolic links, so there are no loops and nothing outside the named folder is
+read; a folder or file that is itself named may be a link. An unreadable file is reported and is never fatal. In a
+folder, only files with names like those of transcripts are opened; a file that is named is judged by its content
 alone.
 """
 

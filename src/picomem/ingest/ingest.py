@@ -2,14 +2,13 @@
 
 find → for each file: where did the last reading end? → lines → turns → redact → pieces → queue → one transaction
 
-What small files hold is stored together (see `queue`). What is of one file belongs together: the episodes of a stretch
-of it, their full text and vectors, the memories that were asked for in it, and the cursor behind it are in one
-transaction. So a run that is killed anywhere goes on from its last transaction, and nothing is lost or doubled. A
-transcript's `size` says that it was read to its end: it is the file's size before the last reading began, and 0 as long
-as a reading is not done.
+The content of small files is stored together (see `queue`). The content of one file belongs together: the episodes of
+a stretch of it, their full text and vectors, the memories that were requested in it, and the cursor behind it are in
+one transaction. So after a kill the next run continues from the last transaction, and nothing is lost or duplicated.
+A transcript's `size` shows that it was read to its end: it is the size of the file before the last reading began, and
+0 until a reading is complete.
 
-Where a file changed under us, `reading` says from where to read on; what is made of a turn is in `batch`; what the
-transaction does, in `writing`.
+If a file changed, `resuming` determines where to continue; `batch` prepares turns, and `storing` runs the transaction.
 """
 
 from __future__ import annotations

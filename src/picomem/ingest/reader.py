@@ -1,12 +1,11 @@
-"""Bytes of a transcript → complete lines, with the byte range of each.
+"""Reads the bytes of a transcript as complete lines, with the byte range of each.
 
-Transcripts grow while they are read. So a line counts only when its newline is there: a half-written last
-line is neither given nor consumed, and the next reading, from the last line's `end`, meets it whole.
-Offsets count *decompressed* bytes, so that a pointer means the same in `x.jsonl`, `x.jsonl.zst` and `x.jsonl.gz`.
+Transcripts grow while they are read. So a line counts only when its newline is there: an unfinished last line is
+neither returned nor consumed, and the next reading, from the last line's `end`, gets it whole. Offsets count
+*decompressed* bytes, so a pointer means the same in `x.jsonl`, `x.jsonl.zst` and `x.jsonl.gz`.
 
-Memory is bounded by one line: a line over `longest` is passed over piece by piece and given without data,
-so that the parser can count it. Compression is told by the content, not by the name (archives carry odd
-suffixes).
+Memory is bounded by one line: a line over `longest` is skipped in chunks and returned without data, so that the
+parser can count it. Compression is recognised by the content, not by the name (archives have odd suffixes).
 """
 
 from __future__ import annotations

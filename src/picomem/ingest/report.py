@@ -1,4 +1,4 @@
-"""What an ingest tells of itself: while it runs, and in the end."""
+"""The report of an ingest: progress while it runs, and the result at the end."""
 
 from __future__ import annotations
 

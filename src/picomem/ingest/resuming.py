@@ -1,10 +1,10 @@
-"""Where the reading of a transcript stands, and where to go on.
+"""The position in a transcript, and where the next reading continues.
 
-A file can change under us. Its fingerprint (over what was read) tells whether it was only appended to; one of the old
-size that was written since was edited in place. Such a file is read again from the start: what is in the store
-already is known by its identity and only gets its new place; what was cut from the file stays in the store, and its
-pointer says that it is gone. Where another session lies under the name of an old one, that one keeps its own record.
-A file that was moved is known by its session and its fingerprint.
+A file can change between readings. Its fingerprint, over the part that was read, tells whether it was only appended
+to; a file of the old size that was written since was edited in place. Such a file is read again from the start. Rows
+that are already stored are recognised by their identity and only get a new position; text that was cut from the file
+stays in the store, and its pointer says that it is gone. If another session now lies under the name of an old one,
+the old one keeps its own record. A file that was moved is recognised by its session and its fingerprint.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Where the records of one transcript lie: in a file, a line each, or in a host's database, a row each.
+"""The source of a transcript's records: the lines of a file, or the rows of a host's database.
 
-Both are read the same way: from an offset on, behind which nothing is read twice, with a fingerprint of what lies
-before it. In a file offsets count bytes; in a database they count the records of a session, so that the
-record of number n is the span [n, n + 1).
+Both are read the same way: from an offset on, with a fingerprint of everything before it, and nothing is read twice.
+In a file, offsets count bytes; in a database they count the records of a session, so record number n is the span [n,
+n + 1).
 """
 
 from __future__ import annotations

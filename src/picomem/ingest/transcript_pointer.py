@@ -1,8 +1,8 @@
-"""Opening a pointer: from an episode back to the very messages in the transcript.
+"""Opens a pointer: from an episode back to the original messages in the transcript.
 
-The span is read anew, and what it says is held against the preview: message by message, the episode's own among
-those that lie in the span (repeated lines, which ingest passed over, lie there as well). So an open pointer shows the
-messages that were meant, or nothing.
+The span is read again and compared with the preview, message by message. The messages of the episode must be among
+those in the span, which may also contain repeated lines that ingest skipped. So an open pointer shows the right
+messages, or nothing.
 """
 
 from __future__ import annotations

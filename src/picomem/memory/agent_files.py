@@ -1,11 +1,12 @@
-"""Files that an agent keeps as a whole, under a path: what foreign memory tools think in.
+"""Whole files that an agent keeps under a path, as other memory tools expect.
 
-A file is a memory like any other: redacted, versioned, with its changes on record, found by recall, forgotten, purged.
-What differs is that its text is the agent's to lay out. So it is not matched with what is known, and the gate only
-refuses what nobody may store: too much, and words that would take a later reader over.
+A file is a memory like any other: redacted, versioned, with its changes on record, found by recall, forgotten,
+purged. The difference is that the agent controls the layout of its text. So it is not compared with other memories,
+and the gate only refuses text that nobody may store: text that is too long, and text that would manipulate a later
+reader.
 
-Writers agree by versions (compare and set, in the writing transaction). An operation with an id is done once: its
-change carries the id as its idempotency key, and is found again when the operation is repeated.
+Writers coordinate by versions (compare and set, in the writing transaction). An operation with an id is done once:
+its change has the id as its idempotency key, and is found again when the operation is repeated.
 """
 
 from __future__ import annotations

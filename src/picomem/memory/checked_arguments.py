@@ -1,4 +1,4 @@
-"""What callers give, read and checked: a word of a closed list, an importance, a count, a share, an expiry. Pure."""
+"""Checks the arguments of callers: a word of a closed list, an importance, a count, a share, an expiry. Pure."""
 
 from __future__ import annotations
 

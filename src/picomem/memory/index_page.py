@@ -1,4 +1,4 @@
-"""The index page: what an agent always has before it. Pure but for the tokenizer.
+"""The index page: the page that is always in an agent's prompt. Pure except for the tokenizer.
 
     # Memory index
     ## Critical            critical entries of any kind
@@ -6,11 +6,11 @@
     ## Preferences         preferences and instructions, the pinned first
     ## Domains             each kind with its count, and the call that recalls it
 
-The page is made from current memories alone, in an order that depends on nothing else, so it has the same bytes
-until memory changes; dates in it are dates, never "two days ago". It never exceeds its budget: entries are
-taken in order of importance within their section until the page is full, and the page says how many were not.
-Text that no user or agent of theirs wrote does not enter it, nor do candidates. Of two statements that may contradict
-each other the newer one stands first, and the older one says that it is perhaps outdated.
+The page is made from current memories alone, in an order that depends on nothing else, so it has the same bytes until
+memory changes; dates in it are absolute, never "two days ago". It never exceeds its budget: entries are added in
+order of importance within their section until the page is full, and the page says how many were left out. Untrusted
+text and candidates are never included. Of two statements that may contradict each other, the newer one comes first,
+and the older one is marked as perhaps outdated.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How alike two short texts are, by their words. Pure.
+"""Compares two short texts by their words. Pure.
 
-Memories are a sentence or two, so their words can be laid side by side. What matters is not a number but in what
-two sentences differ: a value at the end ("the port is 5433" / "5434") replaces, another subject ("the staging
-database" / "the production database") does not.
+Memories are one or two sentences, so their words can be aligned. The difference matters more than a score: a changed
+value at the end ("the port is 5433" / "5434") replaces the old one, another subject ("the staging database" / "the
+production database") does not.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a person or an agent means by the name of a memory: its key, its id, or the beginning of one."""
+"""Resolves the name of a memory: its key, its id, or the beginning of an id."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What can be seen of an older and a newer statement: the signals from which their relation is decided. Pure.
+"""Signals that describe how an older and a newer statement differ; a classifier decides their relation from them. Pure.
 
-What decides is not how alike two statements are but in what they differ: whether what differs stands opposite each
-other (Redis and PostgreSQL, Tuesday and Friday, a port and another), whether the subject is the same, and whether the
-newer one speaks of a change, adds something, or gives a reason.
+Similarity alone decides nothing. What counts is whether the differing words are alternatives (Redis and PostgreSQL,
+Tuesday and Friday, one port and another), whether the subject is the same, and whether the newer statement mentions a
+change, adds something, or gives a reason.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What people asked for in a transcript becomes offers, which go through the same gate as everything else."""
+"""Turns requests from transcripts into offers, which pass the same gate as everything else."""
 
 from __future__ import annotations
 

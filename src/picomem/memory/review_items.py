@@ -1,10 +1,10 @@
-"""What waits for a person: candidates, and pairs of statements that may contradict each other; and what they decide.
+"""Pending decisions of a person about candidates and about pairs of statements that may contradict each other.
 
-Each decision is one change to one memory, so that it can be undone by itself:
+Each decision is one change to one memory, so that it can be undone separately:
 
-    keep        a candidate is confirmed; of a pair both stay, and are linked no more
+    keep        a candidate is confirmed; of a pair both stay, and are no longer linked
     discard     the candidate, or the newer of a pair, is archived
-    supersede   the older of a pair is archived: it holds no longer
+    supersede   the older of a pair is archived: it is no longer true
     merge       the older of a pair is archived: the newer says the same
 """
 

@@ -1,4 +1,4 @@
-"""Revise: what is different of a memory, past the gate, becomes its next version (see the head of `remember.py`)."""
+"""Revise: the changed fields of a memory pass the gate and become its next version (see the head of `remember.py`)."""
 
 from __future__ import annotations
 

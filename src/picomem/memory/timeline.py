@@ -1,4 +1,4 @@
-"""The timeline: the episodes of a scope, by time; and what stands behind the entry of a conversation with PicoBot."""
+"""The timeline: the episodes of a scope, by time, and the messages behind an entry of a conversation with PicoBot."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Making the vectors of what is stored.
+"""Creates vectors for stored rows.
 
-A row, its full text and its vector commit together where that can be had. It cannot where the embedder fails, and
-where it is not local: nobody's lock is to wait for a network. Such a row is stored without a vector, counted, and
-gets one later: at once after the transaction (`store_waiting`), or from `missing_vectors.py`.
+If possible, a row, its full text and its vector are committed together. This is impossible if the embedder fails, or
+if it is remote, because a lock must not wait for a network. Such a row is stored without a vector, counted, and gets
+its vector later: immediately after the transaction (`store_waiting`), or from `missing_vectors.py`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""The trail of a memory: which change opened and closed which of its versions, and what was believed after each. Pure.
+"""The history of a memory: which change opened and closed each version, and what was believed after each change. Pure.
 
-A version names the change that opened it, and the one that closed it; so what was believed after any change can be
-told from the versions alone. Versions are numbered in the order in which they were opened, whatever the clocks said; a
-change that only closes stands behind what it closed, and behind all that was opened before it was made.
+A version names the change that opened it and the change that closed it, so the versions alone determine what was
+believed after any change. Versions are numbered in the order in which they were opened, whatever the clocks said; a
+change that only closes versions comes after everything it closed, and after everything that was opened before it was
+made.
 
-A change is in force until it is undone, and again when that is undone:
+A change is in force until it is undone, and again when that undo is undone:
 
     change      in force after it
     a  add      a
@@ -12,8 +13,9 @@ A change is in force until it is undone, and again when that is undone:
     c  undo b   a
     d  undo c   a b
 
-A change can be undone when what is in force now is what was in force right after it: nothing was built on it since,
-and nothing that it was built on was taken back (there, c cannot be undone once a was: b without a is nothing).
+A change can be undone if the changes in force now are those that were in force right after it: nothing was built on
+it since, and nothing that it was built on was undone (in this example, c cannot be undone once a was, because b
+depends on a).
 """
 
 from __future__ import annotations
