@@ -1,8 +1,8 @@
-"""The note of a day, `memory/YYYY-MM-DD.md` of a workspace: where what should last goes while the store is down.
+"""The note of a day, `memory/YYYY-MM-DD.md` of a workspace: it receives what should last while the store is down.
 
-Others may write in that folder too, so the file is reached as `safe_opening.py` reads: each part by itself, from the
-folder's own descriptor, never through a link; what was opened must be a regular file with this one name. It is only
-ever appended to, in one write, so that two processes do not mix their lines.
+Others may write in that folder too, so the file is opened as `safe_opening.py` does it: one path component at a time,
+from the folder's own descriptor, never through a link. It must be a regular file with no other name. Text is only
+ever appended, in one write, so that two processes do not mix their lines.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""Where notes lie, and what they are called. Pure, but for a look whether an extra path is a folder.
+"""The folders of notes, and the names of the notes in them. Pure, except for a check whether an extra path is a folder.
 
-`notes.paths` names workspaces: of each, `MEMORY.md` and the Markdown files under `memory/` are notes. With
-`notes.extra_paths` come single Markdown files, and all those under other folders. Nothing else is ever opened.
+`notes.paths` names workspaces: in each, `MEMORY.md` and the Markdown files under `memory/` are notes.
+`notes.extra_paths` adds single Markdown files, and all Markdown files under further folders. Nothing else is ever
+opened.
 
-A note's name is its path in the workspace (`memory/2026-05-03.md`). Only the first workspace's names are so bare:
-those of another workspace or extra folder begin with that folder's name, and a number where the name is taken.
+A note's name is its path in the workspace (`memory/2026-05-03.md`). Only names in the first workspace have no prefix:
+those of another workspace or extra folder begin with the name of that folder, followed by a number if the name is
+taken.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Notes: found by what they say, and opened by name. Reads and writes; `sections`, `places` and `ranking` decide.
+"""Searches notes by their text, and opens them by name. It reads and writes; `sections` and `ranking` decide.
 
     files → listed → those that changed: opened → redacted → sections → the store, by words → hits
 
-The files are the truth, and they are the person's own: nothing here writes to them. Before a search the folders are
-listed again, and what was changed is read; what is gone from them, or no longer configured, goes from the store.
+The files are the truth and belong to the person, so nothing here writes to them. Before a search the folders are
+listed again and changed files are read; files that are gone or no longer configured are removed from the store.
 
-When the store cannot be opened, read or written, the files themselves are searched, in memory, with the same scores.
+If the store cannot be opened, read or written, the files themselves are searched, in memory, with the same scores.
 """
 
 from __future__ import annotations

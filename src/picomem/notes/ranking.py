@@ -1,8 +1,8 @@
-"""Which sections answer a question, by words. Pure.
+"""Ranks sections of notes for a question, by words. Pure.
 
-A section's score is the share of the question that it holds, its words weighed by how rare they are among the notes
-(BM25's idf, as recall does it): 1 for a section that says all of it. Where no word is found, the question's own
-string is looked for.
+A section's score is the share of the question that it covers, with words weighted by their rarity among the notes
+(BM25's idf, as in recall): 1 for a section that contains all of it. If no word is found, the text of the question is
+searched as a substring.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
-"""When recall asks the notes: it found nothing, it is not sure, or its store is down (O11, O12). Pure, but for asking.
+"""Decides when recall also searches the notes (O11, O12). Pure, except for the search itself.
 
-Notes are the last resort, since nothing is known of them but their words: no kind, no time, no project, nobody's
-word. So they answer only what asks for none of these; they come after everything else, with their own scores, in what
-the budget leaves or in a third of it; and the answer says that they were asked, and why.
+That is when recall found nothing, when it is unsure, and when its store is down.
 
-Their origin is "other": whoever may write to the folder wrote them. They are handed out all the same, since the
-person named the folder in the settings; but fenced, and never into the index page or into memory. Where past sessions
-are held back (`include_transcripts` off, as in a group), notes are too.
+Notes are the last resort, because only their words are known: no kind, no time, no project and no author. So they
+answer only questions that need none of these. They come after everything else, with their own scores, in the rest of
+the budget or in a third of it, and the answer says that they were searched, and why.
+
+Their origin is "other", because anyone who may write to the folder could have written them. They are returned anyway,
+because the person named the folder in the settings, but they are fenced, and never enter the index page or memory. If
+past sessions are excluded (`include_transcripts` off, as in a group), notes are too.
 """
 
 from __future__ import annotations

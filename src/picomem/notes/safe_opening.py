@@ -1,15 +1,15 @@
-"""Opening files in a folder that others may write to, so that nothing outside it can be read through it.
+"""Opens files in a folder that others may write to, so that nothing outside it can be read through it.
 
-A path is never handed to the system as a whole. From the folder's own descriptor each part is opened by itself,
-relative to the one before (`openat`), and a symbolic link is refused at every step (`O_NOFOLLOW`). So it does not
-matter what is swapped for what while we walk: what was opened lies where we walked. What was opened must then be a
-regular file whose one link is the name that was opened (a hard link may lead to any file of the disk), and not too
-large; a FIFO or a device is opened without waiting, seen for what it is, and closed unread. A check of the path's
-text or of `realpath` alone proves nothing by the time the file is opened.
+A path is never passed to the system as a whole. From the folder's own descriptor, each component is opened relative
+to the one before (`openat`), and a symbolic link is refused at every step (`O_NOFOLLOW`). So it does not matter what
+is swapped during the walk: the opened file lies where we walked. It must then be a regular file whose one link is the
+name that was opened (a hard link may lead to any file of the disk), and not too large. A FIFO or a device is opened
+without waiting, recognised, and closed unread. A check of the path's text or of `realpath` alone proves nothing,
+because the file may be replaced before it is opened.
 
-Where the system cannot open relative to a descriptor (Windows), the parts are looked at one by one, the file is
-opened by its path, and then it must be the very file that was looked at and lie in the folder by its real path. Who
-swaps folders between these steps, and back again in time, gets past that; on POSIX there is no such gap.
+If the system cannot open relative to a descriptor (Windows), the components are checked one by one, and the file is
+opened by its path. Then it must be the file that was checked, and lie in the folder by its real path. Someone who
+swaps folders between these steps, and swaps them back in time, can get past that; POSIX has no such gap.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Markdown into sections: what stands under one heading, with the headings above it and its lines. Pure.
+"""Splits Markdown into sections: the text under one heading, with the headings above it and its lines. Pure.
 
-A section begins at a heading (`# …` to `###### …`, outside fenced code) and ends before the next one. One that is
-longer than a hit may be is cut between paragraphs, where there are any, else between lines, else anywhere. A heading
-with nothing but a deeper heading under it is no section: it stands in the names of those below.
+A section begins at a heading (`# …` to `###### …`, outside fenced code) and ends before the next one. A section that
+is too long for a hit is split between paragraphs if possible, else between lines, else anywhere. A heading directly
+followed by a deeper heading is not a section: it is part of the names of those below.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What stands in an agent's sight as a conversation goes on, and whose words it speaks then. Pure.
+"""Tracks the texts in an agent's context during a conversation, and the origin of what the agent says then. Pure.
 
-An assistant that has read a page tells what the page says in words of its own. So once a text that nobody trusted wrote
-is in its sight (a tool's result, another person's message, a mail that the user pasted, a quote that memory handed
-out), what it says has the least trusted origin of these, but for what the person said word for word.
+An assistant that has read a page repeats its content in its own words. So once untrusted text is in its context (a
+tool's result, another person's message, a mail that the user pasted, a quote that memory returned), its words have
+the least trusted origin of these, except for what the person said word for word.
 """
 
 from __future__ import annotations

@@ -1,19 +1,18 @@
-"""The write gate: whether something offered to memory is worth keeping and may be kept, without a model.
+"""The write gate: decides without a model whether an offered text is worth keeping and may be kept.
 
-`judge` is a pure function of the text, who it comes from and how it was offered; each refusal has a name
-and a sentence. It runs after redaction and before matching: it sees placeholders where secrets were, and
-near doubles are not its concern.
+`judge` is a pure function of the text, its origin and the way it was offered; each refusal has a name and a sentence.
+It runs after redaction and before the comparison with known memories, so it sees placeholders instead of secrets, and
+does not deal with near duplicates.
 
-Two rings of checks:
+There are two groups of checks:
 
-- What nobody may store, even on request: nothing, a document, what is only a redacted secret, what
-  picomem itself handed out (or it would feed on its own output), and an instruction that is not the user's
-  (`injection`).
-- What a proposer (a model, a consolidation, a hook) may not store unasked (`chaff`).
+- What nobody may store, even on request: nothing, a document, a bare redacted secret, text that picomem itself
+  returned (or it would feed on its own output), and an instruction that is not the user's (`injection`).
+- What a proposer (a model, a consolidation, a hook) may not store unasked (`low_value`).
 
-What picomem printed is known by the shapes of `_PRINTED`, which follow the index page (`memory/index_page.py`), the
-replies of the operations (`operations/`) and the texts of the command line (`cli/text.py`); a test holds real
-ones against them. What was handed out lately is known by its words as well.
+picomem's own output is recognised by the shapes of `_PRINTED`, which follow the index page (`memory/index_page.py`),
+the replies of the operations (`operations/`) and the texts of the command line (`cli/text.py`); a test compares them
+with real ones. Text that was returned recently is recognised by its words as well.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can be seen of a text that an agent offers to memory: the signals of a sentence, and those of junk. Pure."""
+"""Signals of a text that an agent offers to memory: those of its sentences, and those of junk. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What leaves the process loses its secrets first, whatever the store holds and whatever is asked."""
+"""Redacts everything that leaves the process, whatever the store contains and whatever is requested."""
 
 from __future__ import annotations
 

@@ -1,18 +1,17 @@
-"""Redaction: secrets leave a text before it is stored, and a short keyed fingerprint takes their place.
+"""Redaction: replaces the secrets in a text by a short keyed fingerprint before it is stored.
 
     text → cut at placeholders → segments → scan → cut at findings → smaller segments → scan … → quiet
 
-A text is scanned segment by segment, and every finding cuts its segment in two, which are scanned again on
-their own. So the pieces that remain hold no finding by themselves; and since a placeholder cuts a text in
-the same places, redacting a redacted text finds nothing. That makes idempotence a property of the
-construction, not of the rules. A secret that was found once is replaced wherever else it stands in the same
-text.
+A text is scanned segment by segment, and every finding cuts its segment in two, which are scanned again separately.
+So the remaining pieces contain no finding; and since a placeholder cuts a text in the same places, redacting a
+redacted text finds nothing. Idempotence is therefore a property of the construction, not of the rules. A secret that
+was found once is replaced everywhere in the same text.
 
-What is scanned is the text as it reads (`text/visible_text.py`): an invisible character or a continued line inside a
+The scan sees the text as it reads (`text/visible_text.py`): an invisible character or a continued line inside a
 secret hides nothing. The text around it keeps its characters.
 
-This is best effort: no detector finds every secret. What a secret looks like is in `secret_rules`; a rule's
-pattern is run by `secret_scanners`, and what matched is looked at by `secret_checks`.
+This is best effort: no detector finds every secret. `secret_rules` describes secrets; `secret_scanners` runs the
+patterns of the rules, and `secret_checks` examines the matches.
 """
 
 from __future__ import annotations

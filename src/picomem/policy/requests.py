@@ -1,23 +1,23 @@
-"""What a user asks to be remembered, found in what the user said; pure, without a model.
+"""Finds what a user asks to be remembered in the user's messages; pure, without a model.
 
-For text of origin `user` only: the same words in a tool's result or on a web page are no request. Nor are those of a
-mail that the user pasted, or of another agent's message (`pasted`).
+For text of origin `user` only: the same words in a tool's result or on a web page are not a request. Nor are those of
+a mail that the user pasted, or of another agent's message (`pasted`).
 
-How it is found:
+The steps:
 
-1. A long text is a pasted document with, perhaps, a request around it: only its two ends are looked at.
-2. A shadow of the text is made, of the same length, so that positions hold in both: letters folded
-   (traditional characters, curly apostrophes), and what the user shows rather than says (code, quotes, quoted
-   lines) blanked. Cues are sought in the shadow; content is cut from the text.
-3. The shadow is cut into sentences. A cue counts at a sentence's start, after words of politeness ("ok, and
-   please"); a strong cue also within one, unless what stands before it makes it a condition, a report or a
+1. A long text is a pasted document with, perhaps, a request around it: only its two ends are searched.
+2. A shadow of the text is made, of the same length, so that positions are valid in both. Letters are folded
+   (traditional characters, curly apostrophes), and text that the user shows rather than says (code, quotes, quoted
+   lines) is blanked. Cues are searched in the shadow; content is cut from the text.
+3. The shadow is split into sentences. A cue counts at a sentence's start, after words of politeness ("ok, and
+   please"); a strong cue also within one, unless the words before it make it a condition, a report or a
    denial. A sentence gives at most one candidate, by the first cue of the table (`request_cues`) that fits.
-4. The sentence ends where it turns to something else that is wanted ("…, by the way, could you").
-5. What follows must stand alone ("let's go with that" does not) and must last ("remember that this line
-   is wrong" does not). The cue is dropped where it is only a cue, and kept where it is part of the meaning.
+4. The sentence ends where it turns to another request ("…, by the way, could you").
+5. The rest must be complete by itself ("let's go with that" is not) and must last ("remember that this line
+   is wrong" does not). The cue is dropped if it is only a cue, and kept if it is part of the meaning.
 
-A candidate still passes redaction and the write gate like anything else that is offered to memory. Patterns
-hold no nested repeats and run on windows of a few thousand characters; only fences are sought in all of it.
+A candidate still passes redaction and the write gate like anything else that is offered to memory. Patterns hold no
+nested repeats and run on windows of a few thousand characters; only fences are searched in all of it.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""What is looked at after a rule's pattern has matched: is it a secret, and where exactly does it stand?
+"""Checks of a rule's match: is it a secret, and what is its exact position?
 
-A pattern sees shapes only: `password = …` is as often code, a placeholder, a template or a word as it is a
-secret. A check is a pure function of the text and the groups of one match; it gives the secret's place, or
-None. A rule of `secret_rules` names its check, a key of `CHECKS`.
+A pattern sees shapes only: `password = …` is as often code, a placeholder, a template or a word as it is a secret. A
+check is a pure function of the text and the groups of one match; it returns the secret's position, or None. A rule of
+`secret_rules` names its check, a key of `CHECKS`.
 
 Most checks rest on two questions. `_is_blank`: is the value a stand-in for one (`<token>`, `${KEY}`, `xxxx`,
-`your-api-key`)? `_is_random`: was it drawn and not written, so that letters, capitals and digits change more
-often than in words and names? A password may be a word, so its rule asks instead how the value is written and
-what stands around it.
+`your-api-key`)? `_is_random`: was it generated rather than written, so that letters, capitals and digits change more
+often than in words and names? A password may be a word, so its rule checks instead how the value is written and what
+surrounds it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What can be seen of a sentence without understanding it: the signals from which classifiers decide. Pure.
+"""Signals of a sentence that can be seen without understanding it; classifiers decide from them. Pure.
 
-A signal is a number by a name that a person can read, because the names of the signals that decided are kept as the
-reason. They look at the shape of a sentence in seven languages: who speaks, of what time, in which mood. Beside them
-stand the words, which a classifier hashes, and the static vector.
+A signal is a number with a name that a person can read, because the names of the decisive signals are stored as the
+reason. The signals describe the form of a sentence in seven languages: the speaker, the tense, the mood. In addition
+there are the words, which a classifier hashes, and the static vector.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who asks: the user, the name that stands on changes, and what they may do."""
+"""The caller: the user, the name that is recorded with changes, and the permissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The small closed vocabularies: what a memory is, where a text came from, what was decided."""
+"""The small closed vocabularies: the kind of a memory, the origin of a text, the decision of a change."""
 
 from __future__ import annotations
 

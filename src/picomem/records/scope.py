@@ -1,4 +1,4 @@
-"""Whose a thing is. Every call on the store takes a scope; there is no unscoped read."""
+"""The owner of an entry. Every call on the store takes a scope; there is no unscoped read."""
 
 from __future__ import annotations
 

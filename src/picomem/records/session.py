@@ -1,4 +1,4 @@
-"""Sessions with PicoBot, the messages in them, and the summary of what was cut from the prompt."""
+"""Sessions with PicoBot, their messages, and the summary of messages that were cut from the prompt."""
 
 from __future__ import annotations
 

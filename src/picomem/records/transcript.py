@@ -1,4 +1,4 @@
-"""What a transcript is made of once a host's own format has been read away."""
+"""The parts of a transcript, independent of the host's format."""
 
 from __future__ import annotations
 

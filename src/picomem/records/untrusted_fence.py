@@ -1,4 +1,4 @@
-"""The fence: how text that nobody trusted wrote is quoted to a model."""
+"""The fence: quotes untrusted text for a model."""
 
 from __future__ import annotations
 

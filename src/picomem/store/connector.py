@@ -1,7 +1,7 @@
-"""What the store asks of a database: to open it, to read from it, to write to it in one transaction.
+"""The interface of a database: open it, read from it, write to it in one transaction.
 
-Two implementations are meant to exist, SQLite (`sqlite.py`) and PostgreSQL. Everything above this package is given a
-`Transaction` and hands it on to the functions of this package. It never sees a connection, a statement or a row.
+Two implementations are planned, SQLite (`sqlite.py`) and PostgreSQL. Everything above this package gets a
+`Transaction` and passes it to the functions of this package. It never sees a connection, a statement or a row.
 """
 
 from __future__ import annotations

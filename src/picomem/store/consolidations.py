@@ -1,4 +1,4 @@
-"""Runs of consolidation, the pointer of a session, and what models cost: rows in, records out."""
+"""Runs of consolidation, the pointer of a session, and the cost of models: rows in, records out."""
 
 from __future__ import annotations
 

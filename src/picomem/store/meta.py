@@ -1,4 +1,4 @@
-"""What the file says of itself: one text by name. Nothing but a repair writes to it after the file was made."""
+"""Entries about the file itself: one text by name. After the file was created, only a repair writes to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file of a new store."""
+"""Creates the file of a new store."""
 
 from __future__ import annotations
 

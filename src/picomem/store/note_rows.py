@@ -1,6 +1,6 @@
 """Notes in the store: rows in, records out. Every call takes a scope.
 
-All of it is derived from the files, so whatever is doubtful is deleted and read again.
+All of it is derived from the files, so doubtful rows are deleted and read again.
 """
 
 from __future__ import annotations

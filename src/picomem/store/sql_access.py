@@ -1,7 +1,7 @@
-"""Running statements and taking rows apart: for the modules of this package alone.
+"""Runs statements and unpacks rows; only for the modules of this package.
 
-Everybody else is given a `Transaction`, which has no methods, and hands it to a function of this package. That function
-has typed arguments, runs one statement, and gives typed values.
+All other code is given a `Transaction`, which has no methods, and passes it to a function of this package. That
+function has typed arguments, runs one statement, and returns typed values.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is done to the file of a SQLite store as a whole."""
+"""Maintenance of the whole file of a SQLite store."""
 
 from __future__ import annotations
 

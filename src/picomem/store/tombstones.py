@@ -1,7 +1,7 @@
-"""Tombstones: what was purged and must not come back. Every call takes a scope.
+"""Tombstones: digests of purged entries, which must not come back. Every call takes a scope.
 
-A tombstone is a digest, under a key that only this database has, of what a session, a file or a turn is called. From
-the digests alone nothing can be read; who has the database has the key too, and can try whether a name that they know
+A tombstone is a digest of the identity of a session, a file or a turn, under a key that only this database has. The
+digests alone reveal nothing; anyone who has the database has the key too, and can test whether a name that they know
 was purged.
 """
 

@@ -1,7 +1,7 @@
 """Vectors: one narrow row each, in numbered spaces, one for each source and model. Every call takes a scope.
 
-Who keeps vectors in memory asks for the space, and reads on: what came after the last document that it has seen, and
-again what was rewritten since. A vector is stored and taken out here alone, or nobody would be told.
+A cache of vectors asks for the space, then reads the documents after the last one that it has seen, and those that
+were rewritten since. Vectors are stored and removed only here, because otherwise such caches would not notice.
 """
 
 from __future__ import annotations

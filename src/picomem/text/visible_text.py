@@ -1,7 +1,7 @@
-"""What a reader of a text does not see: how the text reads without it, and where that stands in the text.
+"""A text as a reader sees it, without invisible characters, and the positions of that reading in the original.
 
 Such characters have good uses: they join emoji, spell Persian and Indic words, and choose how a font draws a letter.
-So stored text keeps them, and a search for secrets looks at the text as it reads.
+So stored text keeps them, and a search for secrets uses the visible text.
 """
 
 from __future__ import annotations
