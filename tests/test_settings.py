@@ -88,9 +88,9 @@ def test_the_environment_stands_above_the_file(tmp_path: Path) -> None:
     [
         ("[session.memory]\ncontext_budget = 1", "did you mean “context_budget_tokens”"),
         ("[session.memry]\n", "did you mean “session.memory”"),
-        ("[sesion.memory]\n", "is no table"),
-        ("[session]\nmax_age_days = 3", "“session.max_age_days” in .* is no table"),
-        ("session = 3", "“session” in .* is no table"),
+        ("[sesion.memory]\n", "is not a known table"),
+        ("[session]\nmax_age_days = 3", "“session.max_age_days” in .* is not a known table"),
+        ("session = 3", "“session” in .* is not a known table"),
         ("[retention]\nmax_age_days = 3", "did you mean “session.retention”"),
         ("[session]\nmemory = 3", r"write \[session.memory\]"),
         ("[memory]\nconsolidation_modle = 'x'", "did you mean “consolidation_model”"),

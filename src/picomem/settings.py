@@ -197,9 +197,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.memory.citations not in ("auto", "on", "off"):
-            raise InvalidInput(f"memory.citations is “{self.memory.citations}”; it is auto, on or off.")
+            raise InvalidInput(f"memory.citations is “{self.memory.citations}”; it must be auto, on or off.")
         if not 0 <= self.recall.min_confidence <= 1:
-            raise InvalidInput(f"recall.min_confidence is {self.recall.min_confidence}; it lies between 0 and 1.")
+            raise InvalidInput(f"recall.min_confidence is {self.recall.min_confidence}; it must be between 0 and 1.")
         for table, name in TABLES.items():
             for key in fields(getattr(self, table)):
                 value = getattr(getattr(self, table), key.name)
@@ -296,7 +296,7 @@ def _check_known(name: str, known: list[str], where: str, what: str) -> None:
 
         near = get_close_matches(name, known, 1, 0.5)
         hint = f"did you mean “{near[0]}”?" if near else f"there are {', '.join(known)}."
-        raise InvalidInput(f"“{name}” in {where} is no {what}; {hint}")
+        raise InvalidInput(f"“{name}” in {where} is not a known {what}; {hint}")
 
 
 def _parsed(value: object, kind: type, name: str, where: str) -> object:

@@ -86,7 +86,7 @@ def test_a_wrong_call_is_answered_with_one_sentence_and_uses_up_no_retry(engine:
     done = Agent(script.model, capabilities=[MemoryCapability(engine)]).run_sync("Forget it.")
     assert done.output == "I give up."
     said: Any = script.given[-1][0][-1].parts[0]
-    assert "`memory_recall` finds by words" in said.content and "picomem recall" not in said.content
+    assert "`memory_recall` searches by words" in said.content and "picomem recall" not in said.content
 
 
 def test_only_the_chosen_operations_are_offered(engine: Engine) -> None:
@@ -94,7 +94,7 @@ def test_only_the_chosen_operations_are_offered(engine: Engine) -> None:
     assert list(tools_of(engine, tools=["recall"])) == ["memory_recall"]
     assert "memory_ingest" not in tools_of(engine)
     assert list(tools_of(engine, tools=())) == []
-    with pytest.raises(InvalidInput, match="“doctor” is no operation that is a tool"):
+    with pytest.raises(InvalidInput, match="“doctor” is not an operation with a tool"):
         MemoryTools(engine, ["doctor"])
     assert MemoryTools(engine).names[-1] == MEMORY
 

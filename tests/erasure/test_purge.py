@@ -273,7 +273,7 @@ def test_what_a_purged_version_had_replaced_is_believed_again(engine: Engine, tm
     assert "2222" not in json.dumps([version.content for version in engine.history("gate")])
     assert engine.doctor().findings == []
     added, superseded = (change.id for change in engine.why("gate").changes)
-    with pytest.raises(Conflict, match="a purge has changed"):
+    with pytest.raises(Conflict, match="a later purge changed"):
         engine.undo(added)
     with pytest.raises(InvalidInput, match="purged since"):
         engine.undo(superseded)

@@ -341,11 +341,11 @@ def test_what_a_client_pins_is_stored_without_the_pin_and_the_reply_says_so(engi
     engine.remember("The ferry leaves at nine", key="ferry")
     pinned = {"content": "The harbor crane lifts forty tons", "key": "crane", "pinned": True}
     result = call(engine, "memory_store", pinned)
-    assert said(result).endswith("(not pinned: only the user pins a memory)")
+    assert said(result).endswith("(not pinned: only the user can pin a memory)")
     assert not any(memory.pinned for memory in engine.memories())
     page = engine.index().text
     assert page.index("ferry") < page.index("crane")
-    assert "Only the user pins" in refusal(call(engine, "memory_revise", {"key": "crane", "pin": True}))
+    assert "Only the user can pin" in refusal(call(engine, "memory_revise", {"key": "crane", "pin": True}))
     assert "Memory deleted" in said(call(engine, "memory_forget", {"key": "crane"}))
 
 
@@ -493,7 +493,7 @@ def test_an_agent_that_may_not_change_what_a_person_stated_is_told_how_the_perso
          "The timeline is made from transcripts and is not stored by a tool; "
          "choose one of fact, preference, instruction, decision, project, insight."),
         ("memory_store", {"content": "Crane", "tags": [1]}, "tags is 1; it is a text, or a list of such."),
-        ("memory_store", {"content": "Crane", "importance": 7}, "The importance is 7.0; it lies between 0 and 1."),
+        ("memory_store", {"content": "Crane", "importance": 7}, "The importance is 7.0; it must be between 0 and 1."),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_is_a_result_of_one_sentence(

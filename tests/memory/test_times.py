@@ -112,7 +112,7 @@ def test_an_expired_memory_comes_back_with_a_new_expiry_and_not_without(engine: 
 def test_an_archived_memory_is_not_revised_and_the_sentence_says_how_to_begin_anew(engine: Engine) -> None:
     engine.remember(PARIS, key="home")
     engine.forget("home")
-    with pytest.raises(NotFound, match=r"archived.*begins anew"):
+    with pytest.raises(NotFound, match=r"archived.*starts a new memory"):
         engine.revise("home", BERLIN)
 
 

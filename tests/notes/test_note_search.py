@@ -70,7 +70,7 @@ def test_nothing_but_what_is_configured_is_read(open_notes, workspace, tmp_path)
     with pytest.raises(InvalidInput, match="it is a link"):
         engine.read_note("memory/link.md")
     for name in ("../AGENTS.md", "memory/../AGENTS.md", str(workspace.folder / "MEMORY.md"), "memory/.hidden/heron.md"):
-        with pytest.raises(InvalidInput, match="no path of a note"):
+        with pytest.raises(InvalidInput, match="not the path of a note"):
             engine.read_note(name)
 
 
@@ -203,7 +203,7 @@ def test_what_is_no_text_is_left_out_and_said(open_notes, workspace):
     (workspace.folder / "memory" / "blob.md").write_bytes(b"heron\0\1\2")
     result = open_notes().search_notes("heron")
     assert _names(result) == ["memory/2026-05-03.md#L1-L4"]
-    assert result.warnings == ["memory/blob.md is no text, so it is not read."]
+    assert result.warnings == ["memory/blob.md is not text, so it is not read."]
 
 
 @pytest.mark.parametrize("question", ["会议", "苍", "getUserName", "100%_sure\\", "", "   ", '"NEAR( *', "zzz qqq"])

@@ -133,7 +133,7 @@ def test_what_lies_inside_is_listed_and_read(relative, tmp_path, monkeypatch):
     ),
 )
 def test_what_is_no_name_of_ours_is_refused_with_a_sentence(name):
-    with pytest.raises(InvalidInput, match="no path of a note"):
+    with pytest.raises(InvalidInput, match="not the path of a note"):
         parts_of(name)
 
 

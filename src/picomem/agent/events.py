@@ -84,4 +84,4 @@ def event_of(document: Mapping[str, Any]) -> Event:
     try:
         return kind(**values)  # type: ignore[misc]
     except TypeError:
-        raise InvalidInput(f"That is no event of a turn; its type is one of {', '.join(EVENTS)}.") from None
+        raise InvalidInput(f"That is not an event of a turn; the type must be one of {', '.join(EVENTS)}.") from None

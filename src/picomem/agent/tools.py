@@ -135,7 +135,7 @@ class MemoryTools(AbstractToolset[Any]):
             memory = self.engine.history(request.name, scope=scope)[-1]
             if memory.origin.trusted and not voices.mentioned(f"{memory.key} {memory.content}"):
                 raise Refused(
-                    f"Not forgotten: a tool's text was read, and the user has said nothing of “{memory.key}”; ask them."
+                    f"Not forgotten: a tool's text was read, and the user has not mentioned “{memory.key}”; ask them."
                 )
 
     def _definitions(self) -> list[ToolDefinition]:
@@ -174,7 +174,7 @@ def _operation(name: str) -> Operation:
     except KeyError:
         verb = None
     if verb is None or not verb.tool:
-        raise InvalidInput(f"“{name}” is no operation that is a tool; there are {', '.join(TOOLS)}.")
+        raise InvalidInput(f"“{name}” is not an operation with a tool; use one of {', '.join(TOOLS)}.")
     return verb
 
 
@@ -182,11 +182,11 @@ def _of_three(arguments: Mapping[str, Any]) -> tuple[Operation, Any]:
     """What the tool of three actions asks for: the same requests as the operations' own tools make."""
     action = arguments.get("action")
     if action not in _NEEDED:
-        raise InvalidInput(f"action is {action!r}; it is one of {', '.join(_NEEDED)}.")
+        raise InvalidInput(f"action is {action!r}; it must be one of {', '.join(_NEEDED)}.")
     given = {name: value for name, value in arguments.items() if name != "action" and value is not None}
     unknown = sorted(given.keys() - {"key", "content"})
     if unknown:
-        raise InvalidInput(f"{MEMORY} has no parameter “{unknown[0][:40]}”; there are action, key, content.")
+        raise InvalidInput(f"{MEMORY} has no parameter “{unknown[0][:40]}”; it takes action, key and content.")
     needed = _NEEDED[str(action)]
     for name in needed:
         if not given.get(name):

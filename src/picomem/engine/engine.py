@@ -222,7 +222,9 @@ class Engine:
         lost: list[str] = []
         listed = self._listed(archived, as_of, valid_at, lost)
         if lost and damaged is None:
-            raise Corrupt(f"Of the memories {len(lost)} are damaged ({lost[0]}); run `picomem doctor`.", id=lost[0])
+            raise Corrupt(
+                f"Memories are damaged ({len(lost)} in all, such as {lost[0]}); run `picomem doctor`.", id=lost[0]
+            )
         if damaged is not None:
             damaged += lost
         return listed
@@ -316,7 +318,7 @@ class Engine:
             episode = find_episode(tx, self.scope, episode_id)
             transcript = episodes.transcript(tx, self.scope, episode.transcript_id)
         if transcript is not None and transcript.send_policy == "deny":
-            raise Refused("That session is withheld: it is kept, and not handed out (see `picomem withhold --help`).")
+            raise Refused("That session is withheld, so its content is not returned (see `picomem withhold --help`).")
         if episode.category == "timeline" and transcript is not None:
             from picomem.memory.timeline import opened
 
@@ -445,7 +447,7 @@ class Engine:
         if related is not None:
             fields["related"] = clean.names(related, "related entry")
         if pinned and self.caller.is_agent:
-            raise Refused(f"Only the user pins a memory; ask them to run “picomem revise {name} --pin”.")
+            raise Refused(f"Only the user can pin a memory; ask them to run “picomem revise {name} --pin”.")
         if pinned is not None:
             fields["pinned"] = pinned
         if expires is not None:
@@ -475,8 +477,8 @@ class Engine:
                 if self.caller.is_agent and memory.is_a_persons and not asked:
                     raise Refused(
                         f"Not forgotten: the user {'stated' if memory.origin is Origin.USER else 'pinned'} "
-                        f"“{memory.key}” and has not asked for this in their own words; ask them to say that it shall "
-                        f"be forgotten, or to forget it in a terminal, as in “picomem forget {memory.key}”."
+                        f"“{memory.key}” and has not asked for this in their own words; ask them to say that it "
+                        f"should be forgotten, or to run “picomem forget {memory.key}” in a terminal."
                     )
                 return writer.forget(tx, self.scope, memory.id, self._context.cleaner().text(reason))
 
@@ -494,7 +496,7 @@ class Engine:
             said = self._context.cleaner().text(reason)
             done = undo(tx, self._context.writer("undo"), self.scope, name, said, self._context.vectors())
         if not done:
-            raise Conflict(f"All of run {name} was undone already; `picomem changes --run {name}` shows by what.")
+            raise Conflict(f"Run {name} was already undone; `picomem changes --run {name}` shows by which changes.")
         self._context.settle()
         return [
             replace(change, memory=self._context.cleaner().shown(change.memory) if change.memory else None)
@@ -648,7 +650,9 @@ class Engine:
         if self._context.resources.no_embedder is not None:
             raise self._context.resources.no_embedder
         if made_by is None:
-            raise InvalidInput("recall.embedder is none, so there are no vectors to make; set it to static or another.")
+            raise InvalidInput(
+                "recall.embedder is none, so there are no vectors to create; set it to static or to another embedder."
+            )
         return EmbedMissing(self._context.connector, self.scope, made_by, self._context.clock, stop).run(
             progress, afresh=afresh, remove=remove, wait=wait
         )
@@ -660,7 +664,7 @@ class Engine:
         try:
             str(path).encode()
         except UnicodeEncodeError:
-            raise InvalidInput(f"{path} is no name in UTF-8; name another file for the page.") from None
+            raise InvalidInput(f"{path} is not valid UTF-8; name another file for the page.") from None
         page = self.index(budget=budget, scope=scope)
         file_traces.export(
             self._context.connector, self._context.owner(scope), path, page.text, page.budget, self._context.clock()

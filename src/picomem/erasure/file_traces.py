@@ -134,6 +134,6 @@ def _rewrite(path: Path, written: str, page: str) -> None:
     """Write a page where it was written before. Raises InvalidInput for a file that is another's by now."""
     now = read_regular(path, most=_LARGEST).decode()
     if content_hash(now) != written and not now.startswith(HEAD):
-        raise InvalidInput(f"{path} is no index page any more and was left as it is.")
+        raise InvalidInput(f"{path} is no longer an index page and was left as it is.")
     if now != page:
         write_whole(path, page)

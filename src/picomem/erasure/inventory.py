@@ -35,12 +35,12 @@ def choice(holdings: Holdings, session: str, older_than: int | None, everything:
     """
     if (session != "") + (older_than is not None) + everything != 1:
         raise InvalidInput(
-            "Say what is to go: a session, what is older than so many days, or everything; one of them (`picomem purge "
-            "--help`)."
+            "Choose what to erase: a session, everything older than a number of days, or everything; exactly one "
+            "(`picomem purge --help`)."
         )
     if older_than is not None:
         if not 1 <= older_than <= _LONGEST_AGE:
-            raise InvalidInput(f"The age is {older_than}; it is a number of days, at least 1.")
+            raise InvalidInput(f"The age is {older_than}; it must be a number of days, at least 1.")
         return Choice(before=now - older_than * DAY)
     if everything:
         return Choice(everything=True)
@@ -54,7 +54,7 @@ def _session(holdings: Holdings, name: str) -> str:
         session for session in names if session.startswith(name)
     }
     if len(meant) > 1:
-        raise NotFound(f"More than one session begins with “{name[:80]}”; write more of it.")
+        raise NotFound(f"Several sessions begin with “{name[:80]}”; write more of the id.")
     if not meant:
         raise NotFound(
             f"There is no session “{name[:80]}”; `picomem sessions` and `picomem timeline --json` show their ids."

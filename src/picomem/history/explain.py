@@ -65,7 +65,7 @@ def explain(tx: Transaction, scope: Scope, name: str) -> Explanation:
 def find_episode(tx: Transaction, scope: Scope, name: str) -> Episode:
     """The episode with this id, or the beginning of one. Raises NotFound, with a hint where it names a memory."""
     if memories.of_key(tx, scope, name):
-        raise NotFound(f"“{name}” is a memory and no episode; `picomem history {name}` and `why` show it.")
+        raise NotFound(f"“{name}” is a memory, not an episode; `picomem history {name}` and `why` show it.")
     episode = episodes.episode(tx, scope, episodes.find_id(tx, scope, name))
     if episode is None:
         raise NotFound(f"There is no episode “{name[:80]}”.")

@@ -65,7 +65,7 @@ def undo(
         return [_undo(tx, writer, scope, named[0], undoes, reason)]
     wrote = [change for change in named if _reason_against(tx, scope, change, undoes) == ""]
     if not wrote and consolidated is None:
-        raise InvalidInput(f"Nothing was changed by run {name}, so there is nothing to undo.")
+        raise InvalidInput(f"Run {name} changed nothing, so there is nothing to undo.")
     done: list[Undone] = []
     for change in reversed(wrote):
         if _trail(tx, scope, change.memory_id, undoes).in_force(change.id):  # else it was taken back by itself
@@ -142,13 +142,11 @@ def _check_in_force(tx: Transaction, scope: Scope, trail: Trail, change: Change)
     """Raises Conflict where a change was undone already, or something was built on it since."""
     if not trail.in_force(change.id):
         by = trail.undone_by(change.id)
-        raise Conflict(f"Change {change.id} was undone already, by {by}; undo that to have it again.", change_id=by)
+        raise Conflict(f"Change {change.id} was already undone by {by}; undo that change to restore it.", change_id=by)
     later = trail.built_on(change.id)
     rows = [audit.change(tx, scope, change_id) for change_id in later]
     if any(row is not None and row.decision == "purge" for row in rows):
-        raise Conflict(
-            f"Change {change.id} cannot be undone: a purge has changed what is believed of the memory since."
-        )
+        raise Conflict(f"Change {change.id} cannot be undone: a later purge changed the memory.")
     if later:
         named = ", ".join(later[:_SHOWN]) + (f" and {len(later) - _SHOWN} more" if len(later) > _SHOWN else "")
         raise Conflict(
@@ -160,7 +158,7 @@ def _check_in_force(tx: Transaction, scope: Scope, trail: Trail, change: Change)
     if lacking:
         by = trail.undone_by(lacking[0])
         raise Conflict(
-            f"Change {change.id} cannot be undone: what it was built on was undone since, by {by}; undo that first.",
+            f"Change {change.id} cannot be undone: a change that it builds on was undone by {by}; undo that first.",
             change_id=by,
         )
 

@@ -279,7 +279,7 @@ def format_named(name: str) -> LineFormat | DocumentFormat:
     for form in formats():
         if form.name == name:
             return form
-    raise InvalidInput(f"“{name}” is not a transcript format; there are {', '.join(form.name for form in formats())}.")
+    raise InvalidInput(f"“{name}” is not a transcript format; use one of {', '.join(form.name for form in formats())}.")
 
 
 def format_of(path: Path, head: bytes) -> LineFormat | DocumentFormat | None:

@@ -131,7 +131,7 @@ class Files:
             if old is None:
                 raise NotFound(f"There is no file {path}.")
             if memories.by_path(tx, self._scope, self._checked(to)) is not None:
-                raise Conflict(f"There is a file {to} already.")
+                raise Conflict(f"The file {to} already exists.")
             writer = replace(self._writer(), verb="revise")
             self._made(tx, writer, to, old.content, f"moved from {path}")
             writer.forget(tx, self._scope, old.id, f"moved to {to}")
@@ -148,7 +148,7 @@ class Files:
         parts = path.split("/")
         plain_name = len(path) <= _LONGEST_PATH and path.isprintable() and plain(path) == path
         if not plain_name or any(not part.strip() or part in (".", "..") for part in parts):
-            raise InvalidInput(f"“{plain(path[:80])}” is no path of a file; write it as notes/plan.md.")
+            raise InvalidInput(f"“{plain(path[:80])}” is not a file path; write it like notes/plan.md.")
         if self._cleaner().text(path) != path:
             raise InvalidInput("The path looks like a secret; choose another.")
         return path
@@ -201,7 +201,7 @@ class Files:
         change: Change = changes[-1]
         if change.request_hash != _request_hash(operation):
             raise Conflict(
-                f"The operation {operation.id[:80]} was sent before, and asked for something else.",
+                f"The operation {operation.id[:80]} was sent before with a different request.",
                 operation=operation.id,
             )
         return Written(change.id if change.after is not None else None, change.before is not None, replayed=True)
@@ -222,6 +222,6 @@ def _key(path: str) -> str:
 
 def _check(text: str) -> None:
     if len(text) > LONGEST_CONTENT:
-        raise InvalidInput(f"The file has {len(text):,} characters, and {LONGEST_CONTENT:,} fit; split it.")
+        raise InvalidInput(f"The file has {len(text):,} characters, but only {LONGEST_CONTENT:,} fit; split it.")
     if is_hijack(text):
         raise Refused(f"Not written: {Refusal.UNTRUSTED_INSTRUCTION.reason}")

@@ -54,7 +54,7 @@ def build(memories: Iterable[Memory], episodes: int, budget: int = BUDGET, *, da
     """The page for these current memories; `damaged` is how many were left out because they are damaged. Raises
     InvalidInput for a budget that no page fits."""
     if not LEAST_BUDGET <= budget <= MOST_BUDGET:
-        raise InvalidInput(f"The budget of the index page lies between {LEAST_BUDGET} and {MOST_BUDGET:,} tokens.")
+        raise InvalidInput(f"The budget of the index page must be between {LEAST_BUDGET} and {MOST_BUDGET:,} tokens.")
     shown = [memory for memory in memories if memory.origin.trusted and not memory.is_candidate]
     outdated = {older.id for _, older in doubted_pairs(shown)}
     trusted = sorted(shown, key=lambda memory: (memory.id in outdated, *_rank(memory)))

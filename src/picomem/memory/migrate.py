@@ -112,7 +112,7 @@ def markdown_files(paths: list[Path]) -> list[Path]:
             raise InvalidInput(f"{path} cannot be searched for Markdown files: {error.strerror}.") from error
         files = [file for file in files if not file.is_symlink() and _is_note(file)]
         if not files:
-            raise InvalidInput(f"{path} is no Markdown file and holds none; name MEMORY.md or its folder.")
+            raise InvalidInput(f"{path} is not a Markdown file and contains none; name MEMORY.md or its folder.")
         gathered += files
     return list(dict.fromkeys(gathered))
 

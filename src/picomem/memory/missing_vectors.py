@@ -108,7 +108,7 @@ class EmbedMissing:
                 if self._lease.taken(tx):
                     return
             if time.monotonic() >= deadline:
-                raise Conflict("Another process is making the vectors; `picomem status` shows how many there are.")
+                raise Conflict("Another process is creating the vectors; `picomem status` shows how many there are.")
             if progress:
                 progress(0, 0, "waiting for another process")
             self._stop.wait(_LOOK_SECONDS)
@@ -153,4 +153,4 @@ class EmbedMissing:
 
     def _renew(self, tx: Transaction) -> None:
         if not self._lease.taken(tx):
-            raise Conflict("Another process has taken over making the vectors; what was made until now is kept.")
+            raise Conflict("Another process has taken over creating the vectors; those created so far are kept.")

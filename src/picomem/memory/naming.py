@@ -24,10 +24,11 @@ def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False)
     if not candidates:
         if versions:
             raise NotFound(
-                f"“{name}” is archived; `picomem history {name}` shows it, and remembering under its key begins anew."
+                f"“{name}” is archived; `picomem history {name}` shows it, and remembering under its key starts a new "
+                "memory."
             )
         raise NotFound(
-            f"There is no memory “{name[:80]}”; {nearest_key(tx, scope, name) or '`picomem recall` finds by words.'}"
+            f"There is no memory “{name[:80]}”; {nearest_key(tx, scope, name) or '`picomem recall` searches by words.'}"
         )
     exact = [memory for memory in candidates.values() if memory.scope == scope]
     if len(candidates) > 1 and len(exact) != 1:

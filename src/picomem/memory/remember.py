@@ -217,7 +217,7 @@ class Writer:
         """Archive a memory: all that is believed of it is closed, nothing is deleted. Raises NotFound."""
         believed = [version for version in memories.versions(tx, scope, memory_id) if version.known_to is None]
         if not believed:
-            raise NotFound(f"Memory {memory_id} is archived already; `picomem history {memory_id}` shows it.")
+            raise NotFound(f"Memory {memory_id} is already archived; `picomem history {memory_id}` shows it.")
         said = reason or "asked to"
         change = self.record(tx, scope, decision, said, memory_id=memory_id, before=believed[-1].version)
         for version in believed:

@@ -57,7 +57,7 @@ def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: Re
     memory = resolve(tx, scope, name)
     pair = _pair(tx, scope, memory, resolve(tx, scope, other) if other else None, writer.now)
     if pair is None and not memory.is_candidate:
-        raise InvalidInput(f"Nothing about “{memory.key}” waits for a decision; `picomem review` lists what does.")
+        raise InvalidInput(f"“{memory.key}” has no pending decision; `picomem review` lists the memories that do.")
     if pair is None and verdict in (ReviewVerdict.MERGE, ReviewVerdict.SUPERSEDE):
         raise InvalidInput(f"“{memory.key}” contradicts nothing that is known; keep or discard it.")
     if pair is None:
@@ -100,7 +100,9 @@ def _pair(
         named = ", ".join(newer.key if older.id == memory.id else older.key for newer, older in pairs)
         raise InvalidInput(f"“{memory.key}” is in several pairs; name the other one as well: {named}.")
     if other is not None and not pairs:
-        raise InvalidInput(f"“{memory.key}” and “{other.key}” are no pair that waits; `picomem review` lists those.")
+        raise InvalidInput(
+            f"“{memory.key}” and “{other.key}” are not a pending pair; `picomem review` lists the pairs."
+        )
     return pairs[0] if pairs else None
 
 

@@ -77,8 +77,8 @@ class Vectors:
             self._length = vector_rows.length(tx, scope, self.model) or given
         if given != self._length:
             raise EmbedderFailed(
-                f"{self.model} now gives vectors of {given} dimensions, and gave {self._length} before; "
-                "`picomem embed --afresh` makes all of them anew."
+                f"{self.model} now returns vectors of {given} dimensions instead of {self._length}; "
+                "`picomem embed --afresh` recreates all of them."
             )
         vector_rows.put(tx, scope, source, self.model, doc, *prepared)
 

@@ -78,7 +78,7 @@ def _write(descriptor: int, text: str) -> None:
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file")
+            raise OSError(errno.EINVAL, "it is not a regular file")
         if status.st_nlink != 1:
             raise OSError(errno.EMLINK, "it has another name elsewhere (a hard link)")
         data = text.encode("utf-8", "replace")

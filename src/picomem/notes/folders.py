@@ -86,7 +86,7 @@ def place_of(name: str, known: Sequence[NotesFolder]) -> tuple[NotesFolder, Part
         if place.holds(parts):
             return place, parts
     parts_of(name)
-    raise NotFound(f"There is no note “{name[:80]}”; memory_search tells the names.")
+    raise NotFound(f"There is no note “{name[:80]}”; memory_search returns the names.")
 
 
 def _label(folder: Path, taken: set[str]) -> str:

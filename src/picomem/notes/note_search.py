@@ -143,7 +143,7 @@ class Notes:
     def read(self, name: str, first_line: int = 1, lines: int | None = None) -> Excerpt:
         """Lines of a note, from the file itself. Raises NotFound, or InvalidInput for what is no note's name."""
         if first_line < 1 or (lines is not None and lines < 1):
-            raise InvalidInput("Lines are numbered from 1, and at least one is asked for.")
+            raise InvalidInput("Line numbers begin at 1, and at least one line must be requested.")
         place, parts = place_of(name, self._places)
         _, text = _text(place, parts, self._own_redactor())
         every = text.split("\n")
@@ -292,7 +292,7 @@ def _text(place: NotesFolder, parts: safe_opening.Parts, redactor: Redactor) -> 
     data, listed = safe_opening.read(place.folder, parts)
     text = text_of(data)
     if text is None:
-        raise InvalidInput(f"{place.name(parts)} is no text, so it is not read.")
+        raise InvalidInput(f"{place.name(parts)} is not text, so it is not read.")
     redacted = redactor.redact(text)
     if not any("\n" in text[finding.start : finding.end] for finding in redacted.findings):
         return listed, redacted.text

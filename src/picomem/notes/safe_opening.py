@@ -72,7 +72,7 @@ def parts_of(name: str) -> Parts:
     )
     if wrong:
         raise InvalidInput(
-            f"“{_short(name)}” is no path of a note; give it as memory_search does: memory/2026-05-03.md"
+            f"“{_short(name)}” is not the path of a note; write it as memory_search does, like memory/2026-05-03.md"
         )
     return parts
 
@@ -107,14 +107,14 @@ def read(folder: Path, parts: Parts) -> tuple[bytes, Listed]:
         why = "it is a link" if error.errno == errno.ELOOP else error.strerror
         raise InvalidInput(f"{_short(name)} cannot be read: {why}.") from error
     if len(data) > LARGEST:
-        raise InvalidInput(f"{_short(name)} is larger than {LARGEST >> 20} MiB, which no note is.")
+        raise InvalidInput(f"{_short(name)} is larger than {LARGEST >> 20} MiB, the limit for a note.")
     return data, _as_listed(parts, status)
 
 
 def _check(opened: os.stat_result, named: os.stat_result) -> None:
     """Whether what was opened may be read. `named` is what its name stands for after it was opened."""
     if not stat.S_ISREG(opened.st_mode):
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     if not os.path.samestat(opened, named):
         raise OSError(errno.EAGAIN, "it was replaced while it was opened")
     if opened.st_nlink != 1 or named.st_nlink != 1:

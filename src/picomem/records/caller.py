@@ -45,6 +45,6 @@ class Caller:
         if not self.may(permission):
             raise Forbidden(
                 f"“{verb}” needs the permission {permission}, which {self.signature} does not have; "
-                "whoever runs picomem can grant it.",
+                "the operator of picomem can grant it.",
                 permission=permission,
             )

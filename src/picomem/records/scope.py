@@ -32,7 +32,8 @@ class Scope:
             # A name stands in lines that are read as such: in the index page, in a citation, at a terminal.
             if len(value) > LONGEST or plain(value) != value or not value.isprintable():
                 raise InvalidInput(
-                    f"The {name} id is longer than {LONGEST} characters or no plain line of text; use a shorter name."
+                    f"The {name} id is longer than {LONGEST} characters or not a plain line of text; use a shorter "
+                    "name."
                 )
 
     def narrowed(self, **parts: str) -> Scope:

@@ -24,8 +24,8 @@ def look_for_lost_files(path: Path) -> None:
     is_empty = path.exists() and path.stat().st_size == 0
     if is_empty and has_log:
         raise StoreError(
-            f"{path} is empty while its log {log.name} is not, so the database was cut; put a copy of both in their "
-            f"place, or move {log.name} away to begin anew."
+            f"{path} is empty while its log {log.name} is not, so the database was truncated; restore both from a "
+            f"backup, or move {log.name} away to start with an empty store."
         )
     if is_empty and time.time() - path.stat().st_mtime > _MAKING_SECONDS:
         import logging

@@ -272,7 +272,7 @@ def id_range(prefix: str) -> dict[str, str]:
 
 def unique_id(rows: list[Row], prefix: str, what: str) -> str:
     if len(rows) > 1:
-        raise NotFound(f"More than one {what} id begins with “{prefix[:40]}”; write more of it.")
+        raise NotFound(f"Several {what} ids begin with “{prefix[:40]}”; write more of the id.")
     if not rows:
         raise NotFound(
             f"There is no {what} “{prefix[:80]}”; `picomem recall` and `picomem timeline` show what is there."

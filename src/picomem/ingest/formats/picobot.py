@@ -53,7 +53,7 @@ class PicoBotFormat(DocumentFormat):
         try:
             records = _document(_Cursor(text))
         except (ValueError, RecursionError) as error:
-            raise InvalidInput(f"{path} is not a whole PicoBot sessions.json; export it again.") from error
+            raise InvalidInput(f"{path} is not a complete PicoBot sessions.json; export it again.") from error
         places = _Places(text)
         for session, entries in records:
             yield _session(session, entries, places)

@@ -64,7 +64,7 @@ def sessions(path: Path) -> Iterator[Sequence[SessionRecords]]:
 def _sessions(path: Path, database: _DatabaseReader) -> list[SessionRecords]:
     columns = database.columns("transcript_events")
     if not {"session_id", "seq"} <= columns or not {"event_json", "event_zstd"} & columns:
-        raise InvalidInput(f"{path} has no table transcript_events of the known shape; picomem cannot read it.")
+        raise InvalidInput(f"{path} has no table transcript_events of a known form; picomem cannot read it.")
     names = database.select(
         "SELECT CAST(session_id AS BLOB) FROM transcript_events "
         f"WHERE octet_length(session_id) BETWEEN 1 AND {_LONGEST_NAME} GROUP BY session_id ORDER BY session_id"
@@ -188,8 +188,8 @@ class _LeftOut(SessionRecords):
 
     def look(self) -> Look:
         raise InvalidInput(
-            f"{self.path} has sessions ({self._count}) whose id is empty, longer than {_LONGEST_NAME} bytes or no "
-            "plain text; they were not read."
+            f"{self.path} has sessions ({self._count}) whose id is empty, longer than {_LONGEST_NAME} bytes or "
+            "not plain text; they were not read."
         )
 
 
@@ -265,7 +265,7 @@ class _DatabaseReader:
             if not self._path.exists():
                 raise NotFound(f"There is no file {self._path}.") from error
             raise InvalidInput(f"{self._path} cannot be read: {error}.") from error
-        raise InvalidInput(f"{self._path} changes all the time; ingest again in a moment.")
+        raise InvalidInput(f"{self._path} keeps changing; ingest again in a moment.")
 
     def _rows(self, statement: str, values: Sequence[Any]) -> list[Row]:
         if self._connection is None or (self._at_rest is not None and self._at_rest != self._rest()):
