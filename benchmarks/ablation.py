@@ -1,9 +1,9 @@
-"""`python -m benchmarks ablation`: what each part of recall is worth, and what it costs.
+"""`python -m benchmarks ablation`: the value and the cost of each part of recall.
 
-Each question of a set is asked once with everything, and once without each part, over the same store: the part's weight
-is 0 (see recall/weights.py), or the embedder is none. What the whole has more than the rest, question by question, is
-what the part gives (significance.py says whether that may be luck); the milliseconds are what it takes. A part that
-gives nothing on any set, or takes away on most, has no business in recall.
+Each question of a set is asked once with everything, and once without each part, over the same store: the weight of
+the part is 0 (see recall/weights.py), or the embedder is none. The value of a part is the difference between the
+whole and the rest, question by question (significance.py tells whether it may be chance); its cost is in
+milliseconds. A part that adds nothing on any set, or does harm on most, should be removed from recall.
 """
 
 from __future__ import annotations

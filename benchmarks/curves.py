@@ -1,4 +1,4 @@
-"""`python -m benchmarks curves`: a picture of how recall's time and memory grow with what is stored.
+"""`python -m benchmarks curves`: a picture of how the time and the memory of recall grow with the store.
 
 It is drawn from the JSON of runs of `python -m benchmarks speed`.
 """

@@ -1,7 +1,7 @@
-"""Curves on logarithmic axes as an SVG picture: small, the same bytes from the same figures, and without a library.
+"""Curves on logarithmic axes as an SVG picture: small, deterministic, and without a library.
 
-Each curve is told by its colour, its marks and the words at its end, so that it can be read in grey too. Panels of one
-unit share one axis, so that they can be compared.
+Each curve is identified by its colour, its marks and the words at its end, so that it can also be read in grey.
+Panels with the same unit share one axis, so that they can be compared.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""`python -m benchmarks gate`: what the write gate and the match let in wrongly, and what they lose (X6).
+"""`python -m benchmarks gate`: the errors of the write gate and of the comparison with known memories (X6).
 
-- Junk and what is worth keeping: the labelled lines of `data/gate_lines`, offered unasked.
-- Duplicates: the statements of `data/statement_pairs` told a second time by an agent, to a store that holds them all;
-  let in when another memory or another version comes of it. Beside them, pairs that look alike and differ: lost when
-  nothing is written.
-- Loops: each statement is in the store, as a memory or as something that was said in a session. It is recalled, and an
-  agent offers what recall handed out, wrapped in several ways; let in when anything is written.
+- Junk and worthwhile text: the labelled lines of `data/gate_lines`, offered unasked.
+- Duplicates: an agent repeats the statements of `data/statement_pairs` to a store that holds them all; an error is
+  another memory or another version. Beside them, pairs that look alike and differ; an error is that nothing is
+  written.
+- Loops: each statement is in the store, as a memory or as part of a session. It is recalled, and an agent offers the
+  result of recall, wrapped in several ways; an error is that anything is written.
 
-Each trial has a store of its own, the copy of one that was filled once, and goes through the real engine.
+Each trial has a store of its own, a copy of one that was filled once, and uses the real engine.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How fast transcripts are read, beside plain `json.loads` of the same lines, and how big the store becomes.
+"""How fast transcripts are read, compared with plain `json.loads` of the same lines, and the size of the store.
 
-The real ingest, with redaction, full text and vectors, into a fresh store; the best of several runs counts, for what
-other programs do on the machine only ever adds. `json.loads` is given the lines in memory: nothing that parses a
-transcript can be faster than that without passing lines over.
+The real ingest runs with redaction, full text and vectors into a fresh store. The best of several runs counts,
+because other programs on the machine only ever add time. `json.loads` gets the lines in memory: nothing that parses a
+transcript can be faster without skipping lines.
 """
 
 from __future__ import annotations

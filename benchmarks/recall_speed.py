@@ -1,9 +1,9 @@
-"""How long a question takes in a warm process, beside the bare FTS5 query for it over the same texts.
+"""How long a question takes in a warm process, compared with the bare FTS5 query for it over the same texts.
 
-The two are asked in turn, question by question, in several rounds (two, where a round takes a minute); of each
-question's times the least counts, for what other programs do on the machine only ever adds. Then the median and the
-99th percentile over the questions are taken. Both the processor time of the process (all its threads) and the time
-that passed are told.
+The two are asked in turn, question by question, in several rounds (two, if a round takes a minute). The fastest time
+of each question counts, because other programs on the machine only ever add time. Then the median and the 99th
+percentile over the questions are taken. The report gives both the processor time of the process (all its threads) and
+the elapsed time.
 """
 
 from __future__ import annotations

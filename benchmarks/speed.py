@@ -1,14 +1,14 @@
-"""`python -m benchmarks speed`: what recall, ingest and a process cost, each beside the least that could do as much.
+"""`python -m benchmarks speed`: the cost of recall, ingest and a process, each beside the minimum for that work.
 
     recall_speed    a question in a warm process               beside the bare FTS5 query over the same texts
     ingest_speed    megabytes of transcripts a second          beside json.loads of the same lines
     file_speed      small transcripts a second, new and unchanged
     process_speed   `picomem recall` from start to end         beside python -c "import sqlite3"
-                    the memory of a process that stays
+                    the memory of a long-running process
 
 For every size there are three stores of made-up episodes (see fill.py): one user's; as many spread over 1,000 users;
-and what one of those users has, alone, which tells what the others cost. The texts, vectors and questions are the same
-on every run; times are not.
+and the share of one of those users, alone, which shows the cost of the others. The texts, vectors and questions are
+the same on every run; times are not.
 """
 
 from __future__ import annotations

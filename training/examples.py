@@ -1,4 +1,4 @@
-"""The labelled lines, as examples: what is observed of each, and its class.
+"""The labelled lines, as examples: the observations of each line, and its class.
 
 a*.txt   a sentence of a user: `+` durable, `-` not; a message of several is parted by `//`, each with its sign; a
          language may stand before the sign: `de+`

@@ -1,4 +1,4 @@
-"""What `python -m benchmarks peers` tells. Pure."""
+"""The report of `python -m benchmarks peers`. Pure."""
 
 from __future__ import annotations
 

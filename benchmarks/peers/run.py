@@ -1,14 +1,14 @@
-"""`python -m benchmarks peers`: other libraries that find texts again, in the same run and on the same machine.
+"""`python -m benchmarks peers`: other libraries for text search, in the same run and on the same machine.
 
 Each gets the same texts and the same questions, in a process of its own:
 
-- speed: made-up texts (prose.py) are added 500 at a time, then made-up questions asked in rounds, of which
-  the least of a question's times counts; with the memory of the process, and what lies on the disk at the end;
+- speed: made-up texts (prose.py) are added 500 at a time, then made-up questions are asked in several rounds, and the
+  fastest time of each question counts; with the memory of the process, and the size on disk at the end;
 - quality: every turn of a case of a development set is a text, and the questions are those that have gold turns.
-  picomem reads the same turns as transcripts, as anybody would give them to it, with who said them and when.
+  picomem reads the same turns as transcripts, as a user would provide them, with speakers and times.
 
-A peer that does not take all the texts in the minutes that it has is asked about those that it took. One that is not
-installed, or fails, or does not get through a set, is told with the reason.
+A peer that cannot take all the texts in the available minutes is asked about those that it took. If one is not
+installed, fails, or does not finish a set, the report gives the reason.
 """
 
 from __future__ import annotations
