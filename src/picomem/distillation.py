@@ -187,7 +187,7 @@ def _asks(generator: Generator, ready: PreparedPart) -> bool:
 
 
 class _Purse:
-    """What a model may cost, on the books of the store and of the result. `refused` says that there was not enough."""
+    """The token budget of a model, recorded in the store and in the result. `refused` says that it was exhausted."""
 
     def __init__(self, store: Consolidator, model: str, done: Consolidated) -> None:
         self._store = store
@@ -241,7 +241,7 @@ async def _asked(
 
 
 def _without_model(ready: PreparedPart) -> tuple[str, Taken]:
-    """What is kept of a part where no model is asked, and by what name."""
+    """The proposal for a part without a model, and the name of its source."""
     from picomem.consolidation.proposal_checks import taken
     from picomem.consolidation.timeline_entries import raw
 

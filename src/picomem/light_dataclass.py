@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 else:
 
     class _Missing:
-        """What stands for a default that there is not."""
+        """The marker for a missing default."""
 
         __slots__ = ()
 
@@ -155,7 +155,7 @@ else:
             object.__setattr__(self, name, value)
 
     class _Standard:
-        """What the standard library keeps in a dataclass, made when something asks for it."""
+        """An attribute that the standard library keeps in a dataclass, created on first use."""
 
         def __init__(self, name):
             self._name = name

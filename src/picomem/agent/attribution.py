@@ -39,7 +39,7 @@ _LONGEST = 200_000  # characters of one result that are looked at: a model's win
 
 @dataclass(frozen=True, slots=True)
 class Voices:
-    """Whose words there are in a model's sight: what the person said, and `spoken` of all."""
+    """The words in a model's context: those of the person, and `spoken` of all speakers."""
 
     persons: Grounds
     spoken: Spoken
@@ -61,7 +61,7 @@ class Voices:
         return cls(persons, spoken)
 
     def origin_of(self, text: str) -> Origin:
-        """Whose words a statement is made of."""
+        """The origin of a statement's words."""
         return self.spoken.origin_of(text)
 
     def mentioned(self, text: str) -> bool:
@@ -70,7 +70,7 @@ class Voices:
 
 
 def heard_in(messages: Iterable[ModelMessage], asked: str, own_tools: Collection[str]) -> list[tuple[Origin, str]]:
-    """What nobody trusted wrote of these messages, each text once with where it came from."""
+    """The untrusted texts in these messages, each once, with its origin."""
     return list(dict.fromkeys(heard for message in messages for heard in _heard(message, asked, own_tools)))
 
 
@@ -88,7 +88,7 @@ def _heard(message: ModelMessage, asked: str, own_tools: Collection[str]) -> Ite
 
 
 def origin_of(part: ToolReturnPart) -> Origin:
-    """Where a result's text came from: what its metadata says, or simply a tool."""
+    """The origin of a result's text: from its metadata, or else a tool."""
     said = part.metadata.get(ORIGIN) if isinstance(part.metadata, dict) else None
     return Origin(said) if said in list(Origin) else Origin.TOOL
 

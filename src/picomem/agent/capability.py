@@ -255,7 +255,7 @@ class MemoryCapability(AbstractCapability[Any]):
 
 
 class _AgentRun:
-    """What belongs to one run."""
+    """The state of one run."""
 
     def __init__(self) -> None:
         self.window: ContextWindow | None = None
@@ -267,12 +267,12 @@ class _AgentRun:
 
 
 def _asked(ctx: RunContext[Any]) -> str:
-    """What the person says in this run; empty where it goes on without a word of theirs."""
+    """The person's message in this run; empty if the run continues without one."""
     return text_of(ctx.prompt) if ctx.prompt else ""
 
 
 def _question(ctx: RunContext[Any]) -> str:
-    """What the person said last."""
+    """The person's latest message."""
     if ctx.prompt:
         return text_of(ctx.prompt)
     asked = (part for message in reversed(ctx.messages) for part in reversed(prompts_of(message)))
@@ -280,7 +280,7 @@ def _question(ctx: RunContext[Any]) -> str:
 
 
 def _stored_text(call: ToolCallPart) -> str:
-    """What a call stores in memory, where it is one that stores."""
+    """The text that a call stores in memory, if it is a storing call."""
     if call.tool_name not in _STORING:
         return ""
     arguments = call.args_as_dict(raise_if_invalid=False)
@@ -288,7 +288,7 @@ def _stored_text(call: ToolCallPart) -> str:
 
 
 def _latest_results(messages: Sequence[ModelMessage], asked: str) -> list[ToolReturnPart]:
-    """What tools said since the model spoke last."""
+    """The results of tools since the model's last message."""
     results: list[ToolReturnPart] = []
     for message in reversed(messages):
         if isinstance(message, ModelResponse):

@@ -68,7 +68,7 @@ class Fence(AbstractCapability[Any]):
 
 
 def memory_tools() -> frozenset[str]:
-    """What memory's own tools are called."""
+    """The names of memory's own tools."""
     return frozenset({MEMORY, *(operation(name).tool for name in TOOLS)})
 
 
@@ -79,7 +79,7 @@ def _quoted(part: Any) -> ToolReturnPart:
 
 
 def _beside(content: str | Sequence[UserContent]) -> str | list[UserContent]:
-    """What stands beside a result, its texts fenced."""
+    """The content beside a result, with its texts fenced."""
     if isinstance(content, str):
         return fenced(content, Origin.TOOL)
     return [_fenced_item(item) for item in content]

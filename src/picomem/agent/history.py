@@ -56,7 +56,7 @@ def to_model(messages: Iterable[Message]) -> list[ModelMessage]:
 
 
 def to_said(messages: Iterable[ModelMessage], asked: str = "") -> list[NewMessage]:
-    """What stands in a model's messages, as it is stored; `asked` is what the person said, wherever it stands."""
+    """The content of a model's messages, as it is stored; `asked` is the person's message, wherever it is."""
     said: list[NewMessage] = []
     ids = Ids()
     for message in messages:

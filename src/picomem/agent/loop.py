@@ -225,7 +225,7 @@ def _today(engine: Engine | None) -> InstructionPart:
 
 
 def _said_in(events: AgentRunEvents[Any] | None, asked: str) -> list[NewMessage]:
-    """What was said in a run after the person's message, an answer that was stopped in its middle too."""
+    """The messages of a run after the person's, including an answer that was stopped halfway."""
     said: list[NewMessage] = []
     with suppress(UserError):  # where it did not even begin
         said = to_said(events.new_messages(), asked) if events else []
@@ -233,7 +233,7 @@ def _said_in(events: AgentRunEvents[Any] | None, asked: str) -> list[NewMessage]
 
 
 def _told(event: object) -> Event | None:
-    """What is shown of an event besides words."""
+    """The form in which an event other than text is shown."""
     match event:
         case PartStartEvent(part=ThinkingPart()):
             return Thinking()

@@ -105,7 +105,7 @@ class HeldText:
         return ""
 
     def rest(self) -> str:
-        """What was held back: it is over, and no call."""
+        """The text that was held back, once it is complete and not a call."""
         held, self._held = self._held, None
         return held or ""
 

@@ -90,7 +90,7 @@ class MemoryTools(AbstractToolset[Any]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the tools are called."""
+        """The names of the tools."""
         return tuple(definition.name for definition in self._definitions())
 
     @override
@@ -179,7 +179,7 @@ def _operation(name: str) -> Operation:
 
 
 def _of_three(arguments: Mapping[str, Any]) -> tuple[Operation, Any]:
-    """What the tool of three actions asks for: the same requests as the operations' own tools make."""
+    """The request of the tool with three actions: the same as the operations' own tools make."""
     action = arguments.get("action")
     if action not in _NEEDED:
         raise InvalidInput(f"action is {action!r}; it must be one of {', '.join(_NEEDED)}.")

@@ -142,7 +142,7 @@ def _ask(page: _Page, engine: Engine) -> None:
 
 
 def _citation(engine: Engine, hit: Hit) -> str:
-    """Where a hit was said; of a memory, where its newest version was."""
+    """The citation of a hit; for a memory, that of its newest version."""
     if hit.source == "episode":
         return hit.citation
     sources = [source.citation for source in engine.why(hit.id).sources if source.citation]

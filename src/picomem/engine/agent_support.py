@@ -41,7 +41,7 @@ def keep_quotes(engine: Engine, quotes: Sequence[tuple[Origin, str]]) -> None:
 
 
 def quotes_in_sight(engine: Engine, text: str) -> list[tuple[Origin, frozenset[str]]]:
-    """Of the quotes that were kept, those that an agent may have in its sight when it stores `text`."""
+    """The recorded quotes that an agent may have in its context when it stores `text`."""
     from picomem.memory import handed_over
 
     with engine._context.connector.read() as tx:
@@ -50,7 +50,7 @@ def quotes_in_sight(engine: Engine, text: str) -> list[tuple[Origin, frozenset[s
 
 
 def stated_lately(engine: Engine) -> list[str]:
-    """What the user said in the transcripts of the last day, the latest first, and in turns that were recalled."""
+    """The user's words in the transcripts of the last day, latest first, and in turns that were recalled."""
     return list(dict.fromkeys((*engine._context.stated_lately(), *engine._context.handed_out().users_own())))
 
 
@@ -77,7 +77,7 @@ def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Rememb
 
 
 def consolidator(engine: Engine) -> Consolidator:
-    """What reads and writes for `picomem.distillation`, which asks the generator."""
+    """The reader and writer for `picomem.distillation`, which calls the generator."""
     from picomem.consolidation.consolidate import Consolidator
 
     return Consolidator(
@@ -113,7 +113,7 @@ def window_of(engine: Engine, session: str, *, until: int | None = None) -> Cont
 def window_around(
     engine: Engine, loaded: Loaded, question: str, summary: Summary | None = None, *, enabled: bool = True
 ) -> ContextWindow:
-    """What goes into a prompt around these messages; with memory not `enabled`, the messages alone."""
+    """The prompt around these messages; if memory is not `enabled`, the messages alone."""
     from picomem.sessions.context_window import Budgets, Known, window
 
     budgets = Budgets.of(engine.settings)

@@ -73,12 +73,12 @@ class Engine:
 
     @property
     def caller(self) -> Caller:
-        """Who asks: operations check their permissions."""
+        """The caller, whose permissions operations check."""
         return self._context.caller
 
     @property
     def scope(self) -> Scope:
-        """Whose memory it is, and what it is narrowed to."""
+        """The owner of this memory, and the narrower scope within it."""
         return self._context.scope
 
     @property
@@ -102,7 +102,7 @@ class Engine:
         return self._context.connector.read_only
 
     def now(self) -> Micros:
-        """What time it is for this engine, in UTC microseconds."""
+        """The current time for this engine, in UTC microseconds."""
         return self._context.clock()
 
     def acting_as(self, actor: str = "", *, message: str = "", said: str = "", agent: bool = False) -> Engine:
@@ -253,7 +253,7 @@ class Engine:
         return [self._context.cleaner().shown(version) for version in versions]
 
     def why(self, name: str, *, scope: Scope | None = None) -> Explanation:
-        """What is on record about a memory, a change or an episode. Raises NotFound."""
+        """The record of a memory, a change or an episode. Raises NotFound."""
         from picomem.history.explain import explain
 
         with self._context.connector.read() as tx:
@@ -337,7 +337,7 @@ class Engine:
         return index_page(self._context, scope, budget)
 
     def status(self) -> Status:
-        """What is in the store."""
+        """The contents of the store, in numbers."""
         from picomem.memory.store_status import status
 
         with self._context.connector.read() as tx:
@@ -581,7 +581,7 @@ class Engine:
         )
 
     def context(self, question: str) -> ContextWindow:
-        """What memory puts into the prompt for a question: the index page and what is known that matters to it."""
+        """The memory part of a prompt for a question: the index page and the relevant memories."""
         from picomem.engine.agent_support import window_around
         from picomem.records.session import Loaded
 
@@ -590,7 +590,7 @@ class Engine:
     # Erasing and upkeep
 
     def purge_plan(self, *, session: str = "", older_than: int | None = None, everything: bool = False) -> Planned:
-        """What `purge` would erase; nothing is written. Raises as `purge` does."""
+        """The plan of a purge; nothing is written. Raises as `purge` does."""
         return self._eraser().plan(session, older_than, everything)
 
     def purge(

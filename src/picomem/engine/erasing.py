@@ -24,7 +24,7 @@ class Eraser:
         self._context = context
 
     def plan(self, session: str, older_than: int | None, everything: bool) -> Planned:
-        """What `purge` would erase; nothing is written. Raises as `purge` does."""
+        """The plan of a purge; nothing is written. Raises as `purge` does."""
         from picomem.erasure.inventory import choice, held
         from picomem.erasure.purge import planned
 
@@ -84,7 +84,7 @@ class Eraser:
             return True, erased
 
     def _lease(self) -> Lease:
-        """What tells other processes that a purge is under way and did not stop halfway."""
+        """A lease that shows other processes that a purge is running and did not stop halfway."""
         from picomem.memory.lease import PURGING, Lease
 
         return Lease(scope=self._context.scope, name=PURGING, clock=self._context.clock)

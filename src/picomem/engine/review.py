@@ -10,7 +10,7 @@ from picomem.store import memories
 
 
 def to_review(engine: Engine) -> list[ReviewItem]:
-    """What waits, pairs first, the latest first."""
+    """The pending decisions, pairs first, the latest first."""
     clean = engine._context.cleaner()
     with engine._context.connector.read() as tx:
         items = waiting(tx, engine.scope, engine.now())

@@ -28,7 +28,7 @@ _IN_COMMON = 4  # letters of a word that full text may have left out
 
 
 def pieces(texts: Sequence[str]) -> set[bytes]:
-    """What tells of these texts in a row."""
+    """The byte patterns of these texts as they are stored in a row."""
     encoded: set[bytes] = set()
     distinct = list(dict.fromkeys(text.strip() for text in texts))
     for text in distinct[:: max(1, -(-len(distinct) // _MOST_TEXTS))]:

@@ -14,7 +14,7 @@ _LONGEST_AGE = 36_500  # days
 
 
 def held(tx: Transaction, scope: Scope) -> Holdings:
-    """All that a plan must know. Damaged rows are read as they are: they go like the others."""
+    """All rows that a plan needs. Damaged rows are read as they are: they are erased like the others."""
     changes = audit.every(tx, scope)
     return Holdings(
         transcripts=retention_rows.transcripts(tx, scope),

@@ -36,7 +36,7 @@ class ChangeAge(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holdings:
-    """What a user has, as far as a plan must know it. `covered` says up to which message each summary goes."""
+    """The rows of a user, as far as a plan needs them. `covered` is the last message that each summary covers."""
 
     transcripts: Sequence[TranscriptAge]
     episodes: Sequence[EpisodeAge]
@@ -50,7 +50,7 @@ class Holdings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What is to go: these sessions, what is older than `before`, or everything."""
+    """The selection to erase: these sessions, entries older than `before`, or everything."""
 
     sessions: frozenset[str] = frozenset()
     before: Micros | None = None
@@ -87,7 +87,7 @@ class _Going:
 
 
 def plan(held: Holdings, choice: Choice) -> Plan:
-    """All that goes with a choice."""
+    """The plan for a choice."""
     if choice.everything:
         return _everything(held)
     going = _Going()
@@ -173,7 +173,7 @@ def _older(held: Holdings, before: Micros, going: _Going) -> None:
 
 
 def _with_descendants(roots: Iterable[Node], held: Holdings) -> set[Node]:
-    """These, and what was made of them, and so on."""
+    """These nodes and everything derived from them, directly or indirectly."""
     versions: dict[Node, Memory] = {("memory", version.id, version.version): version for version in held.versions}
     children: defaultdict[Node, list[Link]] = defaultdict(list)
     for link in held.links:

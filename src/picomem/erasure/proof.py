@@ -80,7 +80,7 @@ def _in_file(path: Path, finder: Finder, result: Scan) -> set[bytes]:
 
 
 def _staying(tx: Transaction, users: Sequence[Scope], matches: set[bytes]) -> set[bytes]:
-    """Those of the pieces that stand in what stays: in a row, or in full text as part of another word."""
+    """The pieces that occur in remaining data: in a row, or in full text as part of another word."""
     if not matches:
         return set()
     finder = Finder(matches)

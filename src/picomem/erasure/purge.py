@@ -92,7 +92,7 @@ class Purged:
 
 
 def planned(tx: Transaction, scope: Scope, holdings: Holdings, chosen: Choice) -> Planned:
-    """What a choice would take."""
+    """The effect of a choice, for a preview."""
     made = plan(holdings, chosen)
     going = [version for version in holdings.versions if (version.id, version.version) in made.versions]
     newest = {version.id: version for version in going}
@@ -248,7 +248,7 @@ class _Erasing:
             session_rows.rewrite_text(self.tx, self.scope, text)
 
     def _everything(self, changes: Iterable[Change]) -> None:
-        """What is left of a user when their conversations are gone."""
+        """Erases the rest of a user's data after their conversations."""
         for memory, is_whole, _ in memories.stored_versions(self.tx, self.scope):
             self._note_damage("memory", is_whole)
             self.texts += texts_of(memory)

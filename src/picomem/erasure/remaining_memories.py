@@ -25,7 +25,7 @@ _TELLING = 8  # characters of a name that is no word by chance
 
 
 def texts_of(memory: Memory) -> list[str]:
-    """All that a person or an agent wrote in a version."""
+    """All texts that a person or an agent wrote in a version."""
     return [memory.content, memory.context, memory.key, memory.path, *memory.tags, *memory.related]
 
 

@@ -90,7 +90,7 @@ class Tool:
         self._parameters = Parameters(operation)
 
     def listed(self) -> types.Tool:
-        """What a client is told about it."""
+        """The description for a client."""
         operation = self._operation
         title = operation.name.replace("-", " ").capitalize()
         return types.Tool(

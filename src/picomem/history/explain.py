@@ -41,7 +41,7 @@ class Explanation:
 
 
 def explain(tx: Transaction, scope: Scope, name: str) -> Explanation:
-    """What a memory's id or key, a change's id or an episode's id stands for. Raises NotFound."""
+    """Explain the entry behind a memory's id or key, a change's id or an episode's id. Raises NotFound."""
     change = audit.change(tx, scope, name)
     if change is not None and not change.memory_id:
         return Explanation(change.id, "change", None, (), (change,), ())

@@ -106,7 +106,7 @@ def _undo(tx: Transaction, writer: Writer, scope: Scope, change: Change, undoes:
 
 
 def differing(some: Sequence[Memory], others: Sequence[Memory]) -> list[Memory]:
-    """Those of some versions that none of the others says."""
+    """The versions whose content none of the others has."""
     return [version for version in some if not any(same(version, other) for other in others)]
 
 

@@ -29,7 +29,7 @@ _VERBS = {"Add": "wrote", "Update": "edited", "Delete": "deleted"}
 
 
 def actions_of(tool: str, given: Mapping[str, Any], cwd: str = "") -> tuple[str, ...]:
-    """What a call of `tool` did; nothing where it touched no file and ran nothing."""
+    """The actions of a call of `tool`; empty if it touched no file and ran nothing."""
     return tuple(dict.fromkeys(_actions(tool, given, cwd)))
 
 

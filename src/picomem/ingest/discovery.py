@@ -39,7 +39,7 @@ class FoundTranscript:
 
 
 def default_places(home: Path, env: Mapping[str, str]) -> list[TranscriptFolder]:
-    """Where every host keeps its transcripts for this home and environment."""
+    """The default transcript folders of every host, for this home and environment."""
     return [place for form in formats() for place in form.places(home, env)]
 
 
@@ -160,7 +160,7 @@ def _is_packed(path: Path) -> bool:
 
 
 def _stem(path: Path) -> str:
-    """What a transcript and its compressed copy have in common."""
+    """The common part of the paths of a transcript and its compressed copy."""
     name = path.name.removesuffix(".zst").removesuffix(".gz")
     unique = any(form.unique_prefix and name.startswith(form.unique_prefix) for form in formats())
     return name if unique else str(path.with_name(name))

@@ -227,7 +227,7 @@ class Format:
         raise NotImplementedError
 
     def places(self, _home: Path, _env: Mapping[str, str], /) -> Iterable[TranscriptFolder]:
-        """Where the host keeps its transcripts for this home and environment."""
+        """The host's transcript folders for this home and environment."""
         return ()
 
 

@@ -40,7 +40,7 @@ _REMEMBERED = 4_096  # turns without id and time whose repeats are told apart
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What becomes one episode; `identity` is the same whenever the same turn is read again, from wherever."""
+    """The content of one episode; `identity` is the same whenever the same turn is read again, from any source."""
 
     first_turn: int
     last_turn: int
@@ -58,7 +58,7 @@ class Piece:
 
     @property
     def meaning(self) -> str:
-        """What its vector is made of: the words, or what was done where nothing was said."""
+        """The text of its vector: the words, or the actions if there are no words."""
         return self.text or self.actions
 
 
@@ -100,7 +100,7 @@ class Packer:
         self.open = open_piece
 
     def to_json(self) -> dict[str, Any]:
-        """What `resumed` needs to go on from here."""
+        """The state that `resumed` needs to continue."""
         return {"open": _without_words(self.open) if self.open else None, "said": self._said.packed()}
 
     @classmethod

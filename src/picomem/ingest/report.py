@@ -9,7 +9,7 @@ from picomem.light_dataclass import dataclass, field, fields
 
 @dataclass(slots=True)
 class IngestProgress:
-    """How far an ingest is; `bytes_done` of `bytes_total` over all files."""
+    """The progress of an ingest; `bytes_done` of `bytes_total` over all files."""
 
     files_total: int = 0
     files_done: int = 0

@@ -46,7 +46,7 @@ class ResumedTranscript:
     buried: bool = False  # something of it was purged: its title tells of that, and is not stored
 
     def stored(self) -> str:
-        """What `Resumer.resume` needs to go on from here. (ASCII: it may quote a half of a surrogate pair.)"""
+        """The state that `Resumer.resume` needs to continue. (ASCII: it may quote half of a surrogate pair.)"""
         stored = {"reader": self.state.to_json(), "packer": self.packer.to_json(), "written": self.look.written}
         proof = {"file": self.look.file, "changed": self.look.changed}
         return json.dumps({**stored, **proof, "owners": sorted(self.owners)[:_MOST_OWNERS]})

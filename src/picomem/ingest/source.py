@@ -58,11 +58,11 @@ class RecordSource(Protocol):
         ...
 
     def marks(self) -> dict[str, str]:
-        """What is known of the transcript besides its records, as the format's marks."""
+        """Facts about the transcript besides its records, as marks of the format."""
         ...
 
     def fingerprint(self, upto: int) -> str:
-        """What tells whether the records before `upto` are those that were read; empty where they are not there."""
+        """A digest that identifies the records before `upto`; empty if they do not exist."""
         ...
 
 

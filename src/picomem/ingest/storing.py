@@ -61,7 +61,7 @@ class Overtaken(Exception):
 
 
 class StretchOutcome(Enum):
-    """What became of a stretch that was to be stored."""
+    """The outcome of storing a stretch."""
 
     STORED = auto()
     OVERTAKEN = auto()

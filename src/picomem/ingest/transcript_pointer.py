@@ -58,7 +58,7 @@ def _redacted(turn: Turn, redactor: Redactor) -> Turn:
 
 
 def _path(transcript: Transcript) -> Path:
-    """Where the transcript lies: hosts compress what is old, and offsets count decompressed bytes."""
+    """The path of the transcript: hosts compress old files, and offsets count decompressed bytes."""
     path = Path(transcript.path)
     if path.exists():
         return path
@@ -79,7 +79,7 @@ def _read(episode: Episode, transcript: Transcript, path: Path) -> list[Turn]:
 
 
 def _meant(episode: Episode, turns: Sequence[Turn]) -> list[Turn]:
-    """Those of the turns that make up the preview and the actions, in order; none where they cannot be made of them."""
+    """The turns that make up the preview and the actions, in order; empty if they do not match."""
     meant: list[Turn] = []
     left, actions = episode.preview, set(episode.actions.splitlines())
     for turn in turns:

@@ -185,12 +185,12 @@ _SAYS_LESS = 0.7
 
 
 def _same_trust(offer: Offer, memory: Memory) -> bool:
-    """What nobody trusted wrote is not laid beside what somebody did: its words prove nothing about it."""
+    """Untrusted text is not compared with trusted text: its words prove nothing about it."""
     return offer.origin.trusted == memory.origin.trusted
 
 
 def _confirmed(merged: Offer, memory: Memory) -> Offer:
-    """What was a candidate, and was said again, is one no more."""
+    """A candidate that was said again is no longer a candidate."""
     if not memory.is_candidate:
         return merged
     source = Source.SESSION if merged.is_candidate else merged.source

@@ -42,12 +42,12 @@ class HandedOut:
             self._texts.extend(text for text in dict.fromkeys(texts) if text not in self._texts)
 
     def users_own(self) -> tuple[str, ...]:
-        """Those of the texts that are turns of the user's: an agent may store what the user states in them."""
+        """The texts that are turns of the user: an agent may store what the user states in them."""
         with self._lock:
             return tuple(self._users_own)
 
     def texts(self) -> tuple[str, ...]:
-        """All that went out lately."""
+        """All recently returned texts."""
         with self._lock:
             return tuple(self._texts)
 
@@ -61,6 +61,6 @@ class HandedOut:
                 del self._pieces[oldest]
 
     def pieces(self) -> tuple[AnswerPiece, ...]:
-        """What the latest answers were made of."""
+        """The pieces of the latest answers."""
         with self._lock:
             return tuple(self._pieces)

@@ -114,7 +114,7 @@ def _stems(text: list[str]) -> list[str]:
 
 
 def _led(text: list[str]) -> dict[str, str]:
-    """Where each direction points: the word behind "from", behind "to" and the like."""
+    """The target of each direction: the word after "from", after "to" and the like."""
     return {word: following for word, following in pairwise(text) if word in _DIRECTIONS}
 
 

@@ -39,7 +39,7 @@ Embedding = Callable[[int, int, str], None]  # done, total, what is being done
 
 @dataclass(slots=True)
 class Embedded:
-    """What a run did. `waiting` rows still have no vector of the model; `removed` counts vectors of other models."""
+    """The result of a run. `waiting` rows still lack a vector of the model; `removed` counts vectors of others."""
 
     model: str
     made: int = 0

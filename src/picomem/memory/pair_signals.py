@@ -100,7 +100,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def observe_pair(old: str, new: str) -> Observed:
-    """What can be seen of an older statement and a newer one."""
+    """The signals of an older statement and a newer one."""
     old, new = _plain(old), _plain(new)
     signals: dict[str, float] = {}
     _of_change(signals, old, new)
@@ -351,7 +351,7 @@ def _met(wanted: list[str], held: list[str]) -> list[float]:
 
 
 def _of_order(signals: dict[str, float], old: str, new: str) -> None:
-    """Where the two texts, laid side by side, differ."""
+    """The differences of the two texts, aligned word by word."""
     ours, theirs = words(old), words(new)
     matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
     steps = [step for step in matcher.get_opcodes() if step[0] != "equal"]

@@ -52,7 +52,7 @@ StoreVector = Callable[[Transaction, Memory], None]
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What became of an offer. `memory` is the version that now stands for it; None when it was refused."""
+    """The result of an offer. `memory` is the version that now represents it; None if it was refused."""
 
     decision: Decision
     reason: str
@@ -63,7 +63,7 @@ class Remembered:
 
 @dataclass(slots=True)
 class Writer:
-    """Who writes, when, in which run, and how a vector is stored. One for each call of a verb."""
+    """The author, time and run of writes, and the maker of vectors. One for each call of a verb."""
 
     actor: str
     now: Micros
@@ -329,7 +329,7 @@ def _overlaps(version: Memory, since: Micros, end: Micros | None) -> bool:
 
 
 def _outside(version: Memory, since: Micros, end: Micros | None) -> list[Memory]:
-    """What is left of a version's time when [since, end) is taken out of it: the part before, the part behind."""
+    """The rest of a version's time without [since, end): the part before, the part after."""
     parts = [replace(version, valid_to=since)] if version.valid_from < since else []
     if end is not None and (version.valid_to is None or version.valid_to > end):
         parts.append(replace(version, valid_from=end))

@@ -25,7 +25,7 @@ from picomem.store.connector import Transaction
 
 
 class ReviewVerdict(StrEnum):
-    """What a person decides about what waits."""
+    """The decision of a person about a pending item."""
 
     KEEP = "keep"
     MERGE = "merge"
@@ -43,7 +43,7 @@ class ReviewItem:
 
 
 def waiting(tx: Transaction, scope: Scope, now: Micros) -> list[ReviewItem]:
-    """What waits, pairs first, the latest first."""
+    """The pending items, pairs first, the latest first."""
     current = memories.current(tx, scope, now)
     pairs = sorted(doubted_pairs(current), key=lambda pair: pair[0].known_from, reverse=True)
     candidates = sorted((memory for memory in current if memory.is_candidate), key=lambda memory: -memory.known_from)

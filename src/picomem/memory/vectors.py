@@ -111,7 +111,7 @@ class Vectors:
         return count
 
     def without_sentence(self, count: int) -> str:
-        """What to tell of so many rows, and what to do about it."""
+        """A sentence about this many rows, with the remedy."""
         return (
             f"{count} rows have no vector yet and are found by words alone: {self.failure} "
             "`picomem embed` makes what is missing."

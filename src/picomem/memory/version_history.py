@@ -47,15 +47,15 @@ class Trail:
         return change in self._place
 
     def believed_before(self, change: str) -> list[Memory]:
-        """What was believed right before a change."""
+        """The versions believed right before a change."""
         return self._believed(self._place[change] - 1)
 
     def believed_now(self) -> list[Memory]:
-        """What is believed now."""
+        """The versions believed now."""
         return [version for version in self._versions if version.known_to is None]
 
     def believed_without(self, gone: Collection[int]) -> list[Memory]:
-        """What was believed last that needs none of the versions with these numbers; nothing where nothing was."""
+        """The last belief that needs none of the versions with these numbers; empty if there was none."""
         for place in reversed(range(len(self.changes))):
             believed = self._believed(place)
             if not any(version.version in gone for version in believed):

@@ -263,7 +263,7 @@ class Notes:
 
 
 def _fitting(lines: Sequence[str]) -> list[str]:
-    """As many of the first lines as may be handed out together, and one at least."""
+    """As many of the first lines as one answer may hold, but at least one."""
     taken: list[str] = []
     room = MOST_CHARACTERS
     for line in lines:
@@ -288,7 +288,7 @@ def _cut(place: NotesFolder, parts: safe_opening.Parts, redactor: Redactor) -> _
 
 
 def _text(place: NotesFolder, parts: safe_opening.Parts, redactor: Redactor) -> tuple[safe_opening.Listed, str]:
-    """What a note says, without secrets and with its lines where they were. Raises NotFound or InvalidInput."""
+    """The text of a note, redacted, with unchanged line numbers. Raises NotFound or InvalidInput."""
     data, listed = safe_opening.read(place.folder, parts)
     text = text_of(data)
     if text is None:

@@ -141,7 +141,7 @@ def _check_name(descriptor: int, at: int, name: str) -> None:
 
 
 def _all_of(descriptor: int) -> bytes:
-    """What the file holds, and a byte more than may be where it is too large."""
+    """The bytes of the file, up to one more than allowed, which shows that it is too large."""
     pieces: list[bytes] = []
     left = LARGEST + 1
     while left > 0 and (piece := os.read(descriptor, min(left, 1 << 20))):

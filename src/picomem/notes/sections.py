@@ -94,7 +94,7 @@ def _pieces(heading: str, first: int, lines: list[str]) -> Iterator[Section]:
 
 
 def _end_of_piece(lines: list[str], begin: int) -> int:
-    """Where the piece that begins there ends: before the line that does not fit, or before its paragraph."""
+    """The end of the piece that begins there: before the line that does not fit, or before its paragraph."""
     size, end = 0, begin
     while end < len(lines) and (size := size + len(lines[end]) + 1) <= LONGEST + 1:
         end += 1

@@ -24,7 +24,7 @@ _MESSAGES = 50  # of the person's, that an answer may repeat
 
 
 class Sight:
-    """What was read so far, message by message."""
+    """The texts read so far, message by message."""
 
     def __init__(self) -> None:
         self._said: deque[str] = deque(maxlen=_MESSAGES)
@@ -55,7 +55,7 @@ class Sight:
             self.text(origin)
 
     def origin_of(self, text: str) -> Origin:
-        """Whose words the assistant speaks when it says this."""
+        """The origin of the assistant's words in this text."""
         if not self._others or not content_words(text) or Grounds(self._said).hold(text, whole=True):
             return Origin.AGENT
         return worst(self._others)

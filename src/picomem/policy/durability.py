@@ -45,7 +45,7 @@ def judge_sentence(sentence: str) -> Judged:
 
 
 def find_durable(text: str) -> list[Candidate]:
-    """What a message says that lasts: what is asked for outright, and the sentences that are likely to."""
+    """The durable parts of a message: explicit requests, and sentences that are likely to last."""
     requests: list[Candidate] = []
     for request in find_requests(text):
         if request.outright:

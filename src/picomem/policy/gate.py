@@ -33,7 +33,7 @@ from picomem.text.terms import terms
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the gate says: keep it, or the refusal; and one sentence for a person."""
+    """The decision of the gate: keep it, or the refusal; with one sentence for a person."""
 
     keep: bool
     refusal: Refusal | None

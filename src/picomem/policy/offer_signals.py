@@ -40,7 +40,7 @@ def _compiled() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def observe_offer(text: str) -> Observed:
-    """What can be seen of an offered text."""
+    """The signals of an offered text."""
     body = text[:2_000].replace("’", "'")
     signals = {name: 1.0 for name, pattern in _compiled() if pattern.search(body)}
     if is_hijack(body):

@@ -49,7 +49,7 @@ class SecretFinding(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """What stands in its place."""
+        """The placeholder that replaces it."""
         return _MARK % (self.rule, self.fingerprint)
 
 
@@ -207,7 +207,7 @@ def _echo(
 
 
 def _places(text: str, secret: str) -> Iterator[int]:
-    """Where a secret stands in a text."""
+    """The positions of a secret in a text."""
     at = text.find(secret)
     while at >= 0:
         yield at
@@ -219,7 +219,7 @@ def _echoes(secret: str) -> bool:
 
 
 def _between(spans: list[Span], low: int, high: int) -> list[Span]:
-    """What is left of low..high when the spans, in order, are taken out."""
+    """The rest of low..high without the spans, which are in order."""
     edges = [low, *(edge for span in spans for edge in span), high]
     return [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b]
 

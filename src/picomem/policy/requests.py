@@ -215,7 +215,7 @@ def _cue_in(sentence: str, cues: list[Cue]) -> tuple[Cue, re.Match[str]] | None:
 
 
 def _places(cue: Cue, sentence: str, lead: int) -> Iterator[int]:
-    """Where in a sentence the cue may stand: at its start, and, if it is a strong one, further in."""
+    """The possible positions of the cue in a sentence: at its start, and for a strong one also further in."""
     yield lead
     if cue.within is not None:
         inner = _inner(cue.within, cue.pattern).search(sentence, lead)
@@ -290,7 +290,7 @@ def _made(part: _Part, content: str, cue: Cue, words: str, start: int, end: int)
 
 
 def _content_end(shadow: str, last: int) -> int:
-    """Where content that starts in a sentence ends: a colon takes the list or the sentence after it."""
+    """The end of content that starts in a sentence: a colon includes the list or the sentence after it."""
     if not re.search(r"[:：]\s*$", shadow[max(0, last - 8) : last]):
         return last
     items = re.match(rf"(?:{_BULLET}[^\n]*(?:\n|$))+", shadow[last:])
@@ -343,7 +343,7 @@ def _stands_alone(content: str) -> bool:
 
 
 def kind_of(content: str) -> Kind:
-    """What a thing that is to be remembered is, by its words."""
+    """The kind of a memory, by its words."""
     if re.match(r"(?i)(?:from now on|going forward|henceforth|from today|starting \w+),? ", content):
         content = content.partition(", ")[2]
         statement = r"(?i)(?:i'll|i'm|i am|i work|i live|my|the|our|it|he|she|they)\b(?!.*\b(?:must|should|need)\b)"

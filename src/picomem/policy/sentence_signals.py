@@ -141,7 +141,7 @@ def _embedder() -> StaticEmbedder:
 
 
 def observe(sentence: str, extra: dict[str, float] | None = None) -> Observed:
-    """What can be seen of a sentence; `extra` are signals of what stands around it."""
+    """The signals of a sentence; `extra` are signals of its surroundings."""
     text = " ".join(sentence[:_LONGEST].split()).replace("’", "'")
     begins = _politeness().match(text)
     body = text[begins.end() :] if begins and begins.end() < len(text) else text

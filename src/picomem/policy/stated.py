@@ -139,7 +139,7 @@ def content_words(text: str) -> frozenset[str]:
 
 
 class Grounds:
-    """What one or several persons' messages state."""
+    """The statements in messages of one or several persons."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._texts = tuple(text for text in texts if text.strip())
@@ -204,7 +204,7 @@ class Grounds:
 
     @cached_property
     def _taken_for_granted(self) -> list[frozenset[str]]:
-        """What a question calls the person's own."""
+        """The things that a question calls the person's own."""
         questions = [part for text in self._texts for part in _sentences(text) if _is_question(part)]
         return [
             frozenset(terms("".join(match.groups(default=""))))

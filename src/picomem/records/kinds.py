@@ -18,7 +18,7 @@ class Kind(StrEnum):
 
 
 class Origin(StrEnum):
-    """Where a text came from. Kept for good: a summary inherits the least trusted of what it is made of."""
+    """The source of a text. It is permanent: a summary inherits the least trusted origin of its sources."""
 
     USER = "user"
     AGENT = "agent"
@@ -69,7 +69,7 @@ class Priority(StrEnum):
 
 
 class Decision(StrEnum):
-    """What became of something that was offered to memory."""
+    """The decision about an offer to memory."""
 
     ADD = "add"
     MERGE = "merge"

@@ -17,7 +17,7 @@ Row = tuple[Any, ...]
 
 
 class Everyone(Enum):
-    """Whose rows a transaction writes that works on all users'."""
+    """The marker for a transaction that writes rows of all users."""
 
     EVERYONE = "everyone"
 
@@ -56,11 +56,11 @@ class Maintenance(Protocol):
         ...
 
     def integrity(self) -> list[str]:
-        """What is wrong with the database itself, a sentence each."""
+        """The problems of the database itself, a sentence each."""
         ...
 
     def words_integrity(self, source: str) -> str:
-        """What is wrong with a full-text index ("memory", "episode" or "note"); empty where nothing is."""
+        """The problem of a full-text index ("memory", "episode" or "note"); empty if there is none."""
         ...
 
     def examine(self) -> AbstractContextManager[RepairTransaction]:
@@ -90,7 +90,7 @@ class Connector(Protocol):
 
     @property
     def maintenance(self) -> Maintenance:
-        """What is done to the database as a whole."""
+        """Maintenance of the database as a whole."""
         ...
 
     def read(self) -> AbstractContextManager[Transaction]:

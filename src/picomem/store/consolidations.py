@@ -110,7 +110,7 @@ def record(tx: Transaction, scope: Scope, made: Record) -> None:
 
 
 def of_run(tx: Transaction, scope: Scope, run: str) -> Record | None:
-    """What is on record of a run; None where nothing is. Raises Corrupt for a damaged row."""
+    """The record of a run; None if there is none. Raises Corrupt for a damaged row."""
     row = sql(tx).one("consolidation", user=scope.user, run=run)
     if row is None:
         return None
@@ -225,12 +225,12 @@ def add_spending(tx: Transaction, scope: Scope, at: Micros, model: str, spend: S
 
 
 def spent_on(tx: Transaction, scope: Scope, at: Micros) -> Spend:
-    """What all models have cost on the day of a time."""
+    """The cost of all models on the day of a time."""
     calls, given, taken = sql(tx).one("spent_on", user=scope.user, day=at // DAY) or (0, 0, 0)
     return Spend(int(calls), int(given), int(taken))
 
 
 def spent_in_all(tx: Transaction, scope: Scope) -> dict[str, Spend]:
-    """What each model has cost since the beginning."""
+    """The total cost of each model."""
     rows = sql(tx).all("spent_in_all", user=scope.user)
     return {model: Spend(int(calls), int(given), int(taken)) for model, calls, given, taken in rows}

@@ -22,7 +22,7 @@ from picomem.store.unchecked_rows import Stored, stored
 
 
 class HostCount(NamedTuple):
-    """What a host's transcripts come to: `files` of them, and the size of all in bytes."""
+    """The transcripts of a host: the number of `files`, and their total size in bytes."""
 
     host: str
     files: int
@@ -216,7 +216,7 @@ def by_identity(tx: Transaction, scope: Scope, identity: str) -> Episode | None:
 
 
 def unknown_identities(tx: Transaction, scope: Scope, identities: Iterable[str]) -> set[str]:
-    """Those of the identities that no episode has."""
+    """The identities that no episode has."""
     asked = list(identities)
     known = sql(tx).all("known_identities", user=scope.user, identities=json.dumps(asked))
     return set(asked).difference(row[0] for row in known)
@@ -267,12 +267,12 @@ def timeline(
 
 
 def text_of(episode: Episode) -> str:
-    """What full text is made from."""
+    """The text for full text."""
     return "\n".join(filter(None, (episode.preview, episode.summary, episode.actions)))
 
 
 def meaning_of(episode: Episode) -> str:
-    """What a vector is made of: the words, or what was done where nothing was said."""
+    """The text of a vector: the words, or the actions if there are no words."""
     return "\n".join(filter(None, (episode.preview, episode.summary))) or episode.actions
 
 

@@ -136,7 +136,7 @@ def document(doc: int, path: str, section: Section) -> Document:
 
 
 def named(path: str, section: Section) -> str:
-    """What a section is called: its file and its headings, which weigh more than its text."""
+    """The name of a section: its file and its headings, which have more weight than its text."""
     return f"{path.removesuffix('.md')} {section.heading}"
 
 

@@ -19,7 +19,7 @@ from picomem.store.unchecked_rows import Stored, stored
 
 
 class SessionText(NamedTuple):
-    """What a session is called, where, and in which project."""
+    """The names of a session: its title, its channel id and its project."""
 
     id: str
     project: str
@@ -28,7 +28,7 @@ class SessionText(NamedTuple):
 
 
 class MessageText(NamedTuple):
-    """What a message says, and the tools that it calls as they are stored (JSON)."""
+    """The text of a message, and its tool calls as stored (JSON)."""
 
     session_id: str
     seq: int
@@ -39,7 +39,7 @@ class MessageText(NamedTuple):
 
 
 class SummaryText(NamedTuple):
-    """What a session's summary says."""
+    """The text of a session's summary."""
 
     session_id: str
     text: str
@@ -172,19 +172,19 @@ def count_all_messages(tx: Transaction, scope: Scope) -> int:
 
 
 def stored_sessions(tx: Transaction, scope: Scope) -> Iterator[Stored[SessionText]]:
-    """What every session of the user is called, by id."""
+    """The names of every session of the user, by id."""
     rows = sql(tx).all("all_sessions", user=scope.user)
     return stored("sessions", lambda row: SessionText(row[0], row[2], row[4], row[5]), rows)
 
 
 def stored_messages(tx: Transaction, scope: Scope) -> Iterator[Stored[MessageText]]:
-    """What every message of the user says, in the order of the sessions."""
+    """The text of every message of the user, in the order of the sessions."""
     rows = sql(tx).all("all_messages", user=scope.user)
     return stored("messages", lambda row: MessageText(row[0], row[1], row[2], row[4], row[5], row[8]), rows)
 
 
 def stored_summaries(tx: Transaction, scope: Scope) -> Iterator[Stored[SummaryText]]:
-    """What every summary of the user says, by session."""
+    """The text of every summary of the user, by session."""
     rows = sql(tx).all("all_summaries", user=scope.user)
     return stored("session_summaries", lambda row: SummaryText(row[0], row[1]), rows)
 

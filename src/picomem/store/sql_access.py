@@ -47,7 +47,7 @@ class Statements(Protocol):
 
 
 class Repairs(Statements, Protocol):
-    """What a transaction can do that sees rows and indexes as they stand in the file."""
+    """The operations of a transaction that sees rows and indexes as they are in the file."""
 
     def undecoded(self, table: str) -> Iterator[Row]:
         """Every row of a table, of whatever user: all columns in the order of row_hash.py, with each text as bytes and
@@ -69,5 +69,5 @@ def sql(tx: Transaction) -> Statements:
 
 
 def repairs(tx: RepairTransaction) -> Repairs:
-    """What a repair runs."""
+    """The operations for a repair."""
     return cast(Repairs, tx)

@@ -97,7 +97,7 @@ class Tombstones:
         return bool(self._found([self._transcript(host, session, path)]))
 
     def episodes(self, identities: Iterable[str]) -> set[str]:
-        """Those of the identities that are buried."""
+        """The identities that are buried."""
         digests = {self._digest("episode", identity): identity for identity in identities}
         return {digests[digest] for digest in self._found(digests)}
 

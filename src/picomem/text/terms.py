@@ -116,7 +116,7 @@ def is_cjk(text: str) -> bool:
 
 
 def indexed(text: str, owner: str) -> str:
-    """What is handed to the full-text index: the terms behind their owner's token, joined by spaces."""
+    """The text for the full-text index: the terms behind their owner's token, joined by spaces."""
     all_terms = terms(text)
     return owner + f" {owner}".join(all_terms) if all_terms else ""
 

@@ -256,7 +256,7 @@ def _full_name(server: str, tool: str) -> str:
 
 
 def _hear_event(state: State, kind: object, event: Record) -> None:
-    """What an event tells of a call; only where no items do."""
+    """The call in an event; used only if no items report calls."""
     if kind == "web_search_begin":
         state.hear(Origin.WEB)
     elif kind == "exec_command_begin":
@@ -317,7 +317,7 @@ def _is_told(part: object) -> bool:
 
 
 def _typed(text: str) -> str:
-    """What the user typed, where an editor put its own state before it."""
+    """The user's text, without the state that an editor put before it."""
     if text.lstrip().startswith(_EDITOR):
         return text.rpartition(_REQUEST)[2]
     return text

@@ -106,7 +106,7 @@ class SessionRecords:
             offset = page[-1][0] + 1
 
     def fingerprint(self, upto: int) -> str:
-        """Of the generation, how many records there are before `upto`, the first of them and the last."""
+        """A digest of the generation, the number of records before `upto`, and the first and the last of them."""
         (count,) = self._database.select(
             "SELECT count(*) FROM transcript_events WHERE session_id = ? AND seq < ?", self.session, upto
         )[0]
@@ -119,7 +119,7 @@ class SessionRecords:
         return digest.hexdigest()
 
     def marks(self) -> dict[str, str]:
-        """Whose words stand in a user's place here, where the host says it."""
+        """The speaker in the user's role, if the host names one."""
         windows = self._entries(
             "session_windows", "session_id", "session_key", ("chat_type", "hook_external_content_source", "spawned_by")
         )
@@ -291,6 +291,6 @@ class _DatabaseReader:
         self._connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
 
     def _rest(self) -> Look | None:
-        """What the file looks like while nobody has it open; None where somebody may."""
+        """The state of the file while nobody has it open; None if somebody may have."""
         beside = (self._path.with_name(self._path.name + end) for end in ("-wal", "-shm", "-journal"))
         return None if any(path.exists() for path in beside) else look_at(self._path)

@@ -63,7 +63,7 @@ _EVENT = re.compile(r"(?ms)^System: \[[^\]\n]{1,60}\].*?(?:\n[ \t]*\n|\Z)")
 
 
 def of_session(key: str, entry: Mapping[str, Any]) -> Origin | None:
-    """Whose words stand in a user's place in a session, by its key and its entry; None where neither says it."""
+    """The speaker in the user's role of a session, by its key and its entry; None if neither tells."""
     source = _text(entry, "hookExternalContentSource", "hook_external_content_source").lower()
     if source or _HOOK_KEY.search(key):
         return Origin.WEB if source in _WEB_SOURCES else Origin.OTHER
@@ -124,7 +124,7 @@ def of_file(path: Path) -> Origin | None:
 
 @lru_cache(maxsize=4)
 def _listed(path: Path, _written: int, size: int) -> dict[str, Origin]:
-    """Of each session in a list its speaker. One session under two keys is the less trusted one's."""
+    """The speaker of each session in a list. A session under two keys belongs to the less trusted speaker."""
     if size > _LARGEST:
         return {}
     try:
