@@ -1,1 +1,1 @@
-"""What picomem is measured with: `python -m benchmarks --help`. No part of the package."""
+"""The benchmarks of picomem: `python -m benchmarks --help`. They are not part of the package."""

@@ -1,9 +1,9 @@
-"""`python -m benchmarks ablation`: what each part of recall is worth, and what it costs.
+"""`python -m benchmarks ablation`: the value and the cost of each part of recall.
 
-Each question of a set is asked once with everything, and once without each part, over the same store: the part's weight
-is 0 (see recall/weights.py), or the embedder is none. What the whole has more than the rest, question by question, is
-what the part gives (significance.py says whether that may be luck); the milliseconds are what it takes. A part that
-gives nothing on any set, or takes away on most, has no business in recall.
+Each question of a set is asked once with everything, and once without each part, over the same store: the weight of
+the part is 0 (see recall/weights.py), or the embedder is none. The value of a part is the difference between the
+whole and the rest, question by question (significance.py tells whether it may be chance); its cost is in
+milliseconds. A part that adds nothing on any set, or does harm on most, should be removed from recall.
 """
 
 from __future__ import annotations
@@ -84,17 +84,17 @@ def run(
             case_of += [number] * len(trial.outcomes)
             progress(f"{set_name(path)}: {number + 1} cases, {len(asked)} questions")
         sets.append(of_outcomes(set_name(path), asked, case_of))
-    return AblationReport(embedder=embedder, sets=tuple(each for each in sets if each is not None))
+    return AblationReport(embedder=embedder, sets=tuple(ablation for ablation in sets if ablation is not None))
 
 
 def of_outcomes(name: str, asked: Sequence[TrialOutcome], case_of: Sequence[int]) -> SetAblation | None:
     """What the parts are worth by these outcomes, whose systems are named by the part that they lack. None where no
     question has gold."""
-    units = {unit for each in asked for unit, system in each.ranks if system == SYSTEMS[0]}
+    units = {unit for outcome in asked for unit, system in outcome.ranks if system == SYSTEMS[0]}
     if not units:
         return None
     unit = max(units, key=UNITS.index)
-    known = [number for number, each in enumerate(asked) if (unit, SYSTEMS[0]) in each.ranks]
+    known = [number for number, outcome in enumerate(asked) if (unit, SYSTEMS[0]) in outcome.ranks]
     systems = [system for system in asked[known[0]].seconds if system not in SYSTEMS]
     cases = [case_of[number] for number in known]
 
@@ -109,16 +109,18 @@ def of_outcomes(name: str, asked: Sequence[TrialOutcome], case_of: Sequence[int]
     for system in systems:
         without = values(system)
         worth = {
-            measure: paired([each[measure] for each in whole], [each[measure] for each in without], cases)
+            measure: paired(
+                [measures[measure] for measures in whole], [measures[measure] for measures in without], cases
+            )
             for measure in _MEASURES
         }
-        found = {measure: each for measure, each in worth.items() if each is not None}
-        parts.append(Part(name=system, worth=found, ms=ms(SYSTEMS[0]) - ms(system)))
+        measured = {measure: difference for measure, difference in worth.items() if difference is not None}
+        parts.append(Part(name=system, worth=measured, ms=ms(SYSTEMS[0]) - ms(system)))
     return SetAblation(
         name=name,
         unit=unit,
         questions=len(known),
-        scores={measure: metrics.mean([each[measure] for each in whole]) for measure in _MEASURES},
+        scores={measure: metrics.mean([measures[measure] for measures in whole]) for measure in _MEASURES},
         ms=ms(SYSTEMS[0]),
         parts=tuple(parts),
     )
@@ -128,31 +130,32 @@ def render(report: AblationReport, *, as_markdown: bool = False) -> str:
     """A table for each set; or as Markdown one for all sets, by frac@10, for a document."""
     if as_markdown:
         return "\n".join(markdown(summary(report)))
-    return "\n\n".join("\n".join([_heading(each), *plain(_rows(each), left=1)]) for each in report.sets)
+    return "\n\n".join("\n".join([_heading(ablation), *plain(_rows(ablation), left=1)]) for ablation in report.sets)
 
 
 def summary(report: AblationReport) -> list[list[str]]:
     """What each part adds to frac@10 on each set; a star where that is unlikely to be luck (p < .05)."""
-    rows = [["", *(f"{each.name}, {each.unit}" for each in report.sets), "ms"]]
-    rows.append(["everything", *(share(each.scores["frac@10"]) for each in report.sets), ""])
+    rows = [["", *(f"{ablation.name}, {ablation.unit}" for ablation in report.sets), "ms"]]
+    rows.append(["everything", *(share(ablation.scores["frac@10"]) for ablation in report.sets), ""])
     for number, part in enumerate(report.sets[0].parts if report.sets else ()):
         cells = []
-        for each in report.sets:
-            worth = each.parts[number].worth["frac@10"]
+        for ablation in report.sets:
+            worth = ablation.parts[number].worth["frac@10"]
             cells.append(f"{_signed(worth.difference)}{'*' if worth.p < 0.05 else ''}")
-        cost = metrics.mean([each.parts[number].ms for each in report.sets])
+        cost = metrics.mean([ablation.parts[number].ms for ablation in report.sets])
         rows.append([part.name, *cells, f"{cost:.1f}"])
     return rows
 
 
-def _heading(found: SetAblation) -> str:
-    told = ", ".join(f"{measure} {share(value)}" for measure, value in found.scores.items())
-    return f"{found.name}, by {found.unit}, {found.questions} questions; with everything: {told}; {found.ms:.1f} ms"
+def _heading(ablation: SetAblation) -> str:
+    told = ", ".join(f"{measure} {share(value)}" for measure, value in ablation.scores.items())
+    asked = f"{ablation.name}, by {ablation.unit}, {ablation.questions} questions"
+    return f"{asked}; with everything: {told}; {ablation.ms:.1f} ms"
 
 
-def _rows(found: SetAblation) -> list[list[str]]:
+def _rows(ablation: SetAblation) -> list[list[str]]:
     rows = [["what this adds", *_MEASURES, "p of frac@10", "won", "lost", "ms"]]
-    for part in found.parts:
+    for part in ablation.parts:
         worth = part.worth["frac@10"]
         rows.append(
             [

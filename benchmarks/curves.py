@@ -1,4 +1,4 @@
-"""`python -m benchmarks curves`: a picture of how recall's time and memory grow with what is stored.
+"""`python -m benchmarks curves`: a picture of how the time and the memory of recall grow with the store.
 
 It is drawn from the JSON of runs of `python -m benchmarks speed`.
 """
@@ -24,12 +24,12 @@ def draw(files: Sequence[Path], out: Path) -> int:
     """Write the picture to `out`; how many sizes it shows. Of a size that several files have, the last file's figures
     are shown. Raises NotFound or InvalidInput for what is no report of `speed --json`."""
     reports = [_report(file) for file in files]
-    found = panels(reports)
-    sizes = {size for panel in found for curve in panel.curves for size, _ in curve.points}
+    shown = panels(reports)
+    sizes = {size for panel in shown for curve in panel.curves for size, _ in curve.points}
     if not sizes:
         raise InvalidInput("These reports hold no figure of recall; make one with python -m benchmarks speed --json.")
     write_whole(
-        out, drawn(found, "episodes in the store", "; ".join(dict.fromkeys(each["machine"] for each in reports)))
+        out, drawn(shown, "episodes in the store", "; ".join(dict.fromkeys(report["machine"] for report in reports)))
     )
     return len(sizes)
 
@@ -37,36 +37,38 @@ def draw(files: Sequence[Path], out: Path) -> int:
 def panels(reports: Sequence[Mapping[str, Any]]) -> list[Panel]:
     """What the picture shows: the median of a recall for one user who has everything and for one among many, and the
     memory of a process. Pure."""
-    recalls = [each for report in reports for each in report["recalls"]]
-    alone = [each for each in recalls if each["users"] == 1 and each["episodes"] == each["own"]]
-    shared = [each for each in recalls if each["users"] > 1]
+    recalls = [recall for report in reports for recall in report["recalls"]]
+    alone = [recall for recall in recalls if recall["users"] == 1 and recall["episodes"] == recall["own"]]
+    shared = [recall for recall in recalls if recall["users"] > 1]
     # What one of many users has is measured alone too: with few episodes, that size is not one of the run's.
-    sizes = {each["episodes"] for each in shared} or {each["episodes"] for each in alone}
-    users = max((each["users"] for each in shared), default=0)
-    found = [
+    sizes = {recall["episodes"] for recall in shared} or {recall["episodes"] for recall in alone}
+    users = max((recall["users"] for recall in shared), default=0)
+    candidates = [
         Panel(
-            "Recall (p50), one user has all", "ms", tuple(_recall(each for each in alone if each["episodes"] in sizes))
+            "Recall (p50), one user has all",
+            "ms",
+            tuple(_recall(recall for recall in alone if recall["episodes"] in sizes)),
         ),
         Panel(f"Recall (p50), one user of {users:,}", "ms", tuple(_recall(shared))),
         Panel("Resident memory, one user has all", "MB", tuple(_memory(reports))),
     ]
-    return [each for each in found if each.curves]
+    return [panel for panel in candidates if panel.curves]
 
 
 def _recall(recalls: Iterator[Mapping[str, Any]] | Sequence[Mapping[str, Any]]) -> Iterator[Curve]:
     points: dict[str, dict[int, float]] = {}
-    for each in recalls:
-        points.setdefault(_NAMES[each["embedder"]], {})[each["episodes"]] = each["recall"]["p50_ms"]
-        if each["embedder"] == "none":
-            points.setdefault(BARE, {})[each["episodes"]] = each["bare"]["p50_ms"]
+    for recall in recalls:
+        points.setdefault(_NAMES[recall["embedder"]], {})[recall["episodes"]] = recall["recall"]["p50_ms"]
+        if recall["embedder"] == "none":
+            points.setdefault(BARE, {})[recall["episodes"]] = recall["bare"]["p50_ms"]
     yield from _curves(points, (WITH, WITHOUT, BARE))
 
 
 def _memory(reports: Sequence[Mapping[str, Any]]) -> Iterator[Curve]:
     points: dict[str, dict[int, float]] = {}
-    for each in (each for report in reports for each in report["memory"]):
-        points.setdefault(_NAMES[each["embedder"]], {})[each["episodes"]] = each["mb"]
-        points.setdefault(_INTERPRETER, {})[each["episodes"]] = each["bare_mb"]
+    for memory in (memory for report in reports for memory in report["memory"]):
+        points.setdefault(_NAMES[memory["embedder"]], {})[memory["episodes"]] = memory["mb"]
+        points.setdefault(_INTERPRETER, {})[memory["episodes"]] = memory["bare_mb"]
     yield from _curves(points, (WITH, WITHOUT, _INTERPRETER))
 
 

@@ -1,7 +1,7 @@
-"""Curves on logarithmic axes as an SVG picture: small, the same bytes from the same figures, and without a library.
+"""Curves on logarithmic axes as an SVG picture: small, deterministic, and without a library.
 
-Each curve is told by its colour, its marks and the words at its end, so that it can be read in grey too. Panels of one
-unit share one axis, so that they can be compared.
+Each curve is identified by its colour, its marks and the words at its end, so that it can also be read in grey.
+Panels with the same unit share one axis, so that they can be compared.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def drawn(panels: Sequence[Panel], below: str, note: str) -> str:
         left = number * whole + _LEFT
         across = _Axis(log10(min(sizes)), log10(min(sizes)) + decades, left, left + width)
         alike = [
-            value for each in panels if each.unit == panel.unit for curve in each.curves for _, value in curve.points
+            value for other in panels if other.unit == panel.unit for curve in other.curves for _, value in curve.points
         ]
         up = _Axis(*_bounds(alike), _TOP + _PLOT_HEIGHT, _TOP)
         parts += _panel(panel, across, up, below)

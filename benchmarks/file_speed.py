@@ -1,7 +1,7 @@
-"""How many small transcripts are read in a second: all of them new, then none of them changed.
+"""How many small transcripts are read in a second: first all of them new, then none of them changed.
 
-A machine on which agents work for a year holds tens of thousands of short sessions. What counts there is what a file
-costs, not what a megabyte costs.
+A machine on which agents work for a year holds tens of thousands of short sessions. There the cost per file counts,
+not the cost per megabyte.
 """
 
 from __future__ import annotations

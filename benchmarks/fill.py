@@ -1,9 +1,9 @@
-"""Big stores in little time: made-up episodes, through the store's own writers but not through ingest.
+"""Creates large stores quickly: made-up episodes, written through the store's own writers but not through ingest.
 
-Beside the store, the same texts in a plain FTS5 table. Vectors are random directions: what is scanned costs the same
-whatever it means, and no model runs over a million texts.
+A plain FTS5 table beside the store holds the same texts. Vectors are random directions: a scan costs the same
+whatever they mean, and no model has to run over a million texts.
 
-The episodes of many users come interleaved, a talk of one, then a talk of the next, as they would over the years.
+The episodes of many users are interleaved, a talk of one, then a talk of the next, as they would be over the years.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""`python -m benchmarks gate`: what the write gate and the match let in wrongly, and what they lose (X6).
+"""`python -m benchmarks gate`: the errors of the write gate and of the comparison with known memories (X6).
 
-- Junk and what is worth keeping: the labelled lines of `data/gate_lines`, offered unasked.
-- Duplicates: the statements of `data/statement_pairs` told a second time by an agent, to a store that holds them all;
-  let in when another memory or another version comes of it. Beside them, pairs that look alike and differ: lost when
-  nothing is written.
-- Loops: each statement is in the store, as a memory or as something that was said in a session. It is recalled, and an
-  agent offers what recall handed out, wrapped in several ways; let in when anything is written.
+- Junk and worthwhile text: the labelled lines of `data/gate_lines`, offered unasked.
+- Duplicates: an agent repeats the statements of `data/statement_pairs` to a store that holds them all; an error is
+  another memory or another version. Beside them, pairs that look alike and differ; an error is that nothing is
+  written.
+- Loops: each statement is in the store, as a memory or as part of a session. It is recalled, and an agent offers the
+  result of recall, wrapped in several ways; an error is that anything is written.
 
-Each trial has a store of its own, the copy of one that was filled once, and goes through the real engine.
+Each trial has a store of its own, a copy of one that was filled once, and uses the real engine.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def run(progress: Callable[[str], None] = lambda _: None) -> GateReport:
         for source in SOURCES:
             for name, wrapped in _WRAPPINGS.items():
                 progress(f"loops: {source}, {name}")
-                found = [trials.comes_back(source, told, wrapped) for told in TOLD]
-                rates.append(_rate(f"loops let in, {source}", name, found))
+                written = [trials.comes_back(source, told, wrapped) for told in TOLD]
+                rates.append(_rate(f"loops let in, {source}", name, written))
     return GateReport(rates)
 
 
@@ -104,7 +104,7 @@ class _Trials:
         talk = folder / "talk.jsonl"
         rows = [{"role": "assistant", "content": told.text, "timestamp": "2026-04-07T09:00:00Z"} for told in TOLD]
         # Turns of a person between them, or the agent's would be packed into one episode.
-        rows = [row for each in rows for row in ({"role": "user", "content": "And what else is there?"}, each)]
+        rows = [row for answer in rows for row in ({"role": "user", "content": "And what else is there?"}, answer)]
         talk.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
         with self._opened(folder / "episode.db") as engine:
             engine.ingest([talk])
@@ -123,12 +123,12 @@ class _Trials:
             return _writes(engine, wrapped(engine, answer, told))
 
     def lost(self) -> list[bool]:
-        found = []
+        refused = []
         for number, (known, other) in enumerate(DIFFERENT):
             with self._opened(self._folder / f"different-{number}.db") as engine:
                 engine.remember(known)
-                found.append(not _writes(engine, other))
-        return found
+                refused.append(not _writes(engine, other))
+        return refused
 
     @contextmanager
     def _copy(self, source: str) -> Iterator[Engine]:

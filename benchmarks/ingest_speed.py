@@ -1,8 +1,8 @@
-"""How fast transcripts are read, beside plain `json.loads` of the same lines, and how big the store becomes.
+"""How fast transcripts are read, compared with plain `json.loads` of the same lines, and the size of the store.
 
-The real ingest, with redaction, full text and vectors, into a fresh store; the best of several runs counts, for what
-other programs do on the machine only ever adds. `json.loads` is given the lines in memory: nothing that parses a
-transcript can be faster than that without passing lines over.
+The real ingest runs with redaction, full text and vectors into a fresh store. The best of several runs counts,
+because other programs on the machine only ever add time. `json.loads` gets the lines in memory: nothing that parses a
+transcript can be faster without skipping lines.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def measure(
     name: str, paths: Sequence[Path], embedder: str, runs: int = RUNS, progress: Callable[[str], None] | None = None
 ) -> IngestSpeed:
     """Ingest these files and folders `runs` times. Raises InvalidInput where there is no transcript."""
-    files = [found.path for found in find(paths) if found.format]
+    files = [transcript.path for transcript in find(paths) if transcript.format]
     if not files:
         raise InvalidInput(f"There is no transcript in {', '.join(map(str, paths))}.")
     json_runs = [_parsed(files) for _ in range(runs)]

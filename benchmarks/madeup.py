@@ -1,10 +1,10 @@
 """Made-up transcripts for measuring ingest: the same bytes from the same seed.
 
-`write_claude_code` writes sessions as Claude Code does, with the shares of bytes that real sessions of some megabytes
-have: half results of tools (each is there twice, as a block and as the program's own record), a third progress records,
-a tenth calls of tools; what a person or the agent says is one byte in a hundred. `write_plain` writes talk alone, a
-record a line: the most work for its size that a transcript can be. One turn in a hundred holds what looks like a
-secret, so that redaction has something to do.
+`write_claude_code` writes sessions as Claude Code does, with the proportions of real sessions of some megabytes: half
+of the bytes are results of tools (each is there twice, as a block and as the program's own record), a third progress
+records, a tenth tool calls; one byte in a hundred is text of a person or the agent. `write_plain` writes talk alone,
+a record a line: the most work for its size that a transcript can be. One turn in a hundred contains a secret-like
+text, so that redaction has work to do.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a process costs: `picomem recall` from its start to its end, and the memory of one that stays.
+"""The cost of a process: the run time of `picomem recall`, and the memory of a long-running process.
 
-Beside each stands the least that a Python program with SQLite costs: `python -c "import sqlite3"`. The two are run in
-turn; the least of each one's times counts. The command is what the installed script runs, without the search for it.
+Each is compared with the minimal Python program with SQLite: `python -c "import sqlite3"`. The two are run in turn,
+and the fastest time of each counts. The command is what the installed script runs, without the search for it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""How long a question takes in a warm process, beside the bare FTS5 query for it over the same texts.
+"""How long a question takes in a warm process, compared with the bare FTS5 query for it over the same texts.
 
-The two are asked in turn, question by question, in several rounds (two, where a round takes a minute); of each
-question's times the least counts, for what other programs do on the machine only ever adds. Then the median and the
-99th percentile over the questions are taken. Both the processor time of the process (all its threads) and the time
-that passed are told.
+The two are asked in turn, question by question, in several rounds (two, if a round takes a minute). The fastest time
+of each question counts, because other programs on the machine only ever add time. Then the median and the 99th
+percentile over the questions are taken. The report gives both the processor time of the process (all its threads) and
+the elapsed time.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ def _timed(ask: Callable[[str], object], question: str) -> tuple[float, float]:
     return (perf_counter() - started) * 1000, (process_time() - used) * 1000
 
 
-def _times(found: Sequence[tuple[float, float]]) -> Times:
-    passed, used = [each[0] for each in found], [each[1] for each in found]
+def _times(timings: Sequence[tuple[float, float]]) -> Times:
+    passed, used = [timing[0] for timing in timings], [timing[1] for timing in timings]
     return Times(
         cpu_p50_ms=percentile(used, 0.5),
         cpu_p99_ms=percentile(used, 0.99),

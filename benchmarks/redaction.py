@@ -1,7 +1,8 @@
-"""`python -m benchmarks redaction`: which shapes of secrets are caught, what is redacted by mistake, and how fast.
+"""`python -m benchmarks redaction`: which shapes of secrets are detected, what is redacted by mistake, and how fast.
 
-A shape counts as caught when 99 of 100 secrets drawn from it are gone from their texts, neither half of them left over.
-A false alarm is a benign line of which any drawing is changed. Speed is measured on one long line of each hostile kind.
+A shape counts as detected if 99 of 100 secrets generated from it are gone from their texts, with neither half of them
+left. A false alarm is a benign line that is changed in any of its variants. Speed is measured on one long line of
+each hostile kind.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""`python -m benchmarks speed`: what recall, ingest and a process cost, each beside the least that could do as much.
+"""`python -m benchmarks speed`: the cost of recall, ingest and a process, each beside the minimum for that work.
 
     recall_speed    a question in a warm process               beside the bare FTS5 query over the same texts
     ingest_speed    megabytes of transcripts a second          beside json.loads of the same lines
     file_speed      small transcripts a second, new and unchanged
     process_speed   `picomem recall` from start to end         beside python -c "import sqlite3"
-                    the memory of a process that stays
+                    the memory of a long-running process
 
 For every size there are three stores of made-up episodes (see fill.py): one user's; as many spread over 1,000 users;
-and what one of those users has, alone, which tells what the others cost. The texts, vectors and questions are the same
-on every run; times are not.
+and the share of one of those users, alone, which shows the cost of the others. The texts, vectors and questions are
+the same on every run; times are not.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def run(
                 if filled.episodes == size and filled.users == 1:
                     tell(f"processes: {where}")
                     starts.append(process_speed.start(filled, embedder, effort.starts))
-                    weights += [found for found in [process_speed.memory(filled, embedder)] if found]
+                    weights += [memory_use for memory_use in [process_speed.memory(filled, embedder)] if memory_use]
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
     return SpeedReport(
         machine=machine,
@@ -134,15 +134,15 @@ def render(report: SpeedReport) -> str:
         [
             f"Measured on {report.machine}.",
             "Recall in a warm process, ms (least of several rounds), beside the bare FTS5 query",
-            _table(_RECALL, (_recall_row(each) for each in report.recalls)),
+            _table(_RECALL, (_recall_row(recall) for recall in report.recalls)),
             "Ingest, beside json.loads of the same lines; the store, beside the transcripts",
-            _table(_INGEST, (_ingest_row(each) for each in report.ingests)),
+            _table(_INGEST, (_ingest_row(ingest) for ingest in report.ingests)),
             "Small transcripts, with the static embedder: all of them new, then none of them changed",
             _table(_FILES, iter([_file_row(report.files)])),
             'picomem recall as a process, ms, beside python -c "import sqlite3"',
-            _table(_START, (_start_row(each) for each in report.starts)),
+            _table(_START, (_start_row(start) for start in report.starts)),
             "Resident memory after recalls, MB, beside a bare interpreter with sqlite3",
-            _table(_MEMORY, (_memory_row(each) for each in report.memory)),
+            _table(_MEMORY, (_memory_row(memory_use) for memory_use in report.memory)),
         ]
     )
 
@@ -158,57 +158,63 @@ _START = "episodes|embedder|ms|cpu ms|bare ms|bare cpu ms|×|×cpu".split("|")
 _MEMORY = "episodes|embedder|questions|MB|peak MB|bare MB|×".split("|")
 
 
-def _recall_row(each: RecallSpeed) -> list[str]:
-    mine, bare = each.recall, each.bare
+def _recall_row(speed: RecallSpeed) -> list[str]:
+    mine, bare = speed.recall, speed.bare
     times = (mine.p50_ms, mine.p99_ms, mine.cpu_p50_ms, bare.p50_ms, bare.p99_ms, bare.cpu_p50_ms)
     return [
-        f"{each.episodes}",
-        f"{each.users}",
-        f"{each.own}",
-        each.embedder,
+        f"{speed.episodes}",
+        f"{speed.users}",
+        f"{speed.own}",
+        speed.embedder,
         *(f"{value:.2f}" for value in times),
-        *(f"{value:.1f}" for value in (each.times_p50, each.times_p99, each.cpu_times, each.after_change_ms)),
+        *(f"{value:.1f}" for value in (speed.times_p50, speed.times_p99, speed.cpu_times, speed.after_change_ms)),
     ]
 
 
-def _ingest_row(each: IngestSpeed) -> list[str]:
+def _ingest_row(speed: IngestSpeed) -> list[str]:
     return [
-        each.name,
-        each.embedder,
-        f"{each.files}",
-        f"{each.bytes / 1e6:.1f}",
-        f"{each.episodes}",
-        f"{each.mb_per_second:.2f}",
-        f"{each.cpu_seconds:.2f}",
-        f"{each.json_mb_per_second:.0f}",
-        f"{each.json_cpu_seconds:.3f}",
-        f"{each.times:.1f}",
-        f"{each.store_bytes / 1e6:.2f}",
-        f"{each.store_share:.3f}",
+        speed.name,
+        speed.embedder,
+        f"{speed.files}",
+        f"{speed.bytes / 1e6:.1f}",
+        f"{speed.episodes}",
+        f"{speed.mb_per_second:.2f}",
+        f"{speed.cpu_seconds:.2f}",
+        f"{speed.json_mb_per_second:.0f}",
+        f"{speed.json_cpu_seconds:.3f}",
+        f"{speed.times:.1f}",
+        f"{speed.store_bytes / 1e6:.2f}",
+        f"{speed.store_share:.3f}",
     ]
 
 
-def _file_row(each: FileSpeed) -> list[str]:
-    times = (each.new_seconds, each.new_cpu_seconds, each.unchanged_seconds, each.unchanged_cpu_seconds)
+def _file_row(speed: FileSpeed) -> list[str]:
+    times = (speed.new_seconds, speed.new_cpu_seconds, speed.unchanged_seconds, speed.unchanged_cpu_seconds)
     new, new_cpu, unchanged, unchanged_cpu = (f"{seconds:.2f}" for seconds in times)
-    per_second = f"{each.new_per_second:.0f}", f"{each.unchanged_per_second:.0f}"
+    per_second = f"{speed.new_per_second:.0f}", f"{speed.unchanged_per_second:.0f}"
     return [
-        f"{each.files}",
-        f"{each.bytes / 1e6:.1f}",
+        f"{speed.files}",
+        f"{speed.bytes / 1e6:.1f}",
         *(new, new_cpu, per_second[0]),
         *(unchanged, unchanged_cpu, per_second[1]),
     ]
 
 
-def _start_row(each: StartSpeed) -> list[str]:
-    times = (each.ms, each.cpu_ms, each.bare_ms, each.bare_cpu_ms)
-    ratios = (each.times, each.cpu_times)
-    return [f"{each.episodes}", each.embedder, *(f"{v:.0f}" for v in times), *(f"{v:.1f}" for v in ratios)]
+def _start_row(speed: StartSpeed) -> list[str]:
+    times = (speed.ms, speed.cpu_ms, speed.bare_ms, speed.bare_cpu_ms)
+    ratios = (speed.times, speed.cpu_times)
+    return [f"{speed.episodes}", speed.embedder, *(f"{v:.0f}" for v in times), *(f"{v:.1f}" for v in ratios)]
 
 
-def _memory_row(each: MemoryUse) -> list[str]:
-    sizes = (each.mb, each.peak_mb, each.bare_mb)
-    return [f"{each.episodes}", each.embedder, f"{each.questions}", *(f"{v:.0f}" for v in sizes), f"{each.times:.1f}"]
+def _memory_row(memory_use: MemoryUse) -> list[str]:
+    sizes = (memory_use.mb, memory_use.peak_mb, memory_use.bare_mb)
+    return [
+        f"{memory_use.episodes}",
+        memory_use.embedder,
+        f"{memory_use.questions}",
+        *(f"{v:.0f}" for v in sizes),
+        f"{memory_use.times:.1f}",
+    ]
 
 
 def _table(heading: Sequence[str], rows: Iterator[list[str]]) -> str:

@@ -1,4 +1,4 @@
-"""Statements to be told twice, and pairs of statements that look alike and differ."""
+"""Statements to be repeated, and pairs of statements that look alike and differ."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Database(NamedTuple):
     disagreements: Callable[[Path], list[str]]
 
 
-DATABASES = {each.name: each for each in (Database("sqlite", SqliteConnector, disagreements),)}
+DATABASES = {database.name: database for database in (Database("sqlite", SqliteConnector, disagreements),)}
 DEFAULT = "sqlite"
 
 _chosen = DATABASES[DEFAULT]

@@ -16,8 +16,8 @@ def assert_inert(output: str, styled: bool = False) -> None:
     """Fail where an output holds a control character but the line feed, a bidi override, or hidden characters."""
     plain = _STYLE.sub("", output) if styled else output
     for wrong in (_OBEYED, _HIDDEN):
-        found = wrong.search(plain)
-        assert found is None, f"{found.group()!r} in {plain[max(0, found.start() - 60) : found.end() + 60]!r}"
+        match = wrong.search(plain)
+        assert match is None, f"{match.group()!r} in {plain[max(0, match.start() - 60) : match.end() + 60]!r}"
     for line in plain.split("\n"):
         _assert_directions_end(line)
 

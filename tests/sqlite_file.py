@@ -29,15 +29,15 @@ def disagreements(path: Path) -> list[str]:
     contentless index cannot see that a posting is missing or belongs to other text.
     """
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as stored:
-        found = _words_disagreements(stored)
+        problems = _words_disagreements(stored)
         for source, table in (("memory", "memories"), ("episode", "episodes")):
             orphans = (
                 f"SELECT count(*) FROM vectors AS v JOIN vector_spaces AS s USING (user_id, space) WHERE source = ? AND NOT EXISTS "
                 f"(SELECT 1 FROM {table} AS r WHERE r.user_id = v.user_id AND r.doc = v.doc)"
             )
             ((count,),) = stored.execute(orphans, (source,)).fetchall()
-            found += [f"{count} vectors of {table} have no row"] if count else []
-    return found
+            problems += [f"{count} vectors of {table} have no row"] if count else []
+    return problems
 
 
 def _words_disagreements(stored: apsw.Connection) -> list[str]:
@@ -53,14 +53,14 @@ def _words_disagreements(stored: apsw.Connection) -> list[str]:
             for row in stored.execute(statement("all_note_sections"), {"user": user}):
                 placed = note_rows.unchecked(row)
                 search.add(scope, "note", [note_rows.document(placed.doc, placed.path, placed.section)])
-        found = []
+        problems = []
         for table in ("memory_words", "episode_words", "note_words"):
             missing = _postings(made, table) - _postings(stored, table)
             extra = _postings(stored, table) - _postings(made, table)
             if missing or extra:
                 shown = f"{sorted(missing)[:3]} missing, {sorted(extra)[:3]} extra"
-                found.append(f"{table}: {len(missing)} postings missing, {len(extra)} extra: {shown}")
-        return found
+                problems.append(f"{table}: {len(missing)} postings missing, {len(extra)} extra: {shown}")
+        return problems
 
 
 def _postings(connection: apsw.Connection, table: str) -> set[tuple]:

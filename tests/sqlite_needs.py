@@ -43,7 +43,7 @@ class _Module:
         for node in self.tree.body:
             if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("tests"):
                 place = node.module.replace(".", "/") + ".py"
-                self.imported |= {each.asname or each.name: (place, each.name) for each in node.names}
+                self.imported |= {alias.asname or alias.name: (place, alias.name) for alias in node.names}
             elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
                 self.parts.setdefault(node.name, []).append(node)
             elif isinstance(node, ast.Assign):
@@ -63,7 +63,7 @@ def tests() -> Iterator[Test]:
         for name, nodes in module.parts.items():
             for node in nodes:
                 if name.startswith("test_") and isinstance(node, ast.FunctionDef):
-                    marked = whole or any(MARKER in ast.unparse(each) for each in node.decorator_list)
+                    marked = whole or any(MARKER in ast.unparse(decorator) for decorator in node.decorator_list)
                     yield Test(module.file, name, _needs(modules, needs, module.file, name), marked)
 
 

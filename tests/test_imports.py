@@ -49,12 +49,12 @@ def _run(db, embedder: str) -> dict:
 @pytest.mark.requirement("X1")
 @pytest.mark.parametrize("embedder", ["none", "static"])
 def test_remembering_and_recalling_loads_no_foreign_library_and_connects_to_nothing(embedder, db):
-    found = _run(db, embedder)
-    assert found["texts"] == ["The staging database listens on port 5433"]
-    assert found["events"] == []
-    assert {name.partition(".")[0] for name in found["modules"]} & set(FOREIGN) == set()
-    assert "asyncio" not in found["modules"]
-    assert ("numpy" in found["modules"]) == (embedder == "static")
+    report = _run(db, embedder)
+    assert report["texts"] == ["The staging database listens on port 5433"]
+    assert report["events"] == []
+    assert {name.partition(".")[0] for name in report["modules"]} & set(FOREIGN) == set()
+    assert "asyncio" not in report["modules"]
+    assert ("numpy" in report["modules"]) == (embedder == "static")
 
 
 SLOW = ("_hashlib dataclasses difflib inspect numpy platformdirs re2 shutil tokenizers tomllib zoneinfo").split()

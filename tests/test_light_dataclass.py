@@ -122,7 +122,7 @@ def test_replace_and_asdict_work_on_both_kinds_of_classes() -> None:
 def test_the_standard_library_takes_them_for_its_own() -> None:
     named = Named(name="n", point=Point(1))
     assert dataclasses.is_dataclass(Point)
-    assert [each.name for each in dataclasses.fields(Named)] == ["name", "point", "more"]
+    assert [spec.name for spec in dataclasses.fields(Named)] == ["name", "point", "more"]
     assert dataclasses.fields(Named)[1].default is dataclasses.MISSING
     assert dataclasses.asdict(named) == asdict(named)
     assert dataclasses.replace(named, name="m") == replace(named, name="m")

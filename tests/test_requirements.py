@@ -30,13 +30,13 @@ UNFINISHED = {
 
 def marks() -> dict[str, set[str]]:
     """The rows that tests name, each with the files that do."""
-    found: dict[str, set[str]] = {}
+    files: dict[str, set[str]] = {}
     for path in Path(__file__).parent.rglob("test_*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.requirement":
                 for argument in node.args:
-                    found.setdefault(ast.literal_eval(argument), set()).add(path.name)
-    return found
+                    files.setdefault(ast.literal_eval(argument), set()).add(path.name)
+    return files
 
 
 def test_every_row_that_is_done_has_a_test() -> None:

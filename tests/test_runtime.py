@@ -49,8 +49,8 @@ def work(runtime: Runtime, user: str) -> str:
             ("changes", {}),
             ("status", {}),
         ):
-            found = operation(verb)
-            done = found.call(runtime.engine(Caller(user)), found.request(**values))
+            declared = operation(verb)
+            done = declared.call(runtime.engine(Caller(user)), declared.request(**values))
             handed_out.append(json.dumps(jsonable(done)))
     return "\n".join(handed_out)
 

@@ -59,23 +59,27 @@ def test_the_settings_of_the_session_design_have_its_defaults_and_its_tables(tmp
     assert plain.session.context_budget_tokens == 4000
     assert (plain.session.max_session_messages, plain.session.max_user_memories) == (20, 50)
     assert plain.session.context_window // 2 == 8000  # the two designs' one trigger
-    found = _load(P12, tmp_path)
-    assert (found.retention.max_age_days, found.retention.cleanup_interval_secs) == (30, 60)
-    assert (found.session.enable_user_memories, found.session.enable_summarization) == (False, False)
-    assert found.session.context_budget_tokens == 2000
-    assert (found.session.max_session_messages, found.session.max_user_memories) == (10, 5)
+    settings = _load(P12, tmp_path)
+    assert (settings.retention.max_age_days, settings.retention.cleanup_interval_secs) == (30, 60)
+    assert (settings.session.enable_user_memories, settings.session.enable_summarization) == (False, False)
+    assert settings.session.context_budget_tokens == 2000
+    assert (settings.session.max_session_messages, settings.session.max_user_memories) == (10, 5)
 
 
 def test_the_environment_stands_above_the_file(tmp_path: Path) -> None:
-    found = _load(
+    settings = _load(
         P12,
         tmp_path,
         PICOMEM_SESSION_MEMORY_MAX_USER_MEMORIES="7",
         PICOMEM_SESSION_RETENTION_MAX_AGE_DAYS="9",
         PICOMEM_MEMORY_ENABLED="on",
     )
-    assert (found.session.max_user_memories, found.retention.max_age_days, found.memory.enabled) == (7, 9, True)
-    assert found.session.max_session_messages == 10
+    assert (settings.session.max_user_memories, settings.retention.max_age_days, settings.memory.enabled) == (
+        7,
+        9,
+        True,
+    )
+    assert settings.session.max_session_messages == 10
 
 
 @pytest.mark.requirement("P12")
@@ -84,9 +88,9 @@ def test_the_environment_stands_above_the_file(tmp_path: Path) -> None:
     [
         ("[session.memory]\ncontext_budget = 1", "did you mean “context_budget_tokens”"),
         ("[session.memry]\n", "did you mean “session.memory”"),
-        ("[sesion.memory]\n", "is no table"),
-        ("[session]\nmax_age_days = 3", "“session.max_age_days” in .* is no table"),
-        ("session = 3", "“session” in .* is no table"),
+        ("[sesion.memory]\n", "is not a known table"),
+        ("[session]\nmax_age_days = 3", "“session.max_age_days” in .* is not a known table"),
+        ("session = 3", "“session” in .* is not a known table"),
         ("[retention]\nmax_age_days = 3", "did you mean “session.retention”"),
         ("[session]\nmemory = 3", r"write \[session.memory\]"),
         ("[memory]\nconsolidation_modle = 'x'", "did you mean “consolidation_model”"),

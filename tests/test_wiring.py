@@ -41,7 +41,7 @@ def test_only_the_wiring_makes_runtimes() -> None:
 
 
 def test_nobody_calls_the_function_of_an_operation_around_its_permission() -> None:
-    functions = {(each.run.__module__, each.run.__name__) for each in operations()}
+    functions = {(operation.run.__module__, operation.run.__name__) for operation in operations()}
     around = []
     for file, tree in TREES.items():
         module = "picomem." + file.removesuffix(".py").replace("/", ".")
@@ -132,7 +132,7 @@ OTHER_MEANINGS = {
 
 
 def test_no_surface_knows_an_operation_by_its_name() -> None:
-    known = {*NAMES, *(each.tool for each in operations() if each.tool)}
+    known = {*NAMES, *(operation.tool for operation in operations() if operation.tool)}
     mentions = {
         (file, node.value)
         for file, tree in TREES.items()
@@ -145,21 +145,25 @@ def test_no_surface_knows_an_operation_by_its_name() -> None:
 
 
 def test_a_note_in_a_result_is_a_markdown_file_and_no_remark() -> None:
-    schemas = {each.name: str(result_schema(each)) for each in operations()}
+    schemas = {operation.name: str(result_schema(operation)) for operation in operations()}
     assert [name for name, schema in schemas.items() if "'note'" in schema or "'notes'" in schema] == []
 
 
 def test_the_fields_of_an_operation_agree_with_its_request_and_result() -> None:
-    for each in operations():
-        has_cursor = {"cursor"} <= {name for name, _, _ in options(each.request)} and "cursor" in dir(each.result)
-        assert each.pages == has_cursor, each.name
-        needs_path = any(about["path"] and about["positional"] for _, _, about in options(each.request))
-        assert each.reads_local_files == needs_path, each.name
-        assert each.stores_request <= (not each.read_only), each.name
-        assert bool(each.memory_action or each.default_tool) <= (not each.reads_local_files), each.name
-    with_confirmation = [each for each in operations() if each.confirmation]
-    assert all(each.destructive and not each.tool for each in with_confirmation)
-    assert [each.resource for each in operations() if each.resource] == ["index"]
+    for operation in operations():
+        has_cursor = {"cursor"} <= {name for name, _, _ in options(operation.request)} and "cursor" in dir(
+            operation.result
+        )
+        assert operation.pages == has_cursor, operation.name
+        needs_path = any(about["path"] and about["positional"] for _, _, about in options(operation.request))
+        assert operation.reads_local_files == needs_path, operation.name
+        assert operation.stores_request <= (not operation.read_only), operation.name
+        assert bool(operation.memory_action or operation.default_tool) <= (not operation.reads_local_files), (
+            operation.name
+        )
+    with_confirmation = [operation for operation in operations() if operation.confirmation]
+    assert all(operation.destructive and not operation.tool for operation in with_confirmation)
+    assert [operation.resource for operation in operations() if operation.resource] == ["index"]
 
 
 # What takes rows apart, or says SQL, and so is for the store alone.

@@ -1,4 +1,4 @@
-"""The labelled lines, as examples: what is observed of each, and its class.
+"""The labelled lines, as examples: the observations of each line, and its class.
 
 a*.txt   a sentence of a user: `+` durable, `-` not; a message of several is parted by `//`, each with its sign; a
          language may stand before the sign: `de+`
@@ -42,32 +42,32 @@ class Offered:
 
 
 def messages(folder: Path = DATA) -> list[Message]:
-    found: list[Message] = []
+    parsed: list[Message] = []
     for name, line in _lines(folder, "a*.txt"):
         parts = [re.match(r"(?:[a-z]{2})?([+-])(.*)", part.strip()) for part in line.split(" // ")]
         sentences = tuple((part[2].strip(), part[1] == "+") for part in parts if part)
         if len(sentences) != len(parts):
             raise ValueError(f"{name}: {line}")
-        found.append(Message(sentences, name))
-    return found
+        parsed.append(Message(sentences, name))
+    return parsed
 
 
 def pairs(folder: Path = DATA) -> list[Pair]:
-    found: list[Pair] = []
+    parsed: list[Pair] = []
     for name, line in _lines(folder, "b*.txt"):
         label, old, new = line.split("|")
-        found.append(Pair(old.strip(), new.strip(), RELATIONS[label], name))
-    return found
+        parsed.append(Pair(old.strip(), new.strip(), RELATIONS[label], name))
+    return parsed
 
 
 def offers(folder: Path = DATA) -> list[Offered]:
-    found: list[Offered] = []
+    offered: list[Offered] = []
     for name, line in _lines(folder, "c*.txt"):
         match = re.match(r"(?:[a-z]{2})?([+-])(.*)", line)
         if match is None:
             raise ValueError(f"{name}: {line}")
-        found.append(Offered(match[2].strip().replace("\\n", "\n"), match[1] == "+", name))
-    return found
+        offered.append(Offered(match[2].strip().replace("\\n", "\n"), match[1] == "+", name))
+    return offered
 
 
 def strangers(known: list[Pair], count: int, seed: int = 7) -> list[Pair]:

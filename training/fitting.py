@@ -78,7 +78,9 @@ class Table:
 
 
 def table(observed: Sequence[Observed], names: Sequence[str] | None = None) -> Table:
-    known = tuple(names) if names is not None else tuple(sorted({name for each in observed for name in each.signals}))
+    known = (
+        tuple(names) if names is not None else tuple(sorted({name for example in observed for name in example.signals}))
+    )
     place = {name: number for number, name in enumerate(known)}
     signals = np.zeros((len(observed), len(known)))
     rows: list[int] = []
@@ -86,17 +88,17 @@ def table(observed: Sequence[Observed], names: Sequence[str] | None = None) -> T
     weights: list[float] = []
     size = MEANING if observed and observed[0].meaning is not None else 0
     meaning = np.zeros((len(observed), size))
-    for row, each in enumerate(observed):
-        for name, value in each.signals.items():
+    for row, example in enumerate(observed):
+        for name, value in example.signals.items():
             if name in place:
                 signals[row, place[name]] = value
-        distinct = list(dict.fromkeys(each.words))
+        distinct = list(dict.fromkeys(example.words))
         weight = word_weight(len(distinct))
         rows += [row] * len(distinct)
         buckets += [bucket(word) for word in distinct]
         weights += [weight] * len(distinct)
-        if size and each.meaning is not None:
-            meaning[row] = each.meaning
+        if size and example.meaning is not None:
+            meaning[row] = example.meaning
     words = Words(np.array(rows, np.int64), np.array(buckets, np.int64), np.array(weights), len(observed))
     return Table(known, signals, words, meaning)
 
@@ -170,7 +172,7 @@ def _stack(
         inner = chance.normal(0, 1 / np.sqrt(signals), (plan.hidden, signals))
         inner_bias = np.zeros(plan.hidden)
         outer = np.zeros((classes, plan.hidden))
-        state = [(np.zeros_like(each), np.zeros_like(each)) for each in (inner, inner_bias, outer)]
+        state = [(np.zeros_like(array), np.zeros_like(array)) for array in (inner, inner_bias, outer)]
         for step in range(1, plan.hidden_steps + 1):
             hidden = np.tanh(scaled @ inner.T + inner_bias)
             wrong = (_softmax(base + hidden @ outer.T) - target) * counted[:, None]
@@ -187,7 +189,7 @@ def _stack(
                 now.append(value)
             inner, inner_bias, outer = now
         made.append((inner, inner_bias, outer))
-    return tuple(np.stack(each) for each in zip(*made, strict=True))  # type: ignore[return-value]
+    return tuple(np.stack(arrays) for arrays in zip(*made, strict=True))  # type: ignore[return-value]
 
 
 def _adam(

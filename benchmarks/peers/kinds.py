@@ -27,8 +27,8 @@ class Kind:
         if not self.environment or environments is None:
             return sys.executable
         folder = "Scripts" if os.name == "nt" else "bin"
-        found = environments / self.environment / folder / "python"
-        return str(found) if found.exists() else sys.executable
+        program = environments / self.environment / folder / "python"
+        return str(program) if program.exists() else sys.executable
 
 
 KINDS = (

@@ -1,4 +1,4 @@
-"""What `python -m benchmarks peers` tells. Pure."""
+"""The report of `python -m benchmarks peers`. Pure."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def render(report: PeerReport, *, as_markdown: bool = False) -> str:
     """Two tables, and what could not be measured."""
     tables = [rows for rows in (list(_speed_rows(report)), list(_quality_rows(report))) if len(rows) > 1]
     drawn = ["\n".join(markdown(rows) if as_markdown else plain(rows, left=1)) for rows in tables]
-    reasons = {each.name: each.reason for each in (*report.speeds, *report.qualities) if each.reason} | LEFT_OUT
+    reasons = {peer.name: peer.reason for peer in (*report.speeds, *report.qualities) if peer.reason} | LEFT_OUT
     bullet = "- " if as_markdown else "  "
     left_out = "\n".join(f"{bullet}{name}: {reason}" for name, reason in reasons.items())
     return "\n\n".join([f"Measured on {report.machine}.", *drawn, f"Not measured:\n{left_out}"])
@@ -75,24 +75,29 @@ def render(report: PeerReport, *, as_markdown: bool = False) -> str:
 
 def _speed_rows(report: PeerReport) -> Iterator[list[str]]:
     yield [*"peer|version|texts|texts/s|texts per cpu s|p50 ms|p99 ms|cpu p50 ms|MB|peak MB|on disk MB".split("|")]
-    for each in report.speeds:
-        if each.reason:
+    for speed in report.speeds:
+        if speed.reason:
             continue
-        rates = [f"{each.texts_per_second:,.0f}", f"{each.texts_per_cpu_second:,.0f}"]
-        times = [f"{each.p50_ms:.1f}", f"{each.p99_ms:.1f}", f"{each.cpu_p50_ms:.1f}"]
-        sizes = [f"{each.mb:.0f}", f"{each.peak_mb:.0f}", f"{each.disk_mb:.1f}"]
-        yield [each.name, each.version, f"{each.texts:,}", *rates, *times, *sizes]
+        rates = [f"{speed.texts_per_second:,.0f}", f"{speed.texts_per_cpu_second:,.0f}"]
+        times = [f"{speed.p50_ms:.1f}", f"{speed.p99_ms:.1f}", f"{speed.cpu_p50_ms:.1f}"]
+        sizes = [f"{speed.mb:.0f}", f"{speed.peak_mb:.0f}", f"{speed.disk_mb:.1f}"]
+        yield [speed.name, speed.version, f"{speed.texts:,}", *rates, *times, *sizes]
 
 
 def _quality_rows(report: PeerReport) -> Iterator[list[str]]:
     lead = [title for measure in _MEASURES for title in (f"lead {measure}", "95 %", "p")]
     yield ["peer", "set", "n", *_MEASURES, *lead]
-    for each in report.qualities:
-        if each.reason:
+    for quality in report.qualities:
+        if quality.reason:
             continue
-        row = [each.name, each.set, f"{each.questions}", *(share(each.scores[measure]) for measure in _MEASURES)]
+        row = [
+            quality.name,
+            quality.set,
+            f"{quality.questions}",
+            *(share(quality.scores[measure]) for measure in _MEASURES),
+        ]
         for measure in _MEASURES:
-            worth = each.worth.get(measure)
+            worth = quality.worth.get(measure)
             row += (
                 ["", "", ""]
                 if worth is None

@@ -1,14 +1,14 @@
-"""`python -m benchmarks peers`: other libraries that find texts again, in the same run and on the same machine.
+"""`python -m benchmarks peers`: other libraries for text search, in the same run and on the same machine.
 
 Each gets the same texts and the same questions, in a process of its own:
 
-- speed: made-up texts (prose.py) are added 500 at a time, then made-up questions asked in rounds, of which
-  the least of a question's times counts; with the memory of the process, and what lies on the disk at the end;
+- speed: made-up texts (prose.py) are added 500 at a time, then made-up questions are asked in several rounds, and the
+  fastest time of each question counts; with the memory of the process, and the size on disk at the end;
 - quality: every turn of a case of a development set is a text, and the questions are those that have gold turns.
-  picomem reads the same turns as transcripts, as anybody would give them to it, with who said them and when.
+  picomem reads the same turns as transcripts, as a user would provide them, with speakers and times.
 
-A peer that does not take all the texts in the minutes that it has is asked about those that it took. One that is not
-installed, or fails, or does not get through a set, is told with the reason.
+A peer that cannot take all the texts in the available minutes is asked about those that it took. If one is not
+installed, fails, or does not finish a set, the report gives the reason.
 """
 
 from __future__ import annotations
@@ -196,11 +196,11 @@ def _qualities(path: Path, kinds: Sequence[Kind], place: Place, bounds: Bounds, 
             continue
         ours = scores if kind.name == OURS else ours
         worth = {
-            measure: paired([each[measure] for each in ours], [each[measure] for each in scores], case_of)
+            measure: paired([values[measure] for values in ours], [values[measure] for values in scores], case_of)
             for measure in scores[0]
             if ours and kind.name != OURS
         }
-        means = {measure: metrics.mean([each[measure] for each in scores]) for measure in scores[0]}
+        means = {measure: metrics.mean([values[measure] for values in scores]) for measure in scores[0]}
         yield PeerQuality(name=kind.name, set=name, questions=len(scores), scores=means, worth=worth)
 
 
@@ -241,10 +241,10 @@ def _ranks(kind: Kind, case: Case, place: Place) -> Iterator[metrics.Ranks]:
             told = [(str(first + number), turn.text) for number, (_, turn) in enumerate(fresh) if turn.text.strip()]
             for begin in range(0, len(told), _BATCH):
                 batch = told[begin : begin + _BATCH]
-                talk.add([each for each, _ in batch], [text for _, text in batch])
+                talk.add([text_id for text_id, _ in batch], [text for _, text in batch])
             if fresh:
                 talk.ready()
             if question.gold_turns:
-                (found,), _ = talk.ask([question.text], _DEPTH)
-                yield metrics.ranks(question.gold_turns, [(keys[int(each)],) for each in found])
+                (ids,), _ = talk.ask([question.text], _DEPTH)
+                yield metrics.ranks(question.gold_turns, [(keys[int(text_id)],) for text_id in ids])
         talk.close()

@@ -1,7 +1,8 @@
-"""A peer in a process of its own, spoken to by JSON lines (see adapters/serving.py).
+"""A peer in a process of its own, which communicates in JSON lines (see adapters/serving.py).
 
-It gets a home of its own, so that it reads nobody's settings, and no way to a model hub. Chroma looks for its default
-model in the home; there lies the one that `--model` names, or nothing. What a library prints goes to a file beside.
+It gets a home of its own, so that it reads nobody's settings, and no access to a model hub. Chroma looks for its
+default model in the home; the model of `--model` lies there, or nothing. The output of a library goes to a separate
+file.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Talk:
     def ask(self, questions: Sequence[str], count: int) -> tuple[list[list[str]], list[Time]]:
         """The ids found and the time, by question."""
         told = self._told(do="ask", questions=list(questions), count=count)
-        return told["ids"], [_time(each) for each in told["times"]]
+        return told["ids"], [_time(pair) for pair in told["times"]]
 
     def weigh(self) -> tuple[float, float]:
         """Megabytes of resident memory, now and at most."""

@@ -1,4 +1,4 @@
-"""The one place that wires: settings, database, embedder and clock become a runtime, and that an engine."""
+"""The one place that wires: a runtime from settings, database, embedder and clock, and an engine from the runtime."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def open_engine(
     """
     if user is not None and not user.strip():
         # An empty variable in a script must not open the memory of somebody else.
-        raise InvalidInput("The user id is empty; name a user, or leave it out for the one of the settings.")
+        raise InvalidInput("The user id is empty; name a user, or leave it out to use the one in the settings.")
     chosen = settings or load()
     scope = Scope(user or chosen.data.user, agent, project, session)
     caller = Caller(scope.user, actor)
@@ -233,4 +233,6 @@ def zone_of(settings: Settings) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:
-        raise InvalidInput(f"recall.timezone is “{name}”, which is no time zone; write it as Europe/Berlin.") from error
+        raise InvalidInput(
+            f"recall.timezone is “{name}”, which is not a time zone; write it like Europe/Berlin."
+        ) from error

@@ -1,13 +1,13 @@
-"""Before compaction: the agent gets its chance to store what should last, before its words are cut from the prompt.
+"""Before compaction: the agent may store what should last before its messages are cut from the prompt.
 
-The agent loop calls `flush` when a conversation is about to be summarised for its size, with `ask`, which lets the
-agent have one silent turn with its memory tools and gives back what it says at the end. Nobody waits on the outcome:
-whatever goes wrong here is told in the result, and the conversation goes on.
+The agent loop calls `flush` when a conversation is about to be summarised for its size. It passes `ask`, which gives
+the agent one silent turn with its memory tools and returns its final text. Nothing depends on the outcome: every
+failure is reported in the result, and the conversation continues.
 
-`ask` must let a StoreError of a memory tool through (tools that turn it into words for the model hide it from us), and
-raise GeneratorFailed where its model fails. After a StoreError, and only then, the agent is asked once more, for the
-words themselves; they go, redacted, to the note of the day in its workspace, which the search over notes finds and
-`picomem migrate` takes over later. A read-only workspace skips all of it: whoever made it so wants nothing to be kept.
+`ask` must let a StoreError of a memory tool through (tools that turn it into text for the model hide it from us), and
+raise GeneratorFailed if its model fails. Only after a StoreError, the agent is asked once more, for the text itself;
+it goes, redacted, to the note of the day in the workspace, which note search finds and `picomem migrate` imports
+later. In a read-only workspace all of this is skipped, because its owner wants nothing written.
 """
 
 from __future__ import annotations

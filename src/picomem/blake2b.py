@@ -1,4 +1,4 @@
-"""BLAKE2b (RFC 7693), without what `hashlib` loads beside it: OpenSSL, for which a recall would wait 5 ms."""
+"""BLAKE2b (RFC 7693) without OpenSSL, which `hashlib` loads as well and which would delay a recall by 5 ms."""
 
 from __future__ import annotations
 

@@ -1,18 +1,19 @@
-"""Consolidation: a generator is asked what to keep of a conversation, and what may be kept is kept.
+"""Consolidation with a generator: it proposes what to keep of a conversation, and the proposals that pass the checks
+are kept.
 
     ready (a transaction that reads) → the generator, and each of its calls: reserve → ask → settle → taken →
     apply (one transaction that writes)
 
-The network stands between transactions and in none. Nothing is written before the answer is whole, checked, and
-the session still what it was, so a crash at any point leaves either nothing or all of a run; what is lost is an answer.
+Network calls happen between transactions, never in one. Nothing is written before the answer is complete and checked,
+and only if the session has not changed. So a crash leaves either nothing or all of a run; at most an answer is lost.
 
-A generator that fails is counted in the session's row, and nothing else happens: the conversation goes on and is due
-again. After `memory.max_failures_before_degrade` failures in a row the part is taken up without a model: by the
-extractive generator, or as a `[RAW]` entry where that has nothing to say. Then counting starts again.
+A failure of the generator is counted in the session's row, and nothing else happens: the conversation goes on and is
+due again. After `memory.max_failures_before_degrade` consecutive failures the part is consolidated without a model:
+by the extractive generator, or as a `[RAW]` entry if that finds nothing. Then the count starts again.
 
-A call is on the books before it is made, at the most that it can cost, and is set right after it. So a process that
-dies in the middle of one, again and again, runs into `memory.daily_token_limit` like any other, and two that ask at
-once cannot both have the rest. Over the limit the extractive generator does it, and says so.
+The maximum cost of a call is reserved before the call, and the actual cost is settled afterwards. So a process that
+crashes repeatedly during calls also reaches `memory.daily_token_limit`, and two processes cannot both use the remaining
+tokens. Above the limit the extractive generator is used, and the result says so.
 """
 
 from __future__ import annotations
@@ -100,17 +101,17 @@ async def consolidate_due(
     if not (force or engine.settings.memory.enabled):
         return []
     store = await run_sync(consolidator, engine)
-    found: list[Consolidated] = []
+    results: list[Consolidated] = []
     waiting: list[Session] = await run_sync(store.waiting)
     for number, session in enumerate(waiting):
         if progress:
             progress(number, len(waiting), f"{generator.name}: {session.title or session.id}")
         done = await consolidate(engine, generator, session.id, force=force, dry_run=dry_run)
         if done.state != "not due":
-            found.append(done)
+            results.append(done)
         if done.state in ("failed", "busy"):
             break
-    return found
+    return results
 
 
 async def attend(engine: Engine, generator: Generator, *, look_seconds: float = _LOOK_SECONDS) -> None:
@@ -125,7 +126,7 @@ async def attend(engine: Engine, generator: Generator, *, look_seconds: float = 
         await anyio.sleep(pause)
         try:
             done = await consolidate_due(engine, generator)
-            pause = _REST_SECONDS if any(each.state == "failed" for each in done) else look_seconds
+            pause = _REST_SECONDS if any(result.state == "failed" for result in done) else look_seconds
         except StoreError:
             pause = _REST_SECONDS  # recall and status say what is wrong; here nobody listens
 
@@ -186,7 +187,7 @@ def _asks(generator: Generator, ready: PreparedPart) -> bool:
 
 
 class _Purse:
-    """What a model may cost, on the books of the store and of the result. `refused` says that there was not enough."""
+    """The token budget of a model, recorded in the store and in the result. `refused` says that it was exhausted."""
 
     def __init__(self, store: Consolidator, model: str, done: Consolidated) -> None:
         self._store = store
@@ -240,7 +241,7 @@ async def _asked(
 
 
 def _without_model(ready: PreparedPart) -> tuple[str, Taken]:
-    """What is kept of a part where no model is asked, and by what name."""
+    """The proposal for a part without a model, and the name of its source."""
     from picomem.consolidation.proposal_checks import taken
     from picomem.consolidation.timeline_entries import raw
 

@@ -69,7 +69,7 @@ class NotFound(PicomemError):
 
 
 class Forbidden(PicomemError):
-    """The caller does not have the permission for that; whoever runs picomem can grant it."""
+    """The caller does not have the permission for that; the operator of picomem can grant it."""
 
     code = "forbidden"
     exit_code = 9
@@ -101,7 +101,7 @@ class EmbedderFailed(PicomemError):
 
 
 class GeneratorFailed(PicomemError):
-    """The text model gave no answer that can be used; the conversation waits as it is."""
+    """The text model gave no usable answer; the conversation stays as it is."""
 
     code = "generator_failed"
     exit_code = 8
@@ -161,7 +161,7 @@ class OutOfMemory(StoreError):
 
 
 class Locked(StoreError):
-    """Another process holds the database for too long; try again."""
+    """Another process has locked the database for too long; try again."""
 
     code = "locked"
 

@@ -1,7 +1,7 @@
-"""The background work of a process that stays: `picomem mcp` and `picomem ingest --watch`.
+"""The background work of a long-running process: `picomem mcp` and `picomem ingest --watch`.
 
-There is one kind yet, making the vectors that are missing (memory/missing_vectors.py). A thread does it, while whoever
-opened the engine goes on; several processes agree by a lease on which of them works.
+So far there is one kind: creating missing vectors (memory/missing_vectors.py). It runs in a thread, beside the caller
+that opened the engine; a lease decides which of several processes does the work.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""`dataclass` for what is loaded by every command: the same meaning, a tenth of the time.
+"""`dataclass` for modules that every command loads: the same meaning in a tenth of the time.
 
-The standard one loads `inspect` and compiles six methods a class, 40 classes a recall: half of what a cold
-`picomem recall` took. Here `__init__` is compiled when the first value is made, and the other methods are the same
-few functions for every class. A type checker sees the standard one, and so does the standard library: `dataclasses`'
-own `fields`, `replace`, `asdict` and `is_dataclass` work on these classes too.
+The standard one loads `inspect` and compiles six methods a class, 40 classes a recall. That was half of the time of a
+cold `picomem recall`. Here `__init__` is compiled when the first value is made, and the other methods are the same
+few functions for every class. A type checker sees the standard decorator, and so does the standard library: `fields`,
+`replace`, `asdict` and `is_dataclass` of `dataclasses` work on these classes too.
 
-What there is: `slots` always; `frozen`, `kw_only`, `field(default=, default_factory=, metadata=)`, `__post_init__`,
-comparing, hashing where frozen, `repr`, pickling. No inheritance of fields, and no zero-argument `super()`.
+Supported are: `slots` always; `frozen`, `kw_only`, `field(default=, default_factory=, metadata=)`, `__post_init__`,
+comparing, hashing if frozen, `repr`, pickling. Inherited fields and zero-argument `super()` are not supported.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 else:
 
     class _Missing:
-        """What stands for a default that there is not."""
+        """The marker for a missing default."""
 
         __slots__ = ()
 
@@ -77,13 +77,13 @@ else:
 
     def replace(value, /, **changes):
         """A copy with some fields changed."""
-        for each in fields(value):
-            changes.setdefault(each.name, getattr(value, each.name))
+        for spec in fields(value):
+            changes.setdefault(spec.name, getattr(value, spec.name))
         return type(value)(**changes)
 
     def asdict(value):
         """A value as a dictionary, and the values, lists, tuples and dictionaries in it likewise."""
-        return {each.name: _as_plain(getattr(value, each.name)) for each in fields(value)}
+        return {spec.name: _as_plain(getattr(value, spec.name)) for spec in fields(value)}
 
     def _as_plain(value):
         if hasattr(type(value), "__value_fields__"):
@@ -91,7 +91,7 @@ else:
         if isinstance(value, list | tuple):
             return type(value)(map(_as_plain, value))
         if isinstance(value, dict):
-            return {name: _as_plain(each) for name, each in value.items()}
+            return {name: _as_plain(inner) for name, inner in value.items()}
         return value
 
     def _late_init(cls, kw_only):
@@ -107,15 +107,15 @@ else:
         known = {"_missing": MISSING}
         parameters = ["self", "*"] if kw_only and cls.__value_fields__ else ["self"]
         lines = []
-        for name, each in cls.__value_fields__.items():
+        for name, spec in cls.__value_fields__.items():
             known[f"_set_{name}"] = vars(cls)[name].__set__  # the slot's own: a frozen class refuses any other way
             value = name
-            if each.default_factory is not MISSING:
-                known[f"_make_{name}"] = each.default_factory
+            if spec.default_factory is not MISSING:
+                known[f"_make_{name}"] = spec.default_factory
                 parameters.append(f"{name}=_missing")
                 value = f"_make_{name}() if {name} is _missing else {name}"
-            elif each.default is not MISSING:
-                known[f"_default_{name}"] = each.default
+            elif spec.default is not MISSING:
+                known[f"_default_{name}"] = spec.default
                 parameters.append(f"{name}=_default_{name}")
             else:
                 parameters.append(name)
@@ -155,7 +155,7 @@ else:
             object.__setattr__(self, name, value)
 
     class _Standard:
-        """What the standard library keeps in a dataclass, made when something asks for it."""
+        """An attribute that the standard library keeps in a dataclass, created on first use."""
 
         def __init__(self, name):
             self._name = name
@@ -165,17 +165,17 @@ else:
 
             specified = [
                 (
-                    each.name,
-                    cls.__annotations__[each.name],
+                    spec.name,
+                    cls.__annotations__[spec.name],
                     dataclasses.field(
-                        default=dataclasses.MISSING if each.default is MISSING else each.default,
+                        default=dataclasses.MISSING if spec.default is MISSING else spec.default,
                         default_factory=(
-                            dataclasses.MISSING if each.default_factory is MISSING else each.default_factory
+                            dataclasses.MISSING if spec.default_factory is MISSING else spec.default_factory
                         ),
-                        metadata=each.metadata,
+                        metadata=spec.metadata,
                     ),
                 )
-                for each in cls.__value_fields__.values()
+                for spec in cls.__value_fields__.values()
             ]
             frozen = cls.__setattr__ is _refuse_setting
             twin = dataclasses.make_dataclass(cls.__name__, specified, kw_only=True, frozen=frozen)

@@ -1,4 +1,4 @@
-"""What a process opens once, and from which it makes the engine of each caller."""
+"""The resources that a process opens once; it makes the engine of each caller from them."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _SWITCHES = {"true": True, "on": True, "yes": True, "1": True, "false": False, "
 
 def _without_keys(table: Any) -> str:
     """A table of settings for people; a key is in no output."""
-    shown = (f"{each.name}={getattr(table, each.name)!r}" for each in fields(table) if not each.name.endswith("key"))
+    shown = (f"{spec.name}={getattr(table, spec.name)!r}" for spec in fields(table) if not spec.name.endswith("key"))
     return f"{type(table).__name__}({', '.join(shown)})"
 
 
@@ -207,9 +207,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.memory.citations not in ("auto", "on", "off"):
-            raise InvalidInput(f"memory.citations is “{self.memory.citations}”; it is auto, on or off.")
+            raise InvalidInput(f"memory.citations is “{self.memory.citations}”; it must be auto, on or off.")
         if not 0 <= self.recall.min_confidence <= 1:
-            raise InvalidInput(f"recall.min_confidence is {self.recall.min_confidence}; it lies between 0 and 1.")
+            raise InvalidInput(f"recall.min_confidence is {self.recall.min_confidence}; it must be between 0 and 1.")
         for table, name in TABLES.items():
             for key in fields(getattr(self, table)):
                 value = getattr(getattr(self, table), key.name)
@@ -233,7 +233,7 @@ class Settings:
 
 
 # What a table is called in the file, by its name here.
-TABLES = {each.name: each.name for each in fields(Settings)} | {
+TABLES = {spec.name: spec.name for spec in fields(Settings)} | {
     "retention": "session.retention",
     "session": "session.memory",
 }
@@ -278,9 +278,9 @@ def _with_tables(settings: Settings, tables: dict[str, Any], where: str) -> Sett
         _check_known(name, list(TABLES.values()), where, "table")
         if not isinstance(values, dict):
             raise InvalidInput(f"“{name}” in {where} is a table; write [{name}].")
-        field_name = next(each for each, called in TABLES.items() if called == name)
+        field_name = next(attribute for attribute, called in TABLES.items() if called == name)
         table = getattr(settings, field_name)
-        known = {each.name: type(getattr(table, each.name)) for each in fields(table)}
+        known = {spec.name: type(getattr(table, spec.name)) for spec in fields(table)}
         for key in values:
             _check_known(key, list(known), where, f"key of [{name}]")
         parsed = {key: _parsed(value, known[key], f"{name}.{key}", where) for key, value in values.items()}
@@ -306,7 +306,7 @@ def _check_known(name: str, known: list[str], where: str, what: str) -> None:
 
         near = get_close_matches(name, known, 1, 0.5)
         hint = f"did you mean “{near[0]}”?" if near else f"there are {', '.join(known)}."
-        raise InvalidInput(f"“{name}” in {where} is no {what}; {hint}")
+        raise InvalidInput(f"“{name}” in {where} is not a known {what}; {hint}")
 
 
 def _parsed(value: object, kind: type, name: str, where: str) -> object:
@@ -321,8 +321,8 @@ def _parsed(value: object, kind: type, name: str, where: str) -> object:
         except ValueError:
             raise InvalidInput(f"{name} in {where} is “{value}”; it must be a number.") from None
     if kind is tuple:
-        several = [each for each in value.split(os.pathsep) if each] if isinstance(value, str) else value
-        if isinstance(several, list) and all(isinstance(each, str) for each in several):
+        several = [path for path in value.split(os.pathsep) if path] if isinstance(value, str) else value
+        if isinstance(several, list) and all(isinstance(path, str) for path in several):
             return tuple(several)
     if kind is bool and isinstance(value, str) and value.lower() in _SWITCHES:
         return _SWITCHES[value.lower()]
@@ -345,5 +345,5 @@ def given(env: Mapping[str, str] = os.environ, path: Path | None = None) -> froz
     chosen = path or (paths.named_path(env["PICOMEM_CONFIG"]) if env.get("PICOMEM_CONFIG") else None)
     file = chosen or paths.data_dir() / "config.toml"
     tables = [_tables_of(env), _read(file) if chosen or paths.status_of(file) else {}]
-    flat = [each for table in tables for each in _flat(table).items()]
+    flat = [pair for table in tables for pair in _flat(table).items()]
     return frozenset(f"{name}.{key}" for name, values in flat if isinstance(values, dict) for key in values)

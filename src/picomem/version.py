@@ -1,3 +1,3 @@
-"""The version of picomem, for whoever may not import the root."""
+"""The version of picomem, for modules that may not import the root."""
 
 __version__ = "0.1.0"

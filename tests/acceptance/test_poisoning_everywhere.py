@@ -78,7 +78,7 @@ def _handed_out(engine: Engine, poison: Poison) -> Iterator[str]:
 
 def _texts(value: Any) -> list[str]:
     if isinstance(value, dict):
-        return [text for name, each in value.items() if name in ("text", "context", "key") for text in _texts(each)]
+        return [text for name, inner in value.items() if name in ("text", "context", "key") for text in _texts(inner)]
     return [value] if isinstance(value, str) else []
 
 
@@ -230,7 +230,7 @@ def _transcript(folder: Path, host: str, session: str, texts: list[tuple[str, st
         return _lines(folder / f"rollout-{session}.jsonl", _run_of_codex(session, texts))
     sessions = folder / "agents" / "main" / "sessions"
     path = _lines(sessions / f"{session}.jsonl", _run_of_openclaw(session, texts))
-    listed = {f"agent:main:direct:{each.stem}": {"sessionId": each.stem, "chatType": "direct"} for each in sessions.glob("*.jsonl")}  # fmt: skip
+    listed = {f"agent:main:direct:{file.stem}": {"sessionId": file.stem, "chatType": "direct"} for file in sessions.glob("*.jsonl")}  # fmt: skip
     (sessions / "sessions.json").write_text(json.dumps(listed))
     return path
 
@@ -244,8 +244,8 @@ def test_by_an_agent_that_retells_a_page_in_a_transcript_and_stores_what_it_reca
 ) -> None:
     async def recall_and_store(poison: Poison) -> None:
         async with Client(build_server(engine)) as client:
-            found = await client.call_tool("memory_recall", {"query": poison.retold})
-            told = "".join(getattr(block, "text", "") for block in found.content)
+            recalled = await client.call_tool("memory_recall", {"query": poison.retold})
+            told = "".join(getattr(block, "text", "") for block in recalled.content)
             assert poison.marks[1] in told and poison.marks[1] not in without_quoted(told)
             for number, text in enumerate((poison.retold, poison.order, f"Surely: {poison.retold}")):
                 stored = {"content": text, "key": f"rule_{number}", "pinned": True, "priority": "critical"}
@@ -463,8 +463,8 @@ def test_by_a_memory_of_a_page(engine: Engine) -> None:
 
 def test_by_what_an_agent_stores_over_mcp_after_it_was_handed_such_text(engine: Engine) -> None:
     async def talk(client: Client, poison: Poison) -> None:
-        found = await client.call_tool("memory_recall", {"query": "page", "include_untrusted": True})
-        assert "untrusted-text" in str(found.content)
+        recalled = await client.call_tool("memory_recall", {"query": "page", "include_untrusted": True})
+        assert "untrusted-text" in str(recalled.content)
         for call in (
             ("memory_store", {"content": poison.order, "key": "rule_a", "pinned": True}),
             ("memory_store", {"content": poison.retold, "key": "rule_b", "pinned": True}),
@@ -509,9 +509,9 @@ def test_by_notes(engine: Engine, tmp_path: Path) -> None:
 
     async def held(poison: Poison) -> None:
         async with Client(build_server(engine)) as client:
-            found = await client.call_tool("memory_search", {"query": poison.marks[0]})
+            searched = await client.call_tool("memory_search", {"query": poison.marks[0]})
             got = await client.call_tool("memory_get", {"path": "MEMORY.md"})
-            for result in (found, got):
+            for result in (searched, got):
                 told = "".join(getattr(block, "text", "") for block in result.content)
                 assert poison.marks[0] not in without_quoted(told)
             await client.call_tool("memory_store", {"content": poison.retold, "key": "rule_b", "pinned": True})

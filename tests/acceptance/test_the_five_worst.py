@@ -59,11 +59,11 @@ def test_recalled_text_is_not_stored_again_as_new(memory: Engine, tmp_path: Path
         said("assistant", f"{QUEUE}."),
     )
     done = consolidate(memory, Scripted([proposal(Fact("queue_store", QUEUE))]), session.id, force=True)
-    assert [each.decision for _, _, each in done.runs[0].offered] == ["refuse"]
+    assert [outcome.decision for _, _, outcome in done.runs[0].offered] == ["refuse"]
     assert memory.recall("booking queue").hits
     with pytest.raises(Refused, match="recalled"):
         memory.remember(QUEUE, origin="agent")
-    assert [each.content for each in captured] == [QUEUE]
+    assert [candidate.content for candidate in captured] == [QUEUE]
     assert memory.memories() == captured
 
 

@@ -22,8 +22,8 @@ def test_a_conversation_that_is_killed_at_any_step_ends_with_the_same_memory(tmp
         [sys.executable, str(script), str(tmp_path), str(STRIDE)], capture_output=True, text=True, env=kept, check=False
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    whole = found["whole"]
+    report = json.loads(done.stdout)
+    whole = report["whole"]
     assert whole["memories"] == [
         ["decided_deploy_tuesdays_harbour_quiet", "We decided to deploy on Tuesdays, because the harbour is quiet then", "decision", "user"],
         ["staging_database_listens_port", "The staging database listens on port 6432", "fact", "agent"],
@@ -31,8 +31,8 @@ def test_a_conversation_that_is_killed_at_any_step_ends_with_the_same_memory(tmp
     assert whole["archived"] == [["drink", "Ann likes green tea"]]
     assert (whole["orphans"], whole["twice"], whole["numbered"], whole["taken_up"]) == (0, 0, True, True)
     assert "swordfish" not in json.dumps(whole)
-    assert min(found["steps"]) > 30
-    assert len(found["trials"]) == sum(found["steps"]) // STRIDE
-    for trial in found["trials"]:
+    assert min(report["steps"]) > 30
+    assert len(report["trials"]) == sum(report["steps"]) // STRIDE
+    for trial in report["trials"]:
         assert trial["killed"], trial
         assert trial["outcome"] == whole, (trial["day"], trial["step"])

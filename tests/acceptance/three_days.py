@@ -153,7 +153,7 @@ async def _deaf(_event: object) -> None:
 def answered(engine: Engine, session: str, text: str) -> bool:
     if not session:
         return False
-    said = [(each.role, each.content) for each in engine.sessions().load(session).messages]
+    said = [(message.role, message.content) for message in engine.sessions().load(session).messages]
     return (Role.USER, text) in said and (Role.ASSISTANT, SCRIPT[text][1]) in said
 
 
@@ -183,7 +183,7 @@ def outcome(folder: Path) -> dict[str, Any]:
         messages = engine.sessions().load(session.id).messages
         groups, orphans = grouped(messages)
         covered = [range(hit.turns[0], hit.turns[1] + 1) for hit in engine.timeline() if hit.turns]
-        numbers = [number for each in covered for number in each]
+        numbers = [number for turns in covered for number in turns]
         return {
             "memories": sorted([m.key, m.content, m.kind.value, m.origin.value] for m in engine.memories()),
             "archived": sorted([m.key, m.content] for m in engine.memories(archived=True)),
@@ -205,7 +205,7 @@ def main(folder: Path, stride: int) -> None:
     for day in range(len(DAYS)):
         shutil.copytree(whole, folder / f"before{day}")  # where the trials of the day begin
         steps.append(child(whole, day, 0, 0)[1])
-    found: dict[str, Any] = {"steps": steps, "whole": outcome(whole), "trials": []}
+    report: dict[str, Any] = {"steps": steps, "whole": outcome(whole), "trials": []}
     number = 0
     for day, count in enumerate(steps):
         for last in range(1, count + 1):
@@ -218,8 +218,8 @@ def main(folder: Path, stride: int) -> None:
             child(place, day, 1, 0)
             for later in range(day + 1, len(DAYS)):
                 child(place, later, 0, 0)
-            found["trials"].append({"day": day, "step": last, "killed": killed, "outcome": outcome(place)})
-    sys.stdout.write(json.dumps(found))
+            report["trials"].append({"day": day, "step": last, "killed": killed, "outcome": outcome(place)})
+    sys.stdout.write(json.dumps(report))
 
 
 if __name__ == "__main__":

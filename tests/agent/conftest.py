@@ -33,13 +33,13 @@ class Script:
 
     def stable(self) -> list[str]:
         """Of each request the instructions that a provider caches: those before the first that may change."""
-        found = []
+        prompts = []
         for _, info in self.given:
             parts = info.model_request_parameters.instruction_parts or []
             fixed = [part.content for part in parts if not part.dynamic]
             assert [part.content for part in parts][: len(fixed)] == fixed
-            found.append("\n\n".join(fixed))
-        return found
+            prompts.append("\n\n".join(fixed))
+        return prompts
 
     def _next(self, messages: list[ModelMessage], info: AgentInfo) -> Step:
         self.given.append((list(messages), info))

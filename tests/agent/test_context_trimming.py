@@ -44,7 +44,9 @@ def test_a_result_of_a_megabyte_is_cut_for_the_model_and_kept_whole_in_the_log(e
     assert f"of {len(PAGE):,} characters" in shown and "call the tool for a smaller part" in shown
     assert len(shown) > 3_000
     assert contents(script.given[2][0])[0] == "Read the page."  # the page pushed nothing out
-    (kept,) = [each.content for each in engine.sessions().load(bot.talk.session).messages if each.role is Role.TOOL]
+    (kept,) = [
+        message.content for message in engine.sessions().load(bot.talk.session).messages if message.role is Role.TOOL
+    ]
     assert kept == PAGE
 
 
@@ -118,11 +120,11 @@ def test_whatever_was_said_fits_in_pairs_with_the_newest_question(
     messages: list[ModelMessage], earlier: int, turn: int
 ) -> None:
     made = fitted(messages, "", earlier, turn)
-    start = max(at for at, each in enumerate(made) if isinstance(each.parts[0], UserPromptPart))
+    start = max(at for at, message in enumerate(made) if isinstance(message.parts[0], UserPromptPart))
     assert cost(made[:start]) <= earlier
     assert cost(made[start:]) <= turn or len(made[start:]) == 1
     assert_pairs(made)
-    asked = [each for each in messages if isinstance(each.parts[0], UserPromptPart)][-1]
+    asked = [message for message in messages if isinstance(message.parts[0], UserPromptPart)][-1]
     (shown,) = contents([made[start]])
     assert shown == contents([asked])[0] or "cut here" in shown
     assert type(made[-1]) is type(messages[-1])

@@ -28,16 +28,16 @@ from picomem.sessions.pairs import NO_RESULT, OpenCalls, check_said, grouped
 
 def window_of(messages: list[Message]) -> list[Message]:
     """As a window hands messages out: in groups, without old system messages."""
-    groups, _ = grouped([each for each in messages if each.role is not Role.SYSTEM])
-    return [each for group in groups for each in group.messages]
+    groups, _ = grouped([spoken for spoken in messages if spoken.role is not Role.SYSTEM])
+    return [spoken for group in groups for spoken in group.messages]
 
 
 @given(talk())
 def test_what_goes_to_a_model_comes_back_the_same(messages: list[Message]) -> None:
     shown = window_of(messages)
     back = to_said(to_model(shown))
-    assert [(each.role, each.content, each.tool_calls, each.tool_call_id) for each in back] == [
-        (each.role, each.content, each.tool_calls, each.tool_call_id) for each in shown
+    assert [(spoken.role, spoken.content, spoken.tool_calls, spoken.tool_call_id) for spoken in back] == [
+        (spoken.role, spoken.content, spoken.tool_calls, spoken.tool_call_id) for spoken in shown
     ]
     if back:
         check_said(back, OpenCalls())  # the log takes it
@@ -47,12 +47,12 @@ def test_what_goes_to_a_model_comes_back_the_same(messages: list[Message]) -> No
 def test_every_result_stands_in_the_request_behind_its_call(messages: list[Message]) -> None:
     made = to_model(window_of(messages))
     waiting: list[str] = []
-    for each in made:
-        if isinstance(each, ModelResponse):
+    for sent in made:
+        if isinstance(sent, ModelResponse):
             assert not waiting
-            waiting = [part.tool_call_id for part in each.tool_calls]
+            waiting = [part.tool_call_id for part in sent.tool_calls]
         else:
-            answered = [part.tool_call_id for part in each.parts if isinstance(part, ToolReturnPart)]
+            answered = [part.tool_call_id for part in sent.parts if isinstance(part, ToolReturnPart)]
             assert sorted(answered) == sorted(waiting)
             waiting = []
     assert not waiting
@@ -79,11 +79,11 @@ def test_whatever_a_model_writes_can_be_stored_and_is_answered_by_its_results(ma
     said = to_said(talk)
     if said:
         check_said(said, OpenCalls())
-    calls = [call.id for each in said for call in each.tool_calls]
-    assert sorted(each.tool_call_id for each in said if each.role is Role.TOOL) == sorted(calls)
+    calls = [call.id for spoken in said for call in spoken.tool_calls]
+    assert sorted(spoken.tool_call_id for spoken in said if spoken.role is Role.TOOL) == sorted(calls)
     texts = ["".join(part.content for part in parts if isinstance(part, TextPart)) for parts in made]
     assert [text for text in texts if text.strip()] == [
-        each.content for each in said if each.role is Role.ASSISTANT and each.content.strip()
+        spoken.content for spoken in said if spoken.role is Role.ASSISTANT and spoken.content.strip()
     ]
 
 

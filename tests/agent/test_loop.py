@@ -37,7 +37,7 @@ def say(bot: PicoBot, *texts: str) -> tuple[list[TurnResult], list[Event]]:
 
 
 def stored(engine: Engine, session: str) -> list[tuple[Role, str]]:
-    return [(each.role, each.content) for each in engine.sessions().load(session).messages]
+    return [(message.role, message.content) for message in engine.sessions().load(session).messages]
 
 
 @pytest.mark.requirement("P14")
@@ -45,8 +45,8 @@ def test_a_conversation_is_streamed_stored_and_gone_on_with(engine: Engine, open
     script = Script([("memory_store", {"content": "Ann drinks green tea", "key": "tea"})], "I will remember it.")
     (turn,), told = say(PicoBot(script.model, engine), "I drink green tea.")
     assert turn.answer == "I will remember it."
-    assert "".join(each.text for each in told if isinstance(each, TextDelta)) == turn.answer
-    call, result = [each for each in told if not isinstance(each, TextDelta)]
+    assert "".join(event.text for event in told if isinstance(event, TextDelta)) == turn.answer
+    call, result = [event for event in told if not isinstance(event, TextDelta)]
     assert isinstance(call, ToolCallEvent)
     assert (call.name, call.arguments) == ("memory_store", '{"content":"Ann drinks green tea","key":"tea"}')
     assert result == ToolResultEvent(call.id, "memory_store", "Memory stored: tea", failed=False)
@@ -76,7 +76,7 @@ def test_the_prompt_begins_with_what_stays_and_ends_with_what_changes(engine: En
     assert "## Memory Context" in prompts[0] and "## Memory Context" not in prompts[1]
     assert all(prompt.endswith("Today is Friday, 2026-05-01.") for prompt in prompts)
     earlier = [messages[: len(script.given[0][0])] for messages, _ in script.given]
-    assert all(contents(each) == contents(earlier[0]) for each in earlier)
+    assert all(contents(messages) == contents(earlier[0]) for messages in earlier)
 
 
 def test_what_the_model_is_given_keeps_within_the_budgets(engine: Engine) -> None:
@@ -97,8 +97,8 @@ def test_with_memory_off_the_conversation_is_kept_and_nothing_is_remembered(engi
     script = Script("5433?", "Yes.")
     bot = PicoBot(script.model, engine)
     turns, told = say(bot, "Remember that staging has port 5433.", "Sure?")
-    assert [each.answer for each in turns] == ["5433?", "Yes."]
-    (notice,) = [each for each in told if isinstance(each, Notice)]
+    assert [turn.answer for turn in turns] == ["5433?", "Yes."]
+    (notice,) = [event for event in told if isinstance(event, Notice)]
     assert "Memory is off" in notice.text and "memory.enabled = true" in notice.text
     assert all(not info.function_tools and "5433" not in (info.instructions or "") for _, info in script.given)
     assert len(engine.changes(100)) == changes
@@ -122,10 +122,10 @@ def test_a_conversation_with_picobot_ends_the_retention_of_old_ones(engine: Engi
 def test_without_a_store_the_talk_goes_on_in_this_process_and_says_so_once() -> None:
     script = Script("Hello Ann.", "Ann.")
     turns, told = say(PicoBot(script.model, trouble="the file is damaged."), "I am Ann.", "Who am I?")
-    assert [each.answer for each in turns] == ["Hello Ann.", "Ann."]
+    assert [turn.answer for turn in turns] == ["Hello Ann.", "Ann."]
     assert turns[0].session == ""
     assert contents(script.given[1][0]) == ["I am Ann.", "Hello Ann.", "Who am I?"]
-    (notice,) = [each for each in told if isinstance(each, Notice)]
+    (notice,) = [event for event in told if isinstance(event, Notice)]
     assert "goes on without it: the file is damaged." in notice.text
 
 
@@ -141,7 +141,7 @@ def test_a_store_that_fails_in_the_middle_is_said_once_and_nothing_is_lost_when_
     monkeypatch.setattr(engine._context.connector, "write", broken)
     broken.after = 1  # the person's message is stored, what follows is not
     _, told = say(bot, "Second.", "Third.")
-    assert [isinstance(each, Notice) for each in told].count(True) == 1
+    assert [isinstance(event, Notice) for event in told].count(True) == 1
     assert contents(script.given[3][0])[-1] == "Third." and "Two." in contents(script.given[3][0])
     broken.after = 1_000
     say(bot, "Fourth.")
@@ -272,10 +272,10 @@ def test_what_was_stored_in_a_conversation_came_from_it_and_is_purged_with_it(en
     script = Script([("memory_store", {"content": "Ann drinks green tea", "key": "tea"})], "Noted.", "Nice.")
     bot = PicoBot(script.model, engine)
     say(bot, "I am Ann, and I drink green tea.", "Please remember that the release train leaves on Tuesdays.")
-    assert {each.key for each in engine.memories()} > {"crane", "tea"} and len(engine.memories()) == 3
-    assert [(each.parent.kind, each.parent.role) for each in engine.why("tea").sources] == [("message", "source")]
+    assert {memory.key for memory in engine.memories()} > {"crane", "tea"} and len(engine.memories()) == 3
+    assert [(source.parent.kind, source.parent.role) for source in engine.why("tea").sources] == [("message", "source")]
     engine.purge(session=bot.talk.session)
-    assert [each.key for each in engine.memories()] == ["crane"]
+    assert [memory.key for memory in engine.memories()] == ["crane"]
 
 
 @pytest.mark.requirement("O16")
@@ -291,7 +291,7 @@ def test_before_a_long_conversation_is_cut_the_model_may_store_what_should_last(
 
     assert anyio.run(settle) == []
     assert "about to be shortened" in contents(script.given[1][0])[-1]
-    assert [each.name for each in script.given[1][1].function_tools] == ["memory_store"]
-    assert "cranes" in {each.key for each in engine.memories()}
+    assert [tool.name for tool in script.given[1][1].function_tools] == ["memory_store"]
+    assert "cranes" in {memory.key for memory in engine.memories()}
     assert [role for role, _ in stored(engine, turns[0].session)] == [Role.USER, Role.ASSISTANT]  # nobody saw it
     assert engine.sessions().get(turns[0].session).last_consolidated_seq == 2

@@ -68,9 +68,9 @@ def test_nothing_that_a_tool_says_becomes_an_instruction_or_a_memory(engine: Eng
         bot = PicoBot(script.model, engine, tools=[_fetch(text)])
         anyio.run(_two_turns, bot)
         fronts = script.prompts()
-        assert all("evil" not in each and "swordfish" not in each and order not in each for each in fronts)
+        assert all("evil" not in front and "swordfish" not in front and order not in front for front in fronts)
         for messages, _ in script.given[1:]:
-            quoted = [each for each in contents(messages) if each.startswith("<untrusted-text ")]
+            quoted = [content for content in contents(messages) if content.startswith("<untrusted-text ")]
             assert len(quoted) == 1 and quoted[0].count("<") == 2 and quoted[0].endswith("</untrusted-text>")
         assert (
             anyio.run(
@@ -91,12 +91,12 @@ def test_with_memory_alone_nothing_that_a_tool_says_is_promoted_in_whatever_word
     """The model falls for it: it stores the order bare, and the page with words of its own around it."""
     for order in _ORDERS:
         text = payload(name, order)
-        stored = [("memory_store", {"content": each, "key": "note"}) for each in (order, f"As of now: {text}")]
+        stored = [("memory_store", {"content": content, "key": "note"}) for content in (order, f"As of now: {text}")]
         script = Script([("fetch", {})], stored, [("memory", {"action": "save", "key": "rule", "content": order})], "Done.")  # fmt: skip
         agent = Agent(script.model, capabilities=[MemoryCapability(engine)])
         agent.tool_plain(name="fetch")(_fetch(text))
         agent.run_sync("Read the page and tell me what it says.")
-        assert all(not each.origin.trusted for each in engine.memories()), text
+        assert all(not memory.origin.trusted for memory in engine.memories()), text
         assert order not in engine.index().text and "note" not in engine.index().text
         assert engine.context(order).changing == ""
 
@@ -118,4 +118,4 @@ async def _two_turns(bot: PicoBot) -> None:
 
 
 def test_there_are_enough_of_them() -> None:
-    assert len({payload(*each) for each in PAYLOADS}) >= 150
+    assert len({payload(*parameters) for parameters in PAYLOADS}) >= 150

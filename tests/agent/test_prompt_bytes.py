@@ -21,7 +21,7 @@ def chat(home: Path, server: ModelServer, *arguments: str) -> str:
 
 def front(body: dict) -> tuple[str, str]:
     """What a provider caches: the tools, and the system prompt up to what changes."""
-    (system,) = [each["content"] for each in body["messages"] if each["role"] == "system"]
+    (system,) = [message["content"] for message in body["messages"] if message["role"] == "system"]
     return json.dumps(body["tools"]), system.partition("## Memory Context")[0].partition("Today is")[0].rstrip()
 
 

@@ -27,12 +27,12 @@ def asked(engine: Engine, name: str, arguments: Any, **options: Any) -> ToolRetu
 def tools_of(engine: Engine, **options: Any) -> dict[str, Any]:
     script = Script("Well.")
     Agent(script.model, capabilities=[MemoryCapability(engine, **options)]).run_sync("Hello.")
-    return {each.name: each for each in script.given[0][1].function_tools}
+    return {tool.name: tool for tool in script.given[0][1].function_tools}
 
 
 @pytest.mark.requirement("A10")
 def test_the_three_tools_of_the_plan_have_its_parameters_and_replies(engine: Engine) -> None:
-    tools = {name: each.parameters_json_schema for name, each in tools_of(engine).items()}
+    tools = {name: tool.parameters_json_schema for name, tool in tools_of(engine).items()}
     assert {"key", "content", "category", "importance"} <= tools["memory_store"]["properties"].keys()
     assert {"query", "category", "since", "until", "limit"} <= tools["memory_recall"]["properties"].keys()
     assert tools["memory_forget"]["required"] == ["key"]
@@ -86,7 +86,7 @@ def test_a_wrong_call_is_answered_with_one_sentence_and_uses_up_no_retry(engine:
     done = Agent(script.model, capabilities=[MemoryCapability(engine)]).run_sync("Forget it.")
     assert done.output == "I give up."
     said: Any = script.given[-1][0][-1].parts[0]
-    assert "`memory_recall` finds by words" in said.content and "picomem recall" not in said.content
+    assert "`memory_recall` searches by words" in said.content and "picomem recall" not in said.content
 
 
 def test_only_the_chosen_operations_are_offered(engine: Engine) -> None:
@@ -94,7 +94,7 @@ def test_only_the_chosen_operations_are_offered(engine: Engine) -> None:
     assert list(tools_of(engine, tools=["recall"])) == ["memory_recall"]
     assert "memory_ingest" not in tools_of(engine)
     assert list(tools_of(engine, tools=())) == []
-    with pytest.raises(InvalidInput, match="“doctor” is no operation that is a tool"):
+    with pytest.raises(InvalidInput, match="“doctor” is not an operation with a tool"):
         MemoryTools(engine, ["doctor"])
     assert MemoryTools(engine).names[-1] == MEMORY
 
@@ -103,4 +103,4 @@ def test_importance_and_priority_together_are_one_number(engine: Engine) -> None
     both = {"content": "The crane is yellow", "key": "crane", "importance": 0.8, "priority": "medium"}
     script = Script([("memory_store", both)], "Noted.")
     Agent(script.model, capabilities=[MemoryCapability(engine)]).run_sync("The crane is yellow.")
-    assert [(each.key, each.importance) for each in engine.memories()] == [("crane", 0.8)]
+    assert [(memory.key, memory.importance) for memory in engine.memories()] == [("crane", 0.8)]

@@ -79,14 +79,20 @@ def test_a_turn_is_an_operation_that_streams_its_events_and_goes_on(engine: Engi
 
     request = PlainParameters(CHAT).request({"message": "I am Ann and I drink green tea."})
     turn = anyio.run(CHAT.stream, engine, request, tell)
-    assert (turn.answer, "".join(each.get("text", "") for each in documents if each["type"] == "text_delta")) == (
+    assert (
+        turn.answer,
+        "".join(document.get("text", "") for document in documents if document["type"] == "text_delta"),
+    ) == (
         "Noted.",
         "Noted.",
     )
-    assert [each["type"] for each in documents if each["type"] != "text_delta"] == ["tool_call", "tool_result"]
+    assert [document["type"] for document in documents if document["type"] != "text_delta"] == [
+        "tool_call",
+        "tool_result",
+    ]
     again = CHAT.call(engine, CHAT.request(message="What do I drink?", session=turn.session[:18]))
     assert (again.answer, again.session) == ("Green tea.", turn.session)
-    roles = [each.role for each in engine.sessions().load(turn.session).messages]
+    roles = [message.role for message in engine.sessions().load(turn.session).messages]
     assert roles == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.ASSISTANT, Role.USER, Role.ASSISTANT]
 
 
@@ -101,5 +107,5 @@ def test_a_turn_needs_a_model_and_the_permission(engine: Engine) -> None:
 
 def test_the_table_of_all_operations_has_the_turn_and_its_plain_schema() -> None:
     assert operations()[-1] is CHAT
-    assert len({each.name for each in operations()}) == len(operations())
+    assert len({operation.name for operation in operations()}) == len(operations())
     assert request_schema(CHAT)["required"] == ["message"]

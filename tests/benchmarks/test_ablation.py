@@ -23,19 +23,19 @@ def _outcome(**ranks: int | None) -> TrialOutcome:
 
 def test_a_part_is_worth_what_is_found_with_it_and_not_without() -> None:
     asked = [_outcome(picomem=1, fts5=1, near_words=None), _outcome(picomem=2, fts5=1, near_words=2)]
-    found = ablation.of_outcomes("talks", asked, [0, 1])
-    assert found is not None
-    (part,) = found.parts
+    report = ablation.of_outcomes("talks", asked, [0, 1])
+    assert report is not None
+    (part,) = report.parts
     assert (part.name, part.worth["frac@10"].difference, part.worth["frac@10"].won) == ("near words", 0.5, 1)
     assert round(part.ms, 6) == 3.0
 
 
 def test_the_command_asks_without_each_part_and_without_the_model(haystack, write_set, capsys) -> None:
     assert main(["ablation", str(write_set(haystack)), "--json"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)["sets"]
-    names = [part["name"] for part in found["parts"]]
+    (report,) = json.loads(capsys.readouterr().out)["sets"]
+    names = [part["name"] for part in report["parts"]]
     assert {"vectors", "near words", "neighbouring turns", "all that needs the model"} <= set(names)
-    assert found["scores"]["frac@10"] > 0
+    assert report["scores"]["frac@10"] > 0
 
 
 def test_the_table_for_a_document_has_a_row_a_part(haystack, write_set, capsys) -> None:

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def _benchmarks() -> dict[str, argparse.ArgumentParser]:
-    (action,) = (each for each in make_parser()._actions if isinstance(each, argparse._SubParsersAction))
+    (action,) = (candidate for candidate in make_parser()._actions if isinstance(candidate, argparse._SubParsersAction))
     return action.choices
 
 

@@ -42,9 +42,9 @@ def report(*sizes: int, slower: float = 1.0) -> dict:
 
 @pytest.fixture
 def written(tmp_path):
-    def _written(found: object, name: str = "speed.json"):
+    def _written(content: object, name: str = "speed.json"):
         path = tmp_path / name
-        path.write_text(json.dumps(found))
+        path.write_text(json.dumps(content))
         return path
 
     return _written
@@ -56,7 +56,7 @@ def test_the_picture_has_a_curve_for_each_way_with_its_sizes_and_figures(written
     assert "shows 3 sizes" in capsys.readouterr().out
     drawn = ElementTree.parse(tmp_path / "growth.svg").getroot()
     assert len(drawn.findall(f"{SVG}polyline")) == 9
-    texts = [each.text or "" for each in drawn.iter(f"{SVG}text")]
+    texts = [text.text or "" for text in drawn.iter(f"{SVG}text")]
     assert {"1k", "10k", "100k", "ms", "MB", "two cores", "Recall (p50), one user of 100"} <= set(texts)
     assert "bare FTS5 100 ms" in texts
     assert "bare Python 11 MB" in texts
@@ -73,15 +73,15 @@ def test_everything_stands_within_the_picture_and_no_label_on_another(written, t
     draw([written(report(1_000, 10_000))], tmp_path / "growth.svg")
     drawn = ElementTree.parse(tmp_path / "growth.svg").getroot()
     width, height = (float(drawn.attrib[name]) for name in ("width", "height"))
-    for each in drawn.iter(f"{SVG}text"):
-        assert 0 <= float(each.attrib["x"]) < width
-        assert 0 <= float(each.attrib["y"]) <= height
+    for text in drawn.iter(f"{SVG}text"):
+        assert 0 <= float(text.attrib["x"]) < width
+        assert 0 <= float(text.attrib["y"]) <= height
     for line in drawn.iter(f"{SVG}polyline"):
         for x, y in re.findall(r"([\d.]+),([\d.]+)", line.attrib["points"]):
             assert 0 < float(x) < width
             assert 0 < float(y) < height
-    labels = [each for each in drawn.iter(f"{SVG}text") if (each.text or "").endswith((" ms", " MB"))]
-    places = {(each.attrib["x"], each.attrib["y"]) for each in labels}
+    labels = [text for text in drawn.iter(f"{SVG}text") if (text.text or "").endswith((" ms", " MB"))]
+    places = {(label.attrib["x"], label.attrib["y"]) for label in labels}
     assert len(places) == len(labels) == 9
 
 
@@ -97,10 +97,10 @@ def test_of_two_reports_of_a_size_the_later_counts():
     assert both.points == panels([report(1_000, slower=3)])[0].curves[0].points
 
 
-@pytest.mark.parametrize("found", ["{", {}, [], {"recalls": [{}], "memory": []}, report()])
-def test_what_is_no_report_is_told(found, tmp_path, written):
+@pytest.mark.parametrize("content", ["{", {}, [], {"recalls": [{}], "memory": []}, report()])
+def test_what_is_no_report_is_told(content, tmp_path, written):
     file = tmp_path / "broken.json"
-    file.write_text(found) if isinstance(found, str) else written(found, file.name)
+    file.write_text(content) if isinstance(content, str) else written(content, file.name)
     with pytest.raises(InvalidInput):
         draw([file], tmp_path / "growth.svg")
     assert not (tmp_path / "growth.svg").exists()

@@ -46,10 +46,10 @@ def test_the_plain_table_holds_the_same_texts(filled):
     ):
         for question in filled.questions:
             hits = engine.recall(question, limit=1000, token_budget=100_000).hits
-            found = plain.best(question, 1000, ASKER)
-            assert found
+            numbers = plain.best(question, 1000, ASKER)
+            assert numbers
             assert len({hit.id for hit in hits if hit.why}) >= 1
-            assert set(found) <= set(range(135))
+            assert set(numbers) <= set(range(135))
         assert set(plain.best(filled.questions[0], 1000, "user-1")).isdisjoint(
             plain.best(filled.questions[0], 1000, ASKER)
         )

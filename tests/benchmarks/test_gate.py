@@ -14,7 +14,7 @@ def report() -> GateReport:
 
 
 def wrong(report: GateReport, part: str, name: str) -> float:
-    (rate,) = (each for each in report.rates if (each.part, each.name) == (part, name))
+    (rate,) = (candidate for candidate in report.rates if (candidate.part, candidate.name) == (part, name))
     return rate.wrong / rate.n
 
 

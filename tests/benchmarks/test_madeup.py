@@ -27,7 +27,7 @@ def test_there_are_as_many_bytes_as_asked_for_in_files_of_a_megabyte(tmp_path, w
 @pytest.mark.parametrize(("write", "name"), [(write_claude_code, "claude-code"), (write_plain, "plain")])
 def test_the_readers_know_them_for_what_they_are(tmp_path, write, name):
     paths = write(tmp_path / "sessions", 400_000)
-    assert {found.format for found in find(paths)} == {name}
+    assert {transcript.format for transcript in find(paths)} == {name}
     with open_engine(tmp_path / "memory.db", embedder="none") as engine:
         report = engine.ingest(paths)
     assert not report.problems

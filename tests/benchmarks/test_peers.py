@@ -27,15 +27,18 @@ ADAPTERS = Path(peers.__file__).parent / "adapters"
 @pytest.mark.requirement("X1")
 def test_peers_get_the_same_texts_and_are_told_in_one_table():
     report = peers.run([], sizes=(60,), only=("fts5", "picomem"), bounds=FEW)
-    assert [(each.name, each.texts, each.reason) for each in report.speeds] == [("fts5", 60, ""), ("picomem", 60, "")]
-    for each in report.speeds:
-        assert each.version
-        assert each.texts_per_second > 0
-        assert each.texts_per_cpu_second > 0
-        assert 0 < each.p50_ms <= each.p99_ms
-        assert each.cpu_p50_ms > 0
-        assert each.peak_mb >= each.mb
-        assert each.disk_mb > 0
+    assert [(speed.name, speed.texts, speed.reason) for speed in report.speeds] == [
+        ("fts5", 60, ""),
+        ("picomem", 60, ""),
+    ]
+    for speed in report.speeds:
+        assert speed.version
+        assert speed.texts_per_second > 0
+        assert speed.texts_per_cpu_second > 0
+        assert 0 < speed.p50_ms <= speed.p99_ms
+        assert speed.cpu_p50_ms > 0
+        assert speed.peak_mb >= speed.mb
+        assert speed.disk_mb > 0
     text = render(report)
     assert "texts/s" in text
     assert "mem0, Letta, Zep, Cognee: a language model writes" in text
@@ -48,10 +51,10 @@ def test_on_a_set_full_text_finds_as_a_peer_what_it_finds_as_the_baseline(haysta
     expected = quality.run([path], (5, 10))
     ours, bare = report.qualities
     assert (bare.name, bare.set, bare.questions) == ("fts5", "talks", 6)
-    for found, system in ((bare, "fts5"), (ours, "picomem")):
+    for peer, system in ((bare, "fts5"), (ours, "picomem")):
         line = expected.line("talks", "turn", system)
         assert line is not None
-        assert {name: line.scores[name] for name in found.scores} == found.scores
+        assert {name: line.scores[name] for name in peer.scores} == peer.scores
     worth = bare.worth["frac@10"]
     assert worth is not None
     assert worth.difference == pytest.approx(ours.scores["frac@10"] - bare.scores["frac@10"])
@@ -73,8 +76,8 @@ def test_a_haystack_that_grows_is_found_again_as_it_grows(haystack, write_set):
     path = write_set(haystack)
     expected = quality.run([path], (5, 10), embedder="none").line("talks", "turn", "fts5")
     assert expected is not None
-    found = peers.run([path], sizes=(), only=("fts5",), bounds=FEW).qualities[0].scores
-    assert found == {name: expected.scores[name] for name in found}
+    scores = peers.run([path], sizes=(), only=("fts5",), bounds=FEW).qualities[0].scores
+    assert scores == {name: expected.scores[name] for name in scores}
 
 
 def test_a_peer_that_runs_out_of_time_is_asked_about_what_it_took():
@@ -91,7 +94,7 @@ def test_an_interrupt_keeps_what_was_measured_until_then(haystack, write_set, ca
     asked = ["peers", "--sizes", "600", "--only", "fts5", "--only", "picomem", "--json"]
     assert main([*asked, str(write_set(haystack))]) == 130
     printed = capsys.readouterr()
-    assert [each["name"] for each in json.loads(printed.out)["speeds"]] == ["fts5"]
+    assert [speed["name"] for speed in json.loads(printed.out)["speeds"]] == ["fts5"]
     assert "what was done until now is kept" in printed.err
 
 
@@ -129,8 +132,8 @@ def test_a_peer_reads_nobodys_settings_and_leaves_nothing(tmp_path):
         assert passed > 0
         assert used > 0
         talk.ready()
-        found, times = talk.ask(["when does the boat leave?", "zebra"], 5)
-        assert found == [["b"], []]
+        ids, times = talk.ask(["when does the boat leave?", "zebra"], 5)
+        assert ids == [["b"], []]
         assert len(times) == 2
         with pytest.raises(PeerFailed, match="Error"):
             talk.ask(["x"], None)  # type: ignore[arg-type]
@@ -149,7 +152,9 @@ def test_what_a_library_prints_does_not_get_into_the_answers(tmp_path):
         "        print('Welcome!'); self.version = '1'\n"
         "serve(Loud)\n"
     )
-    asked = "".join(json.dumps(each) + "\n" for each in ({"do": "add"}, {"do": "open", "folder": "x", "model": "y"}))
+    asked = "".join(
+        json.dumps(request) + "\n" for request in ({"do": "add"}, {"do": "open", "folder": "x", "model": "y"})
+    )
     done = subprocess.run([sys.executable, str(script)], input=asked, capture_output=True, text=True, check=True)
     assert [json.loads(line) for line in done.stdout.splitlines()] == [{"error": "nothing is open"}, {"version": "1"}]
     assert "Welcome!" in done.stderr

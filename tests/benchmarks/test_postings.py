@@ -19,24 +19,24 @@ def report() -> postings.PostingsReport:
 
 
 def test_every_design_is_measured_for_one_user_and_for_one_of_many(report):
-    assert [(each.users, each.design) for each in report.figures] == [
+    assert [(figure.users, figure.design) for figure in report.figures] == [
         (users, design) for users in (1, 300) for design in DESIGNS
     ]
-    for each in report.figures:
-        assert (each.documents, each.stored) == (300, 300)
-        assert set(each.latencies) == set(KINDS)
-        assert min(each.mb, each.packed_mb, each.per_cpu_second, each.remove_ms, each.clean_ms) > 0
+    for figure in report.figures:
+        assert (figure.documents, figure.stored) == (300, 300)
+        assert set(figure.latencies) == set(KINDS)
+        assert min(figure.mb, figure.packed_mb, figure.per_cpu_second, figure.remove_ms, figure.clean_ms) > 0
 
 
 def test_every_design_gives_the_answers_of_fts5(report):
-    for each in report.figures:
-        assert each.same_answers == each.questions > 0
+    for figure in report.figures:
+        assert figure.same_answers == figure.questions > 0
 
 
 def test_nothing_is_left_in_a_file_of_what_was_removed(report):
-    for each in report.figures:
-        assert each.removed == (3 if each.users == 1 else 1)
-        assert each.traces_after_clean == 0
+    for figure in report.figures:
+        assert figure.removed == (3 if figure.users == 1 else 1)
+        assert figure.traces_after_clean == 0
 
 
 def test_the_search_for_traces_finds_what_is_there(tmp_path):
@@ -48,9 +48,9 @@ def test_the_search_for_traces_finds_what_is_there(tmp_path):
 
 def test_a_design_that_takes_too_long_is_given_up():
     report = postings.run((1200,), effort=Effort(questions=2, rounds=1, fill_seconds=0.0), owners="many", words=8)
-    for each in report.figures:
-        assert 0 < each.stored < each.documents
-        assert each.latencies == {}
+    for figure in report.figures:
+        assert 0 < figure.stored < figure.documents
+        assert figure.latencies == {}
     assert "given up at" in postings.render(report)
 
 

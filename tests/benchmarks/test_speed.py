@@ -35,7 +35,7 @@ def report(transcripts, told):
 
 
 def test_recall_is_measured_for_one_user_for_one_among_many_and_for_that_one_alone(report):
-    assert [(each.episodes, each.users, each.own, each.embedder) for each in report.recalls] == [
+    assert [(recall.episodes, recall.users, recall.own, recall.embedder) for recall in report.recalls] == [
         (episodes, users, own, embedder)
         for episodes, users, own in ((40, 1, 40), (40, 40, 1), (1, 1, 1))
         for embedder in ("none", "static")
@@ -43,18 +43,18 @@ def test_recall_is_measured_for_one_user_for_one_among_many_and_for_that_one_alo
 
 
 def test_every_time_and_ratio_is_there(report):
-    for each in report.recalls:
-        assert 0 < each.recall.p50_ms <= each.recall.p99_ms
-        assert 0 < each.bare.cpu_p50_ms <= each.bare.cpu_p99_ms
-        assert each.times_p50 == pytest.approx(each.recall.p50_ms / each.bare.p50_ms)
-        assert each.after_change_ms > 0
-    for each in report.starts:
-        assert (each.episodes, each.times) == (40, pytest.approx(each.ms / each.bare_ms))
-        assert each.ms > each.bare_ms > 0
+    for recall in report.recalls:
+        assert 0 < recall.recall.p50_ms <= recall.recall.p99_ms
+        assert 0 < recall.bare.cpu_p50_ms <= recall.bare.cpu_p99_ms
+        assert recall.times_p50 == pytest.approx(recall.recall.p50_ms / recall.bare.p50_ms)
+        assert recall.after_change_ms > 0
+    for start in report.starts:
+        assert (start.episodes, start.times) == (40, pytest.approx(start.ms / start.bare_ms))
+        assert start.ms > start.bare_ms > 0
 
 
 def test_ingest_is_measured_on_made_up_transcripts_and_on_those_given(report, transcripts):
-    assert [(each.name, each.embedder) for each in report.ingests] == [
+    assert [(ingest.name, ingest.embedder) for ingest in report.ingests] == [
         (name, embedder)
         for name in ("made-up claude-code", "made-up plain", "talks")
         for embedder in ("none", "static")
@@ -78,9 +78,9 @@ def test_small_files_are_measured_new_and_unchanged(report):
 
 
 def test_a_process_that_asked_weighs_more_than_a_bare_one(report):
-    assert [each.embedder for each in report.memory] == ["none", "static"]
-    for each in report.memory:
-        assert each.peak_mb >= each.mb > each.bare_mb > 1
+    assert [use.embedder for use in report.memory] == ["none", "static"]
+    for use in report.memory:
+        assert use.peak_mb >= use.mb > use.bare_mb > 1
 
 
 def test_progress_is_told(told, report):

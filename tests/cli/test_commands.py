@@ -136,7 +136,7 @@ def test_showing_a_memory_and_explaining_nothing_say_where_to_look(picomem: Pico
     picomem("remember", PORT, "--key", "port")
     assert "picomem history port" in picomem("show", "port").err
     assert "no memory, change or episode" in picomem("why", "nothing_there").err
-    assert "what shall be different" in picomem("revise", "port").err
+    assert "what to change" in picomem("revise", "port").err
 
 
 def test_show_prints_json_too(picomem: Picomem, home: Path) -> None:

@@ -136,14 +136,14 @@ def test_most_bytes_are_noise_and_all_of_them_are_few():
 
 def test_what_mia_asks_for_is_found_and_nothing_else():
     redact = Redactor(bytes(32)).redact
-    found = [
+    requests = [
         (request.kind.value, request.content)
         for path in _samples()
         for turn in _read(path)[0]
         if turn.origin is Origin.USER
         for request in find_requests(redact(turn.text).text)
     ]
-    assert sorted(found) == sorted(REQUESTS)
+    assert sorted(requests) == sorted(REQUESTS)
 
 
 def test_reading_the_samples_twice_changes_nothing(tmp_path):
@@ -184,12 +184,12 @@ def test_private_and_injected_text_and_tool_output_are_nowhere(played, engine):
         assert text.lower().encode() not in played.bytes()
         assert text not in played.output
     assert "I want to be done by two o'clock." in played.output
-    assert not [each for each in engine.memories() if "invoice" in each.content.lower()]
+    assert not [memory for memory in engine.memories() if "invoice" in memory.content.lower()]
 
 
 @pytest.mark.requirement("X6")
 def test_memories_are_what_mia_asked_for_and_a_repeated_wish_is_one(engine):
-    known = {each.content for each in engine.memories(as_of="2026-05-23")}  # candidates expire later
+    known = {memory.content for memory in engine.memories(as_of="2026-05-23")}  # candidates expire later
     asked = {content for _, content in REQUESTS}
     replaced = {
         "The staging database listens on port 5433",
@@ -198,10 +198,10 @@ def test_memories_are_what_mia_asked_for_and_a_repeated_wish_is_one(engine):
     }
     assert asked - known == replaced
     told = {"A held slot expires after 10 minutes", "The sandbox of the mail relay takes the key "}
-    others = {each.split("[")[0] for each in known - asked}
+    others = {text.split("[")[0] for text in known - asked}
     assert told <= others
     said = " ".join(turn.text for path in _samples() for turn in _read(path)[0] if turn.origin is Origin.USER)
-    assert all(each.casefold() in " ".join(said.split()).casefold() for each in others - told)  # in her own words
+    assert all(text.casefold() in " ".join(said.split()).casefold() for text in others - told)  # in her own words
 
 
 def test_two_languages_are_answered(played):
@@ -227,7 +227,7 @@ def test_a_revision_shows_what_was_believed_and_what_was_true(played, engine):
     assert "now A held slot expires after 10 minutes" in said
     assert "as of 09:00 A held slot expires after 15 minutes (believed this morning)" in said
     assert "on 1 May A held slot expires after 15 minutes (true then, as known now)" in said
-    assert [each.content[-10:] for each in engine.history("held_slot_expires_minutes")] == [
+    assert [version.content[-10:] for version in engine.history("held_slot_expires_minutes")] == [
         "15 minutes",
         "15 minutes",
         "10 minutes",

@@ -59,7 +59,7 @@ def test_the_page_on_agents_names_what_there_is() -> None:
     from picomem.models.provider import PROVIDERS
 
     page = (ROOT / "docs" / "agent.md").read_text("utf-8")
-    named = [MEMORY, *(each.tool for each in operations() if each.name in TOOLS), *PROVIDERS]
+    named = [MEMORY, *(operation.tool for operation in operations() if operation.name in TOOLS), *PROVIDERS]
     assert [name for name in named if name not in page] == []
     assert [name for name in command_names() if f"/{name}" not in page and name != "quit"] == []
 

@@ -147,7 +147,7 @@ def _plant_conversation(engine: Engine, word: dict[str, str]) -> None:
 def found_in(folder: Path, words: tuple[str, ...] = PLACES) -> dict[str, list[str]]:
     """In which files under a folder a planted word stands, or its second half, as full text may have it."""
     hits: dict[str, list[str]] = {}
-    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+    for path in sorted(candidate for candidate in folder.rglob("*") if candidate.is_file()):
         data = path.read_bytes()
         names = [place for place in words if planted(place)[4:].encode() in data]
         if names:

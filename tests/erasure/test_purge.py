@@ -68,7 +68,7 @@ def test_what_is_not_of_the_session_stays(planted_engine: Engine, tmp_path: Path
     assert lamps.related == ("crane",)
     assert [hit.text for hit in planted_engine.recall("harbour crane").hits][:1] == [STAYS]
     assert planted_engine.status().episodes == 1
-    assert [each.title for each, _ in planted_engine.sessions().page().sessions] == ["Another talk"]
+    assert [session.title for session, _ in planted_engine.sessions().page().sessions] == ["Another talk"]
     (kept,) = json.loads((tmp_path / "sessions.json.migrated").read_text())["sessions"]
     assert kept["id"] == "kept-session"
     page = (tmp_path / "memory" / "MEMORY-INDEX.md").read_text()
@@ -275,7 +275,7 @@ def test_what_a_purged_version_had_replaced_is_believed_again(engine: Engine, tm
     assert "2222" not in json.dumps([version.content for version in engine.history("gate")])
     assert engine.doctor().findings == []
     added, superseded = (change.id for change in engine.why("gate").changes)
-    with pytest.raises(Conflict, match="a purge has changed"):
+    with pytest.raises(Conflict, match="a later purge changed"):
         engine.undo(added)
     with pytest.raises(InvalidInput, match="purged since"):
         engine.undo(superseded)

@@ -123,7 +123,7 @@ _IDS = st.integers(0, 7)
 )
 def test_nothing_stays_that_was_made_of_what_goes(links, owners, chosen) -> None:
     held = Holdings(
-        transcripts=[TranscriptAge(f"t{each}", "plain", f"s{each}", "", "", "", 1, 1) for each in range(3)],
+        transcripts=[TranscriptAge(f"t{number}", "plain", f"s{number}", "", "", "", 1, 1) for number in range(3)],
         episodes=[EpisodeAge(f"e{number}", f"t{owner}", 1, "") for number, owner in enumerate(owners)],
         sessions=[],
         messages=[],

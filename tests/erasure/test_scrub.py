@@ -92,7 +92,11 @@ def _talk(engine: Engine) -> None:
 def held(db: Path) -> set[str]:
     """The columns whose secret stands in the file's bytes: in its rows, or as terms of full text."""
     data = b"".join(path.read_bytes() for path in db.parent.glob(db.name + "*"))
-    return {column for column, found in SECRETS.items() if found.encode() in data or found[4:].lower().encode() in data}
+    return {
+        column
+        for column, planted in SECRETS.items()
+        if planted.encode() in data or planted[4:].lower().encode() in data
+    }
 
 
 @pytest.mark.requirement("O7", "X5")

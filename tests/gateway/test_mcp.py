@@ -172,7 +172,7 @@ def test_a_client_of_each_era_gets_its_protocol_version_and_when_to_use_which_to
 @pytest.mark.requirement("A10", "O10")
 def test_the_tools_are_the_operations_that_have_a_tool_name(engine: Engine, mode: str):
     listed = talk(build_server(engine), lambda client: client.list_tools(), mode).tools
-    assert {tool.name for tool in listed} == {each.tool for each in operations() if each.tool}
+    assert {tool.name for tool in listed} == {operation.tool for operation in operations() if operation.tool}
     assert {"memory_store", "memory_recall", "memory_forget", "memory_show", "memory_why"} <= {t.name for t in listed}
     assert {"memory_index_status", "memory_audit"} <= {tool.name for tool in listed}
 
@@ -180,12 +180,18 @@ def test_the_tools_are_the_operations_that_have_a_tool_name(engine: Engine, mode
 def test_a_tool_says_what_it_does_and_whether_it_changes_anything(engine: Engine):
     listed = talk(build_server(engine), lambda client: client.list_tools()).tools
     by_name = {tool.name: tool for tool in listed}
-    for each in operations():
-        if each.tool:
-            tool, hints = by_name[each.tool], by_name[each.tool].annotations
-            assert tool.title and tool.description == described(each) and tool.description.startswith(each.doc)
-            assert hints and hints.read_only_hint is each.read_only and hints.destructive_hint is each.destructive
-            assert hints.idempotent_hint is each.idempotent and hints.open_world_hint is False
+    for operation in operations():
+        if operation.tool:
+            tool, hints = by_name[operation.tool], by_name[operation.tool].annotations
+            assert (
+                tool.title and tool.description == described(operation) and tool.description.startswith(operation.doc)
+            )
+            assert (
+                hints
+                and hints.read_only_hint is operation.read_only
+                and hints.destructive_hint is operation.destructive
+            )
+            assert hints.idempotent_hint is operation.idempotent and hints.open_world_hint is False
     assert "near duplicates are merged" in (by_name["memory_store"].description or "")
 
 
@@ -234,16 +240,16 @@ def test_a_memory_is_stored_recalled_and_forgotten_with_the_words_of_the_plan(en
             await client.call_tool("memory_recall", {"query": "which port does staging use?"}),
         ]
 
-    stored, found, forgotten, nothing = talk(build_server(engine), conversation, mode)
+    stored, recalled, forgotten, nothing = talk(build_server(engine), conversation, mode)
     assert said(stored) == "Memory stored: staging_db_port"
     memory = stored.structured_content["memory"]
     assert (memory["kind"], memory["importance"], memory["origin"]) == ("fact", 0.7, "agent")
     assert stored.structured_content["token_estimate"] > 0
-    heading, hit, *_ = said(found).split("\n")
-    assert heading == f"Found 1 memory (confidence {found.structured_content['confidence']:.2f}):"
+    heading, hit, *_ = said(recalled).split("\n")
+    assert heading == f"Found 1 memory (confidence {recalled.structured_content['confidence']:.2f}):"
     assert hit == "- staging_db_port [fact] [importance: 0.7]: The staging database listens on port 5433"
-    assert found.structured_content["hits"][0]["key"] == "staging_db_port"
-    assert found.structured_content["tokens"] > 0 and found.structured_content["legs"]
+    assert recalled.structured_content["hits"][0]["key"] == "staging_db_port"
+    assert recalled.structured_content["tokens"] > 0 and recalled.structured_content["legs"]
     assert said(forgotten) == "Memory deleted: staging_db_port"
     first, hint = said(nothing).split("\n")
     assert first == "No matching memories found."
@@ -335,11 +341,11 @@ def test_what_a_client_pins_is_stored_without_the_pin_and_the_reply_says_so(engi
     engine.remember("The ferry leaves at nine", key="ferry")
     pinned = {"content": "The harbor crane lifts forty tons", "key": "crane", "pinned": True}
     result = call(engine, "memory_store", pinned)
-    assert said(result).endswith("(not pinned: only the user pins a memory)")
+    assert said(result).endswith("(not pinned: only the user can pin a memory)")
     assert not any(memory.pinned for memory in engine.memories())
     page = engine.index().text
     assert page.index("ferry") < page.index("crane")
-    assert "Only the user pins" in refusal(call(engine, "memory_revise", {"key": "crane", "pin": True}))
+    assert "Only the user can pin" in refusal(call(engine, "memory_revise", {"key": "crane", "pin": True}))
     assert "Memory deleted" in said(call(engine, "memory_forget", {"key": "crane"}))
 
 
@@ -446,8 +452,8 @@ def test_a_question_with_the_words_of_a_page_does_not_make_the_page_the_clients_
     async def talk() -> str:
         async with Client(build_server(engine)) as client:
             query = {"query": "limit of the page 100 requests a minute", "include_untrusted": True}
-            found = await client.call_tool("memory_recall", query)
-            assert "untrusted-text" in said(found)
+            recalled = await client.call_tool("memory_recall", query)
+            assert "untrusted-text" in said(recalled)
             stored = await client.call_tool("memory_store", {"content": "A minute allows a hundred calls"})
             return stored.structured_content["memory"]["origin"]
 
@@ -487,7 +493,7 @@ def test_an_agent_that_may_not_change_what_a_person_stated_is_told_how_the_perso
          "The timeline is made from transcripts and is not stored by a tool; "
          "choose one of fact, preference, instruction, decision, project, insight."),
         ("memory_store", {"content": "Crane", "tags": [1]}, "tags is 1; it is a text, or a list of such."),
-        ("memory_store", {"content": "Crane", "importance": 7}, "The importance is 7.0; it lies between 0 and 1."),
+        ("memory_store", {"content": "Crane", "importance": 7}, "The importance is 7.0; it must be between 0 and 1."),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_is_a_result_of_one_sentence(
@@ -531,8 +537,8 @@ def test_the_index_page_is_a_resource_and_each_projects_page_a_template(engine: 
         return resources, templates, page.contents, project.contents
 
     resources, templates, page, project = talk(build_server(engine), conversation, mode)
-    assert [(each.uri, each.mime_type) for each in resources] == [("picomem://index", "text/markdown")]
-    assert [each.uri_template for each in templates] == ["picomem://index/{project}"]
+    assert [(resource.uri, resource.mime_type) for resource in resources] == [("picomem://index", "text/markdown")]
+    assert [template.uri_template for template in templates] == ["picomem://index/{project}"]
     for contents, scope in ((page, engine.scope), (project, harbor)):
         assert isinstance(contents[0], TextResourceContents)
         assert contents[0].mime_type == "text/markdown"
@@ -662,12 +668,12 @@ def test_progress_is_reported_when_it_has_risen_and_not_too_often(
 def test_a_process_serves_each_era_over_stdio_and_stray_output_does_not_break_it(db: Path, mode: str):
     async def conversation(client: Client) -> tuple[str, str, str]:
         stored = await client.call_tool("memory_store", {"key": "crane", "content": "The harbor crane is painted blue"})
-        found = await client.call_tool("memory_recall", {"query": "harbor crane"})
-        return client.protocol_version, said(stored), said(found)
+        recalled = await client.call_tool("memory_recall", {"query": "harbor crane"})
+        return client.protocol_version, said(stored), said(recalled)
 
-    version, stored, found = talk(process(db), conversation, mode)
+    version, stored, answer = talk(process(db), conversation, mode)
     assert version == ERAS[mode]
-    assert stored == "Memory stored: crane" and "painted blue" in found
+    assert stored == "Memory stored: crane" and "painted blue" in answer
 
 
 def test_an_older_handshake_is_met_and_closing_stdin_ends_the_process_by_itself(db: Path):
@@ -695,7 +701,7 @@ def test_what_is_not_a_request_does_no_harm(db: Path):
         client.ask(2, "tools/call", {"name": 5})
         client.ask(3, "tools/call", call_with)
         client.ask(4, "no/such/method")
-        answers = {each["id"]: each for each in (client.answer() for _ in range(4))}
+        answers = {answer["id"]: answer for answer in (client.answer() for _ in range(4))}
         assert client.leave()[0] == 0
     assert [answers[number]["error"]["code"] for number in (1, 2, 4)] == [-32602, -32602, -32601]
     assert answers[3]["result"]["isError"] is True

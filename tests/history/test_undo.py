@@ -106,7 +106,7 @@ def test_what_was_learned_late_is_taken_back_from_the_past(engine: Engine, clock
     engine.revise("home", "Mia lives in Rome", since=START - 900 * DAY, correct=False)
     engine.undo(latest(engine))
     assert contents(engine) == ["Mia lives in Berlin"]
-    assert [each.content for each in engine.memories(as_of=clock(), valid_at=START - 800 * DAY)] == []
+    assert [memory.content for memory in engine.memories(as_of=clock(), valid_at=START - 800 * DAY)] == []
 
 
 @pytest.mark.requirement("X3")
@@ -123,8 +123,8 @@ def test_a_whole_migration_is_undone_at_once_and_done_again_at_once(engine: Engi
     run = engine.changes(1)[0][0].run
     undone = engine.undo(run)
     assert believed(engine) == before != after
-    assert {each.undone.run for each in undone} == {run}
-    assert len({each.change.run for each in undone}) == 1
+    assert {change.undone.run for change in undone} == {run}
+    assert len({change.change.run for change in undone}) == 1
     engine.undo(undone[0].change.run)
     assert believed(engine) == after
 
@@ -152,7 +152,7 @@ def test_what_was_built_on_something_that_was_undone_since_is_not_done_again(eng
     engine.revise("port", OTHER) if then == "revise" else engine.forget("port")
     (undone,) = engine.undo(latest(engine))
     (archived,) = engine.undo(added.change_id)
-    with pytest.raises(Conflict, match=f"undone since, by {archived.change.id}; undo that first"):
+    with pytest.raises(Conflict, match=f"undone by {archived.change.id}; undo that first"):
         engine.undo(undone.change.id)
     assert engine.memories() == []
     engine.undo(archived.change.id)
@@ -184,7 +184,7 @@ def test_what_was_taken_back_of_a_run_by_itself_does_not_stand_in_the_way_of_the
     (undone,) = engine.undo(engine.why(second.change_id).changes[0].run)
     assert undone.undone.id == second.change_id
     assert engine.memories() == []
-    with pytest.raises(Conflict, match="undone already"):
+    with pytest.raises(Conflict, match="already undone"):
         engine.undo(undone.undone.run)
 
 
@@ -203,7 +203,7 @@ def test_what_cannot_be_undone_is_said_in_one_sentence(engine: Engine) -> None:
     with pytest.raises(NotFound, match="There is no change"):
         engine.undo("ffffffff")
     engine.undo(added.change_id)
-    with pytest.raises(Conflict, match="undone already"):
+    with pytest.raises(Conflict, match="already undone"):
         engine.undo(added.change_id)
 
 
@@ -225,7 +225,7 @@ def test_the_beginning_of_an_id_is_enough_where_it_is_one_change_s_alone(engine:
     engine.undo(added.change_id[:23])
     assert engine.memories() == []
     engine.remember("Omar owns the harbour crane schedule")
-    with pytest.raises(NotFound, match="More than one"):
+    with pytest.raises(NotFound, match="Several change ids begin"):
         engine.undo(added.change_id[:4])
 
 
@@ -315,7 +315,7 @@ class Undoing(RuleBasedStateMachine):
 
     @rule()
     def tidy(self) -> None:
-        due = [each for each in self.engine.memories(as_of=self.now) if each.expired(self.now)]
+        due = [memory for memory in self.engine.memories(as_of=self.now) if memory.expired(self.now)]
         if len(due) == 1:
             self._do(self.engine.tidy)
 

@@ -21,12 +21,12 @@ def read(tmp_path: Path) -> Read:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if isinstance(content, list):
-            content = b"".join(json.dumps(each, separators=(",", ":")).encode() + b"\n" for each in content)
+            content = b"".join(json.dumps(record, separators=(",", ":")).encode() + b"\n" for record in content)
         path.write_bytes(content)
-        found = format_of(path, reader.head(path))
-        assert isinstance(found, LineFormat)
-        assert found.name == (expected or found.name)
-        state = found.start(path)
-        return [turn for line in reader.lines(path) for turn in found.feed(state, line)], state
+        form = format_of(path, reader.head(path))
+        assert isinstance(form, LineFormat)
+        assert form.name == (expected or form.name)
+        state = form.start(path)
+        return [turn for line in reader.lines(path) for turn in form.feed(state, line)], state
 
     return _read

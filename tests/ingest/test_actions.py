@@ -80,8 +80,8 @@ def _episode(engine: Engine) -> dict[str, str]:
 
 def test_what_an_agent_ran_belongs_to_what_it_said_and_is_found(engine: Engine, transcript: Path) -> None:
     engine.ingest([transcript])
-    found = engine.recall("which heron command calibrates the sensor?").hits
-    hit = next(hit for hit in found if hit.role == "assistant")
+    hits = engine.recall("which heron command calibrates the sensor?").hits
+    hit = next(hit for hit in hits if hit.role == "assistant")
     assert (hit.text, hit.origin) == ("The baud rate was wrong.", Origin.AGENT)
     assert hit.actions[0] == "ran heron calibrate --sensor 7 (Calibrate it)"
     assert "OLDTEXT" not in str(engine.timeline())

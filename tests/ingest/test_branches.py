@@ -99,7 +99,9 @@ def test_what_is_no_rewind_abandons_nothing(engine, tmp_path):
 
 @pytest.mark.parametrize("parent", [{"parentUuid": None}, {}])
 def test_a_file_that_names_no_parents_has_no_branches(engine, tmp_path, parent):
-    lines = [{name: value for name, value in each.items() if name != "parentUuid"} | parent for each in TALK + REWIND]
+    lines = [
+        {name: value for name, value in record.items() if name != "parentUuid"} | parent for record in TALK + REWIND
+    ]
     engine.ingest([written(tmp_path / "s1.jsonl", lines)])
     assert taken_back(engine) == set()
 

@@ -33,8 +33,8 @@ def test_the_hosts_own_folders_are_searched_and_missing_ones_are_no_problem(tmp_
     _write(tmp_path / ".openclaw/agents/main/sessions/sessions.json", b'{"agent:main:main":{"sessionId":"s"}}')
     archive = tmp_path / ".openclaw/agents/main/sessions/r.jsonl.deleted.1.zst"
     _write(archive, zstandard.ZstdCompressor().compress(header))
-    found = find(default_places(tmp_path, {}))
-    assert {(each.path, each.format) for each in found} == {
+    transcripts = find(default_places(tmp_path, {}))
+    assert {(transcript.path, transcript.format) for transcript in transcripts} == {
         (claude, "claude-code"),
         (agent, "claude-code"),
         (codex, "codex"),
@@ -56,7 +56,7 @@ def test_of_a_rollout_and_its_compressed_copy_the_plain_one_is_taken(tmp_path):
     _write(tmp_path / "sessions/rollout-a.jsonl.zst", packed)
     _write(tmp_path / "archived_sessions/rollout-a.jsonl.zst", packed)
     alone = _write(tmp_path / "archived_sessions/rollout-b.jsonl.zst", packed)
-    assert [each.path for each in find([tmp_path])] == [alone, plain]
+    assert [transcript.path for transcript in find([tmp_path])] == [alone, plain]
 
 
 def test_links_are_not_followed_and_each_file_is_given_once(tmp_path):
@@ -66,17 +66,17 @@ def test_links_are_not_followed_and_each_file_is_given_once(tmp_path):
     os.symlink(outside, tmp_path / "given/out.jsonl")
     os.symlink(outside.parent, tmp_path / "given/out")
     os.mkfifo(tmp_path / "given/pipe.jsonl")
-    assert [each.path for each in find([tmp_path / "given", inside])] == [inside]
+    assert [transcript.path for transcript in find([tmp_path / "given", inside])] == [inside]
     os.symlink(tmp_path / "given", tmp_path / "link")
-    assert [each.path.name for each in find([tmp_path / "link"])] == ["a.jsonl"]
+    assert [transcript.path.name for transcript in find([tmp_path / "link"])] == ["a.jsonl"]
 
 
 def test_a_named_file_is_judged_by_its_content_and_reported_if_it_is_nothing_known(tmp_path):
     odd = _write(tmp_path / "talk.log")
     photo = _write(tmp_path / "photo.jsonl", b"\x89PNG\r\n\x1a\n\0\0")
     damaged = _write(tmp_path / "c.jsonl.zst", b"\x28\xb5\x2f\xfd" + b"\xff" * 40)
-    found = find([odd, photo, damaged, tmp_path / "nothing"])
-    assert [(each.path.name, each.format, bool(each.problem)) for each in found] == [
+    transcripts = find([odd, photo, damaged, tmp_path / "nothing"])
+    assert [(transcript.path.name, transcript.format, bool(transcript.problem)) for transcript in transcripts] == [
         ("talk.log", "plain", False),
         ("photo.jsonl", "", True),
         ("c.jsonl.zst", "", True),
@@ -90,9 +90,9 @@ def test_what_cannot_be_read_is_reported_and_the_rest_is_found(tmp_path):
     inside = _write(tmp_path / "closed/a.jsonl")
     seen = _write(tmp_path / "open/a.jsonl")
     inside.parent.chmod(0)
-    found = find([tmp_path, inside])
+    transcripts = find([tmp_path, inside])
     inside.parent.chmod(0o700)
-    assert [(each.path, bool(each.problem)) for each in found] == [
+    assert [(transcript.path, bool(transcript.problem)) for transcript in transcripts] == [
         (inside.parent, True),
         (seen, False),
         (inside, True),

@@ -264,10 +264,10 @@ def test_damaged_files_lose_nothing_that_is_there_and_double_nothing(open_engine
 
     shown: Counter[str] = Counter()
     for episode_id, _, preview in _stored(db):
-        _, _, found = engine.show(episode_id)
-        if found.state == "open":
-            shown.update({word for turn in found.turns for word in _WORD.findall(turn.text)})
-            said = " ".join(turn.text for turn in found.turns)
+        _, _, opened = engine.show(episode_id)
+        if opened.state == "open":
+            shown.update({word for turn in opened.turns for word in _WORD.findall(turn.text)})
+            said = " ".join(turn.text for turn in opened.turns)
             assert preview.split() == said.split() or preview in said
     assert [word for word, count in shown.items() if count > 1 and word not in hurt] == []
     stored = Counter(word for _, role, text in _stored(db) if role == "user" for word in _WORD.findall(text))

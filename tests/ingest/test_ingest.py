@@ -79,7 +79,7 @@ def rows(engine: Engine, what: str = "preview") -> list[Any]:
 def opened(engine: Engine) -> list[tuple[str, list[str]]]:
     """Each episode's pointer, opened: the state, and the messages."""
     results = [engine.show(name)[2] for name in rows(engine, "id")]
-    return [(each.state, [turn.text for turn in each.turns]) for each in results]
+    return [(result.state, [turn.text for turn in result.turns]) for result in results]
 
 
 @pytest.fixture
@@ -217,9 +217,9 @@ def test_a_line_of_50_mb_costs_nothing_but_itself(engine, tmp_path, talk):
 def test_a_folder_that_vanishes_between_find_and_read_is_a_problem_and_not_the_end(engine, tmp_path, talk):
     written(tmp_path / "a" / "s1.jsonl", talk)
     written(tmp_path / "b" / "s2.jsonl", [claude(9, "user", "Something else entirely", session="s2")])
-    found = find([tmp_path / "a", tmp_path / "b"])
+    transcripts = find([tmp_path / "a", tmp_path / "b"])
     shutil.rmtree(tmp_path / "a")
-    report = ingester(engine).run(found)
+    report = ingester(engine).run(transcripts)
     assert [str(tmp_path / "a") in problem for problem in report.problems] == [True]
     assert rows(engine) == ["Something else entirely"]
 
@@ -385,8 +385,8 @@ def test_sub_agents_and_queued_prompts_are_followed(engine, tmp_path, talk):
     engine.ingest([folder])
     hits = {hit.text: hit for hit in engine.timeline()}
     assert hits["Also bump the year"].origin is Origin.USER
-    found = [engine.show(hit.id) for hit in hits.values() if "nine scripts" in hit.text]
-    assert [(transcript.session, transcript.parent_session) for _, transcript, _ in found] == [("agent-a7", "s1")]
+    shown = [engine.show(hit.id) for hit in hits.values() if "nine scripts" in hit.text]
+    assert [(transcript.session, transcript.parent_session) for _, transcript, _ in shown] == [("agent-a7", "s1")]
     assert hits["Count the scripts"].origin is Origin.AGENT
 
 
@@ -484,13 +484,13 @@ def test_a_request_becomes_a_memory_once_with_its_episode_in_its_lineage(engine,
     engine.forget(memory.key)
     written(path, [claude(0, "user", "An edited first question"), *talk[1:], wish])
     copy = written(tmp_path / "copy" / "s9.jsonl", [*talk, wish])
-    assert [engine.ingest([each]).requests for each in (path, copy)] == [0, 0]
+    assert [engine.ingest([file]).requests for file in (path, copy)] == [0, 0]
     assert engine.memories() == []
 
 
 def engine_parents(engine: Engine, memory_id: str) -> list[str]:
     with engine._context.connector.read() as tx:
-        parents = [each.parent for each in memories.parents_of(tx, engine.scope, memory_id)]
+        parents = [source.parent for source in memories.parents_of(tx, engine.scope, memory_id)]
     return [parent.id for parent in parents if parent.kind == "episode"]
 
 

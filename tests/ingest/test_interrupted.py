@@ -198,10 +198,10 @@ def test_runs_that_are_killed_over_and_over_while_files_grow_lose_and_double_not
         _write(folder, step / 6)
         kills += _run(db, folder, seeded.randrange(20, statements // 2)) == 0
     _run(db, folder)
-    found = _rows(db, by_place)
+    actual = _rows(db, by_place)
     assert kills >= 3
-    assert [row[:12] for row in found["episodes"]] == [row[:12] for row in expected["episodes"]]
-    assert found == expected
+    assert [row[:12] for row in actual["episodes"]] == [row[:12] for row in expected["episodes"]]
+    assert actual == expected
     assert disagreements(db) == []
 
 
@@ -212,11 +212,11 @@ def test_two_processes_that_read_the_same_files_at_once_store_them_once(calm, fo
     assert [(process.communicate(timeout=120)[1].split()[:-1], process.returncode) for process in both] == [([], 0)] * 2
     # Which process stores a piece first is not decided, so neither is the order, nor whose turns the copy repeats, nor to
     # which of two that begin alike the later identity falls: one of its own each.
-    found, expected = _rows(db, "e.identity"), _rows(tmp_path / "calm.db", "e.identity")
-    assert sorted((row[2:-1] for row in found["episodes"]), key=str) == sorted(
+    actual, expected = _rows(db, "e.identity"), _rows(tmp_path / "calm.db", "e.identity")
+    assert sorted((row[2:-1] for row in actual["episodes"]), key=str) == sorted(
         (row[2:-1] for row in expected["episodes"]), key=str
     )
-    assert len({row[-1] for row in found["episodes"]}) == len(expected["episodes"])
-    assert found["memories"] == expected["memories"]
-    assert found["transcripts"] == expected["transcripts"]
+    assert len({row[-1] for row in actual["episodes"]}) == len(expected["episodes"])
+    assert actual["memories"] == expected["memories"]
+    assert actual["transcripts"] == expected["transcripts"]
     assert disagreements(db) == []

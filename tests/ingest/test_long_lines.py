@@ -47,13 +47,13 @@ def test_a_long_first_line_is_recognised_and_read(engine, tmp_path, name, compac
 def test_a_long_line_that_tells_nothing_hides_no_later_one(tmp_path):
     unknown = {"kind": "header", "data": "x" * 100_000}
     _written(tmp_path / "a.jsonl", *[unknown] * 19, {"role": "user", "content": "hello"})
-    assert [found.format for found in find([tmp_path])] == ["plain"]
+    assert [transcript.format for transcript in find([tmp_path])] == ["plain"]
 
 
 def test_a_long_first_line_in_a_compressed_file_is_recognised(tmp_path):
     data = json.dumps(_FIRST["codex"]).encode() + b"\n"
     (tmp_path / "a.jsonl.zst").write_bytes(zstandard.ZstdCompressor().compress(data))
-    assert [found.format for found in find([tmp_path])] == ["codex"]
+    assert [transcript.format for transcript in find([tmp_path])] == ["codex"]
 
 
 def test_a_sample_is_small_however_long_the_lines_are(tmp_path):
@@ -73,7 +73,7 @@ def test_a_sample_is_small_however_long_the_lines_are(tmp_path):
     assert peak < 64 << 20
     assert len(sample.head) < 150_000
     assert not sample.unreadable
-    assert [found.format for found in find([path])] == ["plain"]
+    assert [transcript.format for transcript in find([path])] == ["plain"]
 
 
 def test_a_line_that_is_too_long_is_reported_and_the_command_fails(tmp_path, capsys):

@@ -77,20 +77,20 @@ def test_an_open_database_is_not_opened_as_a_transcript(tmp_path, talk):
         hold_database(database, SUFFIXES)
     try:
         named = [Path(f"{database}{ending}") for database in databases for ending in ("", "-wal", "-shm")]
-        found = find([*named, tmp_path])
+        transcripts = find([*named, tmp_path])
     finally:
         for database in databases:
             release_database(database)
-    assert [each.path for each in found if each.format] == [talk]
-    assert [each.path for each in found if each.problem] == named
-    assert all("database" in each.problem for each in found if each.problem)
+    assert [transcript.path for transcript in transcripts if transcript.format] == [talk]
+    assert [transcript.path for transcript in transcripts if transcript.problem] == named
+    assert all("database" in transcript.problem for transcript in transcripts if transcript.problem)
 
 
 def test_the_name_decides_who_opens_a_file_so_that_no_lock_is_lost(tmp_path):
     """The reader never opens what SQLite may have open, and SQLite never what the reader opens."""
     path = tmp_path / "talk.jsonl"
     path.write_bytes(b"SQLite format 3\0" + b"x" * 5000)
-    assert [each.format for each in find([path])] == [""]
+    assert [transcript.format for transcript in find([path])] == [""]
     assert not source.is_database(path)
     assert source.is_database(tmp_path / "openclaw-agent.sqlite")
     for ending in ("-wal", "-shm", "-journal"):

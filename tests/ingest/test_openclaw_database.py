@@ -89,11 +89,13 @@ def _previews(engine: Engine) -> list[str]:
 
 def _transcripts(engine: Engine) -> list[Transcript]:
     with engine._context.connector.read() as tx:
-        return sorted(episodes.transcripts(tx, engine.scope), key=lambda each: (each.path, each.session))
+        return sorted(
+            episodes.transcripts(tx, engine.scope), key=lambda transcript: (transcript.path, transcript.session)
+        )
 
 
 def _files(path: Path) -> dict[str, bytes]:
-    return {each.name: each.read_bytes() for each in path.parent.iterdir()}
+    return {file.name: file.read_bytes() for file in path.parent.iterdir()}
 
 
 def test_it_is_found_in_its_usual_place_with_one_transcript_for_each_session(engine, host, tmp_path):
@@ -101,8 +103,11 @@ def test_it_is_found_in_its_usual_place_with_one_transcript_for_each_session(eng
     host.say("s2", "My token is ghp_0123456789abcdefghijABCDEFGHIJ456789", "NO_REPLY")
     report = engine.ingest(default_places(tmp_path, {}))
     assert (report.problems, report.files, report.hosts, report.turns) == ([], 1, {"openclaw": 1}, 3)
-    found = _transcripts(engine)
-    assert [(each.session, each.host, each.agent, each.project, each.turns) for each in found] == [
+    transcripts = _transcripts(engine)
+    assert [
+        (transcript.session, transcript.host, transcript.agent, transcript.project, transcript.turns)
+        for transcript in transcripts
+    ] == [
         ("s1", "openclaw", "main", "crane", 2),
         ("s2", "openclaw", "main", "crane", 1),
     ]
@@ -139,7 +144,7 @@ def test_a_branch_that_was_left_is_known_as_in_the_lines(engine, host, path):
     host.say("s1", "one", "two", "three, taken back", "four, taken back")
     host.add("s1", 5, {**message("s1", 5, "three, said otherwise"), "parentId": "s1-2"})
     engine.ingest([path])
-    assert [each.abandoned for each in _transcripts(engine)] == ["[[2, 3]]"]
+    assert [transcript.abandoned for transcript in _transcripts(engine)] == ["[[2, 3]]"]
 
 
 def test_a_rewritten_session_is_read_again_and_its_words_stay_once(engine, host, path):
@@ -177,7 +182,7 @@ def test_a_pointer_opens_the_messages_or_says_that_they_are_gone_or_others(engin
     host.rewrite("s2", "g2")
     host.db.execute("UPDATE transcript_events SET event_json = replace(event_json, 'eins', 'zwei')")
     opened = {hit.text: engine.show(hit.id)[2] for hit in engine.timeline()}
-    assert {text: found.state for text, found in opened.items()} == {
+    assert {text: shown.state for text, shown in opened.items()} == {
         "one": "open",
         "two": "open",
         "uno": "gone",
@@ -241,8 +246,8 @@ def test_while_another_process_writes_each_message_is_read_once_and_the_writer_n
         assert (writer.returncode, writer.communicate()[1]) == (0, "")
     engine.ingest([path])
     with engine._context.connector.read() as tx:
-        (found,) = episodes.transcripts(tx, engine.scope)
-    assert (found.turns, found.cursor) == (1499, 1500)
+        (transcript,) = episodes.transcripts(tx, engine.scope)
+    assert (transcript.turns, transcript.cursor) == (1499, 1500)
     assert engine.ingest([path]).unchanged == 1
     assert host.db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
@@ -268,7 +273,7 @@ def test_what_a_crash_left_in_the_log_is_read_and_stays_in_the_log(engine, host,
         crashed.with_name(path.name + end).write_bytes(path.with_name(path.name + end).read_bytes())
     before = _files(crashed)
     assert engine.ingest([crashed]).turns == 1
-    assert {each: data for each, data in _files(crashed).items() if not each.endswith("-shm")} == before
+    assert {name: data for name, data in _files(crashed).items() if not name.endswith("-shm")} == before
 
 
 def test_words_that_were_read_from_the_lines_are_not_read_again_from_the_database(engine, host, path):
@@ -283,7 +288,7 @@ def test_words_that_were_read_from_the_lines_are_not_read_again_from_the_databas
     lines.unlink()
     engine.ingest([path])
     shown = [engine.show(hit.id) for hit in engine.timeline()]
-    assert {(found.preview, transcript.path, opened.state) for found, transcript, opened in shown} == {
+    assert {(episode.preview, transcript.path, opened.state) for episode, transcript, opened in shown} == {
         (text, str(path), "open") for text in ("one", "two", "three")
     }
 

@@ -31,9 +31,9 @@ def test_each_session_is_given_with_pointers_to_its_entries(tmp_path, indent):
     path = tmp_path / "sessions.json"
     document = {"sessions": [_SESSION, {**_SESSION, "id": "ws-2", "conversation": []}]}
     path.write_text(json.dumps(document, indent=indent, ensure_ascii=False), encoding="utf-8")
-    found = format_of(path, reader.head(path))
-    assert isinstance(found, DocumentFormat)
-    (info, turns, skipped), (second, none, _) = found.sessions(path)
+    form = format_of(path, reader.head(path))
+    assert isinstance(form, DocumentFormat)
+    (info, turns, skipped), (second, none, _) = form.sessions(path)
     assert (info.session, second.session, none) == ("ws-1", "ws-2", [])
     assert info.started_at == 1_770_112_800_123_456
     assert [(turn.text, turn.origin) for turn in turns] == [

@@ -44,10 +44,10 @@ def test_a_last_line_without_a_newline_is_given_once_it_is_whole(tmp_path):
 def test_byte_order_mark_carriage_returns_nul_padding_and_blank_lines_are_taken_off(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\xef\xbb\xbf{}\r\n\r\n\n\0\0\0{}\n\0\n")
-    found = _all(path)
-    assert [line[2] for line in found] == [b"{}", b"{}"]
+    lines = _all(path)
+    assert [line[2] for line in lines] == [b"{}", b"{}"]
     whole = path.read_bytes()
-    assert [whole[start:end].endswith(b"\n") for start, end, _ in found] == [True, True]
+    assert [whole[start:end].endswith(b"\n") for start, end, _ in lines] == [True, True]
 
 
 def test_an_empty_file_and_an_offset_beyond_the_end_give_nothing(tmp_path):
@@ -67,10 +67,10 @@ def test_a_line_of_50_mb_is_told_without_its_bytes_in_bounded_memory(tmp_path):
             file.write(b"x" * 1_000_000)
         file.write(b"\n{}\n")
     tracemalloc.start()
-    found = _all(path)
+    lines = _all(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found == [(0, 3, b"{}"), (3, 50_000_004, None), (50_000_004, 50_000_007, b"{}")]
+    assert lines == [(0, 3, b"{}"), (3, 50_000_004, None), (50_000_004, 50_000_007, b"{}")]
     assert peak < 64 * 1024 * 1024
 
 
@@ -100,18 +100,18 @@ def test_a_truncated_frame_gives_the_lines_that_are_whole(tmp_path):
     text = b"".join(b'{"n":%d,"x":"%s"}\n' % (n, os.urandom(400).hex().encode()) for n in range(2000))
     path = tmp_path / "a.jsonl.zst"
     path.write_bytes(_zst(text)[:400_000])
-    found = [line[2] for line in _all(path)]
-    assert 0 < len(found) < 2000
-    assert found == text.splitlines()[: len(found)]
+    lines = [line[2] for line in _all(path)]
+    assert 0 < len(lines) < 2000
+    assert lines == text.splitlines()[: len(lines)]
 
 
 def test_damaged_compression_is_one_error_after_the_lines_before_it(tmp_path):
     path = tmp_path / "a.jsonl.zst"
     path.write_bytes(_zst(b"{}\n" * 5) + b"\x28\xb5\x2f\xfd" + b"\xff" * 50)
-    found = []
+    lines = []
     with pytest.raises(InvalidInput, match="damaged"):
-        found.extend(reader.lines(path))
-    assert len(found) <= 5
+        lines.extend(reader.lines(path))
+    assert len(lines) <= 5
 
 
 def test_what_gzip_packed_is_read_like_what_zstd_packed(tmp_path):
@@ -130,10 +130,10 @@ def test_damaged_gzip_is_one_error_after_the_lines_before_it(tmp_path, damage):
     middle = len(whole) // 2
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(whole[:middle] if damage == "cut" else whole[:middle] + bytes(64) + whole[middle + 64 :])
-    found = []
+    lines = []
     with pytest.raises(InvalidInput, match="damaged"):
-        found.extend(reader.lines(path))
-    assert 0 < len(found) < 2000
+        lines.extend(reader.lines(path))
+    assert 0 < len(lines) < 2000
 
 
 def _long(window_log: int, data: bytes = b"{}\n" * 5) -> bytes:

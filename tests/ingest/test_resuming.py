@@ -84,15 +84,15 @@ def _encoded(record: dict) -> bytes:
 
 
 def _line_format(name: str) -> LineFormat:
-    found = format_named(name)
-    assert not isinstance(found, DocumentFormat)
-    return found
+    form = format_named(name)
+    assert not isinstance(form, DocumentFormat)
+    return form
 
 
-def _read(found: LineFormat, path: Path, state: State, offset: int) -> tuple[list[Turn], int]:
+def _read(form: LineFormat, path: Path, state: State, offset: int) -> tuple[list[Turn], int]:
     turns: list[Turn] = []
     for line in reader.lines(path, offset):
-        turns += found.feed(state, line)
+        turns += form.feed(state, line)
         offset = line.end
     return turns, offset
 
@@ -107,17 +107,17 @@ def _past_newline(content: bytes, end: int) -> int:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_slices_of_a_growing_file_give_the_same_turns_and_state(tmp_path, name, data):
-    found, path, content = _line_format(name), tmp_path / "a.jsonl", data.draw(_files(name))
+    form, path, content = _line_format(name), tmp_path / "a.jsonl", data.draw(_files(name))
     path.write_bytes(content)
-    whole_state = found.start(path)
-    whole, whole_end = _read(found, path, whole_state, 0)
+    whole_state = form.start(path)
+    whole, whole_end = _read(form, path, whole_state, 0)
 
     cuts = data.draw(st.lists(st.integers(0, len(content)), max_size=5))
-    stored, offset, turns = json.dumps(found.start(path).to_json()), 0, []
+    stored, offset, turns = json.dumps(form.start(path).to_json()), 0, []
     for cut in [*sorted(cuts), len(content)]:
         path.write_bytes(content[:cut])
         state = State.from_json(json.loads(stored))
-        more, offset = _read(found, path, state, offset)
+        more, offset = _read(form, path, state, offset)
         turns += more
         stored = json.dumps(state.to_json())
     assert [replace(turn, end=_past_newline(content, turn.end)) for turn in turns] == whole
@@ -172,15 +172,15 @@ def test_no_content_makes_a_parser_fail(tmp_path, content):
     path.write_bytes(content + b"\n")
     format_of(path, content)
     for name in _RECORDS:
-        found = _line_format(name)
-        state = found.start(path)
-        _read(found, path, state, 0)
+        form = _line_format(name)
+        state = form.start(path)
+        _read(form, path, state, 0)
         assert State.from_json(json.loads(json.dumps(state.to_json()))).to_json() == state.to_json()
 
 
 def test_a_long_transcripts_state_stays_small(tmp_path):
-    found = _line_format("claude-code")
-    state = found.start(tmp_path / "a.jsonl")
+    form = _line_format("claude-code")
+    state = form.start(tmp_path / "a.jsonl")
     for number in range(10_000):
         record = {
             "type": "user",
@@ -188,8 +188,8 @@ def test_a_long_transcripts_state_stays_small(tmp_path):
             "uuid": f"u{number}",
             "message": {"content": f"n{number}"},
         }
-        found.feed(state, reader.Line(number, number + 1, _encoded(record)))
-        found.feed(state, reader.Line(number, number + 1, b'{"type":"t%d","sessionId":"s"}' % number))
+        form.feed(state, reader.Line(number, number + 1, _encoded(record)))
+        form.feed(state, reader.Line(number, number + 1, b'{"type":"t%d","sessionId":"s"}' % number))
     assert state.turns == 10_000
     assert len(json.dumps(state.to_json())) < 40_000
 

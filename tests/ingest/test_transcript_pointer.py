@@ -36,11 +36,11 @@ def path(tmp_path: Path) -> Path:
 def _opened(engine: Engine) -> list[Opened]:
     """The pointers of all episodes, in the order of the transcript."""
     shown = [engine.show(hit.id) for hit in engine.timeline()]
-    return [found for episode, _, found in sorted(shown, key=lambda each: (each[0].first_turn, each[0].part))]
+    return [opened for episode, _, opened in sorted(shown, key=lambda row: (row[0].first_turn, row[0].part))]
 
 
 def _texts(engine: Engine) -> list[list[str]]:
-    return [[turn.text for turn in found.turns] for found in _opened(engine)]
+    return [[turn.text for turn in opened.turns] for opened in _opened(engine)]
 
 
 _MESSAGES = [[_TALK[0][1]], [_TALK[1][1], _TALK[2][1]], [_TALK[3][1]], [_TALK[4][1]]]
@@ -49,7 +49,7 @@ _MESSAGES = [[_TALK[0][1]], [_TALK[1][1], _TALK[2][1]], [_TALK[3][1]], [_TALK[4]
 def test_an_open_pointer_shows_exactly_the_messages_with_their_numbers_times_and_speakers(engine, path):
     engine.ingest([path])
     assert _texts(engine) == _MESSAGES
-    turns = [turn for found in _opened(engine) for turn in found.turns]
+    turns = [turn for opened in _opened(engine) for turn in opened.turns]
     assert [turn.index for turn in turns] == [0, 1, 2, 3, 4]
     assert [turn.role for turn in turns] == [role for role, _ in _TALK]
     assert [turn.at - turns[0].at for turn in turns] == [number * 1_000_000 for number in range(5)]
@@ -60,8 +60,8 @@ def test_an_open_pointer_shows_exactly_the_messages_with_their_numbers_times_and
 def test_a_pointer_into_a_transcript_that_is_gone_says_so_and_keeps_the_preview(engine, path):
     engine.ingest([path])
     path.unlink()
-    assert {found.state for found in _opened(engine)} == {"gone"}
-    assert all(str(path) in found.note and not found.turns for found in _opened(engine))
+    assert {opened.state for opened in _opened(engine)} == {"gone"}
+    assert all(str(path) in opened.note and not opened.turns for opened in _opened(engine))
     assert [hit.text for hit in engine.timeline()][-1] == _TALK[0][1]
 
 
@@ -69,11 +69,11 @@ def test_a_pointer_into_a_rewritten_transcript_shows_nothing_else_instead(engine
     engine.ingest([path])
     data = path.read_bytes()
     path.write_bytes(data.replace(b"I look.", b"I wait."))
-    assert [found.state for found in _opened(engine)] == ["open", "changed", "open", "open"]
+    assert [opened.state for opened in _opened(engine)] == ["open", "changed", "open", "open"]
     path.write_bytes(_line(9, "user", "Something else " * 100) + data)
-    assert {found.state for found in _opened(engine)} == {"changed"}
+    assert {opened.state for opened in _opened(engine)} == {"changed"}
     path.write_bytes(b"\x00\xff" * 4_000)
-    assert {found.state for found in _opened(engine)} == {"changed"}
+    assert {opened.state for opened in _opened(engine)} == {"changed"}
     path.write_bytes(data)
     assert _texts(engine) == _MESSAGES
 
@@ -83,7 +83,7 @@ def test_a_moved_transcript_opens_after_the_next_run(engine, path, tmp_path):
     moved = tmp_path / "archive" / path.name
     moved.parent.mkdir()
     path.rename(moved)
-    assert {found.state for found in _opened(engine)} == {"gone"}
+    assert {opened.state for opened in _opened(engine)} == {"gone"}
     assert engine.ingest([moved]).episodes == 0
     assert _texts(engine) == _MESSAGES
     with moved.open("ab") as file:
@@ -100,12 +100,12 @@ def test_a_compressed_transcript_opens_at_once_and_damaged_compression_is_told(e
     path.unlink()
     assert _texts(engine) == _MESSAGES
     compressed.write_bytes(data[: len(data) // 2])
-    assert {found.state for found in _opened(engine)} == {"changed"}
+    assert {opened.state for opened in _opened(engine)} == {"changed"}
     compressed.write_bytes(data[:4] + bytes(reversed(data[4:])))
-    assert {found.state for found in _opened(engine)} == {"unreadable"}
+    assert {opened.state for opened in _opened(engine)} == {"unreadable"}
     compressed.unlink()
     compressed.mkdir()
-    assert {found.state for found in _opened(engine)} == {"unreadable"}
+    assert {opened.state for opened in _opened(engine)} == {"unreadable"}
 
 
 def test_lines_that_stand_twice_in_the_span_are_shown_once(engine, path):
@@ -130,10 +130,10 @@ def test_a_secret_is_redacted_in_what_is_opened(engine, path):
     with path.open("ab") as file:
         file.write(_line(7, "user", f"Use {secret} for the push"))
     engine.ingest([path])
-    found = _opened(engine)[-1]
-    assert found.state == "open"
-    assert secret not in found.turns[0].text
-    assert "[redacted:" in found.turns[0].text
+    opened = _opened(engine)[-1]
+    assert opened.state == "open"
+    assert secret not in opened.turns[0].text
+    assert "[redacted:" in opened.turns[0].text
 
 
 def test_a_codex_span_opens_although_its_events_repeat_it_and_a_sub_agents_words_stay_an_agents(engine, tmp_path):
@@ -156,4 +156,4 @@ def test_a_codex_span_opens_although_its_events_repeat_it_and_a_sub_agents_words
     )
     engine.ingest([path])
     assert _texts(engine) == [["Count the tests"], ["I count.", "There are 12."]]
-    assert {turn.origin for found in _opened(engine) for turn in found.turns} == {Origin.AGENT}
+    assert {turn.origin for opened in _opened(engine) for turn in opened.turns} == {Origin.AGENT}

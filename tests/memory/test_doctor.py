@@ -100,10 +100,10 @@ def test_the_doctor_reports_on_a_file_whose_rows_it_cannot_read(filled: Engine, 
     db.write_bytes(data)
     engine = open_engine()
     for repair in (False, True):
-        found = engine.doctor(repair=repair)
-        assert not found.healthy
-        assert "not all rows can be read" in found.findings[-1].problem
-        assert not any(finding.repaired for finding in found.findings)
+        diagnosis = engine.doctor(repair=repair)
+        assert not diagnosis.healthy
+        assert "not all rows can be read" in diagnosis.findings[-1].problem
+        assert not any(finding.repaired for finding in diagnosis.findings)
 
 
 @pytest.mark.sqlite_file("damages rows in the file")

@@ -102,7 +102,7 @@ def test_each_decision_on_a_pair_is_one_change_that_can_be_undone(
 
 def test_nothing_else_is_decided_on(engine: Engine) -> None:
     engine.remember(OLD, key="queue")
-    with pytest.raises(InvalidInput, match="waits for a decision"):
+    with pytest.raises(InvalidInput, match="no pending decision"):
         decide_on(engine, "queue", ReviewVerdict.KEEP)
     with pytest.raises(InvalidInput, match="what becomes of it"):
         operation("review").call(engine, operation("review").request(name="queue"))

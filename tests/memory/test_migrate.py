@@ -71,7 +71,7 @@ def test_a_migration_goes_through_the_gate_and_can_be_repeated(engine: Engine, t
 
 
 def test_what_is_no_markdown_is_refused(engine: Engine, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="holds none"):
+    with pytest.raises(InvalidInput, match="contains none"):
         engine.migrate([tmp_path / "nothing"])
 
 

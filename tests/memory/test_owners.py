@@ -19,8 +19,8 @@ DEMO = Path(picomem.__file__).parent / "demo"
 
 
 def run(engine: Engine, verb: str, /, **request: object):
-    found = operation(verb)
-    return found.call(engine, found.request(**request))
+    declared = operation(verb)
+    return declared.call(engine, declared.request(**request))
 
 
 def test_an_engine_neither_reads_nor_writes_for_another_user(engine: Engine) -> None:

@@ -111,7 +111,7 @@ def test_a_pin_is_a_persons(open_engine) -> None:
     """What an agent pins is stored like its other memories: it may revise and forget it, and ranks it no higher."""
     engine = open_engine()
     agent(engine).remember("The relay runs on port 9000", key="relay_port", origin="agent", pinned=True)
-    with pytest.raises(Refused, match=r"Only the user pins a memory; .*picomem revise relay_port --pin"):
+    with pytest.raises(Refused, match=r"Only the user can pin a memory; .*picomem revise relay_port --pin"):
         agent(engine).revise("relay_port", pinned=True, origin="agent")
     (memory,) = engine.memories()
     assert not memory.pinned and not memory.is_a_persons

@@ -125,7 +125,7 @@ def test_no_version_is_ever_changed_but_for_its_end(engine: Engine) -> None:
 
 def test_a_revision_that_changes_nothing_is_refused(engine: Engine) -> None:
     engine.remember(PORT, key="staging_db_port")
-    with pytest.raises(InvalidInput, match="so already"):
+    with pytest.raises(InvalidInput, match="already says that"):
         engine.revise("staging_db_port", PORT)
 
 

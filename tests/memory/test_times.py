@@ -112,7 +112,7 @@ def test_an_expired_memory_comes_back_with_a_new_expiry_and_not_without(engine: 
 def test_an_archived_memory_is_not_revised_and_the_sentence_says_how_to_begin_anew(engine: Engine) -> None:
     engine.remember(PARIS, key="home")
     engine.forget("home")
-    with pytest.raises(NotFound, match=r"archived.*begins anew"):
+    with pytest.raises(NotFound, match=r"archived.*starts a new memory"):
         engine.revise("home", BERLIN)
 
 
@@ -125,16 +125,20 @@ def test_the_history_of_a_key_shows_every_life_that_it_had(engine: Engine) -> No
     assert second is not None
     assert [version.content for version in engine.history("home")] == [PARIS, BERLIN]
     assert [version.content for version in engine.history(first.id)] == [PARIS]
-    found = operation("history").call(engine, operation("history").request(name="home")).versions
-    assert [version.current for version in found] == [False, True]
+    versions = operation("history").call(engine, operation("history").request(name="home")).versions
+    assert [version.current for version in versions] == [False, True]
 
 
 @pytest.mark.requirement("X2")
 def test_a_version_is_current_when_it_is_believed_and_true_now(engine: Engine) -> None:
     engine.remember(PARIS, key="home")
     engine.revise("home", BERLIN, since="2027-01-01")
-    found = operation("history").call(engine, operation("history").request(name="home")).versions
-    assert [(version.content, version.current) for version in found] == [(PARIS, False), (PARIS, True), (BERLIN, False)]
+    versions = operation("history").call(engine, operation("history").request(name="home")).versions
+    assert [(version.content, version.current) for version in versions] == [
+        (PARIS, False),
+        (PARIS, True),
+        (BERLIN, False),
+    ]
 
 
 @pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "10000-01-01T00:00:00Z"])
@@ -146,8 +150,8 @@ def test_a_transcript_with_a_time_that_no_calendar_has_is_read_without_it(
     (tmp_path / "talk.jsonl").write_text(json.dumps(record) + "\n")
     engine.ingest([tmp_path / "talk.jsonl"])
     for verb in ("timeline", "memories", "index"):
-        found = operation(verb)
-        found.call(engine, found.request())
+        declared = operation(verb)
+        declared.call(engine, declared.request())
     assert [hit.text for hit in engine.timeline()] == ["Remember that the tea in the harbour office is black"]
     assert engine.recall("tea in the harbour").hits
 

@@ -17,8 +17,8 @@ def test_paths_come_from_the_file_as_a_list_and_from_the_environment_as_in_path(
     file.write_text('[notes]\npaths = ["/a", "~/b"]\nextra_paths = ["/c.md"]\n')
     assert load({}, file).notes.paths == ("/a", "~/b")
     env = {"PICOMEM_NOTES_PATHS": os.pathsep.join(["/d", "/e"])}
-    found = load(env, file).notes
-    assert (found.paths, found.extra_paths) == (("/d", "/e"), ("/c.md",))
+    notes = load(env, file).notes
+    assert (notes.paths, notes.extra_paths) == (("/d", "/e"), ("/c.md",))
     assert load({"PICOMEM_NOTES_PATHS": ""}, file).notes.paths == ()
 
 

@@ -17,8 +17,8 @@ from picomem.records.session import NewMessage, Role
 from picomem.settings import NotesSettings, Settings
 
 
-def _names(found) -> list[str]:
-    return [hit.citation for hit in found.hits]
+def _names(result) -> list[str]:
+    return [hit.citation for hit in result.hits]
 
 
 @pytest.mark.requirement("O11")
@@ -70,7 +70,7 @@ def test_nothing_but_what_is_configured_is_read(open_notes, workspace, tmp_path)
     with pytest.raises(InvalidInput, match="it is a link"):
         engine.read_note("memory/link.md")
     for name in ("../AGENTS.md", "memory/../AGENTS.md", str(workspace.folder / "MEMORY.md"), "memory/.hidden/heron.md"):
-        with pytest.raises(InvalidInput, match="no path of a note"):
+        with pytest.raises(InvalidInput, match="not the path of a note"):
             engine.read_note(name)
 
 
@@ -201,17 +201,17 @@ def test_a_line_that_is_too_long_is_cut_with_a_mark_that_says_where_the_rest_is(
 
 def test_what_is_no_text_is_left_out_and_said(open_notes, workspace):
     (workspace.folder / "memory" / "blob.md").write_bytes(b"heron\0\1\2")
-    found = open_notes().search_notes("heron")
-    assert _names(found) == ["memory/2026-05-03.md#L1-L4"]
-    assert found.warnings == ["memory/blob.md is no text, so it is not read."]
+    result = open_notes().search_notes("heron")
+    assert _names(result) == ["memory/2026-05-03.md#L1-L4"]
+    assert result.warnings == ["memory/blob.md is not text, so it is not read."]
 
 
 @pytest.mark.parametrize("question", ["会议", "苍", "getUserName", "100%_sure\\", "", "   ", '"NEAR( *', "zzz qqq"])
 def test_any_text_is_a_question(question, open_notes, workspace):
     workspace.write("memory/zh.md", "# 记录\n\n明天的会议在苍鹭厅。\n\ncall getUserName, 100%_sure\\ it works\n")
-    found = open_notes().search_notes(question, min_score=0.0)
+    result = open_notes().search_notes(question, min_score=0.0)
     said = question.strip() not in ("", '"NEAR( *', "zzz qqq")
-    assert ([hit.name for hit in found.hits] == ["memory/zh.md"]) == said
+    assert ([hit.name for hit in result.hits] == ["memory/zh.md"]) == said
 
 
 @pytest.mark.requirement("O11", "O12")
@@ -236,14 +236,14 @@ def test_a_store_that_may_not_be_written_does_not_hide_what_changed(open_notes, 
     engine = open_notes()
     engine._context.connector._writer.close()  # type: ignore[attr-defined]
     engine._context.connector._writer = None  # type: ignore[attr-defined] - as in a folder that is read-only
-    found = engine.search_notes("avocet")
-    assert (found.searched, _names(found)) == ("files", ["memory/new.md#L1"])
+    result = engine.search_notes("avocet")
+    assert (result.searched, _names(result)) == ("files", ["memory/new.md#L1"])
 
 
 def test_notes_are_of_the_settings_own_user(open_notes):
     engine = open_notes(user="whatsapp:491701234567")
-    found = engine.search_notes("heron")
-    assert (found.hits, found.warnings) == (
+    result = engine.search_notes("heron")
+    assert (result.hits, result.warnings) == (
         [],
         ["The notes belong to user local, and this memory is of whatsapp:491701234567."],
     )
@@ -295,13 +295,13 @@ def test_the_doctor_sees_a_damaged_index_and_a_repair_lets_the_files_be_read_aga
     engine = open_notes()
     engine.search_notes("heron")
     connection_of(engine).execute("UPDATE note_sections SET content = 'The heroin queue' WHERE doc = 2")
-    found = engine.search_notes("heron")
-    assert found.searched == "files"
-    assert "doctor --repair" in found.warnings[0]
+    result = engine.search_notes("heron")
+    assert result.searched == "files"
+    assert "doctor --repair" in result.warnings[0]
     assert [finding.check for finding in engine.doctor().findings] == ["notes"]
     assert engine.doctor(repair=True).healthy
-    found = engine.search_notes("heron")
-    assert (found.searched, len(found.hits)) == ("index", 1)
+    result = engine.search_notes("heron")
+    assert (result.searched, len(result.hits)) == ("index", 1)
     assert engine.doctor().findings == []
 
 

@@ -103,9 +103,9 @@ def test_no_path_leaves_the_folder(plan, asked, absolute):
             safe_opening.RELATIVE = relative
             try:
                 assert WORD not in _read(top, wanted)
-                for found in listing(top, lambda _: True, lambda _: True):
-                    assert WORD not in _read(top, "/".join(found.parts))
-                    assert not any(top.joinpath(*found.parts[:end]).is_symlink() for end in range(1, 9))
+                for listed in listing(top, lambda _: True, lambda _: True):
+                    assert WORD not in _read(top, "/".join(listed.parts))
+                    assert not any(top.joinpath(*listed.parts[:end]).is_symlink() for end in range(1, 9))
             finally:
                 safe_opening.RELATIVE = True
 
@@ -119,10 +119,10 @@ def test_what_lies_inside_is_listed_and_read(relative, tmp_path, monkeypatch):
     (tmp_path / "memory" / ".git").mkdir()
     (tmp_path / "memory" / ".git" / "hidden.md").write_text("hidden")
     (tmp_path / "memory" / "two\nlines.md").write_text("named so that it reads as two lines")
-    found = list(listing(tmp_path, lambda _: True, lambda parts: parts[-1].endswith(".md")))
-    assert [each.parts for each in found] == [("memory", "deep", "日记 day.md")]
-    data, listed = read(tmp_path, found[0].parts)
-    assert (data, listed) == (b"said", found[0])
+    files = list(listing(tmp_path, lambda _: True, lambda parts: parts[-1].endswith(".md")))
+    assert [file.parts for file in files] == [("memory", "deep", "日记 day.md")]
+    data, listed = read(tmp_path, files[0].parts)
+    assert (data, listed) == (b"said", files[0])
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_what_lies_inside_is_listed_and_read(relative, tmp_path, monkeypatch):
     ),
 )
 def test_what_is_no_name_of_ours_is_refused_with_a_sentence(name):
-    with pytest.raises(InvalidInput, match="no path of a note"):
+    with pytest.raises(InvalidInput, match="not the path of a note"):
         parts_of(name)
 
 

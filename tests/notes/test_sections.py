@@ -12,7 +12,7 @@ from picomem.notes.sections import LONGEST, sections, text_of
 
 
 def _cut(text: str) -> list[tuple[str, int, int]]:
-    return [(each.heading, each.first_line, each.last_line) for each in sections(text)]
+    return [(section.heading, section.first_line, section.last_line) for section in sections(text)]
 
 
 @pytest.mark.requirement("O11")
@@ -43,11 +43,11 @@ def test_what_stands_in_fenced_code_is_no_heading():
 
 def test_a_long_section_is_cut_between_paragraphs_then_lines_then_anywhere():
     paragraph = "word " * 100 + "\n"
-    found = sections("# Long\n\n" + "\n".join([paragraph] * 8))
-    assert len(found) > 1
-    assert all(len(each.text) <= LONGEST and each.heading == "Long" for each in found)
-    assert all(each.text.startswith(("# Long", "word")) and each.text.endswith("word") for each in found)
-    assert [len(each.text) for each in sections("x" * (2 * LONGEST + 7))] == [LONGEST, LONGEST, 7]
+    cut = sections("# Long\n\n" + "\n".join([paragraph] * 8))
+    assert len(cut) > 1
+    assert all(len(section.text) <= LONGEST and section.heading == "Long" for section in cut)
+    assert all(section.text.startswith(("# Long", "word")) and section.text.endswith("word") for section in cut)
+    assert [len(section.text) for section in sections("x" * (2 * LONGEST + 7))] == [LONGEST, LONGEST, 7]
 
 
 @given(
@@ -57,15 +57,15 @@ def test_a_long_section_is_cut_between_paragraphs_then_lines_then_anywhere():
     )
 )
 def test_every_line_that_says_something_is_in_one_section_where_it_stands(lines):
-    found = sections("\n".join(lines))
+    cut = sections("\n".join(lines))
     last = 0
-    for each in found:
-        assert 0 < len(each.text) <= LONGEST
-        assert each.first_line >= last
-        last = each.last_line
-        held = [line.strip() for line in lines[each.first_line - 1 : each.last_line]]
-        assert all(part in whole for part, whole in zip(map(str.strip, each.text.split("\n")), held, strict=True))
-    covered = {line for each in found for line in range(each.first_line, each.last_line + 1)}
+    for section in cut:
+        assert 0 < len(section.text) <= LONGEST
+        assert section.first_line >= last
+        last = section.last_line
+        held = [line.strip() for line in lines[section.first_line - 1 : section.last_line]]
+        assert all(part in whole for part, whole in zip(map(str.strip, section.text.split("\n")), held, strict=True))
+    covered = {line for section in cut for line in range(section.first_line, section.last_line + 1)}
     for number, line in enumerate(lines, 1):
         assert number in covered or not line.strip() or re.fullmatch(r"#+ ?\w?", line)
 

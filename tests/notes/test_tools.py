@@ -108,7 +108,7 @@ def test_the_other_corpora_are_past_sessions_and_both(open_notes, tmp_path):
     (result,) = sessions.structured_content["results"]
     assert (result["source"], result["startLine"]) == ("sessions", 1)
     assert engine.show(result["path"].removeprefix("episode:"))[2].state == "open"
-    assert {each["source"] for each in both.structured_content["results"]} == {"memory", "sessions"}
+    assert {hit["source"] for hit in both.structured_content["results"]} == {"memory", "sessions"}
     assert wiki.structured_content["results"] == []
     assert "no wiki" in wiki.structured_content["warning"]
     assert bad.is_error
@@ -149,9 +149,9 @@ def _run(home: Path, workspace: Path, *arguments: str) -> subprocess.CompletedPr
 
 @pytest.mark.requirement("O11", "O15")
 def test_a_person_searches_and_reads_notes_on_the_command_line(workspace, tmp_path):
-    found = _run(tmp_path, workspace.folder, "search-notes", "heron queue")
-    assert (found.returncode, found.stderr) == (0, "")
-    assert found.stdout.startswith("1. memory/2026-05-03.md  line 1  (3 May)\n")
+    done = _run(tmp_path, workspace.folder, "search-notes", "heron queue")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("1. memory/2026-05-03.md  line 1  (3 May)\n")
     read = _run(tmp_path, workspace.folder, "read-note", "memory/2026-05-03.md", "--first-line", "3", "--lines", "1")
     assert read.stdout == "- Decided to use the heron queue\n(--first-line 4 goes on)\n"
     assert _run(tmp_path, workspace.folder, "read-note", "memory/none.md").returncode == 3

@@ -80,7 +80,7 @@ def test_a_caller_without_the_permission_is_refused_and_nothing_is_read_or_writt
         verb.call(engine, request_of(verb, tmp_path))
     assert str(raised.value) == (
         f"“{name}” needs the permission {verb.permission}, which user:local does not have; "
-        "whoever runs picomem can grant it."
+        "the operator of picomem can grant it."
     )
 
 

@@ -97,4 +97,4 @@ def test_memorys_own_tools_are_those_of_the_table() -> None:
     from picomem.agent.tools import MEMORY
     from picomem.operations.table import operations
 
-    assert {MEMORY, *(each.tool for each in operations() if each.tool)} == OWN_TOOLS
+    assert {MEMORY, *(operation.tool for operation in operations() if operation.tool)} == OWN_TOOLS

@@ -37,7 +37,7 @@ def test_no_request_is_taken_from_what_others_wrote(name: str) -> None:
     assert find_requests(_ORDER)
     assert find_requests(_MAILS[name]) == []
     text = f"Remember that I am called Ann. See below.\n\n{_MAILS[name]}"
-    assert [each.content for each in find_requests(text)] == ["I am called Ann"]
+    assert [request.content for request in find_requests(text)] == ["I am called Ann"]
     assert "Nordic" not in own_words(text) and "Nordic" in pasted_words(text)
     assert "called Ann" in own_words(text) and "called Ann" not in pasted_words(text)
 

@@ -131,7 +131,7 @@ def test_nearly_all_everyday_phrasings_are_heard() -> None:
     missed = [
         said
         for said, words in PHRASINGS
-        if not any(words.lower() in found.content.lower() for found in find_requests(said))
+        if not any(words.lower() in request.content.lower() for request in find_requests(said))
     ]
     assert len(missed) <= 0.05 * len(PHRASINGS), missed
 
@@ -143,7 +143,7 @@ def test_what_only_sounds_like_a_request_is_none(said: str) -> None:
 
 def test_every_match_of_a_cue_holds_one_of_its_gates() -> None:
     texts = [said for said, _ in PHRASINGS]
-    texts += [each.text for lines in (TUNED, HELD_OUT, FRESH) for each in lines.requests]
+    texts += [request.text for lines in (TUNED, HELD_OUT, FRESH) for request in lines.requests]
     matched = set()
     for cue in CUES:
         for text in texts:
@@ -165,9 +165,9 @@ def test_every_match_of_a_cue_holds_one_of_its_gates() -> None:
     ],
 )
 def test_what_is_wanted_besides_is_no_part_of_what_is_remembered(said: str, kept: str) -> None:
-    assert [found.content for found in find_requests(said)] == [kept]
+    assert [request.content for request in find_requests(said)] == [kept]
 
 
 def test_a_chinese_request_gets_a_key_that_can_be_typed() -> None:
-    (found,) = find_requests("请记住我今年20岁，不吃香菜")
-    assert re.fullmatch(r"[a-z]+(?:_[a-z]+)*_[0-9a-f]{4}", found.key)
+    (request,) = find_requests("请记住我今年20岁，不吃香菜")
+    assert re.fullmatch(r"[a-z]+(?:_[a-z]+)*_[0-9a-f]{4}", request.key)

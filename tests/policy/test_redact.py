@@ -47,10 +47,10 @@ INSTANCES = amount(40, 400)  # secrets drawn of each shape
 
 
 def _scanners() -> dict[str, Scanner]:
-    found: dict[str, Scanner] = {"re": WindowScanner()}
+    scanners: dict[str, Scanner] = {"re": WindowScanner()}
     with contextlib.suppress(ImportError):  # no wheel for this Python: the fallback is what there is
-        found["re2"] = LinearScanner()
-    return found
+        scanners["re2"] = LinearScanner()
+    return scanners
 
 
 SCANNERS = _scanners()
@@ -242,8 +242,8 @@ def test_a_library_s_source_has_at_most_one_finding_per_megabyte(redactor: Redac
     megabytes = len(source) / 1e6
     assert megabytes >= 1
     chunks = [source[at : at + 40_000] for at in range(0, len(source), 40_000)]
-    found = [finding for chunk in chunks for finding in redactor.redact(chunk).findings]
-    assert len(found) <= megabytes
+    findings = [finding for chunk in chunks for finding in redactor.redact(chunk).findings]
+    assert len(findings) <= megabytes
 
 
 @settings(max_examples=150, deadline=None)

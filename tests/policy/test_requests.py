@@ -36,14 +36,14 @@ def contents(text: str) -> list[str]:
 )
 def test_precision_and_recall_of_requests_do_not_fall(lines: Lines, precision: float, recall: float) -> None:
     right = [_is_right(request) for request in lines.requests]
-    found = sum(len(find_requests(text)) for text in [*lines.silent, *(r.text for r in lines.requests)])
-    assert sum(right) / found >= precision
+    count = sum(len(find_requests(text)) for text in [*lines.silent, *(r.text for r in lines.requests)])
+    assert sum(right) / count >= precision
     assert sum(right) / len(right) >= recall
 
 
 def _is_right(request: Request) -> bool:
-    found = [(candidate.content, candidate.kind) for candidate in find_requests(request.text)]
-    return (request.content, request.kind) in found
+    requests = [(candidate.content, candidate.kind) for candidate in find_requests(request.text)]
+    return (request.content, request.kind) in requests
 
 
 @pytest.mark.parametrize("text", [*TUNED.silent, *HELD_OUT.silent], ids=lambda text: text[:40])
@@ -97,8 +97,8 @@ def test_a_cue_that_is_only_a_cue_is_dropped_and_one_with_meaning_is_kept() -> N
 
 def test_the_span_is_the_request_in_the_text() -> None:
     text = "Fix the import. Please remember that Dana owns billing. Thanks!"
-    found = only(text)
-    assert text[found.start : found.end] == "remember that Dana owns billing."
+    candidate = only(text)
+    assert text[candidate.start : candidate.end] == "remember that Dana owns billing."
 
 
 def test_several_requests_come_in_their_order() -> None:
@@ -137,9 +137,9 @@ def test_a_wrapped_line_is_one_sentence() -> None:
 
 
 def test_a_long_request_is_cut_between_clauses_and_a_long_list_between_lines() -> None:
-    found = only("Remember that " + "the first shelf holds old maps, " * 40)
-    assert len(found.content) <= LONGEST_CONTENT
-    assert found.content.endswith("maps…")
+    candidate = only("Remember that " + "the first shelf holds old maps, " * 40)
+    assert len(candidate.content) <= LONGEST_CONTENT
+    assert candidate.content.endswith("maps…")
     listed = only("Remember:\n" + "- one of the many rules of the house\n" * 30)
     assert len(listed.content) <= LONGEST_CONTENT
     assert listed.content.endswith("house…")
@@ -246,13 +246,13 @@ PIECES = st.lists(st.one_of(st.sampled_from(CUES), st.text(st.characters(exclude
 @settings(max_examples=300, deadline=None)
 def test_every_candidate_is_clean_and_lies_in_the_text(text: str) -> None:
     end = 0
-    for found in find_requests(text):
-        assert end <= found.start < found.end <= len(text)
-        assert 0 < len(found.content) <= LONGEST_CONTENT
-        assert found.content == found.content.strip()
-        assert check_key(found.key) == found.key
-        assert 0 <= found.importance <= 1
-        end = found.end
+    for request in find_requests(text):
+        assert end <= request.start < request.end <= len(text)
+        assert 0 < len(request.content) <= LONGEST_CONTENT
+        assert request.content == request.content.strip()
+        assert check_key(request.key) == request.key
+        assert 0 <= request.importance <= 1
+        end = request.end
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import picomem
 
 SOURCES = Path(picomem.__file__).parent
 PRESENTATIONS = "operations/presentations"  # each is named like the module whose results it presents
+
+REPOSITORY = Path(__file__).parents[2]
+VAGUE = {"each", "found"}  # they fit any value, so they tell the reader nothing
+PACKAGES = "agent demo engine erasure gateway history ingest memory notes policy records store text".split()
+TESTED = "acceptance agent benchmarks demo docs erasure gateway history ingest memory notes policy project store text"
+CHECKED = [
+    "benchmarks/**/*.py",
+    "training/**/*.py",
+    "src/picomem/*.py",
+    *(f"src/picomem/{package}/**/*.py" for package in PACKAGES),
+    "tests/*.py",
+    *(f"tests/{package}/**/*.py" for package in TESTED.split()),
+]
+ADAPTERS = [REPOSITORY / "src/picomem/agent/adapters", REPOSITORY / "tests/agent/adapters"]
 
 
 def test_no_two_classes_have_one_name() -> None:
@@ -28,3 +43,32 @@ def test_no_two_modules_have_one_name() -> None:
         if path.stem not in ("__init__", "__main__") and folder != PRESENTATIONS:
             places[path.stem].append(folder)
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+def test_a_local_variable_says_what_it_holds() -> None:
+    paths = {path for pattern in CHECKED for path in REPOSITORY.glob(pattern)}
+    paths = {path for path in paths if not any(folder in path.parents for folder in ADAPTERS)}
+    assert len(paths) > 300
+    places = [
+        f"{path.relative_to(REPOSITORY)}:{line}: {name}"
+        for path in sorted(paths)
+        for name, line in _locals(ast.parse(path.read_text("utf-8")))
+        if name in VAGUE
+    ]
+    assert places == []
+
+
+def _locals(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Every name that a module or a function binds, and every parameter; the fields of a class are no locals."""
+    fields = {
+        node.target
+        for owner in ast.walk(tree)
+        if isinstance(owner, ast.ClassDef)
+        for node in owner.body
+        if isinstance(node, ast.AnnAssign)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in fields:
+            yield node.id, node.lineno

@@ -379,9 +379,9 @@ def test_what_is_derived_is_found_missing_and_made_again(what, tmp_path, db, ope
     _fill(open_engine(db, embedder=static), tmp_path).close()
     engine = open_engine(db, embedder=static)
     _sql(engine, _DERIVED[what])
-    found = engine.doctor()
-    assert found.findings
-    assert not found.healthy
+    diagnosis = engine.doctor()
+    assert diagnosis.findings
+    assert not diagnosis.healthy
     repaired = engine.doctor(repair=True)
     assert repaired.healthy, repaired
     assert _problems(engine) == []

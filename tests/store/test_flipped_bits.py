@@ -99,7 +99,7 @@ def _verbs(engine: Engine) -> dict[str, Callable[[], Reply]]:
 
     def listed(archived: bool) -> Reply:
         damaged: list[str] = []
-        return Reply([asdict(each) for each in engine.memories(archived=archived, damaged=damaged)], bool(damaged))
+        return Reply([asdict(memory) for memory in engine.memories(archived=archived, damaged=damaged)], bool(damaged))
 
     def timeline() -> Reply:
         damaged: list[str] = []
@@ -107,13 +107,15 @@ def _verbs(engine: Engine) -> dict[str, Callable[[], Reply]]:
 
     def changes() -> Reply:
         damaged: list[str] = []
-        return Reply([(asdict(each), key) for each, key in engine.changes(damaged=damaged)], bool(damaged))
+        return Reply([(asdict(change), key) for change, key in engine.changes(damaged=damaged)], bool(damaged))
 
     def conversations() -> Reply:
         page = engine.sessions().page()
         loaded = [engine.sessions().load(session.id) for session, _ in page.sessions]
-        told = bool(page.damaged) or any(each.damaged for each in loaded)
-        return Reply(([asdict(each) for each, _ in page.sessions], [asdict(each) for each in loaded]), told)
+        told = bool(page.damaged) or any(conversation.damaged for conversation in loaded)
+        return Reply(
+            ([asdict(session) for session, _ in page.sessions], [asdict(conversation) for conversation in loaded]), told
+        )
 
     def show() -> Reply:
         hits = engine.timeline(damaged=[])
@@ -131,7 +133,7 @@ def _verbs(engine: Engine) -> dict[str, Callable[[], Reply]]:
         **named,
         "memories": lambda: listed(False),
         "archived": lambda: listed(True),
-        "history": lambda: Reply([asdict(each) for each in engine.history("harbour")], False),
+        "history": lambda: Reply([asdict(version) for version in engine.history("harbour")], False),
         "why": lambda: Reply(asdict(engine.why("harbour")), False),
         "timeline": timeline,
         "changes": changes,
@@ -218,9 +220,9 @@ def _case(what: str, path: Path, folder: Path, open_engine, expected: dict, sess
         return "does not open"
     connection_of(engine).pragma("synchronous", 0)  # nobody pulls the plug here
     unsaid, told = _read(engine, what, expected, outcome)
-    found = _run(engine.doctor, outcome, f"{what}: doctor")
-    findings = [] if found is None else found.findings
-    if unsaid and found is not None and not findings:
+    diagnosis = _run(engine.doctor, outcome, f"{what}: doctor")
+    findings = [] if diagnosis is None else diagnosis.findings
+    if unsaid and diagnosis is not None and not findings:
         outcome.faults.append(f"{what}: silent in {unsaid}")
     kind = "harmless" if not (unsaid or told or findings) else "told when read" if not unsaid else "told by the doctor"
     if not (unsaid or told) and findings:

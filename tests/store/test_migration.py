@@ -19,7 +19,9 @@ QUESTIONS = ("walnut ledgers of the harbour", "violins for the concert", "who me
 
 
 def _answers(engine) -> dict[str, list]:
-    return {each: [(hit.text, hit.score, hit.why) for hit in engine.recall(each).hits] for each in QUESTIONS}
+    return {
+        question: [(hit.text, hit.score, hit.why) for hit in engine.recall(question).hits] for question in QUESTIONS
+    }
 
 
 @pytest.mark.requirement("X1")
@@ -170,5 +172,5 @@ def test_what_only_reads_like_a_file_of_schema_9_stays_as_it_is(left_by_schema_9
     assert forgotten.idempotency_key == ""
     assert [finding.problem for finding in engine.doctor().findings if finding.check == "row"] != []
     damaged: list[str] = []
-    assert "a page that is damaged later" not in [each.content for each in engine.memories(damaged=damaged)]
+    assert "a page that is damaged later" not in [memory.content for memory in engine.memories(damaged=damaged)]
     assert len(damaged) == 1

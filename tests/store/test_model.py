@@ -184,9 +184,9 @@ class Store(RuleBasedStateMachine):
     def as_of(self, data: st.DataObject) -> None:
         known_at = data.draw(st.sampled_from(self.times), "known at")
         valid_at = data.draw(st.sampled_from(self.times), "valid at")
-        found = self.engine.memories(as_of=known_at, valid_at=valid_at)
+        memories = self.engine.memories(as_of=known_at, valid_at=valid_at)
         expected = _believed(self.events, known_at, valid_at)
-        assert sorted((memory.key, memory.content) for memory in found) == sorted(expected.items())
+        assert sorted((memory.key, memory.content) for memory in memories) == sorted(expected.items())
         for key in KEYS:
             answer = self.engine.recall(_words_of(key), as_of=known_at, valid_at=valid_at)
             assert [hit.text for hit in answer.hits] == ([expected[key]] if key in expected else [])
@@ -204,13 +204,16 @@ class Store(RuleBasedStateMachine):
             return
         versions = self.engine.history(key)
         lives = [
-            [each.version for each in versions if each.id == life] for life in dict.fromkeys(v.id for v in versions)
+            [version.version for version in versions if version.id == life]
+            for life in dict.fromkeys(v.id for v in versions)
         ]
         assert all(life == list(range(1, len(life) + 1)) for life in lives)
         assert len(lives) == 1 + sum(
             not event.text for event in self.events[: self._last_text(key)] if event.key == key
         )
-        open_now = {(each.valid_from, each.valid_to, each.content) for each in versions if each.known_to is None}
+        open_now = {
+            (version.valid_from, version.valid_to, version.content) for version in versions if version.known_to is None
+        }
         assert open_now == {(span.start, span.end, span.text) for span in _line(self.events, key, self.now)}
 
     def _last_text(self, key: str) -> int:

@@ -64,6 +64,6 @@ def test_a_table_goes_on_where_it_ended(tmp_path: Path):
     for text in ("a heron", "a pier"):
         table = Fts5(tmp_path / "words.db")
         table.add([text])
-        found = table.best("pier", 10)
+        docs = table.best("pier", 10)
         table.close()
-    assert found == [1]
+    assert docs == [1]

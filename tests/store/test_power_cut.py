@@ -148,8 +148,8 @@ def test_a_power_cut_loses_nothing_acknowledged_and_breaks_nothing(seed, tmp_pat
     for cut in _cuts(seed, tmp_path, open_engine, _prefer_many_checkpoints):
         path = cut.folder / "memory.db"
         engine = open_engine(path)
-        found = _state(engine)
-        assert found in (cut.before, cut.after), f"{cut.place}: {found}"
+        state = _state(engine)
+        assert state in (cut.before, cut.after), f"{cut.place}: {state}"
         diagnosis = engine.doctor()
         assert diagnosis.findings == [], cut.place
         engine.remember("After the storm the lighthouse shines again", key="afterwards")

@@ -65,9 +65,9 @@ def _mixed(memory: Engine, seed: int) -> dict[str, Any]:
             else:
                 model[key] = text
                 memory.remember(text, key=key)
-            found = [hit.text for hit in memory.recall(text, include_transcripts=False).hits]
-            if (text in found) != (model.get(key) == text):
-                failed.append(f"step {step}: {key} was recalled as {found}")
+            recalled = [hit.text for hit in memory.recall(text, include_transcripts=False).hits]
+            if (text in recalled) != (model.get(key) == text):
+                failed.append(f"step {step}: {key} was recalled as {recalled}")
             memory.index()
         except PicomemError as error:
             failed.append(f"step {step}: {error!r}")

@@ -154,11 +154,11 @@ def test_a_statement_reads_only_what_the_user_owns(name, schema):
 
 def _made(path: Path) -> list[tuple]:
     with closing(apsw.Connection(str(path))) as connection:
-        found = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").fetchall()
-        found += connection.execute(
+        rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").fetchall()
+        rows += connection.execute(
             "SELECT name, value, row_hash FROM meta WHERE name <> 'redaction_key' ORDER BY name"
         ).fetchall()
-        return [*found, *((pragma, connection.pragma(pragma)) for pragma in ("user_version", "application_id"))]
+        return [*rows, *((pragma, connection.pragma(pragma)) for pragma in ("user_version", "application_id"))]
 
 
 @pytest.mark.parametrize("version", range(SCHEMA_VERSION))

@@ -30,8 +30,8 @@ class Bm25s:
 
     def ask(self, question: str, count: int) -> list[str]:
         most = min(count, len(self._ids))
-        found, scores = self._index.retrieve(self._terms([question]), k=most, show_progress=False)
-        return [self._ids[number] for number, score in zip(found[0], scores[0], strict=True) if score > 0]
+        numbers, scores = self._index.retrieve(self._terms([question]), k=most, show_progress=False)
+        return [self._ids[number] for number, score in zip(numbers[0], scores[0], strict=True) if score > 0]
 
     def close(self) -> None:
         pass

@@ -22,8 +22,8 @@ class MemPalace:
 
     def add(self, ids: list[str], texts: list[str]) -> None:
         about = [
-            {"wing": "bench", "room": "talks", "source_file": f"/{each}", "chunk_index": 0, "added_by": "bench"}
-            for each in ids
+            {"wing": "bench", "room": "talks", "source_file": f"/{text_id}", "chunk_index": 0, "added_by": "bench"}
+            for text_id in ids
         ]
         self._drawers.upsert(ids=ids, documents=texts, metadatas=about)
 
@@ -31,10 +31,10 @@ class MemPalace:
         pass
 
     def ask(self, question: str, count: int) -> list[str]:
-        found = search_memories(question, self._palace, n_results=count)
-        if "error" in found:
-            raise RuntimeError(found["error"])
-        return [hit["source_path"].removeprefix("/") for hit in found["results"]]
+        answer = search_memories(question, self._palace, n_results=count)
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        return [hit["source_path"].removeprefix("/") for hit in answer["results"]]
 
     def close(self) -> None:
         pass

@@ -88,8 +88,8 @@ class _Model:
 
     def embed(self, texts: list[str]) -> np.ndarray:
         encoded = self._tokenizer.encode_batch(texts)
-        ids = np.array([each.ids for each in encoded], np.int64)
-        mask = np.array([each.attention_mask for each in encoded], np.int64)
+        ids = np.array([encoding.ids for encoding in encoded], np.int64)
+        mask = np.array([encoding.attention_mask for encoding in encoded], np.int64)
         given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         tokens = np.asarray(self._session.run(None, given)[0])
         rows = (tokens * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)

@@ -25,7 +25,7 @@ class Txtai:
         self._texts.save(self._folder)
 
     def ask(self, question: str, count: int) -> list[str]:
-        return [found for found, _ in self._texts.search(question, count)]
+        return [text_id for text_id, _ in self._texts.search(question, count)]
 
     def close(self) -> None:
         self._texts.close()

@@ -79,14 +79,16 @@ def _answer(peer: Peer, request: dict[str, Any]) -> dict[str, Any]:
     if what == "close":
         peer.close()
         return {}
-    asked = [_timed(lambda each=each: peer.ask(each, request["count"])) for each in request["questions"]]
-    return {"ids": [found for found, _ in asked], "times": [time for _, time in asked]}
+    asked = [
+        _timed(lambda question=question: peer.ask(question, request["count"])) for question in request["questions"]
+    ]
+    return {"ids": [ids for ids, _ in asked], "times": [time for _, time in asked]}
 
 
 def _timed(do: Callable[[], Any]) -> tuple[Any, tuple[float, float]]:
     began, used = perf_counter(), process_time()
-    found = do()
-    return found, (perf_counter() - began, process_time() - used)
+    result = do()
+    return result, (perf_counter() - began, process_time() - used)
 
 
 def _weight() -> dict[str, float]:

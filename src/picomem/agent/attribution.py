@@ -1,13 +1,13 @@
-"""Whose words there are in a run: the person's, and those of tools that are not memory's. Pure.
+"""Attribution of the words in a run: those of the person, and those of tools other than memory's. Pure.
 
-A model that has read a page may offer what the page says as its own words, or in others. So while tools' texts stand in
-its sight, what it stores is its own only where the person stated it, or memory knew it before and showed it (`Spoken`,
-by which consolidation decides as well); else it has the tools' origin, whatever the model claims and in whatever words.
-A mail that the person pasted is a text of others.
+A model that has read a page may offer its content as its own words, or reworded. So while texts of tools are in its
+context, what it stores counts as its own only if the person stated it, or if memory already knew it and showed it
+(`Spoken`, which consolidation uses as well). Otherwise it has the origin of the tools, whatever the model claims and
+however it is worded. A mail that the person pasted is text of others.
 
-What a tool says reaches a model in four ways: as its result, as a result that asks for another try, as content beside
-the result that a provider gets in the user's place, and from a tool that the provider runs itself. Memory's own tools
-quote what nobody trusted wrote inside of a fence.
+Tool output reaches a model in four ways: as a result, as a result that asks for another try, as content beside the
+result that a provider gets in the user's place, and from a tool that the provider runs itself. Memory's own tools fence
+untrusted text when they quote it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LONGEST = 200_000  # characters of one result that are looked at: a model's win
 
 @dataclass(frozen=True, slots=True)
 class Voices:
-    """Whose words there are in a model's sight: what the person said, and `spoken` of all."""
+    """The words in a model's context: those of the person, and `spoken` of all speakers."""
 
     persons: Grounds
     spoken: Spoken
@@ -61,7 +61,7 @@ class Voices:
         return cls(persons, spoken)
 
     def origin_of(self, text: str) -> Origin:
-        """Whose words a statement is made of."""
+        """The origin of a statement's words."""
         return self.spoken.origin_of(text)
 
     def mentioned(self, text: str) -> bool:
@@ -70,8 +70,8 @@ class Voices:
 
 
 def heard_in(messages: Iterable[ModelMessage], asked: str, own_tools: Collection[str]) -> list[tuple[Origin, str]]:
-    """What nobody trusted wrote of these messages, each text once with where it came from."""
-    return list(dict.fromkeys(each for message in messages for each in _heard(message, asked, own_tools)))
+    """The untrusted texts in these messages, each once, with its origin."""
+    return list(dict.fromkeys(heard for message in messages for heard in _heard(message, asked, own_tools)))
 
 
 def _heard(message: ModelMessage, asked: str, own_tools: Collection[str]) -> Iterator[tuple[Origin, str]]:
@@ -88,7 +88,7 @@ def _heard(message: ModelMessage, asked: str, own_tools: Collection[str]) -> Ite
 
 
 def origin_of(part: ToolReturnPart) -> Origin:
-    """Where a result's text came from: what its metadata says, or simply a tool."""
+    """The origin of a result's text: from its metadata, or else a tool."""
     said = part.metadata.get(ORIGIN) if isinstance(part.metadata, dict) else None
     return Origin(said) if said in list(Origin) else Origin.TOOL
 

@@ -1,15 +1,15 @@
-"""What a run adds to the prompt keeps within its purses too (P5, P6). `fitted` is pure but for the tokenizer.
+"""Trims the messages of a running turn to their budgets (P5, P6). `fitted` is pure except for the tokenizer.
 
-The window (sessions/context_window.py) chooses what a turn begins with. Then tools answer, and what they say is as long
-as they like. So before each request the messages are looked at again, fenced as they go out:
+The window (sessions/context_window.py) selects the messages at the start of a turn. Then tools answer, at any length.
+So before each request the messages are trimmed again, in the fenced form in which they are sent:
 
-- A result has at most a quarter of its purse, and all that were asked for at once three eighths.
-- Where that is still too much, what is oldest gives way first: results become a line that says what was there; then
-  calls go with their results, whole pairs. A long question of the person is cut to half of the purse. Last of all the
-  newest results and calls give way, and then more of the question.
+- A single result gets at most a quarter of its budget, and the results of one step together three eighths.
+- If that is still too much, the oldest content is dropped first: results become a line that describes them, then calls
+  are dropped with their results, as whole pairs. A long question of the person is cut to half of the budget. Last, the
+  newest results and calls are dropped, and then more of the question.
 
-So calls and results stay in pairs, the person's newest message is always in, and what was shown once has the same bytes
-in the next request as long as there is room. Only what goes to the model is cut: the log keeps all of it.
+So calls and results stay in pairs, the person's newest message is always included, and whatever was shown once has the
+same bytes in the next request as long as there is room. Only the model's input is trimmed: the log keeps everything.
 """
 
 from __future__ import annotations

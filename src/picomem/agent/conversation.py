@@ -1,7 +1,7 @@
-"""A conversation with PicoBot: in the store, and while the store fails in this process's memory.
+"""A conversation with PicoBot: in the store, or in the memory of this process while the store fails.
 
-What could not be stored waits, and is stored before the next message that can be. A conversation that never had a
-store lasts as long as the process.
+Messages that could not be stored are stored before the next message that can be. A conversation that never had a store
+ends with the process.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class Talk:
             raise InvalidInput("The message is empty; write something.")
         self.message = ""
         self._waiting.append(said)
-        found = self._stored() if self._engine else None
-        if found is None:
+        context_window = self._stored() if self._engine else None
+        if context_window is None:
             self._speak(said)
             return window(Loaded(tuple(self._spoken)), Budgets.of(self.settings))
-        self._spoken = list(found.messages)
-        return found
+        self._spoken = list(context_window.messages)
+        return context_window
 
     def end(self, said: list[NewMessage], unsaved: list[NewMessage]) -> None:
         """The turn is over: what was said in it, and what of that is not stored yet. It is now, if that can be done."""
@@ -68,14 +68,14 @@ class Talk:
         try:
             stored = self._store(self._engine)
             self.message = stored[-1].id
-            found = window_of(self._engine, self.session, until=stored[-1].seq)
+            context_window = window_of(self._engine, self.session, until=stored[-1].seq)
         except StoreError as error:
             self.trouble = str(error)
             return None
         self.trouble = ""
-        return found
+        return context_window
 
     def _speak(self, *said: NewMessage) -> None:
         """Known in this process, redacted or not: it came from here and goes nowhere else."""
-        for each in said:
-            self._spoken.append(stored_message(self.session, len(self._spoken) + 1, each, system_clock()))
+        for message in said:
+            self._spoken.append(stored_message(self.session, len(self._spoken) + 1, message, system_clock()))

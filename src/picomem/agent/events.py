@@ -1,6 +1,6 @@
-"""The events of a turn of PicoBot, and their form in JSON, for a terminal, a web socket or a page.
+"""The events of a turn of PicoBot, and their JSON form for a terminal, a web socket or a page.
 
-In JSON an event is one object: its `type`, and its fields by their names.
+In JSON, an event is one object with its `type` and its fields.
 """
 
 from __future__ import annotations
@@ -84,4 +84,4 @@ def event_of(document: Mapping[str, Any]) -> Event:
     try:
         return kind(**values)  # type: ignore[misc]
     except TypeError:
-        raise InvalidInput(f"That is no event of a turn; its type is one of {', '.join(EVENTS)}.") from None
+        raise InvalidInput(f"That is not an event of a turn; the type must be one of {', '.join(EVENTS)}.") from None

@@ -1,4 +1,4 @@
-"""Why a model did not answer, in a sentence that says what to do. Pure."""
+"""Explains why a model did not answer, in a sentence that names the remedy. Pure."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What tools say is data: a capability that fences it, in the current turn as in later ones, with the same bytes (X7).
+"""A capability that fences tool output as data, with the same bytes in the current turn and in later ones (X7).
 
     Agent(model, tools=[fetch], capabilities=[Fence(), MemoryCapability(engine)])
 
-Memory's own tools are left alone: they fence what they quote themselves. What a tool gives beside its result, which a
-provider gets in the user's place, is fenced where the tool gives it.
+Memory's own tools are left alone: they fence their quotes themselves. Content that a tool returns beside its result,
+which a provider gets in the user's place, is fenced where the tool returns it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Fence(AbstractCapability[Any]):
 
 
 def memory_tools() -> frozenset[str]:
-    """What memory's own tools are called."""
+    """The names of memory's own tools."""
     return frozenset({MEMORY, *(operation(name).tool for name in TOOLS)})
 
 
@@ -79,7 +79,7 @@ def _quoted(part: Any) -> ToolReturnPart:
 
 
 def _beside(content: str | Sequence[UserContent]) -> str | list[UserContent]:
-    """What stands beside a result, its texts fenced."""
+    """The content beside a result, with its texts fenced."""
     if isinstance(content, str):
         return fenced(content, Origin.TOOL)
     return [_fenced_item(item) for item in content]

@@ -1,13 +1,13 @@
-"""Our messages as pydantic-ai's, and back. Pure.
+"""Converts our messages to pydantic-ai's, and back. Pure.
 
-What is kept is what was said: the person's text, the assistant's text, its calls and their results, in their order and
-in pairs. What is not kept: a model's thinking, what a provider's own tools did on its side, instructions (they are
-made anew for each turn), and the framework's words to the model. Of a picture or another file a mark is kept.
+The conversion keeps the person's text, the assistant's text, its calls and their results, in order and in pairs. It
+drops a model's thinking, the work of a provider's own tools, instructions (they are rebuilt for each turn), and the
+framework's messages to the model. A picture or another file becomes a placeholder.
 
-A result carries where its text came from in its metadata, by which `fence_capability.py` marks it as data.
+A result carries the origin of its text in its metadata, which `fence_capability.py` uses to mark it as data.
 
-Arguments that are no JSON object (models write such) cannot be handed to every provider; they go out as the one
-argument `unreadable`.
+Arguments that are not a JSON object cannot be passed to every provider, but models write them; they are sent as the
+single argument `unreadable`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def to_model(messages: Iterable[Message]) -> list[ModelMessage]:
 
 
 def to_said(messages: Iterable[ModelMessage], asked: str = "") -> list[NewMessage]:
-    """What stands in a model's messages, as it is stored; `asked` is what the person said, wherever it stands."""
+    """The content of a model's messages, as it is stored; `asked` is the person's message, wherever it is."""
     said: list[NewMessage] = []
     ids = Ids()
     for message in messages:

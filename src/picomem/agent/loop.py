@@ -1,18 +1,19 @@
 """PicoBot: one turn after another on pydantic-ai, with memory as its capability.
 
     the person's message is stored → window → the model runs, calling tools → each message is stored as it comes
-    → `settle`: what is due is consolidated
+    → `settle`: conversations that are due are consolidated
 
-Each arrow may be where the process is killed: what was stored until then is the conversation that the next process
-goes on with. A call whose result was lost is met when messages are read (sessions/pairs.py). Two processes in one
-session each answer the message that they were given.
+The process may be killed at each arrow: the next process continues with the messages stored by then. If the result of a
+call was lost, sessions/pairs.py handles it when messages are read. Two processes in one session each answer the message
+that they were given.
 
-The prompt: who PicoBot is, how memory is used, the index page; these are the same bytes from turn to turn until
-memory changes, and marked so. Then the summary, what is known that matters to the question, and the date. Then the
-messages, with what tools answer cut to the room that there is (context_trimming.py).
+The prompt begins with PicoBot's persona, the instructions for memory and the index page. These have the same bytes from
+turn to turn until memory changes, and are marked so. Then come the summary, the memories relevant to the question, and
+the date, and then the messages, with tool results cut to the available room (context_trimming.py).
 
-With memory off (`memory.enabled`) the conversation is kept, so that it can be gone on with, and nothing else: no tools,
-nothing remembered. Where the store fails the talk goes on in this process; either is said once.
+With memory off (`memory.enabled`) the conversation is stored so that it can be continued, and nothing else happens:
+no tools, and nothing is remembered. If the store fails, the conversation continues in this process. Both are reported
+once.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ class PicoBot:
             notes = engine.settings.notes.paths
             await flush(engine, self._ask_silently, named_path(notes[0]) if notes else None)
         done = await consolidate_due(engine.acting_as(ACTOR), generator_of(engine.settings))
-        return [note for each in done for note in each.notes]
+        return [note for result in done for note in result.notes]
 
     def _is_long(self) -> bool:
         """Whether this conversation is to be summarised for its size."""
@@ -145,8 +146,8 @@ class PicoBot:
         log = self._engine.sessions()
         session = log.get(self.talk.session)
         fresh = log.load(session.id, after=session.last_consolidated_seq).messages
-        found = due(session, fresh, self._engine.now(), Triggers.of(self._engine.settings))
-        return found is not None and found.trigger is Trigger.SIZE
+        reason = due(session, fresh, self._engine.now(), Triggers.of(self._engine.settings))
+        return reason is not None and reason.trigger is Trigger.SIZE
 
     async def _ask_silently(self, text: str) -> str:
         """A turn that nobody sees and that is not recorded, with the tool that stores."""
@@ -224,15 +225,15 @@ def _today(engine: Engine | None) -> InstructionPart:
 
 
 def _said_in(events: AgentRunEvents[Any] | None, asked: str) -> list[NewMessage]:
-    """What was said in a run after the person's message, an answer that was stopped in its middle too."""
+    """The messages of a run after the person's, including an answer that was stopped halfway."""
     said: list[NewMessage] = []
     with suppress(UserError):  # where it did not even begin
         said = to_said(events.new_messages(), asked) if events else []
-    return [each for each in said if each.role is not Role.USER]
+    return [message for message in said if message.role is not Role.USER]
 
 
 def _told(event: object) -> Event | None:
-    """What is shown of an event besides words."""
+    """The form in which an event other than text is shown."""
     match event:
         case PartStartEvent(part=ThinkingPart()):
             return Thinking()

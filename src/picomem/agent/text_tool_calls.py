@@ -1,10 +1,10 @@
-"""Small models write the call of a tool as their answer: `{"name": "memory_store", "arguments": {…}}`. It is taken as
-the call that it is, where the whole answer is exactly one such object.
+"""Recognises a tool call that a model writes as text: `{"name": "memory_store", "arguments": {…}}`.
 
-It must name a tool that was offered in this request, with the arguments that the tool needs and none that it does not
-have; any other answer is an answer. What such a call may do is decided where every call is (tools.py, attribution.py).
+Small models do this. The whole answer must be exactly one such object. It must name a tool that was offered in this
+request, with all required arguments and no unknown ones; any other answer is an answer. The usual checks of a call
+apply (tools.py, attribution.py).
 
-Answers are streamed, and nobody wants to read a call: what may yet turn out to be one is held back until it is over.
+Answers are streamed, and nobody wants to read a call, so text that may still turn out to be one is held back.
 """
 
 from __future__ import annotations
@@ -68,15 +68,15 @@ class PlainCalls(AbstractCapability[Any]):
 
 def call_in(text: str, tools: Sequence[ToolDefinition]) -> ToolCallPart | None:
     """The call that a text is, or None. Pure."""
-    found = next((match for each in _DRESSINGS if (match := re.fullmatch(each, text[:_LONGEST]))), None)
+    matched = next((match for pattern in _DRESSINGS if (match := re.fullmatch(pattern, text[:_LONGEST]))), None)
     try:
-        given = json.loads(found[1]) if found else None
+        given = json.loads(matched[1]) if matched else None
     except (ValueError, RecursionError):
         return None
     if not isinstance(given, dict) or set(given) not in ({"name", "arguments"}, {"name", "parameters"}):
         return None
     arguments = given.get("arguments", given.get("parameters"))
-    schema = next((each.parameters_json_schema for each in tools if each.name == given["name"]), None)
+    schema = next((tool.parameters_json_schema for tool in tools if tool.name == given["name"]), None)
     if schema is None or not isinstance(arguments, dict) or not _fits(arguments, schema):
         return None
     return ToolCallPart(str(given["name"]), json.dumps(arguments, ensure_ascii=False))
@@ -105,7 +105,7 @@ class HeldText:
         return ""
 
     def rest(self) -> str:
-        """What was held back: it is over, and no call."""
+        """The text that was held back, once it is complete and not a call."""
         held, self._held = self._held, None
         return held or ""
 
@@ -124,4 +124,4 @@ class HeldText:
 def may_be_call(text: str) -> bool:
     """Whether an answer that begins so can still become a call. Pure."""
     begun = re.sub(r"\s+", "", text[:200])
-    return any(begun.startswith(each) or each.startswith(begun) for each in _BEGINNINGS)
+    return any(begun.startswith(beginning) or beginning.startswith(begun) for beginning in _BEGINNINGS)

@@ -1,17 +1,17 @@
 """Memory as tools of an agent on pydantic-ai, rendered from the table of operations.
 
 `TOOLS` are the operations that an agent is offered (`default_tool`): the three of the memory plan (`memory_store`,
-`memory_recall`, `memory_forget`), the two that look at the store (`memory_index_status`, `memory_audit`), and show and
-why. Each costs tokens of every request, so `memory_revise` is left out: to store under a known key makes a new version
-too. Reading a person's files (`memory_ingest`) is for the person to start. `memory` is one tool more, that saves, lists
-and deletes what the user asks to be remembered; it calls the same operations.
+`memory_recall`, `memory_forget`), the two that describe the store (`memory_index_status`, `memory_audit`), and show and
+why. Each costs tokens of every request, so `memory_revise` is left out: storing under a known key makes a new version
+too. Reading a person's files (`memory_ingest`) is for the person to start. One more tool, `memory`, saves, lists and
+deletes what the user asks to be remembered; it calls the same operations.
 
-While texts of other tools are in the model's sight (`voices`), what it stores is trusted only where the person stated
-it, and it archives nothing that the person has not spoken of: a page that gives orders gives them to nobody here. What
-the person stated or pinned it archives, and changes, only where they ask for that.
+While texts of other tools are in the model's context (`voices`), what it stores is trusted only if the person stated
+it, and it can archive only memories that the person mentioned. So orders on a page have no effect here. The model can
+archive or change what the person stated or pinned only if they ask for that.
 
-A call runs in a worker thread, and what is begun is not abandoned. Everything that picomem raises on purpose is a
-failed result with the error's one sentence, which the model can read; it does not use up the run's retries.
+A call runs in a worker thread and is not abandoned once it has begun. An error that picomem raises on purpose becomes a
+failed result with the one sentence of the error, which the model can read; it does not use up the run's retries.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from picomem.operations.schemas import Parameters, described
 from picomem.operations.table import operation, operations
 from picomem.operations.vouching import vouched
 
-TOOLS = tuple(each.name for each in operations() if each.default_tool)
+TOOLS = tuple(verb.name for verb in operations() if verb.default_tool)
 MEMORY = "memory"  # the name of the tool of three actions
 SAVE = "save"
 _NEEDED = {SAVE: ("key", "content"), "list": (), "delete": ("key",)}  # parameters of each action of `memory`
-_ACTIONS = {each.memory_action: each.name for each in operations() if each.memory_action}
+_ACTIONS = {verb.memory_action: verb.name for verb in operations() if verb.memory_action}
 SAVING = _ACTIONS[SAVE]  # the operation that stores
 _CALLS_AT_ONCE = 4  # a reading thread holds a database connection of its own
 _MOST_TRIES = 3  # of arguments that are no JSON object: small models write such
@@ -79,9 +79,9 @@ class MemoryTools(AbstractToolset[Any]):
         self._limiter = CapacityLimiter(_CALLS_AT_ONCE)
         self._operations: dict[str, tuple[Operation, Parameters]] = {}
         for name in names:
-            found = _operation(name)
-            self._operations[found.tool] = (found, Parameters(found))
-        self._tools = {found.name: tool for tool, (found, _) in self._operations.items()}
+            verb = _operation(name)
+            self._operations[verb.tool] = (verb, Parameters(verb))
+        self._tools = {offered.name: tool for tool, (offered, _) in self._operations.items()}
 
     @property
     @override
@@ -90,14 +90,16 @@ class MemoryTools(AbstractToolset[Any]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the tools are called."""
-        return tuple(each.name for each in self._definitions())
+        """The names of the tools."""
+        return tuple(definition.name for definition in self._definitions())
 
     @override
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
         return {
-            each.name: ToolsetTool(toolset=self, tool_def=each, max_retries=_MOST_TRIES, args_validator=_ANY_OBJECT)
-            for each in self._definitions()
+            definition.name: ToolsetTool(
+                toolset=self, tool_def=definition, max_retries=_MOST_TRIES, args_validator=_ANY_OBJECT
+            )
+            for definition in self._definitions()
         }
 
     @override
@@ -109,23 +111,23 @@ class MemoryTools(AbstractToolset[Any]):
     def _answer(self, name: str, arguments: Mapping[str, Any]) -> str:
         try:
             if name == MEMORY:
-                found, request = _of_three(arguments)
+                verb, request = _of_three(arguments)
             else:
-                found, parameters = self._operations[name]
+                verb, parameters = self._operations[name]
                 request = parameters.request(arguments)
-            found.check_permission(self.engine)  # before the memory to forget is looked at
+            verb.check_permission(self.engine)  # before the memory to forget is looked at
             request = _weighed_once(request)
             if isinstance(request, ForgetRequest) and self.voices is not None:
                 self._check_mentioned(request, self.voices)
             note = ""
-            if found.stores_request:
+            if verb.stores_request:
                 request, note = vouched(request, self.voices.spoken if self.voices else None, self.engine)
-            result = found.call(self.engine, request)
+            result = verb.call(self.engine, request)
         except PicomemError as error:
             if isinstance(error, StoreError) and not self.hides_trouble:
                 raise
             raise ToolFailed(for_agents(str(error), self._tools)) from error
-        return found.reply(result_for_agents(result, self._tools)) + note
+        return verb.reply(result_for_agents(result, self._tools)) + note
 
     def _check_mentioned(self, request: ForgetRequest, voices: Voices) -> None:
         with suppress(NotFound):
@@ -133,19 +135,19 @@ class MemoryTools(AbstractToolset[Any]):
             memory = self.engine.history(request.name, scope=scope)[-1]
             if memory.origin.trusted and not voices.mentioned(f"{memory.key} {memory.content}"):
                 raise Refused(
-                    f"Not forgotten: a tool's text was read, and the user has said nothing of “{memory.key}”; ask them."
+                    f"Not forgotten: a tool's text was read, and the user has not mentioned “{memory.key}”; ask them."
                 )
 
     def _definitions(self) -> list[ToolDefinition]:
         made = [
             ToolDefinition(
-                name=found.tool,
-                description=described(found),
+                name=verb.tool,
+                description=described(verb),
                 parameters_json_schema=parameters.schema(),
                 # What changes memory runs alone and in the order that the model wrote.
-                sequential=not found.read_only,
+                sequential=not verb.read_only,
             )
-            for found, parameters in self._operations.values()
+            for verb, parameters in self._operations.values()
         ]
         if all(_ACTIONS[action] in self._tools for action, needed in _NEEDED.items() if needed):
             made.append(
@@ -168,26 +170,26 @@ def _weighed_once(request: Any) -> Any:
 
 def _operation(name: str) -> Operation:
     try:
-        found = operation(name)
+        verb = operation(name)
     except KeyError:
-        found = None
-    if found is None or not found.tool:
-        raise InvalidInput(f"“{name}” is no operation that is a tool; there are {', '.join(TOOLS)}.")
-    return found
+        verb = None
+    if verb is None or not verb.tool:
+        raise InvalidInput(f"“{name}” is not an operation with a tool; use one of {', '.join(TOOLS)}.")
+    return verb
 
 
 def _of_three(arguments: Mapping[str, Any]) -> tuple[Operation, Any]:
-    """What the tool of three actions asks for: the same requests as the operations' own tools make."""
+    """The request of the tool with three actions: the same as the operations' own tools make."""
     action = arguments.get("action")
     if action not in _NEEDED:
-        raise InvalidInput(f"action is {action!r}; it is one of {', '.join(_NEEDED)}.")
+        raise InvalidInput(f"action is {action!r}; it must be one of {', '.join(_NEEDED)}.")
     given = {name: value for name, value in arguments.items() if name != "action" and value is not None}
     unknown = sorted(given.keys() - {"key", "content"})
     if unknown:
-        raise InvalidInput(f"{MEMORY} has no parameter “{unknown[0][:40]}”; there are action, key, content.")
+        raise InvalidInput(f"{MEMORY} has no parameter “{unknown[0][:40]}”; it takes action, key and content.")
     needed = _NEEDED[str(action)]
     for name in needed:
         if not given.get(name):
             raise InvalidInput(f"{MEMORY} needs “{name}” to {action}.")
-    found = operation(_ACTIONS[str(action)])
-    return found, Parameters(found).request({name: given[name] for name in needed})
+    verb = operation(_ACTIONS[str(action)])
+    return verb, Parameters(verb).request({name: given[name] for name in needed})

@@ -1,7 +1,7 @@
 """The chat turn as an operation: a user's message in, the events of the turn while it runs, the answer at the end.
 
-It stands here and not among `operations`, because PicoBot is built on top of them; `app.operations` is the table of
-both. pydantic-ai is loaded when a turn begins.
+It is not part of `operations`, because PicoBot is built on top of them; `app.operations` is the table of both.
+pydantic-ai is loaded when a turn begins.
 """
 
 from __future__ import annotations

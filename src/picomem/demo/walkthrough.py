@@ -1,8 +1,8 @@
-"""The demo: five weeks of a developer's sessions, read into a store of its own, and what memory does with them.
+"""The demo: five weeks of a developer's sessions, read into a separate store, and what memory does with them.
 
-`sessions/` holds the transcripts of one Mia, as Claude Code and Codex write them; all of it is invented, the keys in
-it too. The demo goes by a clock of its own that stands on 22 May 2026, so "this morning" and every date in the
-output belong to the story. What it prints comes out of the engine; only the sentences around it are written here.
+`sessions/` holds invented transcripts of a person called Mia, as Claude Code and Codex write them; the keys in them
+are invented too. The demo has its own clock, set to 22 May 2026, so "this morning" and every date in the output
+belong to the story. The output comes from the engine; only the sentences around it are written here.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _ask(page: _Page, engine: Engine) -> None:
 
 
 def _citation(engine: Engine, hit: Hit) -> str:
-    """Where a hit was said; of a memory, where its newest version was."""
+    """The citation of a hit; for a memory, that of its newest version."""
     if hit.source == "episode":
         return hit.citation
     sources = [source.citation for source in engine.why(hit.id).sources if source.citation]
@@ -154,7 +154,7 @@ def _explain(page: _Page, engine: Engine) -> None:
     page.title("Why: every memory has a history and a source")
     page.text(f"{_PORT} (harbor), as it is believed now:")
     page.gap()
-    for version in [each for each in why.versions if each.known_to is None]:
+    for version in [candidate for candidate in why.versions if candidate.known_to is None]:
         until = "now" if version.valid_to is None else _day(version.valid_to)
         page.fact(f"{_day(version.valid_from)} to {until}", version.content)
     page.gap()

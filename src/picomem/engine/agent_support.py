@@ -1,4 +1,4 @@
-"""What agents, conversations and consolidation need of an open memory, besides its verbs."""
+"""Functions on an engine for agents, conversations and consolidation, besides its verbs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def keep_quotes(engine: Engine, quotes: Sequence[tuple[Origin, str]]) -> None:
 
 
 def quotes_in_sight(engine: Engine, text: str) -> list[tuple[Origin, frozenset[str]]]:
-    """Of the quotes that were kept, those that an agent may have in its sight when it stores `text`."""
+    """The recorded quotes that an agent may have in its context when it stores `text`."""
     from picomem.memory import handed_over
 
     with engine._context.connector.read() as tx:
@@ -50,7 +50,7 @@ def quotes_in_sight(engine: Engine, text: str) -> list[tuple[Origin, frozenset[s
 
 
 def stated_lately(engine: Engine) -> list[str]:
-    """What the user said in the transcripts of the last day, the latest first, and in turns that were recalled."""
+    """The user's words in the transcripts of the last day, latest first, and in turns that were recalled."""
     return list(dict.fromkeys((*engine._context.stated_lately(), *engine._context.handed_out().users_own())))
 
 
@@ -65,8 +65,8 @@ def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Rememb
     from picomem.policy.requests import find_requests
 
     text = engine._context.cleaner().text(said)
-    found = [TranscriptRequest(each, text, "", None, engine.scope.project) for each in find_requests(text)]
-    open_ = [offer_of(each, engine.scope, engine.now()) for each in found if not is_met(each, kept)]
+    requests = [TranscriptRequest(candidate, text, "", None, engine.scope.project) for candidate in find_requests(text)]
+    open_ = [offer_of(request, engine.scope, engine.now()) for request in requests if not is_met(request, kept)]
     if not open_:
         return []
     with engine._context.connector.write(engine.scope) as tx:
@@ -77,7 +77,7 @@ def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Rememb
 
 
 def consolidator(engine: Engine) -> Consolidator:
-    """What reads and writes for `picomem.distillation`, which asks the generator."""
+    """The reader and writer for `picomem.distillation`, which calls the generator."""
     from picomem.consolidation.consolidate import Consolidator
 
     return Consolidator(
@@ -103,7 +103,7 @@ def window_of(engine: Engine, session: str, *, until: int | None = None) -> Cont
     log = engine.sessions()
     loaded = log.end_of(session)
     if until is not None:
-        loaded = replace(loaded, messages=tuple(each for each in loaded.messages if each.seq <= until))
+        loaded = replace(loaded, messages=tuple(message for message in loaded.messages if message.seq <= until))
     shown = engine.settings.session.include_summary_on_truncation
     question = newest_question(loaded)
     summary = log.summary(session) if shown else None
@@ -113,15 +113,15 @@ def window_of(engine: Engine, session: str, *, until: int | None = None) -> Cont
 def window_around(
     engine: Engine, loaded: Loaded, question: str, summary: Summary | None = None, *, enabled: bool = True
 ) -> ContextWindow:
-    """What goes into a prompt around these messages; with memory not `enabled`, the messages alone."""
+    """The prompt around these messages; if memory is not `enabled`, the messages alone."""
     from picomem.sessions.context_window import Budgets, Known, window
 
     budgets = Budgets.of(engine.settings)
     index, known = "", []
     if enabled and engine.settings.session.enable_user_memories:
         index = engine.index(budget=min(engine.settings.index.budget, budgets.memory // 2)).text
-        found = engine.recall(question, limit=budgets.memories, include_transcripts=False).hits if question else ()
-        known = [Known(hit.key, hit.text, hit.origin) for hit in found]
+        hits = engine.recall(question, limit=budgets.memories, include_transcripts=False).hits if question else ()
+        known = [Known(hit.key, hit.text, hit.origin) for hit in hits]
     return window(loaded, budgets, index=index, known=known, summary=summary)
 
 

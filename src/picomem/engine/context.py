@@ -1,6 +1,7 @@
-"""What every part of an engine needs: what the process shares, the caller, and what is made of them when needed.
+"""What every part of an engine needs: the resources of the process, the caller, and objects made from them on demand.
 
-What only some methods need is imported by them: a recall in a hook must not wait for the readers of transcripts.
+A module that only some methods need is imported by those methods: a recall in a hook must not wait for the readers of
+transcripts.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class Context:
         )
 
     def vectors(self) -> Vectors | None:
-        """What makes the vectors of what is stored, where there is an embedder."""
+        """The maker of vectors for stored rows, if there is an embedder."""
         from picomem.memory.vectors import Vectors
 
         if self._kept_vectors is None and self.resources.embedder is not None:
@@ -136,7 +137,7 @@ class Context:
         return self.resources.cleaner()
 
     def handed_out(self) -> HandedOut:
-        """What recall handed out to this user lately."""
+        """Text that recall recently returned to this user."""
         return self.resources.handed_out(self.scope.user)
 
     def owner(self, scope: Scope | None) -> Scope:
@@ -158,7 +159,7 @@ class Context:
         return parse_iso(given, self.zone) if isinstance(given, str) else check_time(given)
 
     def stated_lately(self) -> list[str]:
-        """What the user said in the transcripts of the last day, the latest first."""
+        """The user's words in the transcripts of the last day, latest first."""
         from picomem.memory.timeline import timeline
 
         try:
@@ -170,7 +171,7 @@ class Context:
         return [clean.shown_text(hit.text) for hit in hits if hit.role == "user" and hit.origin is Origin.USER]
 
     def persons(self) -> list[str]:
-        """What the person says for whom an agent acts; nothing where the person acts themselves."""
+        """The words of the person for whom an agent acts; empty if the person acts themselves."""
         if self.said or not self.caller.is_agent:
             return [self.said] if self.said else []
         return self.stated_lately()

@@ -1,4 +1,4 @@
-"""The always-loaded page: from the store where memory has not changed since it was made."""
+"""The index page: read from the store unless memory has changed since it was built."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""The engine: what `picomem.open()` and `Runtime.engine()` return, and what every surface calls.
+"""The engine: returned by `picomem.open()` and `Runtime.engine()`, and called by every surface.
 
-It is synchronous and decides nothing: each verb reads its arguments, opens a transaction where one is needed, and calls
-the package that knows. It holds a `Context` (context.py: the caller, and what the process shares) and an `Eraser`
-(erasing.py). What only the rest of picomem needs of an open memory are functions on an engine: agent_support.py for
-agents and conversations, upkeep.py for background work and operations.
+It is synchronous and makes no decisions: each verb reads its arguments, opens a transaction if one is needed, and
+calls the responsible package. It holds a `Context` (context.py: the caller, and the resources of the process) and an
+`Eraser` (erasing.py). Functions that only the rest of picomem needs take an engine as an argument: agent_support.py
+for agents and conversations, upkeep.py for background work and operations.
 
-What only some verbs need is imported by them: a recall in a hook must not wait for the readers of transcripts.
+A module that only some verbs need is imported by those verbs: a recall in a hook must not wait for the readers of
+transcripts.
 """
 
 from __future__ import annotations
@@ -72,12 +73,12 @@ class Engine:
 
     @property
     def caller(self) -> Caller:
-        """Who asks: operations check their permissions."""
+        """The caller, whose permissions operations check."""
         return self._context.caller
 
     @property
     def scope(self) -> Scope:
-        """Whose memory it is, and what it is narrowed to."""
+        """The owner of this memory, and the narrower scope within it."""
         return self._context.scope
 
     @property
@@ -101,7 +102,7 @@ class Engine:
         return self._context.connector.read_only
 
     def now(self) -> Micros:
-        """What time it is for this engine, in UTC microseconds."""
+        """The current time for this engine, in UTC microseconds."""
         return self._context.clock()
 
     def acting_as(self, actor: str = "", *, message: str = "", said: str = "", agent: bool = False) -> Engine:
@@ -195,9 +196,9 @@ class Engine:
         notes = self._context.notes()
         if notes is None:
             return NoteSearch(warnings=[self._context.no_notes()])
-        found = notes.search(parse(query, self._context.clock(), self._context.zone), limit, min_score)
-        self._context.handed_out().note(map(note_hit, found.hits))
-        return found
+        result = notes.search(parse(query, self._context.clock(), self._context.zone), limit, min_score)
+        self._context.handed_out().note(map(note_hit, result.hits))
+        return result
 
     def read_note(self, name: str, *, first_line: int = 1, lines: int | None = None) -> Excerpt:
         """Lines of a note, from the file itself. Raises NotFound, or InvalidInput for what is no note's name."""
@@ -219,12 +220,14 @@ class Engine:
         Damaged rows are left out, and their ids are put on `damaged`; without such a list they raise Corrupt.
         """
         lost: list[str] = []
-        found = self._listed(archived, as_of, valid_at, lost)
+        listed = self._listed(archived, as_of, valid_at, lost)
         if lost and damaged is None:
-            raise Corrupt(f"Of the memories {len(lost)} are damaged ({lost[0]}); run `picomem doctor`.", id=lost[0])
+            raise Corrupt(
+                f"Memories are damaged ({len(lost)} in all, such as {lost[0]}); run `picomem doctor`.", id=lost[0]
+            )
         if damaged is not None:
             damaged += lost
-        return found
+        return listed
 
     def _listed(
         self, archived: bool, as_of: Micros | str | None, valid_at: Micros | str | None, lost: list[str]
@@ -250,17 +253,17 @@ class Engine:
         return [self._context.cleaner().shown(version) for version in versions]
 
     def why(self, name: str, *, scope: Scope | None = None) -> Explanation:
-        """What is on record about a memory, a change or an episode. Raises NotFound."""
+        """The record of a memory, a change or an episode. Raises NotFound."""
         from picomem.history.explain import explain
 
         with self._context.connector.read() as tx:
-            found = explain(tx, self._context.owner(scope), name)
+            explanation = explain(tx, self._context.owner(scope), name)
         clean = self._context.cleaner()
         return replace(
-            found,
-            memory=clean.shown(found.memory) if found.memory else None,
-            versions=tuple(clean.shown(version) for version in found.versions),
-            sources=tuple(replace(source, text=clean.shown_text(source.text)) for source in found.sources),
+            explanation,
+            memory=clean.shown(explanation.memory) if explanation.memory else None,
+            versions=tuple(clean.shown(version) for version in explanation.versions),
+            sources=tuple(replace(source, text=clean.shown_text(source.text)) for source in explanation.sources),
         )
 
     def changes(
@@ -277,13 +280,15 @@ class Engine:
         with self._context.connector.read() as tx:
             if about:
                 ids = dict.fromkeys(version.id for version in lives(tx, self.scope, about))
-                found = [change for each in ids for change in audit.of_memory(tx, self.scope, each, damaged)]
-                found = sorted(found, key=lambda change: change.id, reverse=True)
+                recorded = [
+                    change for memory_id in ids for change in audit.of_memory(tx, self.scope, memory_id, damaged)
+                ]
+                recorded = sorted(recorded, key=lambda change: change.id, reverse=True)
             elif run:
-                found = audit.named(tx, self.scope, run)[::-1]
+                recorded = audit.named(tx, self.scope, run)[::-1]
             else:
-                found = audit.latest(tx, self.scope, limit, damaged)
-            return [(change, memories.key_of(tx, self.scope, change.memory_id, damaged)) for change in found[:limit]]
+                recorded = audit.latest(tx, self.scope, limit, damaged)
+            return [(change, memories.key_of(tx, self.scope, change.memory_id, damaged)) for change in recorded[:limit]]
 
     def timeline(
         self,
@@ -310,16 +315,20 @@ class Engine:
         from picomem.ingest.transcript_pointer import open_episode
 
         with self._context.connector.read() as tx:
-            found = find_episode(tx, self.scope, episode_id)
-            transcript = episodes.transcript(tx, self.scope, found.transcript_id)
+            episode = find_episode(tx, self.scope, episode_id)
+            transcript = episodes.transcript(tx, self.scope, episode.transcript_id)
         if transcript is not None and transcript.send_policy == "deny":
-            raise Refused("That session is withheld: it is kept, and not handed out (see `picomem withhold --help`).")
-        if found.category == "timeline" and transcript is not None:
+            raise Refused("That session is withheld, so its content is not returned (see `picomem withhold --help`).")
+        if episode.category == "timeline" and transcript is not None:
             from picomem.memory.timeline import opened
 
             with self._context.connector.read() as tx:
-                return found, transcript, opened(tx, self.scope, found, transcript.session, self._context.redactor())
-        return found, transcript, open_episode(found, transcript, self._context.redactor())
+                return (
+                    episode,
+                    transcript,
+                    opened(tx, self.scope, episode, transcript.session, self._context.redactor()),
+                )
+        return episode, transcript, open_episode(episode, transcript, self._context.redactor())
 
     def index(self, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """The always-loaded page, from the store where memory has not changed since it was made."""
@@ -328,13 +337,13 @@ class Engine:
         return index_page(self._context, scope, budget)
 
     def status(self) -> Status:
-        """What is in the store."""
+        """The contents of the store, in numbers."""
         from picomem.memory.store_status import status
 
         with self._context.connector.read() as tx:
             limit = self.settings.memory.daily_token_limit
-            found = status(tx, self.scope, self._context.clock(), self._context.connector, self.embedder_name, limit)
-        return replace(found, embedder_trouble=self._context.embedder_trouble)
+            result = status(tx, self.scope, self._context.clock(), self._context.connector, self.embedder_name, limit)
+        return replace(result, embedder_trouble=self._context.embedder_trouble)
 
     # Telling
 
@@ -438,7 +447,7 @@ class Engine:
         if related is not None:
             fields["related"] = clean.names(related, "related entry")
         if pinned and self.caller.is_agent:
-            raise Refused(f"Only the user pins a memory; ask them to run “picomem revise {name} --pin”.")
+            raise Refused(f"Only the user can pin a memory; ask them to run “picomem revise {name} --pin”.")
         if pinned is not None:
             fields["pinned"] = pinned
         if expires is not None:
@@ -468,8 +477,8 @@ class Engine:
                 if self.caller.is_agent and memory.is_a_persons and not asked:
                     raise Refused(
                         f"Not forgotten: the user {'stated' if memory.origin is Origin.USER else 'pinned'} "
-                        f"“{memory.key}” and has not asked for this in their own words; ask them to say that it shall "
-                        f"be forgotten, or to forget it in a terminal, as in “picomem forget {memory.key}”."
+                        f"“{memory.key}” and has not asked for this in their own words; ask them to say that it "
+                        f"should be forgotten, or to run “picomem forget {memory.key}” in a terminal."
                     )
                 return writer.forget(tx, self.scope, memory.id, self._context.cleaner().text(reason))
 
@@ -487,17 +496,18 @@ class Engine:
             said = self._context.cleaner().text(reason)
             done = undo(tx, self._context.writer("undo"), self.scope, name, said, self._context.vectors())
         if not done:
-            raise Conflict(f"All of run {name} was undone already; `picomem changes --run {name}` shows by what.")
+            raise Conflict(f"Run {name} was already undone; `picomem changes --run {name}` shows by which changes.")
         self._context.settle()
         return [
-            replace(each, memory=self._context.cleaner().shown(each.memory) if each.memory else None) for each in done
+            replace(change, memory=self._context.cleaner().shown(change.memory) if change.memory else None)
+            for change in done
         ]
 
     # What others wrote
 
     def ingest(
         self,
-        found: str | Path | Iterable[str | Path | TranscriptFolder],
+        transcripts: str | Path | Iterable[str | Path | TranscriptFolder],
         *,
         progress: Callable[[IngestProgress], None] | None = None,
     ) -> Report:
@@ -505,11 +515,11 @@ class Engine:
         from picomem.engine import upkeep
         from picomem.ingest.discovery import find
 
-        if isinstance(found, str | os.PathLike):
-            found = [found]
+        if isinstance(transcripts, str | os.PathLike):
+            transcripts = [transcripts]
         ingester = upkeep.ingester(self)
         with self._context.connector.read():  # one snapshot: a transaction for each file costs more than the look at it
-            files = find(found, ingester.recognize)
+            files = find(transcripts, ingester.recognize)
         report = ingester.run(files, progress)
         self._context.settle()
         made_by = self._context.vectors()
@@ -531,9 +541,9 @@ class Engine:
         for path in markdown_files(list(paths)):
             writer = replace(self._context.writer("migrate"), run=run)
             with self._context.connector.write(self.scope) as tx:
-                each = migrate_file(tx, writer, self.scope, self._context.cleaner(), path, self._context.zone)
+                entries = migrate_file(tx, writer, self.scope, self._context.cleaner(), path, self._context.zone)
             self._context.settle()
-            done += [(path, entry, result) for entry, result in each]
+            done += [(path, entry, result) for entry, result in entries]
         return done
 
     def withhold(self, session: str, *, release: bool = False) -> int:
@@ -571,7 +581,7 @@ class Engine:
         )
 
     def context(self, question: str) -> ContextWindow:
-        """What memory puts into the prompt for a question: the index page and what is known that matters to it."""
+        """The memory part of a prompt for a question: the index page and the relevant memories."""
         from picomem.engine.agent_support import window_around
         from picomem.records.session import Loaded
 
@@ -580,7 +590,7 @@ class Engine:
     # Erasing and upkeep
 
     def purge_plan(self, *, session: str = "", older_than: int | None = None, everything: bool = False) -> Planned:
-        """What `purge` would erase; nothing is written. Raises as `purge` does."""
+        """The plan of a purge; nothing is written. Raises as `purge` does."""
         return self._eraser().plan(session, older_than, everything)
 
     def purge(
@@ -640,7 +650,9 @@ class Engine:
         if self._context.resources.no_embedder is not None:
             raise self._context.resources.no_embedder
         if made_by is None:
-            raise InvalidInput("recall.embedder is none, so there are no vectors to make; set it to static or another.")
+            raise InvalidInput(
+                "recall.embedder is none, so there are no vectors to create; set it to static or to another embedder."
+            )
         return EmbedMissing(self._context.connector, self.scope, made_by, self._context.clock, stop).run(
             progress, afresh=afresh, remove=remove, wait=wait
         )
@@ -652,7 +664,7 @@ class Engine:
         try:
             str(path).encode()
         except UnicodeEncodeError:
-            raise InvalidInput(f"{path} is no name in UTF-8; name another file for the page.") from None
+            raise InvalidInput(f"{path} is not valid UTF-8; name another file for the page.") from None
         page = self.index(budget=budget, scope=scope)
         file_traces.export(
             self._context.connector, self._context.owner(scope), path, page.text, page.budget, self._context.clock()
@@ -664,19 +676,19 @@ class Engine:
         from picomem.memory.doctor import examine
 
         writer = self._context.writer("doctor")
-        found = examine(self._context.connector, self.embedder_name, self._context.redactor, writer, repair=repair)
+        diagnosis = examine(self._context.connector, self.embedder_name, self._context.redactor, writer, repair=repair)
         made_by = self._context.vectors()
         if repair and made_by is not None:
             from picomem.memory.missing_vectors import EmbedMissing
 
-            for scope, finding in found.waiting:
+            for scope, finding in diagnosis.waiting:
                 with suppress(EmbedderFailed, Conflict):
                     finding.repaired = (
                         not EmbedMissing(self._context.connector, scope, made_by, self._context.clock)
                         .run(remove=False)
                         .waiting
                     )
-        return found
+        return diagnosis
 
     def _eraser(self) -> Eraser:
         from picomem.engine.erasing import Eraser

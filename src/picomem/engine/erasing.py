@@ -1,4 +1,4 @@
-"""Erasing for good: purge, scrub, and the traces that both leave in the files."""
+"""Permanent erasure: purge, scrub, and the removal of the traces that both leave in the files."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Eraser:
         self._context = context
 
     def plan(self, session: str, older_than: int | None, everything: bool) -> Planned:
-        """What `purge` would erase; nothing is written. Raises as `purge` does."""
+        """The plan of a purge; nothing is written. Raises as `purge` does."""
         from picomem.erasure.inventory import choice, held
         from picomem.erasure.purge import planned
 
         with self._context.connector.read() as tx:
-            found = held(tx, self._context.scope)
-            chosen = choice(found, session, older_than, everything, self._context.clock())
-            return planned(tx, self._context.scope, found, chosen)
+            holdings = held(tx, self._context.scope)
+            chosen = choice(holdings, session, older_than, everything, self._context.clock())
+            return planned(tx, self._context.scope, holdings, chosen)
 
     def purge(self, session: str, older_than: int | None, everything: bool, wait_seconds: float) -> Purged:
         """Do what `Engine.purge` says."""
@@ -68,23 +68,23 @@ class Eraser:
             if is_begun and not session and older_than is None and not everything:
                 lease.taken(tx)
                 return True, None
-            found = held(tx, self._context.scope)
+            holdings = held(tx, self._context.scope)
             try:
-                chosen = choice(found, session, older_than, everything, self._context.clock())
+                chosen = choice(holdings, session, older_than, everything, self._context.clock())
             except NotFound:
                 if not is_begun:
                     raise
                 chosen = Choice()  # it went before; what is left of it is to be done
-            made = plan(found, chosen)
+            made = plan(holdings, chosen)
             user_marks.remove(tx, self._context.scope, user_marks.HANDED_OVER)
             if made.empty:
                 return is_begun, None
-            erased = erase(tx, self._context.writer("purge"), self._context.scope, found, chosen, made)
+            erased = erase(tx, self._context.writer("purge"), self._context.scope, holdings, chosen, made)
             lease.taken(tx)
             return True, erased
 
     def _lease(self) -> Lease:
-        """What tells other processes that a purge is under way and did not stop halfway."""
+        """A lease that shows other processes that a purge is running and did not stop halfway."""
         from picomem.memory.lease import PURGING, Lease
 
         return Lease(scope=self._context.scope, name=PURGING, clock=self._context.clock)

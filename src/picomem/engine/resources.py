@@ -1,4 +1,4 @@
-"""What the engines of one process share: the store, the embedder, the clock, the settings, and what is made of them."""
+"""Resources shared by the engines of a process: store, embedder, clock, settings, and objects made from them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Resources:
         return self._cleaner
 
     def handed_out(self, user: str) -> HandedOut:
-        """What recall handed out lately to this user, whichever engine asked."""
+        """Text that recall recently returned to this user, through any engine."""
         with self._lock:
             texts = self._handed_out.pop(user, None) or HandedOut()
             self._handed_out[user] = texts

@@ -1,4 +1,4 @@
-"""What waits for a person to decide, and the decision: candidates, and statements that may contradict each other."""
+"""Pending decisions of a person, and the decision itself: candidates, and statements that may contradict each other."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from picomem.store import memories
 
 
 def to_review(engine: Engine) -> list[ReviewItem]:
-    """What waits, pairs first, the latest first."""
+    """The pending decisions, pairs first, the latest first."""
     clean = engine._context.cleaner()
     with engine._context.connector.read() as tx:
-        found = waiting(tx, engine.scope, engine.now())
+        items = waiting(tx, engine.scope, engine.now())
     return [
-        replace(each, memory=clean.shown(each.memory), older=clean.shown(each.older) if each.older else None)
-        for each in found
+        replace(item, memory=clean.shown(item.memory), older=clean.shown(item.older) if item.older else None)
+        for item in items
     ]
 
 

@@ -1,4 +1,4 @@
-"""What background work, ingest and the operations need of an open memory, besides its verbs."""
+"""Functions on an engine for background work, ingest and the operations, besides its verbs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def ingester(engine: Engine) -> Ingest:
-    """What reads transcripts into this store, for callers that read again and again."""
+    """The reader of transcripts for this store, for callers that read repeatedly."""
     from picomem.ingest.ingest import Ingest
     from picomem.memory.proposals import propose
 

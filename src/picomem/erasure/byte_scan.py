@@ -1,12 +1,13 @@
-"""What a scan looks for after a purge, and how it finds it in bytes. Pure; it needs numpy, so nothing that recalls
-loads it.
+"""The byte patterns that a scan looks for after a purge, and the search for them. Pure; it needs numpy, so it is not
+loaded by recall.
 
-Of every text that went, a few pieces: its beginning, its middle and its end, as they stand in a row. A piece that is
-shorter than eight bytes is nobody's in particular. And of its words the long ones, as they stand in full text: behind
-what they have in common with the word before, so without their first letters. The pieces are kept in memory alone.
+The patterns of an erased text are its beginning, its middle and its end, as they are stored in a row. Fragments
+shorter than eight bytes are skipped: they are not distinctive. In addition, the long words are searched as full text
+stores them: without the first letters, which full text leaves out if the previous word has them as well. The patterns
+are kept only in memory.
 
-To find thousands of pieces in a file, each place is asked by its first eight bytes, two at a time, in four tables; the
-few places that pass are compared byte by byte.
+To find thousands of patterns in a file, the first eight bytes at each position are tested, two at a time, with four
+tables; the few positions that match are compared byte by byte.
 """
 
 from __future__ import annotations
@@ -27,20 +28,20 @@ _IN_COMMON = 4  # letters of a word that full text may have left out
 
 
 def pieces(texts: Sequence[str]) -> set[bytes]:
-    """What tells of these texts in a row."""
-    found: set[bytes] = set()
+    """The byte patterns of these texts as they are stored in a row."""
+    encoded: set[bytes] = set()
     distinct = list(dict.fromkeys(text.strip() for text in texts))
     for text in distinct[:: max(1, -(-len(distinct) // _MOST_TEXTS))]:
         middle = len(text) // 2
         for piece in (text[:_PIECE], text[middle : middle + _PIECE], text[-_PIECE:]):
-            found.add(piece.strip().encode("utf-8", "ignore"))
-    return {piece for piece in found if len(piece) >= SHORTEST}
+            encoded.add(piece.strip().encode("utf-8", "ignore"))
+    return {piece for piece in encoded if len(piece) >= SHORTEST}
 
 
 def words(texts: Sequence[str]) -> list[str]:
     """The long terms of these texts, the longest first."""
-    found = {term for text in dict.fromkeys(texts) for term in terms(text) if len(term) >= _LONG_WORD}
-    return sorted(found, key=lambda term: (-len(term), term))[:_MOST_WORDS]
+    long_words = {term for text in dict.fromkeys(texts) for term in terms(text) if len(term) >= _LONG_WORD}
+    return sorted(long_words, key=lambda term: (-len(term), term))[:_MOST_WORDS]
 
 
 def tail(word: str) -> bytes:
@@ -55,7 +56,7 @@ class Finder:
         self._by_head: defaultdict[bytes, list[bytes]] = defaultdict(list)
         for needle in set(needles):
             self._by_head[needle[:SHORTEST]].append(needle)
-        self.longest = max((len(each) for group in self._by_head.values() for each in group), default=SHORTEST)
+        self.longest = max((len(needle) for group in self._by_head.values() for needle in group), default=SHORTEST)
         self._tables = np.zeros((SHORTEST // 2, 1 << 16), dtype=bool)
         for head in self._by_head:
             self._tables[range(SHORTEST // 2), np.frombuffer(head, dtype="<u2")] = True
@@ -69,9 +70,9 @@ class Finder:
         places = np.flatnonzero(self._tables[0][pairs[: len(data) - SHORTEST + 1]])
         for step in range(1, SHORTEST // 2):
             places = places[self._tables[step][pairs[places + 2 * step]]]
-        found: set[bytes] = set()
+        matches: set[bytes] = set()
         for place in places.tolist():
             for needle in self._by_head.get(data[place : place + SHORTEST], ()):
                 if data.startswith(needle, place):
-                    found.add(needle)
-        return found
+                    matches.add(needle)
+        return matches

@@ -1,11 +1,11 @@
-"""What is left of a purge after its transaction: files beside the database, and the database's own bytes.
+"""Removes the traces of a purge after its transaction: in files beside the database, and in the database's own bytes.
 
-It is done from what the database knows alone (tombstones, exports), so a run that was killed at any step is finished by
-the next one, and doing a step twice does no harm. Until all is done the database says that it is not.
+This step uses only the state of the database (tombstones, exports), so the next run finishes what a killed run began,
+and repeating a step does no harm. Until everything is done, the database records that it is not.
 
-    snapshots without what was purged → exported pages made anew → file and log written anew → the mark goes
+    snapshots without purged text → exported pages rebuilt → file and log rewritten → the mark is removed
 
-An export that somebody wrote into since, or that cannot be written, is named and left.
+An export that was edited since, or that cannot be written, is reported and left as it is.
 """
 
 from __future__ import annotations
@@ -135,6 +135,6 @@ def _rewrite(path: Path, written: str, page: str) -> None:
     """Write a page where it was written before. Raises InvalidInput for a file that is another's by now."""
     now = read_regular(path, most=_LARGEST).decode()
     if content_hash(now) != written and not now.startswith(HEAD):
-        raise InvalidInput(f"{path} is no index page any more and was left as it is.")
+        raise InvalidInput(f"{path} is no longer an index page and was left as it is.")
     if now != page:
         write_whole(path, page)

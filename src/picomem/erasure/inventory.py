@@ -1,4 +1,4 @@
-"""What a user has, read for a plan of what to purge; and what a choice of theirs means."""
+"""Loads a user's rows for purge planning and resolves the user's selection."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST_AGE = 36_500  # days
 
 
 def held(tx: Transaction, scope: Scope) -> Holdings:
-    """All that a plan must know. Damaged rows are read as they are: they go like the others."""
+    """All rows that a plan needs. Damaged rows are read as they are: they are erased like the others."""
     changes = audit.every(tx, scope)
     return Holdings(
         transcripts=retention_rows.transcripts(tx, scope),
@@ -23,36 +23,38 @@ def held(tx: Transaction, scope: Scope) -> Holdings:
         messages=retention_rows.messages(tx, scope),
         covered=session_rows.covered(tx, scope),
         versions=[version.record for version in memories.stored_versions(tx, scope)],
-        refusals=[ChangeAge(each.id, each.at) for each in changes if each.decision == Decision.REFUSE],
+        refusals=[ChangeAge(change.id, change.at) for change in changes if change.decision == Decision.REFUSE],
         links=retention_rows.links(tx, scope),
     )
 
 
-def choice(found: Holdings, session: str, older_than: int | None, everything: bool, now: Micros) -> Choice:
+def choice(holdings: Holdings, session: str, older_than: int | None, everything: bool, now: Micros) -> Choice:
     """What is chosen: a session (its id, or the beginning of it), an age in days, or all.
 
     Raises InvalidInput unless it is one of them, and NotFound for a session that is not there, or several.
     """
     if (session != "") + (older_than is not None) + everything != 1:
         raise InvalidInput(
-            "Say what is to go: a session, what is older than so many days, or everything; one of them (`picomem purge "
-            "--help`)."
+            "Choose what to erase: a session, everything older than a number of days, or everything; exactly one "
+            "(`picomem purge --help`)."
         )
     if older_than is not None:
         if not 1 <= older_than <= _LONGEST_AGE:
-            raise InvalidInput(f"The age is {older_than}; it is a number of days, at least 1.")
+            raise InvalidInput(f"The age is {older_than}; it must be a number of days, at least 1.")
         return Choice(before=now - older_than * DAY)
     if everything:
         return Choice(everything=True)
-    return Choice(sessions=frozenset([_session(found, session)]))
+    return Choice(sessions=frozenset([_session(holdings, session)]))
 
 
-def _session(found: Holdings, name: str) -> str:
-    names = {each.session for each in found.transcripts} | {each.id for each in found.sessions}
-    names |= {each.scope.session for each in found.versions}
-    meant = {each for each in names if each == name} or {each for each in names if each.startswith(name)}
+def _session(holdings: Holdings, name: str) -> str:
+    names = {transcript.session for transcript in holdings.transcripts} | {session.id for session in holdings.sessions}
+    names |= {version.scope.session for version in holdings.versions}
+    meant = {session for session in names if session == name} or {
+        session for session in names if session.startswith(name)
+    }
     if len(meant) > 1:
-        raise NotFound(f"More than one session begins with “{name[:80]}”; write more of it.")
+        raise NotFound(f"Several sessions begin with “{name[:80]}”; write more of the id.")
     if not meant:
         raise NotFound(
             f"There is no session “{name[:80]}”; `picomem sessions` and `picomem timeline --json` show their ids."

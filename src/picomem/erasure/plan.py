@@ -1,18 +1,18 @@
-"""What a purge takes with it. Pure: from a user's rows and their lineage to a plan.
+"""The plan of a purge: everything that it erases, from a user's rows and their lineage. Pure.
 
-One chooses a session, an age, or everything. What belongs to the choice goes, and what was made of that, and what was
-made of that in turn:
+The user selects a session, an age, or everything. The selected rows are erased, together with everything that was
+derived from them, directly or indirectly:
 
-- a session: its transcripts, those of the agents that it set to work, its messages, its summary, and the sessions that
-  were forked from it, for they begin with a copy of it;
-- an age: episodes and messages from before it, wherever they stand; of a conversation that goes on the later ones
-  stay. A transcript or a session goes when nothing of it is left and it was last active before;
-- everything: all that the user has.
+- a session: its transcripts, those of its sub-agents, its messages, its summary, and the sessions that were forked
+  from it, because they begin with a copy of it;
+- an age: all older episodes and messages; a conversation that continued later keeps its later messages. A transcript
+  or a session is erased if nothing of it is left and it was last active before that time;
+- everything: all rows of the user.
 
-Of memories a version goes when something that it was made from goes, whatever else said so too: nobody can tell what of
-its text came from where. What replaced it stays where it has its own source and its own words (`carries`). What a
-person stated themselves has no source among what goes, so it stays. Who said the same again in a session that stays is
-no source of the words that are stored, so that does not keep them.
+A version of a memory is erased if one of its sources is, even if other sources said the same, because nobody can tell
+which source its words came from. The version that replaced it stays if it has its own source and its own words
+(`carries`). Statements that a person made themselves have no erased source, so they stay. A session that merely
+repeated the statement is not a source of the stored words, so it does not keep them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ChangeAge(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holdings:
-    """What a user has, as far as a plan must know it. `covered` says up to which message each summary goes."""
+    """The rows of a user, as far as a plan needs them. `covered` is the last message that each summary covers."""
 
     transcripts: Sequence[TranscriptAge]
     episodes: Sequence[EpisodeAge]
@@ -50,7 +50,7 @@ class Holdings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What is to go: these sessions, what is older than `before`, or everything."""
+    """The selection to erase: these sessions, entries older than `before`, or everything."""
 
     sessions: frozenset[str] = frozenset()
     before: Micros | None = None
@@ -87,7 +87,7 @@ class _Going:
 
 
 def plan(held: Holdings, choice: Choice) -> Plan:
-    """All that goes with a choice."""
+    """The plan for a choice."""
     if choice.everything:
         return _everything(held)
     going = _Going()
@@ -98,11 +98,12 @@ def plan(held: Holdings, choice: Choice) -> Plan:
     nodes = _with_descendants(going.nodes, held)
     episodes = _ids(nodes, "episode")
     messages = _ids(nodes, "message")
-    gone_messages = frozenset((each.session, each.seq) for each in held.messages if each.id in messages)
-    refusals = _ids(nodes, "change") & {each.id for each in held.refusals}
+    gone_messages = frozenset((message.session, message.seq) for message in held.messages if message.id in messages)
+    refusals = _ids(nodes, "change") & {refusal.id for refusal in held.refusals}
     return Plan(
         transcripts=frozenset(going.transcripts),
-        trimmed=frozenset(each.transcript for each in held.episodes if each.id in episodes) - going.transcripts,
+        trimmed=frozenset(episode.transcript for episode in held.episodes if episode.id in episodes)
+        - going.transcripts,
         episodes=episodes,
         sessions=frozenset(going.sessions),
         shortened=frozenset(session for session, _ in gone_messages) - going.sessions,
@@ -121,55 +122,59 @@ def carries(child: Memory, parent: Memory) -> bool:
 def _everything(held: Holdings) -> Plan:
     return Plan(
         everything=True,
-        transcripts=frozenset(each.id for each in held.transcripts),
-        episodes=frozenset(each.id for each in held.episodes),
-        sessions=frozenset(each.id for each in held.sessions),
-        messages=frozenset((each.session, each.seq) for each in held.messages),
+        transcripts=frozenset(transcript.id for transcript in held.transcripts),
+        episodes=frozenset(episode.id for episode in held.episodes),
+        sessions=frozenset(session.id for session in held.sessions),
+        messages=frozenset((message.session, message.seq) for message in held.messages),
         summaries=frozenset(held.covered),
-        versions=frozenset((each.id, each.version) for each in held.versions),
-        refusals=frozenset(each.id for each in held.refusals),
+        versions=frozenset((version.id, version.version) for version in held.versions),
+        refusals=frozenset(refusal.id for refusal in held.refusals),
     )
 
 
 def _of_sessions(held: Holdings, chosen: Iterable[str], going: _Going) -> None:
     begun: defaultdict[str, set[str]] = defaultdict(set)  # session → those that it set to work, or that it begins
-    for each in held.transcripts:
-        begun[each.parent_session].add(each.session)
-    for each in held.sessions:
-        begun[each.forked_from].add(each.id)
+    for transcript in held.transcripts:
+        begun[transcript.parent_session].add(transcript.session)
+    for session in held.sessions:
+        begun[session.forked_from].add(session.id)
     names, waiting = set(), [name for name in chosen if name]
     while waiting:
         name = waiting.pop()
         if name and name not in names:
             names.add(name)
             waiting += begun[name]
-    going.sessions |= {each.id for each in held.sessions if each.id in names}
-    going.transcripts |= {each.id for each in held.transcripts if each.session in names}
-    going.nodes |= {("episode", each.id, 0) for each in held.episodes if each.transcript in going.transcripts}
-    going.nodes |= {("message", each.id, 0) for each in held.messages if each.session in names}
+    going.sessions |= {session.id for session in held.sessions if session.id in names}
+    going.transcripts |= {transcript.id for transcript in held.transcripts if transcript.session in names}
+    going.nodes |= {("episode", episode.id, 0) for episode in held.episodes if episode.transcript in going.transcripts}
+    going.nodes |= {("message", message.id, 0) for message in held.messages if message.session in names}
     going.nodes |= {("summary", name, 0) for name in names}
-    going.nodes |= {("memory", each.id, each.version) for each in held.versions if each.scope.session in names}
+    going.nodes |= {
+        ("memory", version.id, version.version) for version in held.versions if version.scope.session in names
+    }
 
 
 def _older(held: Holdings, before: Micros, going: _Going) -> None:
-    old = {("episode", each.id, 0) for each in held.episodes if each.at < before}
-    left = {each.transcript for each in held.episodes if each.at >= before}
-    going.transcripts |= {each.id for each in held.transcripts if each.at < before and each.id not in left}
-    gone = [each for each in held.messages if each.at < before]
-    talking = {each.session for each in held.messages if each.at >= before}
-    going.sessions |= {each.id for each in held.sessions if each.at < before and each.id not in talking}
-    going.nodes |= old | {("message", each.id, 0) for each in gone}
-    going.nodes |= {("change", each.id, 0) for each in held.refusals if each.at < before}
+    old = {("episode", episode.id, 0) for episode in held.episodes if episode.at < before}
+    left = {episode.transcript for episode in held.episodes if episode.at >= before}
+    going.transcripts |= {
+        transcript.id for transcript in held.transcripts if transcript.at < before and transcript.id not in left
+    }
+    gone = [message for message in held.messages if message.at < before]
+    talking = {message.session for message in held.messages if message.at >= before}
+    going.sessions |= {session.id for session in held.sessions if session.at < before and session.id not in talking}
+    going.nodes |= old | {("message", message.id, 0) for message in gone}
+    going.nodes |= {("change", refusal.id, 0) for refusal in held.refusals if refusal.at < before}
     first = {}
-    for each in gone:
-        first.setdefault(each.session, each.seq)
+    for message in gone:
+        first.setdefault(message.session, message.seq)
     going.nodes |= {("summary", name, 0) for name, seq in held.covered.items() if first.get(name, seq + 1) <= seq}
     going.nodes |= {("summary", name, 0) for name in going.sessions}
 
 
 def _with_descendants(roots: Iterable[Node], held: Holdings) -> set[Node]:
-    """These, and what was made of them, and so on."""
-    versions: dict[Node, Memory] = {("memory", each.id, each.version): each for each in held.versions}
+    """These nodes and everything derived from them, directly or indirectly."""
+    versions: dict[Node, Memory] = {("memory", version.id, version.version): version for version in held.versions}
     children: defaultdict[Node, list[Link]] = defaultdict(list)
     for link in held.links:
         children[link.parent].append(link)

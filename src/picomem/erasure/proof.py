@@ -1,7 +1,8 @@
-"""The proof of a purge: every file is read byte by byte for what was erased.
+"""The proof of a purge: every file is searched byte by byte for the erased texts.
 
-A piece of a text that also stands in what stays (people say the same thing twice) proves nothing, and is counted apart.
-Of full text the index itself is asked as well, since it may store of a word only what the one before it lacks.
+A fragment that also occurs in remaining text proves nothing (people repeat themselves), so it is counted separately.
+The full-text index is queried as well, because it may store only the part of a word that differs from the previous
+word.
 """
 
 from __future__ import annotations
@@ -44,14 +45,14 @@ def scan(tx: Transaction, users: Sequence[Scope], scope: Scope, texts: Sequence[
     live = {word for word in long if _is_live(tx, scope, word)}
     result.postings = sum(_has_postings(tx, scope, word) for word in long if word not in live)
     tails = {tail(word) for word in long if word not in live}
-    needles = pieces(texts) | {each for each in tails if len(each) >= SHORTEST}
+    needles = pieces(texts) | {ending for ending in tails if len(ending) >= SHORTEST}
     result.needles = len(needles)
     finder = Finder(needles)
-    found = {str(path): _in_file(path, finder, result) for path in files}
-    every = set().union(*found.values())
+    pieces_by_path = {str(path): _in_file(path, finder, result) for path in files}
+    every = set().union(*pieces_by_path.values())
     stay = _staying(tx, users, every)
     result.shared = len(stay)
-    result.found = {path: len(each - stay) for path, each in found.items() if each - stay}
+    result.found = {path: len(matches - stay) for path, matches in pieces_by_path.items() if matches - stay}
     return result
 
 
@@ -62,32 +63,32 @@ def telling(tx: Transaction, scope: Scope, texts: Sequence[str]) -> Finder:
 
 
 def _in_file(path: Path, finder: Finder, result: Scan) -> set[bytes]:
-    found: set[bytes] = set()
+    matches: set[bytes] = set()
     rest = b""
     try:
         for chunk in chunks(path):
             result.bytes += len(chunk)
-            found |= finder.found_in(rest + chunk)
+            matches |= finder.found_in(rest + chunk)
             rest = chunk[-(finder.longest - 1) :]
     except NotFound:
-        return found  # a temporary file that somebody has finished with
+        return matches  # a temporary file that somebody has finished with
     except InvalidInput as error:
         result.unread.append(str(error))
     else:
         result.files += 1
-    return found
+    return matches
 
 
-def _staying(tx: Transaction, users: Sequence[Scope], found: set[bytes]) -> set[bytes]:
-    """Those of the pieces that stand in what stays: in a row, or in full text as part of another word."""
-    if not found:
+def _staying(tx: Transaction, users: Sequence[Scope], matches: set[bytes]) -> set[bytes]:
+    """The pieces that occur in remaining data: in a row, or in full text as part of another word."""
+    if not matches:
         return set()
-    finder = Finder(found)
+    finder = Finder(matches)
     stay = finder.found_in(tombstones.EVERYTHING.encode())  # the mark may be in the file until its log is emptied next
     # All that stays of a user, and of the file: a word like "decision" stands in it for reasons of its own.
     for text in remaining_text.texts(tx, users):
         stay |= finder.found_in(text.encode("utf-8", "ignore"))
-    for piece in found - stay:
+    for piece in matches - stay:
         text = piece.decode("utf-8", "ignore")
         if search.of(tx).has_term_with(text):
             stay.add(piece)
@@ -96,11 +97,11 @@ def _staying(tx: Transaction, users: Sequence[Scope], found: set[bytes]) -> set[
 
 def _is_live(tx: Transaction, user: Scope, word: str) -> bool:
     """Whether a document that is there has the word."""
-    found = search.of(tx).postings(user, "memory", word).scores
-    if found and memories.has_docs(tx, user, list(found)[:64]):
+    scores = search.of(tx).postings(user, "memory", word).scores
+    if scores and memories.has_docs(tx, user, list(scores)[:64]):
         return True
-    found = search.of(tx).postings(user, "episode", word).scores
-    return bool(found) and episodes.has_docs(tx, user, list(found)[:64])
+    scores = search.of(tx).postings(user, "episode", word).scores
+    return bool(scores) and episodes.has_docs(tx, user, list(scores)[:64])
 
 
 def _has_postings(tx: Transaction, scope: Scope, word: str) -> bool:

@@ -1,11 +1,11 @@
-"""Purge: the transaction that erases. What goes is decided in `erasure/plan.py`; what is left in the file's free pages,
-its log and beside it is the work of `file_traces.py`.
+"""The transaction of a purge. `erasure/plan.py` decides what is erased; `file_traces.py` removes traces from the file's
+free pages, its log and the files beside it.
 
-One transaction deletes the rows with their full text and vectors; leaves tombstones, so that the same transcript does
-not bring them back; takes out of what stays what it had from them (a key that was made of their words, the name of one
-among related entries, the title of a conversation, the reason of a change); and marks that the rest is still to be
-done. A change stays as a row that says when and by whom something was decided, and no longer about what. The purge
-itself is one change: who, when, and how many of what.
+One transaction deletes the rows with their full text and vectors, and leaves tombstones, so that the same transcript
+does not bring them back. It also removes what remaining rows took from them (a key made of their words, a name among
+related entries, the title of a conversation, the reason of a change), and marks the rest of the work as pending. A
+change stays as a row that says when something was decided and by whom, but no longer what. The purge itself is one
+change: who, when, and how many rows of each kind.
 """
 
 from __future__ import annotations
@@ -92,26 +92,30 @@ class Purged:
     finished: bool = False
 
 
-def planned(tx: Transaction, scope: Scope, found: Holdings, chosen: Choice) -> Planned:
-    """What a choice would take."""
-    made = plan(found, chosen)
-    going = [each for each in found.versions if (each.id, each.version) in made.versions]
-    newest = {each.id: each for each in going}
-    stays = {each.id for each in found.versions if (each.id, each.version) not in made.versions}
+def planned(tx: Transaction, scope: Scope, holdings: Holdings, chosen: Choice) -> Planned:
+    """The effect of a choice, for a preview."""
+    made = plan(holdings, chosen)
+    going = [version for version in holdings.versions if (version.id, version.version) in made.versions]
+    newest = {version.id: version for version in going}
+    stays = {version.id for version in holdings.versions if (version.id, version.version) not in made.versions}
     titles = {session.id: session.title for session, *_ in session_rows.stored_sessions(tx, scope)}
     return Planned(
         plan=made,
         counts=counted(made),
         memories=tuple(newest.values()),
-        partly=tuple(each.key for each in newest.values() if each.id in stays),
-        sessions=tuple((each, titles.get(each, "")) for each in sorted(made.sessions)),
-        transcripts=tuple((each.session, each.path) for each in found.transcripts if each.id in made.transcripts),
+        partly=tuple(version.key for version in newest.values() if version.id in stays),
+        sessions=tuple((session, titles.get(session, "")) for session in sorted(made.sessions)),
+        transcripts=tuple(
+            (transcript.session, transcript.path)
+            for transcript in holdings.transcripts
+            if transcript.id in made.transcripts
+        ),
     )
 
 
 def counted(plan: Plan) -> dict[str, int]:
     """How many of what a plan takes."""
-    found = {
+    counts = {
         "transcripts": len(plan.transcripts),
         "episodes": len(plan.episodes),
         "sessions": len(plan.sessions),
@@ -121,7 +125,7 @@ def counted(plan: Plan) -> dict[str, int]:
         "versions of memories": len(plan.versions),
         "refused texts": len(plan.refusals),
     }
-    return {name: count for name, count in found.items() if count}
+    return {name: count for name, count in counts.items() if count}
 
 
 def in_words(counts: Mapping[str, int]) -> str:
@@ -169,19 +173,19 @@ class _Erasing:
 
     def _bury(self) -> None:
         grave = tombstones.Tombstones(self.tx, self.scope)
-        for each in self.held.transcripts:
-            if each.id in self.plan.transcripts:
-                size = None if self.forever else each.size
-                grave.put_transcript(each.host, each.session, each.path, size)
-            elif each.id in self.plan.trimmed:
-                grave.put_transcript(each.host, each.session, each.path, -1)
-            if each.id in self.plan.transcripts | self.plan.trimmed:
-                grave.put_title(each.title)
+        for transcript in self.held.transcripts:
+            if transcript.id in self.plan.transcripts:
+                size = None if self.forever else transcript.size
+                grave.put_transcript(transcript.host, transcript.session, transcript.path, size)
+            elif transcript.id in self.plan.trimmed:
+                grave.put_transcript(transcript.host, transcript.session, transcript.path, -1)
+            if transcript.id in self.plan.transcripts | self.plan.trimmed:
+                grave.put_title(transcript.title)
         for session in self.plan.sessions | self.plan.shortened:
             grave.put_transcript("picobot", session, "", None)
-        for each in self.held.episodes:
-            if each.id in self.plan.episodes:
-                grave.put_episode(each.identity)
+        for episode in self.held.episodes:
+            if episode.id in self.plan.episodes:
+                grave.put_episode(episode.identity)
 
     def _episodes(self) -> None:
         """Episodes and the records of their transcripts."""
@@ -205,10 +209,10 @@ class _Erasing:
         """Conversations: their messages, summaries and titles."""
         titles: dict[str, str] = {}  # of sessions that are called by what was said first in them
         for session in self.plan.shortened:
-            found = self._session(session)
+            stored = self._session(session)
             loaded = session_rows.messages_after(self.tx, self.scope, session, 0)
-            if found is not None and found.title == title_of(loaded.messages):
-                titles[session] = found.title
+            if stored is not None and stored.title == title_of(loaded.messages):
+                titles[session] = stored.title
         gone: dict[str, list[int]] = {}
         for message, *_ in session_rows.stored_messages(self.tx, self.scope):
             if (message.session_id, message.seq) in self.plan.messages:
@@ -236,16 +240,16 @@ class _Erasing:
             self._retitle(session, old)
 
     def _retitle(self, session: str, old: str) -> None:
-        found = self._session(session)
+        stored = self._session(session)
         left = session_rows.messages_after(self.tx, self.scope, session, 0)
-        if found is not None and title_of(left.messages) != old:
+        if stored is not None and title_of(left.messages) != old:
             self.texts.append(old)
-            new = replace(found, title=title_of(left.messages))
+            new = replace(stored, title=title_of(left.messages))
             text = session_rows.SessionText(new.id, new.scope.project, new.channel_id, new.title)
             session_rows.rewrite_text(self.tx, self.scope, text)
 
     def _everything(self, changes: Iterable[Change]) -> None:
-        """What is left of a user when their conversations are gone."""
+        """Erases the rest of a user's data after their conversations."""
         for memory, is_whole, _ in memories.stored_versions(self.tx, self.scope):
             self._note_damage("memory", is_whole)
             self.texts += texts_of(memory)

@@ -1,9 +1,9 @@
-"""What remains of memories of which versions are purged, and of what other rows say of those.
+"""Repairs memories that lose some of their versions in a purge, and the rows that mention those versions.
 
-A memory of which some versions go is believed as it was before they were: what those had replaced is opened again. A
-key that was made of words that go becomes another one. What stood in a project that only sessions that go were held in
-stands in none, since a host's project is the name of a folder. What goes is no related entry any more, and no change
-speaks of it: who, when and which verb is left of the change that made it.
+Such a memory is believed as it was before the erased versions: the versions that they had replaced are opened again.
+A key made of erased words is replaced. If only erased sessions belonged to its project, the memory then belongs to no
+project, because a host names a project after a folder. Erased memories are removed from related entries, and changes
+no longer mention them: the change that made such a memory keeps who, when and which verb.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TELLING = 8  # characters of a name that is no word by chance
 
 
 def texts_of(memory: Memory) -> list[str]:
-    """All that a person or an agent wrote in a version."""
+    """All texts that a person or an agent wrote in a version."""
     return [memory.content, memory.context, memory.key, memory.path, *memory.tags, *memory.related]
 
 
@@ -51,21 +51,21 @@ class Remains:
                 whole = whole and is_whole
         undoes = {change.id: change.undoes for change in changes if change.undoes}
         touched: set[str] = set()  # changes that opened or closed a version that goes
-        names = {name for each in gone.values() for memory in each for name in (memory.key, memory.id)}
+        names = {name for removed in gone.values() for memory in removed for name in (memory.key, memory.id)}
         for memory_id, going in gone.items():
             versions = self._versions(memory_id)
             closers = memories.closers(self.tx, self.scope, memory_id)
             trail = Trail(versions, closers, undoes)
-            numbers = {each.version for each in going}
+            numbers = {version.version for version in going}
             then = trail.believed_without(numbers)
             now = trail.believed_now()
-            touched |= {each.change_id for each in going} | {closers[n] for n in numbers if n in closers}
-            for each in going:
-                self.texts += texts_of(each)
-                memories.purge_version(self.tx, each)
-            left = [each for each in versions if each.version not in numbers]
+            touched |= {version.change_id for version in going} | {closers[n] for n in numbers if n in closers}
+            for version in going:
+                self.texts += texts_of(version)
+                memories.purge_version(self.tx, version)
+            left = [version for version in versions if version.version not in numbers]
             # A past that goes leaves a gap; where the present goes, what was believed before holds again.
-            if then and any(each.version in numbers and each.valid_to is None for each in now):
+            if then and any(version.version in numbers and version.valid_to is None for version in now):
                 self._believe_again(left, then, versions[-1].version, purge)
             if left:
                 self._leave_project(memory_id)
@@ -78,11 +78,13 @@ class Remains:
         return memories.unchecked_versions(self.tx, self.scope, memory_id)
 
     def _believe_again(self, left: list[Memory], then: list[Memory], latest: int, purge: str) -> None:
-        now = [each for each in left if each.known_to is None]
+        now = [version for version in left if version.known_to is None]
         opening = differing(then, now)
         for version in opening:
             if version.valid_to is None and memories.holder(self.tx, version) is not None:
-                opening = [each for each in opening if each is not version]  # the key is another's: it stays archived
+                opening = [
+                    other for other in opening if other is not version
+                ]  # the key is another's: it stays archived
         believe(self.tx, self.writer, differing(now, then), opening, latest, purge)
 
     def _rekeyed(self, memory_id: str, going: list[Memory], left: list[Memory]) -> set[str]:
@@ -91,9 +93,9 @@ class Remains:
             return set()
         stays = {memory_id}
         versions = self._versions(memory_id)
-        said = " ".join(each.content for each in going)
-        for key in {each.key for each in versions}:
-            kept = " ".join(f"{each.content} {each.context}" for each in versions if each.key == key)
+        said = " ".join(version.content for version in going)
+        for key in {version.key for version in versions}:
+            kept = " ".join(f"{version.content} {version.context}" for version in versions if version.key == key)
             if not tells_of(key, said, kept):
                 stays.add(key)
                 continue
@@ -130,7 +132,7 @@ class Remains:
     ) -> None:
         """Let no change say anything of what goes."""
         stay = {memory_id for memory_id in gone if self._versions(memory_id)}
-        numbers = {(each.id, each.version) for versions in gone.values() for each in versions}
+        numbers = {(version.id, version.version) for versions in gone.values() for version in versions}
         for change in changes:
             lost = change.memory_id in gone and change.memory_id not in stay
             if not (

@@ -1,6 +1,6 @@
-"""Retention: archive expired memories (O19), remove old timeline entries (A14) and old conversations (P7).
+"""Retention: archives expired memories (O19), removes old timeline entries (A14) and old conversations (P7).
 
-The memories made from a timeline entry or a conversation outlive it. To erase those too is the work of `purge`.
+The memories made from a timeline entry or a conversation stay. To erase those as well, use `purge`.
 """
 
 from __future__ import annotations

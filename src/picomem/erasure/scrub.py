@@ -1,11 +1,11 @@
-"""Scrub: redact what is stored already, with the rules of today. Safe to run again and again.
+"""Scrub: redacts what is already stored, by the current rules. It can be repeated safely.
 
-A rule that is added later finds what it did not find when the text came in. This is the one place besides purge that
-changes stored text: a secret must not survive in an old version, in a tag, in what a summary or a reason says. What it
-changed is recorded without the secret.
+A rule that was added later finds secrets that were missed when the text was stored. Besides purge, this is the only
+place that changes stored text, because a secret must not survive in an old version, a tag, a summary or a reason. The
+record of what changed does not contain the secret.
 
-A row that does not match its hash is scrubbed like any other, since a secret in it is no less a secret; it still does
-not match afterwards, so the doctor still tells of it.
+A row that does not match its hash is scrubbed as well, because a secret in it is still a secret. The row does not match
+its hash afterwards either, so the doctor still reports it.
 """
 
 from __future__ import annotations
@@ -180,14 +180,14 @@ class _Scrubbing:
     def _within(self, stored: str, name: str) -> str:
         """JSON in which the texts of that name are redacted; what cannot be read, as a text."""
         try:
-            found = json.loads(stored) if stored else []
-            for each in found if isinstance(found, list) else [found]:
-                if isinstance(each, dict):
-                    each[name] = self._redacted(each[name])
+            parsed = json.loads(stored) if stored else []
+            for entry in parsed if isinstance(parsed, list) else [parsed]:
+                if isinstance(entry, dict):
+                    entry[name] = self._redacted(entry[name])
         except (ValueError, KeyError, TypeError):
             return self._redacted(stored)
-        safe = json.dumps(found, ensure_ascii=False)
-        return safe if stored and found != json.loads(stored) else stored
+        safe = json.dumps(parsed, ensure_ascii=False)
+        return safe if stored and parsed != json.loads(stored) else stored
 
     def _calls(self, stored: str) -> str:
         """The calls of a message, with the arguments of each redacted; what cannot be read, as a text."""
@@ -206,7 +206,7 @@ class _Scrubbing:
         return differs and not self.dry_run
 
     def _redacted(self, text: str) -> str:
-        found = self.redactor.redact(text)
-        for finding in found.findings:
+        result = self.redactor.redact(text)
+        for finding in result.findings:
             self.result.findings[finding.rule] = self.result.findings.get(finding.rule, 0) + 1
-        return found.text
+        return result.text

@@ -1,26 +1,27 @@
 """MCP: memory as tools and a resource, on the official SDK.
 
-`build_server` renders the table of operations as a server, whatever carries it; `run_stdio` serves one over stdin and
-stdout. Both protocol eras come from the SDK: the client's first message decides between the handshake (up to
-2025-11-25) and the envelope on each request (2026-07-28), and nothing here asks which it was.
+`build_server` renders the table of operations as a server, independent of the transport; `run_stdio` serves one over
+stdin and stdout. Both protocol eras come from the SDK: the client's first message decides between the handshake (up
+to 2025-11-25) and the envelope on each request (2026-07-28), and nothing here depends on which it was.
 
 Threads. The SDK is asynchronous and the engine is not, so a call runs in a worker thread from the check of its
-arguments to the finished result. A call that was begun is never abandoned: a client that cancels, or closes stdin in
-the middle, gets no result, as the protocol wants it, but its write is whole. Only an operation that reports progress
+arguments to the finished result. A call that has begun is never abandoned: a client that cancels, or closes stdin in
+the middle, gets no result, as the protocol requires, but the write is complete. Only an operation that reports progress
 can stop halfway; it does so where it reports, and its transaction rolls back.
 
-Errors. Everything that picomem raises on purpose is a tool result with `isError` and the error's one sentence,
-because a model can read that and mend its call; where the sentence names a command, it names the tool (advice.py).
-What has no tool to answer for it (an unknown tool or resource) is an error of the protocol. A fault of ours is left
-to the SDK, which logs it to stderr.
+Errors. An error that picomem raises on purpose becomes a tool result with `isError` and the one sentence of the
+error, because a model can read that and correct its call. If the sentence names a command, the name of the tool is
+used instead (advice.py). Errors that belong to no tool (an unknown tool or resource) are errors of the protocol. A
+fault of ours is left to the SDK, which logs it to stderr.
 
-Trust. The client is an agent: it archives and changes nothing that the user stated or pinned, unless they ask for it in
-turns that were ingested lately. And once it was handed text that nobody trusted wrote, what it stores is such text too,
-in whatever words, but for what the user stated in such turns (`HandedOver`): a server does not see what the user says.
+Trust. The client is an agent: it cannot archive or change what the user stated or pinned, unless the user asks for it
+in turns that were ingested recently. Once it was given untrusted text, what it stores counts as such text too,
+however it is worded, except for what the user stated in such turns (`HandedOver`): a server does not see what the
+user says.
 
 stdout belongs to the protocol. The SDK takes file descriptor 1 for itself and points it at stderr while it serves;
-`sys.stdout` is redirected too, so that what a stray `print` leaves in a buffer cannot follow when the descriptor is
-back.
+`sys.stdout` is redirected too, so that the buffered output of a stray `print` cannot follow when the descriptor is
+restored.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class Tool:
         self._parameters = Parameters(operation)
 
     def listed(self) -> types.Tool:
-        """What a client is told about it."""
+        """The description for a client."""
         operation = self._operation
         title = operation.name.replace("-", " ").capitalize()
         return types.Tool(

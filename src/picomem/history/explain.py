@@ -1,4 +1,4 @@
-"""Why: what was decided about a thing, when, by whom and from what; from the records, not from memory."""
+"""Explains an entry: what was decided about it, when, by whom and from which sources, according to the records."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Explanation:
 
 
 def explain(tx: Transaction, scope: Scope, name: str) -> Explanation:
-    """What a memory's id or key, a change's id or an episode's id stands for. Raises NotFound."""
+    """Explain the entry behind a memory's id or key, a change's id or an episode's id. Raises NotFound."""
     change = audit.change(tx, scope, name)
     if change is not None and not change.memory_id:
         return Explanation(change.id, "change", None, (), (change,), ())
@@ -65,21 +65,21 @@ def explain(tx: Transaction, scope: Scope, name: str) -> Explanation:
 def find_episode(tx: Transaction, scope: Scope, name: str) -> Episode:
     """The episode with this id, or the beginning of one. Raises NotFound, with a hint where it names a memory."""
     if memories.of_key(tx, scope, name):
-        raise NotFound(f"“{name}” is a memory and no episode; `picomem history {name}` and `why` show it.")
-    found = episodes.episode(tx, scope, episodes.find_id(tx, scope, name))
-    if found is None:
+        raise NotFound(f"“{name}” is a memory, not an episode; `picomem history {name}` and `why` show it.")
+    episode = episodes.episode(tx, scope, episodes.find_id(tx, scope, name))
+    if episode is None:
         raise NotFound(f"There is no episode “{name[:80]}”.")
-    return found
+    return episode
 
 
 def _episode(tx: Transaction, scope: Scope, name: str) -> Explanation:
     try:
-        found = find_episode(tx, scope, name)
+        episode = find_episode(tx, scope, name)
     except NotFound as error:
         remedy = nearest_key(tx, scope, name) or "`picomem audit` lists changes."
         raise NotFound(f"There is no memory, change or episode “{name[:80]}”; {remedy}") from error
-    transcript = episodes.transcript(tx, scope, found.transcript_id)
-    return Explanation(found.id, "episode", None, (), (), (), found, transcript)
+    transcript = episodes.transcript(tx, scope, episode.transcript_id)
+    return Explanation(episode.id, "episode", None, (), (), (), episode, transcript)
 
 
 def _source(tx: Transaction, scope: Scope, parent: Parent, version: int) -> MemorySource:
@@ -92,9 +92,11 @@ def _source(tx: Transaction, scope: Scope, parent: Parent, version: int) -> Memo
         return MemorySource(version, parent, "" if withheld else said.content, message_citation(said), said.origin)
     if parent.kind != "episode":
         return MemorySource(version, parent)
-    found = episodes.episode(tx, scope, parent.id)
-    if found is None:
+    episode = episodes.episode(tx, scope, parent.id)
+    if episode is None:
         return MemorySource(version, parent, "", "episode gone")
-    transcript = episodes.transcript(tx, scope, found.transcript_id)
+    transcript = episodes.transcript(tx, scope, episode.transcript_id)
     withheld = transcript is not None and transcript.send_policy == "deny"
-    return MemorySource(version, parent, "" if withheld else found.preview, citation(found, transcript), found.origin)
+    return MemorySource(
+        version, parent, "" if withheld else episode.preview, citation(episode, transcript), episode.origin
+    )

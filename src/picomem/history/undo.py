@@ -1,13 +1,13 @@
-"""Undo: take back a change, or all changes of a run. Nothing is deleted, and undo is a change itself.
+"""Undo: reverses a change, or all changes of a run. Nothing is deleted, and an undo is itself a change.
 
-What a change did is told by the versions that it opened and closed (`version_history.py`), so one rule serves every
-verb: what is believed of the memory becomes what was believed right before the change. A version that is not to be
-believed any more is closed, and what it had replaced is opened again as a version of its own, known from now on; so
-"what did we believe then" goes on to have the answer that it had. To undo an undo is to do the thing again. What a
-consolidation did to its conversation is taken back, and done again, in `undo_consolidation.py`.
+The versions that a change opened and closed determine its effect (`version_history.py`), so one rule serves every
+verb: the belief about the memory becomes what it was right before the change. A version that is no longer believed is
+closed, and the version that it had replaced is opened again as a new version, known from now on. So "what did we
+believe then" keeps its answer. Undoing an undo repeats the change. `undo_consolidation.py` reverses and repeats what
+a consolidation did to its conversation.
 
-What was built on a change stands in the way, and is named. A run is undone from its last change to its first, in one
-transaction; if one of them cannot be, none is.
+If later changes build on a change, they are named and the undo is refused. A run is undone from its last change to its
+first, in one transaction; if one of them cannot be undone, none is.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def undo(
         return [_undo(tx, writer, scope, named[0], undoes, reason)]
     wrote = [change for change in named if _reason_against(tx, scope, change, undoes) == ""]
     if not wrote and consolidated is None:
-        raise InvalidInput(f"Nothing was changed by run {name}, so there is nothing to undo.")
+        raise InvalidInput(f"Run {name} changed nothing, so there is nothing to undo.")
     done: list[Undone] = []
     for change in reversed(wrote):
         if _trail(tx, scope, change.memory_id, undoes).in_force(change.id):  # else it was taken back by itself
@@ -101,12 +101,12 @@ def _undo(tx: Transaction, writer: Writer, scope: Scope, change: Change, undoes:
         undoes=change.id,
     )
     believe(tx, writer, closing, opening, latest, undoing.id)
-    believed = [each for each in memories.versions(tx, scope, change.memory_id) if each.known_to is None]
+    believed = [version for version in memories.versions(tx, scope, change.memory_id) if version.known_to is None]
     return Undone(change, undoing, versions[-1].key, believed[-1] if believed else None)
 
 
 def differing(some: Sequence[Memory], others: Sequence[Memory]) -> list[Memory]:
-    """Those of some versions that none of the others says."""
+    """The versions whose content none of the others has."""
     return [version for version in some if not any(same(version, other) for other in others)]
 
 
@@ -142,13 +142,11 @@ def _check_in_force(tx: Transaction, scope: Scope, trail: Trail, change: Change)
     """Raises Conflict where a change was undone already, or something was built on it since."""
     if not trail.in_force(change.id):
         by = trail.undone_by(change.id)
-        raise Conflict(f"Change {change.id} was undone already, by {by}; undo that to have it again.", change_id=by)
+        raise Conflict(f"Change {change.id} was already undone by {by}; undo that change to restore it.", change_id=by)
     later = trail.built_on(change.id)
-    rows = [audit.change(tx, scope, each) for each in later]
+    rows = [audit.change(tx, scope, change_id) for change_id in later]
     if any(row is not None and row.decision == "purge" for row in rows):
-        raise Conflict(
-            f"Change {change.id} cannot be undone: a purge has changed what is believed of the memory since."
-        )
+        raise Conflict(f"Change {change.id} cannot be undone: a later purge changed the memory.")
     if later:
         named = ", ".join(later[:_SHOWN]) + (f" and {len(later) - _SHOWN} more" if len(later) > _SHOWN else "")
         raise Conflict(
@@ -160,7 +158,7 @@ def _check_in_force(tx: Transaction, scope: Scope, trail: Trail, change: Change)
     if lacking:
         by = trail.undone_by(lacking[0])
         raise Conflict(
-            f"Change {change.id} cannot be undone: what it was built on was undone since, by {by}; undo that first.",
+            f"Change {change.id} cannot be undone: a change that it builds on was undone by {by}; undo that first.",
             change_id=by,
         )
 

@@ -1,4 +1,4 @@
-"""What an agent did, from the calls of its tools: one short line each. Pure.
+"""The actions of an agent, one short line for each call of a tool. Pure.
 
     ran mix test --failed (Run the failed tests)
     edited lib/spotter/renderer.ex
@@ -7,8 +7,8 @@
     searched agentId in test/fixtures
     fetched https://example.org/issues/1343
 
-A call is told by what it is given, since every host calls its tools differently. Of a command the first 200 characters
-stand, of a patch the files that it names. What a tool was given besides, and what it answered, stays out.
+Every host names its tools differently, so the arguments of a call decide its kind. Of a command the line holds the
+first 200 characters, of a patch the names of the files. Other arguments, and the output of the tool, are left out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _VERBS = {"Add": "wrote", "Update": "edited", "Delete": "deleted"}
 
 
 def actions_of(tool: str, given: Mapping[str, Any], cwd: str = "") -> tuple[str, ...]:
-    """What a call of `tool` did; nothing where it touched no file and ran nothing."""
+    """The actions of a call of `tool`; empty if it touched no file and ran nothing."""
     return tuple(dict.fromkeys(_actions(tool, given, cwd)))
 
 

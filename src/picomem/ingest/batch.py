@@ -1,4 +1,4 @@
-"""From turns to what is stored of them, outside any transaction: redacted, packed, counted, with vectors."""
+"""Prepares turns for storage, outside any transaction: redacted, packed, counted, with vectors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class PreparedPiece:
-    """What is made of a piece's text outside the transaction."""
+    """The values that are computed from a piece's text outside the transaction."""
 
     tokens: int
     vector: tuple[float, bytes] | None
@@ -84,7 +84,7 @@ class Maker:
                 batch.asked.append((holder.identity, candidate, turn))
 
     def safe(self, info: TranscriptInfo) -> TranscriptInfo:
-        """What a transcript says of itself, fit to be stored: valid text, and without secrets."""
+        """The metadata of a transcript, ready to be stored: valid text without secrets."""
         return replace(
             info,
             session=visible(info.session),

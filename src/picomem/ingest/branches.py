@@ -1,19 +1,20 @@
-"""Which turns of a transcript stand on a branch that its user went back from. Pure.
+"""Finds the turns of a transcript that are on an abandoned branch. Pure.
 
-Some hosts write a tree: each record names the one that it goes on from, and what a person rewound stays in the file.
-The conversation as it went on is the way from the last leaf to the root; every other turn was said and then taken
-back. Turns are what is asked about, so the tree is kept of turns alone.
+Some hosts write a tree: each record names its parent, and the turns that a person rewound stay in the file. The
+current conversation is the path from the last leaf to the root; every other turn was said and then taken back. The
+tree holds only turns, because only turns are asked about.
 
-- The leaf is what was said last. A rewind after which nothing was said yet has changed nothing.
-- Sub-agents' turns (`aside`) have a tree of their own; they are no branch of the conversation.
-- A branch begins with something that a person said, or with another answer to it. Where an agent's own steps part (it
-  used several tools at once), they are taken as one after the other.
-- A person goes back to where they said something, so these places are remembered: what they said, what it went on
-  from, and the turn before it. Any other parent counts as what was said last: in doubt nothing was taken back.
-- No parent (None) is a new beginning, but only in a file that told a parent before; one that tells nothing is no tree.
+- The leaf is the last turn. A rewind without a later turn changes nothing.
+- Turns of sub-agents (`aside`) have a tree of their own; they are not a branch of the conversation.
+- A branch begins with something that a person said, or with another answer to it. If the steps of an agent fork (it
+  used several tools at once), they count as a sequence.
+- A person goes back to one of their own messages, so these positions are remembered: the message, its parent, and the
+  turn before it. Any other parent counts as the last turn: in doubt nothing was taken back.
+- A missing parent (None) is a new beginning, but only in a file that named a parent before; a file without parents
+  has no tree.
 
-What is kept from one reading to the next is small: the places of the last hundred prompts or so, and the tree by its
-segments, each a run of turns of which every one goes on from the one before.
+Little is kept from one reading to the next: the positions of the last hundred prompts or so, and the tree as
+segments, each a run of turns that follow one another.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Where hosts keep their transcripts, and which files of a folder are transcripts.
+"""Finds the transcripts of hosts: their default folders, and the files of a folder that are transcripts.
 
-Folders are walked without following a symbolic link (so no loop, and nothing outside what was named); a
-folder or file that is itself named may be a link. What cannot be read is reported, never fatal. In a folder
-only files whose names look like transcripts are opened; a file that is named is judged by its content
+Folders are walked without following symbolic links, so there are no loops and nothing outside the named folder is
+read; a folder or file that is itself named may be a link. An unreadable file is reported and is never fatal. In a
+folder, only files with names like those of transcripts are opened; a file that is named is judged by its content
 alone.
 """
 
@@ -39,7 +39,7 @@ class FoundTranscript:
 
 
 def default_places(home: Path, env: Mapping[str, str]) -> list[TranscriptFolder]:
-    """Where every host keeps its transcripts for this home and environment."""
+    """The default transcript folders of every host, for this home and environment."""
     return [place for form in formats() for place in form.places(home, env)]
 
 
@@ -53,7 +53,7 @@ def find(places: Iterable[str | Path | TranscriptFolder], recognize: Recognize =
     A default place that does not exist is passed over; a path that a person gave and that is missing,
     cannot be read or is of no known format is in the answer with its problem.
     """
-    found: list[FoundTranscript] = []
+    transcripts: list[FoundTranscript] = []
     for place in places:
         given = not isinstance(place, TranscriptFolder)
         path = Path(place) if given else place.folder
@@ -61,13 +61,13 @@ def find(places: Iterable[str | Path | TranscriptFolder], recognize: Recognize =
             path = named_path(str(path))
             folder = is_folder(path)
         except InvalidInput as error:  # no path at all, or a folder above it is closed to us
-            found.append(FoundTranscript(path, "", str(error)))
+            transcripts.append(FoundTranscript(path, "", str(error)))
             continue
         if folder:
-            found += _in_folder(path, recognize)
+            transcripts += _in_folder(path, recognize)
         elif given:
-            found.append(_judged(path, recognize))
-    return _once(found)
+            transcripts.append(_judged(path, recognize))
+    return _once(transcripts)
 
 
 def listed_names() -> frozenset[str]:
@@ -98,11 +98,11 @@ def _judged(path: Path, recognize: Recognize) -> FoundTranscript:
         if path.name not in listed_names() and (known := recognize(path)):
             return FoundTranscript(path, known, unchanged=True)
         sample = _sample(path)
-        found = format_of(path, sample.head)
+        form = format_of(path, sample.head)
     except (InvalidInput, NotFound) as error:
         return FoundTranscript(path, "", str(error))
-    if found:
-        return FoundTranscript(path, found.name)
+    if form:
+        return FoundTranscript(path, form.name)
     if reason := other_form(path, sample.head):
         return FoundTranscript(path, "", f"{path} looks like a transcript, but {reason}.")
     if sample.unreadable:
@@ -139,12 +139,14 @@ def _walk(folder: Path, depth: int) -> Iterator[tuple[Path, str]]:
         yield folder, f"{folder} cannot be read: {error.strerror or error}."
 
 
-def _once(found: list[FoundTranscript]) -> list[FoundTranscript]:
+def _once(transcripts: list[FoundTranscript]) -> list[FoundTranscript]:
     """Each file once (whatever its paths), and of a rollout and its compressed copy the plain one."""
-    plain = {_stem(transcript.path) for transcript in found if transcript.format and not _is_packed(transcript.path)}
+    plain = {
+        _stem(transcript.path) for transcript in transcripts if transcript.format and not _is_packed(transcript.path)
+    }
     seen: set[object] = set()
     kept: list[FoundTranscript] = []
-    for transcript in found:
+    for transcript in transcripts:
         identity = _identity(transcript.path)
         is_copy = _is_packed(transcript.path) and _stem(transcript.path) in plain
         if identity not in seen and not is_copy:
@@ -158,7 +160,7 @@ def _is_packed(path: Path) -> bool:
 
 
 def _stem(path: Path) -> str:
-    """What a transcript and its compressed copy have in common."""
+    """The common part of the paths of a transcript and its compressed copy."""
     name = path.name.removesuffix(".zst").removesuffix(".gz")
     unique = any(form.unique_prefix and name.startswith(form.unique_prefix) for form in formats())
     return name if unique else str(path.with_name(name))

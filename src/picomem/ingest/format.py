@@ -1,13 +1,11 @@
-"""What every reader of a host's transcripts offers, what it carries from one reading to the next, and the
-registry.
+"""The interface of every transcript format, the state that it keeps between readings, and the registry.
 
-A line format is fed complete lines and gives turns. All that it must know of the lines before is in its
-`State`, which is small, bounded and JSON; so a caller stores {offset, state} in the transaction that stores
-the turns, and goes on from there. Feeding a file at once or in any slices gives the same turns and the same
-state.
+A line format is fed complete lines and returns turns. Everything that it must know of earlier lines is in its
+`State`, which is small, bounded and JSON; so a caller stores {offset, state} in the transaction that stores the
+turns, and continues from there. Feeding a file at once or in any slices gives the same turns and the same state.
 
-A document format (one JSON document that holds many sessions) is read as a whole. A database format's records may lie
-in a database instead of lines; see source.py.
+A document format (one JSON document with many sessions) is read as a whole. The records of a database format may come
+from a database instead of lines; see source.py.
 """
 
 from __future__ import annotations
@@ -229,7 +227,7 @@ class Format:
         raise NotImplementedError
 
     def places(self, _home: Path, _env: Mapping[str, str], /) -> Iterable[TranscriptFolder]:
-        """Where the host keeps its transcripts for this home and environment."""
+        """The host's transcript folders for this home and environment."""
         return ()
 
 
@@ -281,7 +279,7 @@ def format_named(name: str) -> LineFormat | DocumentFormat:
     for form in formats():
         if form.name == name:
             return form
-    raise InvalidInput(f"“{name}” is not a transcript format; there are {', '.join(form.name for form in formats())}.")
+    raise InvalidInput(f"“{name}” is not a transcript format; use one of {', '.join(form.name for form in formats())}.")
 
 
 def format_of(path: Path, head: bytes) -> LineFormat | DocumentFormat | None:

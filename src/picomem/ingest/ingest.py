@@ -2,14 +2,13 @@
 
 find → for each file: where did the last reading end? → lines → turns → redact → pieces → queue → one transaction
 
-What small files hold is stored together (see `queue`). What is of one file belongs together: the episodes of a stretch
-of it, their full text and vectors, the memories that were asked for in it, and the cursor behind it are in one
-transaction. So a run that is killed anywhere goes on from its last transaction, and nothing is lost or doubled. A
-transcript's `size` says that it was read to its end: it is the file's size before the last reading began, and 0 as long
-as a reading is not done.
+The content of small files is stored together (see `queue`). The content of one file belongs together: the episodes of
+a stretch of it, their full text and vectors, the memories that were requested in it, and the cursor behind it are in
+one transaction. So after a kill the next run continues from the last transaction, and nothing is lost or duplicated.
+A transcript's `size` shows that it was read to its end: it is the size of the file before the last reading began, and
+0 until a reading is complete.
 
-Where a file changed under us, `reading` says from where to read on; what is made of a turn is in `batch`; what the
-transaction does, in `writing`.
+If a file changed, `resuming` determines where to continue; `batch` prepares turns, and `storing` runs the transaction.
 """
 
 from __future__ import annotations
@@ -89,20 +88,23 @@ class Ingest:
         """The format of a file that is in the store as it is; empty for one that is to be looked into."""
         return self._recognizer(path)
 
-    def run(self, found: Iterable[FoundTranscript], progress: Callable[[IngestProgress], None] | None = None) -> Report:
+    def run(
+        self, transcripts: Iterable[FoundTranscript], progress: Callable[[IngestProgress], None] | None = None
+    ) -> Report:
         """Read all that is new in these files. Raises only what stops everything (a full disk, a locked store)."""
-        files = list(found)
+        files = list(transcripts)
         report = Report()
         state = IngestProgress(
-            files_total=len(files), bytes_total=sum(look_at(each.path).size for each in files if each.format)
+            files_total=len(files),
+            bytes_total=sum(look_at(transcript.path).size for transcript in files if transcript.format),
         )
         run = _IngestRun(report, state, progress, Queue(self._writing, self._maker, report))
         try:
-            for each in files:
-                state.path = str(each.path)
-                self._count(each, report)
-                if each.format:
-                    self._file(each, run)
+            for transcript in files:
+                state.path = str(transcript.path)
+                self._count(transcript, report)
+                if transcript.format:
+                    self._file(transcript, run)
                 self._store_when_due(run)
                 state.files_done += 1
                 run.tell()
@@ -113,12 +115,12 @@ class Ingest:
         run.tell()
         return report
 
-    def _count(self, found: FoundTranscript, report: Report) -> None:
-        if found.format:
+    def _count(self, transcript: FoundTranscript, report: Report) -> None:
+        if transcript.format:
             report.files += 1
-            report.hosts[found.format] = report.hosts.get(found.format, 0) + 1
-        elif found.problem:
-            report.fail(found.path, found.problem)
+            report.hosts[transcript.format] = report.hosts.get(transcript.format, 0) + 1
+        elif transcript.problem:
+            report.fail(transcript.path, transcript.problem)
         else:
             report.passed_over({"no transcript": 1}, {})
 
@@ -133,32 +135,32 @@ class Ingest:
             self._file(run.queue.overtaken.pop(), run)
             run.queue.store()
 
-    def _file(self, found: FoundTranscript, run: _IngestRun) -> None:
+    def _file(self, transcript: FoundTranscript, run: _IngestRun) -> None:
         """Read a file; what is wrong with it is reported."""
         before = run.state.bytes_done
         try:
-            path = self._resolved(found.path)
+            path = self._resolved(transcript.path)
             if not _is_text(str(path)):
                 raise InvalidInput("The name of the file is not valid Unicode; rename it.")
-            if found.unchanged:
+            if transcript.unchanged:
                 run.report.unchanged += 1
             else:
-                self._sources(replace(found, path=path), run)
+                self._sources(replace(transcript, path=path), run)
             run.state.bytes_done = before + look_at(path).size
         except (InvalidInput, NotFound, Corrupt) as error:
-            run.report.fail(found.path, error)
+            run.report.fail(transcript.path, error)
 
-    def _sources(self, found: FoundTranscript, run: _IngestRun) -> None:
-        form, report = format_named(found.format), run.report
+    def _sources(self, transcript: FoundTranscript, run: _IngestRun) -> None:
+        form, report = format_named(transcript.format), run.report
         if isinstance(form, DocumentFormat):
-            self._document(form, found, run)
+            self._document(form, transcript, run)
             return
-        with sources(form, found.path) as there:
-            unchanged = [self._source(form, found, source, run) for source in there]
+        with sources(form, transcript.path) as there:
+            unchanged = [self._source(form, transcript, source, run) for source in there]
         # A database is a file like any other: it is unchanged when all its sessions are.
         report.unchanged += all(unchanged)
 
-    def _source(self, form: LineFormat, found: FoundTranscript, source: RecordSource, run: _IngestRun) -> bool:
+    def _source(self, form: LineFormat, transcript: FoundTranscript, source: RecordSource, run: _IngestRun) -> bool:
         """Read the records of a source stretch by stretch; whether there was nothing new. The last stretch waits for
         those of other files."""
         look = source.look()  # before the first line: what is appended while we read is met by the next run
@@ -172,14 +174,14 @@ class Ingest:
             self._line(form, line, reading, batch)
             cursor = line.end
             if len(batch.pieces) >= queue.BATCH_PIECES or source.read - since >= queue.BATCH_BYTES:
-                stretch = self._stretch(found, source, reading, cursor, 0, batch, source.read - since)
+                stretch = self._stretch(transcript, source, reading, cursor, 0, batch, source.read - since)
                 run.queue.add(stretch)
                 run.queue.store()
                 run.advance(source.read - since)
                 if not stretch.stored:
                     return False  # what became of it is known to the queue
                 batch, since = Batch(), source.read
-        stretch = self._stretch(found, source, reading, cursor, look.size, batch, source.read - since)
+        stretch = self._stretch(transcript, source, reading, cursor, look.size, batch, source.read - since)
         stretch.report.passed_over(reading.state.skipped.counts, before)
         too_long = stretch.report.skipped.get(TOO_LONG, 0)
         if too_long:
@@ -203,7 +205,7 @@ class Ingest:
 
     def _stretch(
         self,
-        found: FoundTranscript,
+        transcript: FoundTranscript,
         source: RecordSource,
         reading: ResumedTranscript,
         cursor: int,
@@ -225,20 +227,22 @@ class Ingest:
             abandoned=json.dumps(reading.state.branches.abandoned()),
             skipped=json.dumps(reading.state.skipped.counts),
         )
-        return Stretch(found, reading, after, batch, Report(bytes=read))
+        return Stretch(transcript, reading, after, batch, Report(bytes=read))
 
-    def _document(self, form: DocumentFormat, found: FoundTranscript, run: _IngestRun) -> None:
+    def _document(self, form: DocumentFormat, document: FoundTranscript, run: _IngestRun) -> None:
         """A file that holds many sessions and is rewritten as a whole. It is read when its last session is stored:
         only then its records get its size and fingerprint."""
-        path, report = found.path, run.report
+        path, report = document.path, run.report
         look = look_at(path)
         fingerprint = print_of(RecordFile(path), look.size)
         with self._connector.read() as tx:
-            at_path = [each for each in episodes.transcripts_at(tx, self._scope, str(path)) if each.host == form.name]
+            at_path = [
+                stored for stored in episodes.transcripts_at(tx, self._scope, str(path)) if stored.host == form.name
+            ]
             if at_path and self._is_read(tx, at_path, look, fingerprint):
                 report.unchanged += 1
                 return
-        known = {each.session: each for each in at_path}
+        known = {stored.session: stored for stored in at_path}
         nameless = 0
         for info, turns, skipped in form.sessions(path):
             info = self._maker.safe(info)
@@ -256,7 +260,7 @@ class Ingest:
             for turn in turns:
                 self._maker.pack(reading.packer, turn, batch)
             batch.date(info.started_at)
-            stretch = self._stretch(found, RecordFile(path), reading, 0, 0, batch, 0)
+            stretch = self._stretch(document, RecordFile(path), reading, 0, 0, batch, 0)
             stretch.report.passed_over(skipped.counts, {})
             run.queue.add(stretch)
             run.queue.store()  # the same session may come once more
@@ -264,11 +268,11 @@ class Ingest:
                 return  # what became of it is known to the queue
             known[session] = reading.transcript
         with self._connector.write(self._scope) as tx:
-            for each in known.values():
+            for stored in known.values():
                 # A session that is in the document no longer was read as well: it is told by being there no more.
-                state = json.dumps({**json.loads(each.state), "written": look.written})
+                state = json.dumps({**json.loads(stored.state), "written": look.written})
                 done = replace(
-                    each,
+                    stored,
                     size=look.size,
                     fingerprint=fingerprint,
                     cursor=look.size,
@@ -284,9 +288,10 @@ class Ingest:
 
     def _is_read(self, tx: Transaction, known: list[Transcript], look: Look, fingerprint: str) -> bool:
         """Whether a document is what was read, and whose turns it repeats is still there."""
-        for each in known:
-            stored = json.loads(each.state)
-            same = (each.size, each.fingerprint) == (look.size, fingerprint) and stored.get("written") == look.written
+        for transcript in known:
+            stored = json.loads(transcript.state)
+            seen = (transcript.size, transcript.fingerprint, stored.get("written"))
+            same = seen == (look.size, fingerprint, look.written)
             if not same or any(is_gone(tx, self._scope, owner) for owner in stored.get("owners", ())):
                 return False
         return True

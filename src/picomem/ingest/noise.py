@@ -1,16 +1,15 @@
-"""What hosts put around the words of a conversation, taken away. Pure functions, linear in the text's length.
+"""Removes what hosts add around the words of a conversation. Pure functions, linear in the length of the text.
 
-In order: characters that cannot be seen are removed first, so that nobody hides a tag with them; then
-blocks in tags that a host, a hook or a memory wrote; then white space is collapsed.
+In order: invisible characters are removed first, so that they cannot hide a tag; then blocks in tags that a host, a
+hook or a memory wrote; then white space is collapsed.
 
-Blocks are found in one pass over all known tags. Every closing tag is paired with the nearest open tag of
-its name; what lies between is removed, whatever else it holds. A host does not escape what it puts into a block, so
-a command can print the tag that closes the block and go on as if the user spoke. Therefore a closing tag without an
-open one prolongs the block of its name that ended before; the output of commands reaches from the first opening
-tag to the last closing one, and so does a text that begins and ends with the same tag. An opening tag without a
-closing one is only removed itself, as the words after it may be a person's; but an unclosed `<private>` hides
-everything to the end. `has_open_block` says whether such words may be the host's, so that nobody takes them for the
-user's statement.
+Blocks are found in one pass over all known tags. Every closing tag is paired with the nearest open tag of its name,
+and everything between them is removed. A host does not escape the content of a block, so a command can print the tag
+that closes the block and continue as if the user spoke. Therefore a closing tag without an open one extends the
+previous block of its name; the output of commands reaches from the first opening tag to the last closing one, and so
+does a text that begins and ends with the same tag. An opening tag without a closing one is only removed itself,
+because the words after it may be a person's; but an unclosed `<private>` hides everything to the end.
+`has_open_block` tells whether such words may be the host's, so that they are not taken for a statement of the user.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Transcripts in a form that is not read: how they are told from files of another kind, and what to do about them.
+"""Recognises transcripts in an encoding that is not supported, and names the remedy.
 
-The beginning of the file is changed into lines of UTF-8, and the formats are asked whether they know it then. So a file
-of numbers in UTF-16 is no transcript, and a conversation in UTF-16 is one.
+The beginning of the file is converted to lines of UTF-8, and the formats are asked whether they recognise those. So a
+file of numbers in UTF-16 is not a transcript, and a conversation in UTF-16 is one.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Which calls of a coding agent's tools read what others wrote: pages, mails, issues, other programs' servers. Pure.
+"""Finds the tool calls of a coding agent that read text by others: pages, mails, issues, other servers. Pure.
 
-A host's own tools work on the user's files, and so do most commands; what they print is the user's own. A call reads
-from outside where
+A host's own tools work on the user's files, and so do most commands; their output is the user's own. A call reads
+from outside if
 
 - the tool searches or fetches the web, drives a browser, or reads mail or chats, by its name;
-- the tool belongs to an MCP server, unless the server is known to work on the user's files alone. Memory's own tools
-  quote what others wrote inside of a fence, and the rest of their answers is memory's;
-- the command fetches an address that is not this machine's, or asks a forge, a mailbox or a package registry.
+- the tool belongs to an MCP server, unless the server is known to work only on the user's files. Memory's own tools
+  fence quotes of others, and the rest of their answers is memory's;
+- the command fetches an address that is not local, or queries a forge, a mailbox or a package registry.
 
-What a call prints follows the call, so the agent's words that follow are told as the outside's (`State.say`).
+The output follows the call, so the agent's words after it get the origin of the outside text (`State.say`).
 """
 
 from __future__ import annotations

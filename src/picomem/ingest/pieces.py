@@ -1,18 +1,18 @@
-"""From turns to episodes. Pure.
+"""Packs turns into episodes. Pure.
 
-What a person said is an episode of its own: it is what recall looks for, and its pointer shall be exact. What an
-agent said between two turns of a person comes in many scraps ("Let me look at that file."); they are packed
-together as long as they fit a preview. A turn that is longer than a preview is cut, at the end of a paragraph or
-a sentence, into parts.
+A turn of a person is an episode of its own, because recall looks for these turns and their pointers must be exact.
+Between two turns of a person an agent writes many scraps ("Let me look at that file."); they are packed together as
+long as they fit a preview. A turn that is longer than a preview is split into parts, at the end of a paragraph or a
+sentence.
 
-Packing goes turn by turn and depends on nothing but the turns before, so a transcript that is read in ten steps
-gives the same episodes as one that is read at once. Between two steps only the last piece can still grow; it is
-stored like the others. What the packer must know of it in the next step is JSON without a word of the transcript:
-the words are taken from the stored episode, and a hash tells whether they are still the same.
+Packing depends only on earlier turns, so a transcript that is read in ten steps gives the same episodes as one that
+is read at once. Between two steps only the last piece can still grow; it is stored like the others. The state of the
+packer between steps is JSON without any text of the transcript: the text comes from the stored episode, and a hash
+shows whether it is still the same.
 
-Two transcripts can hold the same turns: a fork or a resumed session begins with a copy. `fate` decides what becomes
-of a piece whose identity is in the store already; where the two went on differently, the later one is stored under
-an identity of its own, `apart`.
+Two transcripts can hold the same turns: a fork or a resumed session begins with a copy. `fate` decides about a piece
+whose identity is already stored; if the two transcripts continued differently, the later piece is stored under its
+own identity, `apart`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _REMEMBERED = 4_096  # turns without id and time whose repeats are told apart
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What becomes one episode; `identity` is the same whenever the same turn is read again, from wherever."""
+    """The content of one episode; `identity` is the same whenever the same turn is read again, from any source."""
 
     first_turn: int
     last_turn: int
@@ -58,7 +58,7 @@ class Piece:
 
     @property
     def meaning(self) -> str:
-        """What its vector is made of: the words, or what was done where nothing was said."""
+        """The text of its vector: the words, or the actions if there are no words."""
         return self.text or self.actions
 
 
@@ -100,7 +100,7 @@ class Packer:
         self.open = open_piece
 
     def to_json(self) -> dict[str, Any]:
-        """What `resumed` needs to go on from here."""
+        """The state that `resumed` needs to continue."""
         return {"open": _without_words(self.open) if self.open else None, "said": self._said.packed()}
 
     @classmethod

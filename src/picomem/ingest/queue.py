@@ -1,9 +1,9 @@
-"""Stretches of transcripts that wait to be stored together.
+"""The queue of stretches of transcripts that are stored together.
 
-A transaction costs the same whether it stores ten rows or a thousand, so what many small files hold is stored at once.
-A stretch stays whole: its episodes and its cursor are in one transaction, whichever other stretches are in it as well.
-What a kill makes us read again is what waited: half a second of reading at the most. Nobody else is held up while
-something waits, because the transaction begins when all of it is ready, and ends after a moment (see `writing`).
+A transaction costs the same for ten rows as for a thousand, so the content of many small files is stored at once. A
+stretch stays whole: its episodes and its cursor are in one transaction, whichever other stretches it contains. After
+a kill only the content of the queue is read again, at most half a second of reading. Waiting blocks nobody, because
+the transaction begins when everything is ready and ends after a moment (see `storing`).
 """
 
 from __future__ import annotations

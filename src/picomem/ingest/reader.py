@@ -1,12 +1,11 @@
-"""Bytes of a transcript → complete lines, with the byte range of each.
+"""Reads the bytes of a transcript as complete lines, with the byte range of each.
 
-Transcripts grow while they are read. So a line counts only when its newline is there: a half-written last
-line is neither given nor consumed, and the next reading, from the last line's `end`, meets it whole.
-Offsets count *decompressed* bytes, so that a pointer means the same in `x.jsonl`, `x.jsonl.zst` and `x.jsonl.gz`.
+Transcripts grow while they are read. So a line counts only when its newline is there: an unfinished last line is
+neither returned nor consumed, and the next reading, from the last line's `end`, gets it whole. Offsets count
+*decompressed* bytes, so a pointer means the same in `x.jsonl`, `x.jsonl.zst` and `x.jsonl.gz`.
 
-Memory is bounded by one line: a line over `longest` is passed over piece by piece and given without data,
-so that the parser can count it. Compression is told by the content, not by the name (archives carry odd
-suffixes).
+Memory is bounded by one line: a line over `longest` is skipped in chunks and returned without data, so that the
+parser can count it. Compression is recognised by the content, not by the name (archives have odd suffixes).
 """
 
 from __future__ import annotations
@@ -81,20 +80,20 @@ def sample(path: Path) -> Sample:
     A line of more than 32 KiB stands there as the same JSON object with its long strings and lists cut, so that the
     sample is small however long the lines are. A line that is no JSON object, or longer than `LONGEST`, is cut.
     """
-    found: list[bytes] = []
+    kept: list[bytes] = []
     too_long, read = 0, 0
     with _opened(path, 0) as stream:
-        while len(found) < _SAMPLE_LINES and read < _SAMPLE_BYTES and (data := stream.readline(LONGEST + 1)):
+        while len(kept) < _SAMPLE_LINES and read < _SAMPLE_BYTES and (data := stream.readline(LONGEST + 1)):
             read += len(data)
             end = b"\n" if data.endswith(b"\n") else b""
             if not end and len(data) > LONGEST:
                 too_long += 1
                 read += _pass_line(stream, _SAMPLE_BYTES - read) or 0
-                found.append(data[:_SHORT] + b"\n")
+                kept.append(data[:_SHORT] + b"\n")
             elif line := data.removeprefix(_BOM).strip(_PADDING):
                 short = line if len(line) <= _SHORT else _shortened(line)
-                found.append((short or line[:_SHORT]) + end)
-    return Sample(b"".join(found), too_long > 0 and not any(map(_is_json, found)))
+                kept.append((short or line[:_SHORT]) + end)
+    return Sample(b"".join(kept), too_long > 0 and not any(map(_is_json, kept)))
 
 
 def fingerprint(path: Path, upto: int) -> str:

@@ -1,4 +1,4 @@
-"""What an ingest tells of itself: while it runs, and in the end."""
+"""The report of an ingest: progress while it runs, and the result at the end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from picomem.light_dataclass import dataclass, field, fields
 
 @dataclass(slots=True)
 class IngestProgress:
-    """How far an ingest is; `bytes_done` of `bytes_total` over all files."""
+    """The progress of an ingest; `bytes_done` of `bytes_total` over all files."""
 
     files_total: int = 0
     files_done: int = 0
@@ -56,7 +56,7 @@ class Report:
 
     def add(self, other: Report) -> None:
         """Add what another report counts."""
-        for name in (each.name for each in fields(Report)):
+        for name in (attribute.name for attribute in fields(Report)):
             mine, theirs = getattr(self, name), getattr(other, name)
             if isinstance(mine, dict):
                 for reason, count in theirs.items():

@@ -1,10 +1,10 @@
-"""Where the reading of a transcript stands, and where to go on.
+"""The position in a transcript, and where the next reading continues.
 
-A file can change under us. Its fingerprint (over what was read) tells whether it was only appended to; one of the old
-size that was written since was edited in place. Such a file is read again from the start: what is in the store
-already is known by its identity and only gets its new place; what was cut from the file stays in the store, and its
-pointer says that it is gone. Where another session lies under the name of an old one, that one keeps its own record.
-A file that was moved is known by its session and its fingerprint.
+A file can change between readings. Its fingerprint, over the part that was read, tells whether it was only appended
+to; a file of the old size that was written since was edited in place. Such a file is read again from the start. Rows
+that are already stored are recognised by their identity and only get a new position; text that was cut from the file
+stays in the store, and its pointer says that it is gone. If another session now lies under the name of an old one,
+the old one keeps its own record. A file that was moved is recognised by its session and its fingerprint.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ResumedTranscript:
     buried: bool = False  # something of it was purged: its title tells of that, and is not stored
 
     def stored(self) -> str:
-        """What `Resumer.resume` needs to go on from here. (ASCII: it may quote a half of a surrogate pair.)"""
+        """The state that `Resumer.resume` needs to continue. (ASCII: it may quote half of a surrogate pair.)"""
         stored = {"reader": self.state.to_json(), "packer": self.packer.to_json(), "written": self.look.written}
         proof = {"file": self.look.file, "changed": self.look.changed}
         return json.dumps({**stored, **proof, "owners": sorted(self.owners)[:_MOST_OWNERS]})
@@ -140,12 +140,12 @@ class Resumer:
             there = [] if one is None else [one]
         else:
             there = episodes.transcripts_at(tx, self._scope, path)
-        there = [each for each in there if each.host == form.name]
-        there.sort(key=lambda each: -each.cursor)
-        if same := next((each for each in there if _holds(source, each)), None):
+        there = [transcript for transcript in there if transcript.host == form.name]
+        there.sort(key=lambda transcript: -transcript.cursor)
+        if same := next((transcript for transcript in there if _holds(source, transcript)), None):
             return same, same.session
         session = source.session or _session_of(form, source)
-        rewritten = next((each for each in there if session in ("", each.session)), None)
+        rewritten = next((transcript for transcript in there if session in ("", transcript.session)), None)
         return rewritten or self._moved(tx, form, source, session), session
 
     def _moved(self, tx: Transaction, form: LineFormat, source: RecordSource, session: str) -> Transcript | None:

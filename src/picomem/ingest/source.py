@@ -1,8 +1,8 @@
-"""Where the records of one transcript lie: in a file, a line each, or in a host's database, a row each.
+"""The source of a transcript's records: the lines of a file, or the rows of a host's database.
 
-Both are read the same way: from an offset on, behind which nothing is read twice, with a fingerprint of what lies
-before it. In a file offsets count bytes; in a database they count the records of a session, so that the
-record of number n is the span [n, n + 1).
+Both are read the same way: from an offset on, with a fingerprint of everything before it, and nothing is read twice.
+In a file, offsets count bytes; in a database they count the records of a session, so record number n is the span [n,
+n + 1).
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class RecordSource(Protocol):
         ...
 
     def marks(self) -> dict[str, str]:
-        """What is known of the transcript besides its records, as the format's marks."""
+        """Facts about the transcript besides its records, as marks of the format."""
         ...
 
     def fingerprint(self, upto: int) -> str:
-        """What tells whether the records before `upto` are those that were read; empty where they are not there."""
+        """A digest that identifies the records before `upto`; empty if they do not exist."""
         ...
 
 
@@ -104,10 +104,10 @@ def sources(form: LineFormat, path: Path) -> Iterator[Sequence[RecordSource]]:
 def source_of(form: LineFormat, path: Path, session: str) -> Iterator[RecordSource]:
     """The source of a transcript that was read before. Raises NotFound where the database has no such session."""
     with sources(form, path) as there:
-        found = next((each for each in there if each.session in ("", session)), None)
-        if found is None:
+        wanted = next((source for source in there if source.session in ("", session)), None)
+        if wanted is None:
             raise NotFound(f"There is no session {session} in {path}.")
-        yield found
+        yield wanted
 
 
 def is_database(path: Path) -> bool:

@@ -1,14 +1,14 @@
-"""The transaction of an ingest: the pieces of a stretch of a transcript, what was asked for in them, and the cursor.
+"""The transaction of an ingest: the pieces of a stretch of a transcript, the requests in them, and the cursor.
 
-Several stretches, of different transcripts, may be stored in one transaction. It ends after a moment, so that other
-processes can write as well; the rest is stored in the next one.
+Stretches of several transcripts may be stored in one transaction. It ends after a moment, so that other processes can
+write as well; the rest is stored in the next one.
 
-What was asked for on a branch that the user went back from is not proposed. Where the rewind is met only later, in
-another reading, the memory is there already, and a person may have built on it: it stays, and its source is shown as
-being on an abandoned branch. (What is taken up again later was read before, and is not proposed again.)
+Requests on an abandoned branch are not proposed. If the rewind appears only in a later reading, the memory already
+exists, and a person may have built on it: it stays, and its source is shown as being on an abandoned branch. (If the
+branch is resumed later, its requests were read before and are not proposed again.)
 
 Copies give their turns once: the episodes point into the transcript that was read first, and the record of the copy
-remembers whose they are. When that file is gone, the copy is read again, and the pointers move to it.
+remembers the owner. When the first file is gone, the copy is read again, and the pointers move to it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Overtaken(Exception):
 
 
 class StretchOutcome(Enum):
-    """What became of a stretch that was to be stored."""
+    """The outcome of storing a stretch."""
 
     STORED = auto()
     OVERTAKEN = auto()
@@ -267,14 +267,14 @@ class Writing:
         now = self._clock()
         for name, candidate, turn in batch.asked:
             episode_id, before = news.get(name, ("", ""))
-            if episode_id and candidate.content not in {each.content for each in find_durable(before)}:
+            if episode_id and candidate.content not in {durable.content for durable in find_durable(before)}:
                 if transcript.took_back(turn.index):
                     report.passed_over({"request taken back": 1}, {})
                     continue
                 # A machine's clock may have been ahead of ours.
                 said_at = None if turn.at is None else min(turn.at, now)
                 asked.append(TranscriptRequest(candidate, turn.text, episode_id, said_at, transcript.project))
-        captured = sum(not each.candidate.cue for each in asked)
+        captured = sum(not request.candidate.cue for request in asked)
         report.requests += len(asked) - captured
         report.captured += captured
         if asked:

@@ -1,8 +1,8 @@
-"""Opening a pointer: from an episode back to the very messages in the transcript.
+"""Opens a pointer: from an episode back to the original messages in the transcript.
 
-The span is read anew, and what it says is held against the preview: message by message, the episode's own among
-those that lie in the span (repeated lines, which ingest passed over, lie there as well). So an open pointer shows the
-messages that were meant, or nothing.
+The span is read again and compared with the preview, message by message. The messages of the episode must be among
+those in the span, which may also contain repeated lines that ingest skipped. So an open pointer shows the right
+messages, or nothing.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _redacted(turn: Turn, redactor: Redactor) -> Turn:
 
 
 def _path(transcript: Transcript) -> Path:
-    """Where the transcript lies: hosts compress what is old, and offsets count decompressed bytes."""
+    """The path of the transcript: hosts compress old files, and offsets count decompressed bytes."""
     path = Path(transcript.path)
     if path.exists():
         return path
@@ -79,7 +79,7 @@ def _read(episode: Episode, transcript: Transcript, path: Path) -> list[Turn]:
 
 
 def _meant(episode: Episode, turns: Sequence[Turn]) -> list[Turn]:
-    """Those of the turns that make up the preview and the actions, in order; none where they cannot be made of them."""
+    """The turns that make up the preview and the actions, in order; empty if they do not match."""
     meant: list[Turn] = []
     left, actions = episode.preview, set(episode.actions.splitlines())
     for turn in turns:

@@ -1,11 +1,12 @@
-"""Files that an agent keeps as a whole, under a path: what foreign memory tools think in.
+"""Whole files that an agent keeps under a path, as other memory tools expect.
 
-A file is a memory like any other: redacted, versioned, with its changes on record, found by recall, forgotten, purged.
-What differs is that its text is the agent's to lay out. So it is not matched with what is known, and the gate only
-refuses what nobody may store: too much, and words that would take a later reader over.
+A file is a memory like any other: redacted, versioned, with its changes on record, found by recall, forgotten,
+purged. The difference is that the agent controls the layout of its text. So it is not compared with other memories,
+and the gate only refuses text that nobody may store: text that is too long, and text that would manipulate a later
+reader.
 
-Writers agree by versions (compare and set, in the writing transaction). An operation with an id is done once: its
-change carries the id as its idempotency key, and is found again when the operation is repeated.
+Writers coordinate by versions (compare and set, in the writing transaction). An operation with an id is done once:
+its change has the id as its idempotency key, and is found again when the operation is repeated.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ class Files:
             if old is None:
                 raise NotFound(f"There is no file {path}.")
             if memories.by_path(tx, self._scope, self._checked(to)) is not None:
-                raise Conflict(f"There is a file {to} already.")
+                raise Conflict(f"The file {to} already exists.")
             writer = replace(self._writer(), verb="revise")
             self._made(tx, writer, to, old.content, f"moved from {path}")
             writer.forget(tx, self._scope, old.id, f"moved to {to}")
@@ -147,7 +148,7 @@ class Files:
         parts = path.split("/")
         plain_name = len(path) <= _LONGEST_PATH and path.isprintable() and plain(path) == path
         if not plain_name or any(not part.strip() or part in (".", "..") for part in parts):
-            raise InvalidInput(f"“{plain(path[:80])}” is no path of a file; write it as notes/plan.md.")
+            raise InvalidInput(f"“{plain(path[:80])}” is not a file path; write it like notes/plan.md.")
         if self._cleaner().text(path) != path:
             raise InvalidInput("The path looks like a secret; choose another.")
         return path
@@ -200,7 +201,7 @@ class Files:
         change: Change = changes[-1]
         if change.request_hash != _request_hash(operation):
             raise Conflict(
-                f"The operation {operation.id[:80]} was sent before, and asked for something else.",
+                f"The operation {operation.id[:80]} was sent before with a different request.",
                 operation=operation.id,
             )
         return Written(change.id if change.after is not None else None, change.before is not None, replayed=True)
@@ -221,6 +222,6 @@ def _key(path: str) -> str:
 
 def _check(text: str) -> None:
     if len(text) > LONGEST_CONTENT:
-        raise InvalidInput(f"The file has {len(text):,} characters, and {LONGEST_CONTENT:,} fit; split it.")
+        raise InvalidInput(f"The file has {len(text):,} characters, but only {LONGEST_CONTENT:,} fit; split it.")
     if is_hijack(text):
         raise Refused(f"Not written: {Refusal.UNTRUSTED_INSTRUCTION.reason}")

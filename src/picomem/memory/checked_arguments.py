@@ -1,4 +1,4 @@
-"""What callers give, read and checked: a word of a closed list, an importance, a count, a share, an expiry. Pure."""
+"""Checks the arguments of callers: a word of a closed list, an importance, a count, a share, an expiry. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def importance_of(importance: float | None, priority: Priority | str | None) -> 
     if importance is None:
         return 0.5
     if not 0 <= importance <= 1:
-        raise InvalidInput(f"The importance is {importance}; it lies between 0 and 1.")
+        raise InvalidInput(f"The importance is {importance}; it must be between 0 and 1.")
     return float(importance)
 
 
@@ -43,7 +43,7 @@ def positive(given: int | None, default: int, what: str) -> int:
 def share(given: float | None, default: float, what: str) -> float:
     """A share, 0–1, or the default. Raises InvalidInput."""
     if given is not None and not 0 <= given <= 1:
-        raise InvalidInput(f"{what} is {given}; it lies between 0 and 1.")
+        raise InvalidInput(f"{what} is {given}; it must be between 0 and 1.")
     return default if given is None else float(given)
 
 

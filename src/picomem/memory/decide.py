@@ -1,4 +1,4 @@
-"""What becomes of something that is offered to memory: add, merge, supersede or refuse. Pure.
+"""Decides about an offer to memory: add, merge, supersede or refuse. Pure.
 
     offer → gate (policy/gate.py) → the known memories that it may concern → decision, with its reason
 
@@ -8,25 +8,26 @@ The rules, in order; the first that fits decides:
 2. Its owner has a memory under the same key:
      the same words, and nothing else new                                     → merge (nothing is written)
      anything else                                                            → supersede: the key's next version
-3. A known memory says the same, or more                                      → merge into it (only what is new,
-                                                                                 an earlier beginning included)
-4. A known memory says less than the offer, which holds all its words          → merge: its next version says more
-5. A known memory of the same owner and kind says otherwise about the same     → supersede: its next version
+3. A known memory says the same, or more                                      → merge into it (only new details,
+                                                                                 such as an earlier beginning)
+4. A known memory says less than the offer, which contains all its words       → merge: its next version says more
+5. A known memory of the same owner and kind contradicts it                    → supersede: its next version
 6. It very likely says the same in other words                                 → merge: its next version, in new words
-   It very likely says otherwise about the same                               → supersede: its next version
-   It may say otherwise about the same                                        → add, linked to what it may contradict
-   (of an offer whose key someone chose only the last: the key names a subject of its own)
-7. Nothing known concerns it                                                   → add
+   It very likely contradicts a known memory                                  → supersede: its next version
+   It may contradict a known memory                                           → add, linked to that memory
+   (if someone chose the key of the offer, only the last: the key names a subject of its own)
+7. No known memory concerns it                                                → add
 
-Rules 3 to 6 look at memories that the owner holds, or holds in a wider scope. How likely something is (6), a small
-classifier says (`relation.py`). A candidate replaces no confirmed memory, however likely: it is linked. A model, where
-there is one, only makes offers; what becomes of them is decided here.
+Rules 3 to 6 consider memories of the owner in the same scope or a wider one. For rule 6, a small classifier estimates
+the probabilities (`relation.py`). A candidate never replaces a confirmed memory, however likely: it is linked. A
+model, where there is one, only makes offers; the decisions are made here.
 
-What a person stated or pinned changes only by the person: by an offer of origin `user`, or by an agent's whose news the
-person stated (`policy/stated.py`). Of another the same words merge and nothing is written, what says more or
-otherwise is a memory of its own, and what is given the key of the person's is refused. Text that nobody trusted wrote
-changes nothing that a person or their agent said. An agent's version of such text has the origin of the text, because
-the agent may have read it there: only the person can vouch for it, and their agent with what they stated.
+Only the person can change what they stated or pinned: by an offer of origin `user`, or by an agent's offer whose new
+part the person stated (`policy/stated.py`). If another caller offers the same words, they are merged and nothing is
+written; text that says more or contradicts becomes a separate memory; and an offer under the key of the person's
+memory is refused. Untrusted text changes nothing that a person or their agent said. An agent's version of such text
+has the origin of the text, because the agent may have read it there: only the person can vouch for it, or their agent
+with what they stated.
 """
 
 from __future__ import annotations
@@ -120,14 +121,14 @@ def decide(
         same_kind = likeness.relation is Relation.CONTRADICTS and _same_kind(offer, memory)
         if same_kind and may_change(offer, memory, said):
             merged = _merged(offer, memory, said, content=offer.content)
-            return Outcome(Decision.SUPERSEDE, f"it says otherwise than “{memory.key}” about the same", memory, merged)
+            return Outcome(Decision.SUPERSEDE, f"it contradicts “{memory.key}” on the same subject", memory, merged)
     judged = _judged(offer, likenesses, now, said)
     if judged is not None:
         return judged
     near = [memory for memory, likeness in likenesses if likeness.relation is Relation.NEAR]
     if near:
-        return Outcome(Decision.ADD, f"it is new; nearest is “{near[0].key}”", None, offer)
-    return Outcome(Decision.ADD, "nothing like it is known", None, offer)
+        return Outcome(Decision.ADD, f"it is new; the closest memory is “{near[0].key}”", None, offer)
+    return Outcome(Decision.ADD, "no similar memory is known", None, offer)
 
 
 _MOST_JUDGED = 8  # of the known memories, best first
@@ -144,23 +145,25 @@ def _judged(offer: Offer, likenesses: Sequence[tuple[Memory, Likeness]], now: Mi
         else (memory, judge_pair(offer.content, memory.content), False)
         for memory in looked
     ]
-    judged = [each for each in judged if max(each[1].supersedes, each[1].duplicates) >= _CONTRADICTING]
+    judged = [
+        judgement for judgement in judged if max(judgement[1].supersedes, judgement[1].duplicates) >= _CONTRADICTING
+    ]
     if not judged:
         return None
-    memory, relation, _ = max(judged, key=lambda each: each[1].duplicates)
+    memory, relation, _ = max(judged, key=lambda judgement: judgement[1].duplicates)
     if relation.duplicates >= DUPLICATES and not offer.key_given:
         return _says_it_again(offer, memory, now, said)
-    memory, relation, is_newer = max(judged, key=lambda each: each[1].supersedes)
+    memory, relation, is_newer = max(judged, key=lambda judgement: judgement[1].supersedes)
     sure = relation.supersedes >= SUPERSEDES and not offer.key_given
     replaces = sure and (memory.is_candidate or not offer.is_candidate)
     if replaces and _same_kind(offer, memory) and may_change(offer, memory, said):
         merged = _merged(offer, memory, said, content=offer.content)
-        reason = f"it says otherwise than “{memory.key}” about the same{relation.because()}"
+        reason = f"it contradicts “{memory.key}” on the same subject{relation.because()}"
         return Outcome(Decision.SUPERSEDE, reason, memory, merged)
     doubted = [(memory, relation) for memory, relation, _ in judged if relation.supersedes >= _CONTRADICTING]
     if not doubted:
         return None
-    memory, relation = max(doubted, key=lambda each: each[1].supersedes)
+    memory, relation = max(doubted, key=lambda pair: pair[1].supersedes)
     links = tuple(f"{CONTRADICTS}{memory.id}" for memory, _ in doubted)
     linked = replace(offer, related=tuple(dict.fromkeys([*offer.related, *links])))
     reason = f"it may outdate “{memory.key}”" if is_newer else f"“{memory.key}” may outdate it"
@@ -182,12 +185,12 @@ _SAYS_LESS = 0.7
 
 
 def _same_trust(offer: Offer, memory: Memory) -> bool:
-    """What nobody trusted wrote is not laid beside what somebody did: its words prove nothing about it."""
+    """Untrusted text is not compared with trusted text: its words prove nothing about it."""
     return offer.origin.trusted == memory.origin.trusted
 
 
 def _confirmed(merged: Offer, memory: Memory) -> Offer:
-    """What was a candidate, and was said again, is one no more."""
+    """A candidate that was said again is no longer a candidate."""
     if not memory.is_candidate:
         return merged
     source = Source.SESSION if merged.is_candidate else merged.source
@@ -230,9 +233,9 @@ def _says_the_same(offer: Offer, memory: Memory, likeness: Likeness, now: Micros
     vouches = _vouches(offer, memory, said)
     merged = _merged(offer, memory, said, content=offer.content if vouches else memory.content)
     merged = _confirmed(replace(merged, valid_from=_earlier(offer, memory, now)), memory)
-    news = ["it was said again, so it is a candidate no more"] if memory.is_candidate else []
+    news = ["it was said again, so it is no longer a candidate"] if memory.is_candidate else []
     news += [] if not vouches and _adds_nothing(merged, memory) else ["its details were added"]
-    news += ["it was true earlier than was known"] if merged.valid_from is not None else []
+    news += ["it was true earlier than known before"] if merged.valid_from is not None else []
     if not may_change(offer, memory, said) or not news:
         return Outcome(Decision.MERGE, reason, memory)
     return Outcome(Decision.MERGE, "; ".join([reason, *news]), memory, merged)

@@ -1,12 +1,12 @@
 """The doctor: checks the file and every row, explains, and repairs.
 
-Rows are the truth. Where a single bit of a row flipped, the row's hash tells which one, and a repair turns it back
+Rows are the truth. If a single bit of a row flipped, the row's hash identifies it, and a repair turns it back
 (store/mending.py). Full text, vectors and the tables' indexes are derived and can always be rebuilt from the rows; an
 episode is derived from its transcript and is read again from there if the transcript is still the same. A memory with
-more damage than one bit cannot be rebuilt from anything: it is kept as it reads now, and a change says so. A change, a
-transcript's record, a session or a message with more damage is reported and left as it is; a summary is removed,
-because it can be made again. (A cursor beyond the end of a file is no damage: the file was cut, and the next ingest
-sees it.)
+more damage than one bit cannot be rebuilt from anything: it is kept as it reads now, and a change records that. A
+change, a transcript's record, a session or a message with more damage is reported and left as it is; a summary is
+removed, because it can be created again. (A cursor beyond the end of a file is no damage: the file was truncated, and
+the next ingest notices it.)
 """
 
 from __future__ import annotations
@@ -268,22 +268,26 @@ def _check_changes(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
 
 
 def _check_transcripts(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
-    for found, is_whole, _ in episodes.stored_transcripts(tx, scope):
+    for transcript, is_whole, _ in episodes.stored_transcripts(tx, scope):
         _count(result, "transcripts")
         wrong = [
             said
             for said, is_so in (
                 ("does not match its hash", not is_whole),
-                ("has a place to read on from that lies before its beginning", found.cursor < 0),
-                ("counts fewer than no turns or bytes", found.turns < 0 or found.size < 0 or found.generation < 1),
+                ("has a place to read on from that lies before its beginning", transcript.cursor < 0),
+                (
+                    "counts fewer than no turns or bytes",
+                    transcript.turns < 0 or transcript.size < 0 or transcript.generation < 1,
+                ),
                 (
                     "ends before it begins",
-                    found.started_at is not None and (found.ended_at or found.started_at) < found.started_at,
+                    transcript.started_at is not None
+                    and (transcript.ended_at or transcript.started_at) < transcript.started_at,
                 ),
             )
             if is_so
         ]
-        result.findings += [Finding("row", f"transcript {found.id} ({found.path}) {said}") for said in wrong]
+        result.findings += [Finding("row", f"transcript {transcript.id} ({transcript.path}) {said}") for said in wrong]
 
 
 def _check_references(tx: Transaction, scope: Scope, result: Diagnosis) -> None:

@@ -1,10 +1,9 @@
-"""What recall handed out lately in this process, to know it when it comes back as something to remember (X6, X7).
+"""Text that recall returned recently in this process, to recognise it when it is offered to memory (X6, X7).
 
-Kept are the texts of episodes and of memories that nobody trusted wrote: stored again by an agent they would be there
-twice, or pass for the agent's own words. A trusted memory that comes back is known by the match with the store itself,
-which names it (see `decide`). Kept are also the pieces of the latest answers to agents (policy/repeated_output.py),
-whatever operation gave them. What another process handed out is not known here; some of it has a shape that the gate
-knows.
+It keeps the texts of episodes and of untrusted memories: if an agent stored them again, they would exist twice, or
+pass for the agent's own words. A trusted memory that comes back is recognised by the comparison with the store (see
+`decide`). It also keeps the pieces of the latest answers to agents (policy/repeated_output.py), of any operation.
+Text that another process returned is not known here; the gate recognises some of it by its shape.
 """
 
 from __future__ import annotations
@@ -43,12 +42,12 @@ class HandedOut:
             self._texts.extend(text for text in dict.fromkeys(texts) if text not in self._texts)
 
     def users_own(self) -> tuple[str, ...]:
-        """Those of the texts that are turns of the user's: an agent may store what the user states in them."""
+        """The texts that are turns of the user: an agent may store what the user states in them."""
         with self._lock:
             return tuple(self._users_own)
 
     def texts(self) -> tuple[str, ...]:
-        """All that went out lately."""
+        """All recently returned texts."""
         with self._lock:
             return tuple(self._texts)
 
@@ -62,6 +61,6 @@ class HandedOut:
                 del self._pieces[oldest]
 
     def pieces(self) -> tuple[AnswerPiece, ...]:
-        """What the latest answers were made of."""
+        """The pieces of the latest answers."""
         with self._lock:
             return tuple(self._pieces)

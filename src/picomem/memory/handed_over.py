@@ -1,11 +1,13 @@
-"""What nobody trusted wrote of all that servers have handed to agents lately, kept across restarts of a server.
+"""Untrusted text that servers gave to agents recently, kept across restarts of a server.
 
-A client that has read a page stores the page in words of its own. A server that was restarted in between would not
-know. So each user's store keeps of every quote its origin, the time and a keyed digest of each word, never the words.
-Few quotes are kept, for a day. A purge removes them all, because a digest does not tell whose words it was made of.
+A client that has read a page stores the page in its own words. A server that was restarted in between would not know.
+So each user's store keeps the origin, the time and a keyed digest of each word of every quote, but never the words. A
+limited number of quotes is kept, for a day. A purge removes them all, because a digest does not show whose words it
+was made of.
 
-Whether the client still has a quote in its sight is not known after a restart. So a quote of the last half-hour taints
-whatever the user has not stated, as within one process, and an older one only what has half of its words from it.
+After a restart, nobody knows whether the client still has a quote in its context. So a quote of the last half-hour
+taints everything that the user has not stated, as within one process, and an older one taints only text that shares
+half of its words with it.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ def keep(tx: Transaction, scope: Scope, quotes: Iterable[Quote], now: Micros) ->
     key = meta.redaction_key(tx)
     fresh = [Kept(now, origin, _digests(key, sorted(set(terms(text)))[:_MOST_WORDS])) for origin, text in quotes]
     known = load(tx, scope, now)
-    lately = {(each.origin, each.digests) for each in known if each.at > now - _REFRESHED}
+    lately = {(quote.origin, quote.digests) for quote in known if quote.at > now - _REFRESHED}
     if all((quote.origin, quote.digests) in lately for quote in fresh):
         return
     again = {(quote.origin, quote.digests) for quote in fresh}
@@ -74,10 +76,10 @@ def in_sight(tx: Transaction, kept: Iterable[Kept], text: str, now: Micros) -> l
     recent ones, and those that have half of the text's words."""
     key = meta.redaction_key(tx)
     words = {_digest(key, word): word for word in content_words(text)}
-    found = [(quote, frozenset(words[digest] for digest in quote.digests & words.keys())) for quote in kept]
+    overlaps = [(quote, frozenset(words[digest] for digest in quote.digests & words.keys())) for quote in kept]
     return [
         (quote.origin, shared)
-        for quote, shared in found
+        for quote, shared in overlaps
         if quote.at > now - _RECENT or (words and len(shared) >= _LIKE * len(words))
     ]
 

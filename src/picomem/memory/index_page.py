@@ -1,4 +1,4 @@
-"""The index page: what an agent always has before it. Pure but for the tokenizer.
+"""The index page: the page that is always in an agent's prompt. Pure except for the tokenizer.
 
     # Memory index
     ## Critical            critical entries of any kind
@@ -6,11 +6,11 @@
     ## Preferences         preferences and instructions, the pinned first
     ## Domains             each kind with its count, and the call that recalls it
 
-The page is made from current memories alone, in an order that depends on nothing else, so it has the same bytes
-until memory changes; dates in it are dates, never "two days ago". It never exceeds its budget: entries are
-taken in order of importance within their section until the page is full, and the page says how many were not.
-Text that no user or agent of theirs wrote does not enter it, nor do candidates. Of two statements that may contradict
-each other the newer one stands first, and the older one says that it is perhaps outdated.
+The page is made from current memories alone, in an order that depends on nothing else, so it has the same bytes until
+memory changes; dates in it are absolute, never "two days ago". It never exceeds its budget: entries are added in
+order of importance within their section until the page is full, and the page says how many were left out. Untrusted
+text and candidates are never included. Of two statements that may contradict each other, the newer one comes first,
+and the older one is marked as perhaps outdated.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def build(memories: Iterable[Memory], episodes: int, budget: int = BUDGET, *, da
     """The page for these current memories; `damaged` is how many were left out because they are damaged. Raises
     InvalidInput for a budget that no page fits."""
     if not LEAST_BUDGET <= budget <= MOST_BUDGET:
-        raise InvalidInput(f"The budget of the index page lies between {LEAST_BUDGET} and {MOST_BUDGET:,} tokens.")
+        raise InvalidInput(f"The budget of the index page must be between {LEAST_BUDGET} and {MOST_BUDGET:,} tokens.")
     shown = [memory for memory in memories if memory.origin.trusted and not memory.is_candidate]
     outdated = {older.id for _, older in doubted_pairs(shown)}
     trusted = sorted(shown, key=lambda memory: (memory.id in outdated, *_rank(memory)))

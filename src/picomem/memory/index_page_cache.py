@@ -25,12 +25,12 @@ def page(
     current = memories.current(tx, scope, now, damaged)
     count = row_counts.episodes(tx, scope)
     # The version stands in it as well: a newer program may know more secrets, and lay out the page otherwise.
-    names = [f"{each.id}:{each.version}" for each in current]
+    names = [f"{memory.id}:{memory.version}" for memory in current]
     made_from = content_hash(__version__, *names, *sorted(damaged), str(count))
     kept = index_page_rows.kept(tx, scope, budget)
     if kept is not None and kept.made_from == made_from:
         return IndexPage(kept.text, kept.tokens, budget, len(current) - kept.left_out, kept.left_out), ""
-    return build([shown(each) for each in current], count, budget, damaged=len(damaged)), made_from
+    return build([shown(memory) for memory in current], count, budget, damaged=len(damaged)), made_from
 
 
 def keep(tx: Transaction, scope: Scope, made: IndexPage, made_from: str) -> None:

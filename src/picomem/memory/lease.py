@@ -1,11 +1,11 @@
-"""The right to do a piece of a user's work alone, among all processes on a store.
+"""An exclusive lease on a piece of a user's work, among all processes on a store.
 
-A lease has a random owner and lasts `LEASE_SECONDS`. An owner that works longer renews it, which `Heartbeat` does from
-a thread every `BEAT_SECONDS`. So the lease of a process that was killed keeps others out for `LEASE_SECONDS` at most.
-Process ids decide nothing: two containers have the same ones.
+A lease has a random owner and lasts `LEASE_SECONDS`. An owner that works longer renews it, which `Heartbeat` does
+from a thread every `BEAT_SECONDS`. So the lease of a killed process blocks others for at most `LEASE_SECONDS`.
+Process ids are not used, because two containers have the same ones.
 
-The clock is the machine's. Where it leaps forward, or the owner's machine sleeps, a lease runs out under its owner; the
-owner's next renewal fails then, and what it writes must not depend on having been alone.
+The clock is that of the machine. If it jumps forward, or the machine sleeps, a lease expires while its owner works;
+the owner's next renewal then fails, and its writes must not depend on exclusivity.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How alike two short texts are, by their words. Pure.
+"""Compares two short texts by their words. Pure.
 
-Memories are a sentence or two, so their words can be laid side by side. What matters is not a number but in what
-two sentences differ: a value at the end ("the port is 5433" / "5434") replaces, another subject ("the staging
-database" / "the production database") does not.
+Memories are one or two sentences, so their words can be aligned. The difference matters more than a score: a changed
+value at the end ("the port is 5433" / "5434") replaces the old one, another subject ("the staging database" / "the
+production database") does not.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def compare(new: str, known: str) -> Likeness:
 
 def words(text: str) -> list[str]:
     """The words of a text, folded; fillers that do not change what is said are left out."""
-    return [word for word in (found.casefold() for found in _WORD.findall(text)) if word not in _FILLERS]
+    return [word for word in (word.casefold() for word in _WORD.findall(text)) if word not in _FILLERS]
 
 
 def are_separate_items(new: str, known: str) -> bool:
@@ -114,7 +114,7 @@ def _stems(text: list[str]) -> list[str]:
 
 
 def _led(text: list[str]) -> dict[str, str]:
-    """Where each direction points: the word behind "from", behind "to" and the like."""
+    """The target of each direction: the word after "from", after "to" and the like."""
     return {word: following for word, following in pairwise(text) if word in _DIRECTIONS}
 
 

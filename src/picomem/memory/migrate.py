@@ -104,7 +104,7 @@ def read_entries(text: str, name: str, zone: tzinfo) -> list[MarkdownEntry]:
 
 def markdown_files(paths: list[Path]) -> list[Path]:
     """The Markdown files among these files and folders. Raises InvalidInput for a path that holds none."""
-    found: list[Path] = []
+    gathered: list[Path] = []
     for path in paths:
         try:
             files = sorted(path.rglob("*.md")) if is_folder(path) else [path] if is_regular(path) else []
@@ -112,9 +112,9 @@ def markdown_files(paths: list[Path]) -> list[Path]:
             raise InvalidInput(f"{path} cannot be searched for Markdown files: {error.strerror}.") from error
         files = [file for file in files if not file.is_symlink() and _is_note(file)]
         if not files:
-            raise InvalidInput(f"{path} is no Markdown file and holds none; name MEMORY.md or its folder.")
-        found += files
-    return list(dict.fromkeys(found))
+            raise InvalidInput(f"{path} is not a Markdown file and contains none; name MEMORY.md or its folder.")
+        gathered += files
+    return list(dict.fromkeys(gathered))
 
 
 def left_out(paths: Iterable[Path]) -> list[str]:

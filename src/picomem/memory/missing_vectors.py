@@ -1,16 +1,16 @@
-"""Making the vectors that are missing: after the embedder was changed, and where it failed when a row was stored.
+"""Creates missing vectors: after a change of the embedder, and for rows that were stored while it failed.
 
     which rows have no vector of this model → their vectors, outside of any transaction → a small transaction → …
 
-Recall works meanwhile with the vectors that are there, and says how many that is; those of another model are never
-looked at. They are kept as long as any of this model's is missing, so that going back costs nothing, and are removed
-by the run that was asked to and finds nothing missing any more: they cost space, and what was erased must not live on
-in them. The work in the background never removes them: two programs with two settings would make them for each other
-for ever.
+Recall keeps working with the existing vectors of this model, and says how many there are; vectors of another model
+are never used. The old vectors are kept while any of this model's are missing, so switching back costs nothing. They
+cost space, and erased text must not live on in them, so `picomem embed` removes them once nothing is missing. The
+background work never removes them: two programs with different settings would otherwise create and remove them
+forever.
 
-One process at a time does it. It holds a lease (`lease.py`), which is renewed while the embedder works, and again in
-the transaction of each batch. So a run can be ended at any instant, and the next one goes on behind it, after
-`LEASE_SECONDS` at most.
+Only one process at a time does this. It holds a lease (`lease.py`), renewed while the embedder works, and again in
+the transaction of each batch. So a run can be stopped at any moment, and the next one continues after at most
+`LEASE_SECONDS`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Embedding = Callable[[int, int, str], None]  # done, total, what is being done
 
 @dataclass(slots=True)
 class Embedded:
-    """What a run did. `waiting` rows still have no vector of the model; `removed` counts vectors of other models."""
+    """The result of a run. `waiting` rows still lack a vector of the model; `removed` counts vectors of others."""
 
     model: str
     made: int = 0
@@ -49,7 +49,7 @@ class Embedded:
 
 def missing(tx: Transaction, scope: Scope, model: str) -> int:
     """How many rows have no vector of a model."""
-    return sum(vector_rows.count_missing(tx, scope, each, model) for each in vector_rows.SOURCES)
+    return sum(vector_rows.count_missing(tx, scope, source, model) for source in vector_rows.SOURCES)
 
 
 def reach(tx: Transaction, scope: Scope, model: str) -> object:
@@ -108,7 +108,7 @@ class EmbedMissing:
                 if self._lease.taken(tx):
                     return
             if time.monotonic() >= deadline:
-                raise Conflict("Another process is making the vectors; `picomem status` shows how many there are.")
+                raise Conflict("Another process is creating the vectors; `picomem status` shows how many there are.")
             if progress:
                 progress(0, 0, "waiting for another process")
             self._stop.wait(_LOOK_SECONDS)
@@ -153,4 +153,4 @@ class EmbedMissing:
 
     def _renew(self, tx: Transaction) -> None:
         if not self._lease.taken(tx):
-            raise Conflict("Another process has taken over making the vectors; what was made until now is kept.")
+            raise Conflict("Another process has taken over creating the vectors; those created so far are kept.")

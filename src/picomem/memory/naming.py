@@ -1,4 +1,4 @@
-"""What a person or an agent means by the name of a memory: its key, its id, or the beginning of one."""
+"""Resolves the name of a memory: its key, its id, or the beginning of an id."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False)
 
     Raises NotFound where there is none, and Conflict where several owners hold the key.
     """
-    found = [memory for memory in memories.of_key(tx, scope, name) if memories.visible(memory.scope, scope)]
-    if not found and len(name) >= 8 and all(char in "0123456789abcdef-" for char in name.lower()):
-        found = memories.versions(tx, scope, memories.find_id(tx, scope, name))
-    believed = [memory for memory in found if memory.known_to is None and memory.valid_to is None]
+    versions = [memory for memory in memories.of_key(tx, scope, name) if memories.visible(memory.scope, scope)]
+    if not versions and len(name) >= 8 and all(char in "0123456789abcdef-" for char in name.lower()):
+        versions = memories.versions(tx, scope, memories.find_id(tx, scope, name))
+    believed = [memory for memory in versions if memory.known_to is None and memory.valid_to is None]
     # Of a key that its owner used and forgot several times, the last memory is meant.
-    named = believed or found if archived else believed
+    named = believed or versions if archived else believed
     candidates = {memory.scope: memory for memory in sorted(named, key=lambda memory: memory.doc)}
     if not candidates:
-        if found:
+        if versions:
             raise NotFound(
-                f"“{name}” is archived; `picomem history {name}` shows it, and remembering under its key begins anew."
+                f"“{name}” is archived; `picomem history {name}` shows it, and remembering under its key starts a new "
+                "memory."
             )
         raise NotFound(
-            f"There is no memory “{name[:80]}”; {nearest_key(tx, scope, name) or '`picomem recall` finds by words.'}"
+            f"There is no memory “{name[:80]}”; {nearest_key(tx, scope, name) or '`picomem recall` searches by words.'}"
         )
     exact = [memory for memory in candidates.values() if memory.scope == scope]
     if len(candidates) > 1 and len(exact) != 1:
@@ -50,9 +51,9 @@ _LOOKED_AT = 2_000  # keys; comparing as many takes some 50 ms
 def lives(tx: Transaction, scope: Scope, name: str) -> list[Memory]:
     """Every version of a memory, oldest first. A key that was forgotten and used again means all that its owner has
     had under it; an id means that one memory. Raises NotFound or Conflict."""
-    found = resolve(tx, scope, name, archived=True)
-    named = {found.id}
-    if name == found.key:
-        named |= {memory.id for memory in memories.of_key(tx, scope, name) if memory.scope == found.scope}
+    resolved = resolve(tx, scope, name, archived=True)
+    named = {resolved.id}
+    if name == resolved.key:
+        named |= {memory.id for memory in memories.of_key(tx, scope, name) if memory.scope == resolved.scope}
     versions = [version for memory_id in named for version in memories.versions(tx, scope, memory_id)]
     return sorted(versions, key=lambda version: version.doc)  # not by time: clocks are set back

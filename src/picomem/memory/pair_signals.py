@@ -1,8 +1,8 @@
-"""What can be seen of an older and a newer statement: the signals from which their relation is decided. Pure.
+"""Signals that describe how an older and a newer statement differ; a classifier decides their relation from them. Pure.
 
-What decides is not how alike two statements are but in what they differ: whether what differs stands opposite each
-other (Redis and PostgreSQL, Tuesday and Friday, a port and another), whether the subject is the same, and whether the
-newer one speaks of a change, adds something, or gives a reason.
+Similarity alone decides nothing. What counts is whether the differing words are alternatives (Redis and PostgreSQL,
+Tuesday and Friday, one port and another), whether the subject is the same, and whether the newer statement mentions a
+change, adds something, or gives a reason.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def observe_pair(old: str, new: str) -> Observed:
-    """What can be seen of an older statement and a newer one."""
+    """The signals of an older statement and a newer one."""
     old, new = _plain(old), _plain(new)
     signals: dict[str, float] = {}
     _of_change(signals, old, new)
@@ -351,7 +351,7 @@ def _met(wanted: list[str], held: list[str]) -> list[float]:
 
 
 def _of_order(signals: dict[str, float], old: str, new: str) -> None:
-    """Where the two texts, laid side by side, differ."""
+    """The differences of the two texts, aligned word by word."""
     ours, theirs = words(old), words(new)
     matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
     steps = [step for step in matcher.get_opcodes() if step[0] != "equal"]
@@ -392,34 +392,34 @@ def _denials(text: str) -> int:
 
 
 def _numbers(text: str) -> frozenset[str]:
-    found = set(re.findall(_NUMBER, text))
+    numbers = set(re.findall(_NUMBER, text))
     for word in re.findall(r"[a-z]+|[零一二三四五六七八九十两]+", text.casefold()):
         if word in _NUMBER_WORDS:
-            found.add(_NUMBER_WORDS[word])
+            numbers.add(_NUMBER_WORDS[word])
         elif re.fullmatch(r"[零一二三四五六七八九十两]+", word):
-            found.add(word)
-    return frozenset(found)
+            numbers.add(word)
+    return frozenset(numbers)
 
 
 def _units(text: str) -> frozenset[str]:
     """The words behind numbers."""
     folded = text.casefold()
-    found = {unit[:5] for unit in re.findall(rf"{_NUMBER} ?([a-z%€$°]+)", folded)}
-    found |= set(re.findall(r"[\d一二三四五六七八九十百千万两半]+(?:多|个)?([\u3400-\u9fff])", text))
-    found |= {"before:" + word[:5] for word in re.findall(rf"([a-z]{{3,}}) {_NUMBER}", folded)}
-    return frozenset(found)
+    units = {unit[:5] for unit in re.findall(rf"{_NUMBER} ?([a-z%€$°]+)", folded)}
+    units |= set(re.findall(r"[\d一二三四五六七八九十百千万两半]+(?:多|个)?([\u3400-\u9fff])", text))
+    units |= {"before:" + word[:5] for word in re.findall(rf"([a-z]{{3,}}) {_NUMBER}", folded)}
+    return frozenset(units)
 
 
 def _names(text: str) -> frozenset[str]:
     """Capitalised words behind the first, acronyms, and Latin words in Chinese; the first word, where it is no common
     word."""
-    found = {word.casefold() for word in re.findall(r"(?<=[\w,;:)'\"] )[A-Z][\w.+#-]*|\b[A-Z]{2,}\w*", text)}
+    names = {word.casefold() for word in re.findall(r"(?<=[\w,;:)'\"] )[A-Z][\w.+#-]*|\b[A-Z]{2,}\w*", text)}
     if is_cjk(text):
-        found |= {word.casefold() for word in re.findall(r"[A-Za-z][\w.+#-]+", text)}
+        names |= {word.casefold() for word in re.findall(r"[A-Za-z][\w.+#-]+", text)}
     first = re.match(r"[A-Z][\w-]*", text)
     if first and first[0].casefold() not in _COMMON_FIRST and not first[0].casefold().endswith(("s", "ing", "ed")):
-        found.add(first[0].casefold())
-    return frozenset(found - {"the", "user", "i", "user's"})
+        names.add(first[0].casefold())
+    return frozenset(names - {"the", "user", "i", "user's"})
 
 
 _COMMON_FIRST = STOP_WORDS | frozenset(
@@ -452,13 +452,13 @@ def _differing(old: str, new: str) -> tuple[list[str], list[str], list[str]]:
 
 def _content(text: str) -> list[str]:
     """Index terms; of Chinese single characters as well, for its pairs cross the borders of words."""
-    found = [term for term in terms(text) if term not in ("user", "用户", "户")]
+    content = [term for term in terms(text) if term not in ("user", "用户", "户")]
     if is_cjk(text):
-        found = [term for term in found if not is_cjk(term)]
-        found += [
+        content = [term for term in content if not is_cjk(term)]
+        content += [
             char for char in re.findall(r"[\u3040-\u30ff\u3400-\u9fff]", text) if char not in "用户的是了在和我们"
         ]
-    return found
+    return content
 
 
 @cache

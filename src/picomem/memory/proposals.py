@@ -1,4 +1,4 @@
-"""What people asked for in a transcript becomes offers, which go through the same gate as everything else."""
+"""Turns requests from transcripts into offers, which pass the same gate as everything else."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _MET = 0.5  # of a request's terms, found in what an agent stored: it stored tha
 def propose(tx: Transaction, writer: Writer, scope: Scope, asked: Sequence[TranscriptRequest]) -> list[Remembered]:
     """Offer each request to memory, with the episode in which it was said as its source; what became of each."""
     return [
-        writer.remember(tx, offer_of(each, scope, writer.now), [Parent(kind="episode", id=each.episode_id)])
-        for each in asked
+        writer.remember(tx, offer_of(request, scope, writer.now), [Parent(kind="episode", id=request.episode_id)])
+        for request in asked
     ]
 
 

@@ -1,9 +1,9 @@
-"""How a newer statement stands to an older one: changed, said again, said in detail, or about something else.
+"""The relation of a newer statement to an older one: changed, repeated, more detailed, or about something else.
 
-A small classifier says how likely each is (docs/classifiers.md). A wrong supersede is worse than a doubt, so a
-statement is replaced only where that is very likely; where it is merely likely, both stay, linked. Two statements of
-the same words but for one value (“Marta signs off …” and “Martin signs off …”) are never the same one, however near the
-values are in meaning.
+A small classifier estimates the probability of each (docs/classifiers.md). A wrong replacement is worse than a doubt,
+so a statement is replaced only if that is very likely right; if it is merely likely, both stay, linked. Two
+statements that differ in one value (“Marta signs off …” and “Martin signs off …”) are never the same one, however
+close the values are in meaning.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ StoreVector = Callable[[Transaction, Memory], None]
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What became of an offer. `memory` is the version that now stands for it; None when it was refused."""
+    """The result of an offer. `memory` is the version that now represents it; None if it was refused."""
 
     decision: Decision
     reason: str
@@ -63,7 +63,7 @@ class Remembered:
 
 @dataclass(slots=True)
 class Writer:
-    """Who writes, when, in which run, and how a vector is stored. One for each call of a verb."""
+    """The author, time and run of writes, and the maker of vectors. One for each call of a verb."""
 
     actor: str
     now: Micros
@@ -81,7 +81,7 @@ class Writer:
 
     def remember(self, tx: Transaction, offer: Offer, parents: Sequence[Parent] = ()) -> Remembered:
         """Put an offer through gate, match and decision, and apply what was decided."""
-        parents = [*parents, *(each for each in self.sources if each not in parents)]
+        parents = [*parents, *(source for source in self.sources if source not in parents)]
         verdict = self.judged(offer.content, offer.kind, offer.origin, explicit=offer.explicit, around=offer.around)
         if verdict.keep and offer.context:
             # Why a thing matters is read by models as well: what may not be content may not be context.
@@ -210,14 +210,14 @@ class Writer:
         for number, part in enumerate(kept, latest + 1):
             past = replace(part, version=number, known_from=self.now, change_id=change.id)
             self.open_version(tx, past, [Parent(kind="memory", id=old.id, role="replaced", version=part.version)])
-        replaces = [Parent(kind="memory", id=old.id, role="replaced", version=each.version) for each in replaced]
+        replaces = [Parent(kind="memory", id=old.id, role="replaced", version=version.version) for version in replaced]
         return self.open_version(tx, memory, [*parents, *replaces])
 
     def forget(self, tx: Transaction, scope: Scope, memory_id: str, reason: str, decision: str = "archive") -> Change:
         """Archive a memory: all that is believed of it is closed, nothing is deleted. Raises NotFound."""
         believed = [version for version in memories.versions(tx, scope, memory_id) if version.known_to is None]
         if not believed:
-            raise NotFound(f"Memory {memory_id} is archived already; `picomem history {memory_id}` shows it.")
+            raise NotFound(f"Memory {memory_id} is already archived; `picomem history {memory_id}` shows it.")
         said = reason or "asked to"
         change = self.record(tx, scope, decision, said, memory_id=memory_id, before=believed[-1].version)
         for version in believed:
@@ -298,15 +298,19 @@ def _known(tx: Transaction, offer: Offer, now: Micros) -> list[Memory]:
         return []
     question = Question(offer.content, offer.content, words, frozenset(), TimeReading(None, "", "", False))
     best = best_by_words(match_words(Corpus(tx, offer.scope, "memory", total), question, exact=True).totals, 64)
-    found = {memory.doc: memory for memory in memories.by_docs(tx, offer.scope, best, [])}
-    ranked = [found[doc] for doc in best if doc in found]
+    by_doc = {memory.doc: memory for memory in memories.by_docs(tx, offer.scope, best, [])}
+    ranked = [by_doc[doc] for doc in best if doc in by_doc]
     return [memory for memory in ranked if not memory.archived and not memory.over(now)][:_MOST_KNOWN]
 
 
 def _holding(tx: Transaction, memory: Memory, at: Micros) -> Memory:
     """The version of a memory that is believed to hold at a time; where none does, its open-ended one."""
     believed = [version for version in memories.versions(tx, memory.scope, memory.id) if not version.archived]
-    holding = [each for each in believed if each.valid_from <= at and (each.valid_to is None or each.valid_to > at)]
+    holding = [
+        version
+        for version in believed
+        if version.valid_from <= at and (version.valid_to is None or version.valid_to > at)
+    ]
     return holding[0] if holding else memory
 
 
@@ -325,7 +329,7 @@ def _overlaps(version: Memory, since: Micros, end: Micros | None) -> bool:
 
 
 def _outside(version: Memory, since: Micros, end: Micros | None) -> list[Memory]:
-    """What is left of a version's time when [since, end) is taken out of it: the part before, the part behind."""
+    """The rest of a version's time without [since, end): the part before, the part after."""
     parts = [replace(version, valid_to=since)] if version.valid_from < since else []
     if end is not None and (version.valid_to is None or version.valid_to > end):
         parts.append(replace(version, valid_from=end))

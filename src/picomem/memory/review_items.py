@@ -1,10 +1,10 @@
-"""What waits for a person: candidates, and pairs of statements that may contradict each other; and what they decide.
+"""Pending decisions of a person about candidates and about pairs of statements that may contradict each other.
 
-Each decision is one change to one memory, so that it can be undone by itself:
+Each decision is one change to one memory, so that it can be undone separately:
 
-    keep        a candidate is confirmed; of a pair both stay, and are linked no more
+    keep        a candidate is confirmed; of a pair both stay, and are no longer linked
     discard     the candidate, or the newer of a pair, is archived
-    supersede   the older of a pair is archived: it holds no longer
+    supersede   the older of a pair is archived: it is no longer true
     merge       the older of a pair is archived: the newer says the same
 """
 
@@ -25,7 +25,7 @@ from picomem.store.connector import Transaction
 
 
 class ReviewVerdict(StrEnum):
-    """What a person decides about what waits."""
+    """The decision of a person about a pending item."""
 
     KEEP = "keep"
     MERGE = "merge"
@@ -43,12 +43,12 @@ class ReviewItem:
 
 
 def waiting(tx: Transaction, scope: Scope, now: Micros) -> list[ReviewItem]:
-    """What waits, pairs first, the latest first."""
+    """The pending items, pairs first, the latest first."""
     current = memories.current(tx, scope, now)
     pairs = sorted(doubted_pairs(current), key=lambda pair: pair[0].known_from, reverse=True)
     candidates = sorted((memory for memory in current if memory.is_candidate), key=lambda memory: -memory.known_from)
-    found = [ReviewItem(newer, older, _reason(tx, scope, newer)) for newer, older in pairs]
-    return found + [ReviewItem(memory, None, _reason(tx, scope, memory)) for memory in candidates]
+    contradictions = [ReviewItem(newer, older, _reason(tx, scope, newer)) for newer, older in pairs]
+    return contradictions + [ReviewItem(memory, None, _reason(tx, scope, memory)) for memory in candidates]
 
 
 def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: ReviewVerdict, other: str = "") -> Change:
@@ -57,7 +57,7 @@ def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: Re
     memory = resolve(tx, scope, name)
     pair = _pair(tx, scope, memory, resolve(tx, scope, other) if other else None, writer.now)
     if pair is None and not memory.is_candidate:
-        raise InvalidInput(f"Nothing about “{memory.key}” waits for a decision; `picomem review` lists what does.")
+        raise InvalidInput(f"“{memory.key}” has no pending decision; `picomem review` lists the memories that do.")
     if pair is None and verdict in (ReviewVerdict.MERGE, ReviewVerdict.SUPERSEDE):
         raise InvalidInput(f"“{memory.key}” contradicts nothing that is known; keep or discard it.")
     if pair is None:
@@ -100,7 +100,9 @@ def _pair(
         named = ", ".join(newer.key if older.id == memory.id else older.key for newer, older in pairs)
         raise InvalidInput(f"“{memory.key}” is in several pairs; name the other one as well: {named}.")
     if other is not None and not pairs:
-        raise InvalidInput(f"“{memory.key}” and “{other.key}” are no pair that waits; `picomem review` lists those.")
+        raise InvalidInput(
+            f"“{memory.key}” and “{other.key}” are not a pending pair; `picomem review` lists the pairs."
+        )
     return pairs[0] if pairs else None
 
 

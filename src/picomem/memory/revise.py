@@ -1,4 +1,4 @@
-"""Revise: what is different of a memory, past the gate, becomes its next version (see the head of `remember.py`)."""
+"""Revise: the changed fields of a memory pass the gate and become its next version (see the head of `remember.py`)."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def revised(
             raise Refused(persons_own(memory))
     expires = fields.get("expires_at", memory.expires_at)
     if memory.expired(writer.now) and expires == memory.expires_at:
-        raise InvalidInput(f"“{memory.key}” has expired; give it a new expiry, or “never”, to have it back.")
+        raise InvalidInput(f"“{memory.key}” has expired; give it a new expiry, or “never”, to restore it.")
     if not fields:
-        raise InvalidInput(f"Say what shall be different of “{memory.key}”: the new text, or an option.")
+        raise InvalidInput(f"Say what to change about “{memory.key}”: give a new text or an option.")
     news = {name: value for name, value in fields.items() if getattr(memory, name) != value}
     if not news:
-        raise InvalidInput(f"“{memory.key}” is so already; nothing was changed.")
+        raise InvalidInput(f"“{memory.key}” already says that; nothing was changed.")
     if not vouched_by_person(str(fields.get("content", "")), origin, writer.persons):
         origin = version_origin(origin, memory, changed=True)
     if "content" in news:

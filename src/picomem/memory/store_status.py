@@ -1,4 +1,4 @@
-"""What is in a store, in numbers."""
+"""The contents of a store, in numbers."""
 
 from __future__ import annotations
 

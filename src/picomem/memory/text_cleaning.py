@@ -1,5 +1,6 @@
-"""What text goes through at memory's doors: on the way in it is made plain and loses its secrets, and what was stored
-before a rule existed loses them on the way out."""
+"""Cleans text on its way into and out of memory: new text is normalised and redacted, and stored text is redacted again
+by the current rules.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The timeline: the episodes of a scope, by time; and what stands behind the entry of a conversation with PicoBot."""
+"""The timeline: the episodes of a scope, by time, and the messages behind an entry of a conversation with PicoBot."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def timeline(
     tx: Transaction, scope: Scope, since: Micros | None, until: Micros | None, limit: int, damaged: list[str]
 ) -> list[Hit]:
     """At most `limit` episodes that began in [since, until), latest first; the ids of damaged rows go on `damaged`."""
-    found = episodes.timeline(tx, scope, since, until, limit, damaged)
-    ids = dict.fromkeys(episode.transcript_id for episode in found)
+    entries = episodes.timeline(tx, scope, since, until, limit, damaged)
+    ids = dict.fromkeys(episode.transcript_id for episode in entries)
     transcripts: dict[str, Transcript | None] = {}
     for name in ids:
         try:
@@ -29,27 +29,27 @@ def timeline(
             damaged.append(name)
     return [
         episode_hit(episode, transcripts[episode.transcript_id], 0.0, "")
-        for episode in found
+        for episode in entries
         if episode.transcript_id in transcripts
     ]
 
 
 def opened(tx: Transaction, scope: Scope, entry: Episode, session: str, redactor: Redactor) -> Opened:
     """The messages that a timeline entry was made of, from the session itself."""
-    found = session_rows.messages_after(tx, scope, session, entry.start - 1).messages
+    messages = session_rows.messages_after(tx, scope, session, entry.start - 1).messages
     turns = [
         Turn(
             index=message.seq - 1,
             role=message.role,
             text=redactor.redact(
-                message.content or f"(it used {', '.join(each.name for each in message.tool_calls)})"
+                message.content or f"(it used {', '.join(tool_call.name for tool_call in message.tool_calls)})"
             ).text,
             at=message.created_at,
             origin=message.origin,
             start=message.seq,
             end=message.seq + 1,
         )
-        for message in found
+        for message in messages
         if message.seq < entry.end
     ]
     if not turns:

@@ -1,8 +1,8 @@
-"""Making the vectors of what is stored.
+"""Creates vectors for stored rows.
 
-A row, its full text and its vector commit together where that can be had. It cannot where the embedder fails, and
-where it is not local: nobody's lock is to wait for a network. Such a row is stored without a vector, counted, and
-gets one later: at once after the transaction (`store_waiting`), or from `missing_vectors.py`.
+If possible, a row, its full text and its vector are committed together. This is impossible if the embedder fails, or
+if it is remote, because a lock must not wait for a network. Such a row is stored without a vector, counted, and gets
+its vector later: immediately after the transaction (`store_waiting`), or from `missing_vectors.py`.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class Vectors:
             self._length = vector_rows.length(tx, scope, self.model) or given
         if given != self._length:
             raise EmbedderFailed(
-                f"{self.model} now gives vectors of {given} dimensions, and gave {self._length} before; "
-                "`picomem embed --afresh` makes all of them anew."
+                f"{self.model} now returns vectors of {given} dimensions instead of {self._length}; "
+                "`picomem embed --afresh` recreates all of them."
             )
         vector_rows.put(tx, scope, source, self.model, doc, *prepared)
 
@@ -99,11 +99,11 @@ class Vectors:
         waiting, self._waiting = self._waiting, []
         if not waiting:
             return
-        prepared = self.prepare([each.text for each in waiting])
+        prepared = self.prepare([pending.text for pending in waiting])
         with connector.write(self._scope) as tx:
-            for each, vector in zip(waiting, prepared, strict=True):
-                if vector_rows.text(tx, each.scope, each.source, each.doc) == each.text:
-                    self._store(tx, each.scope, each.source, each.doc, vector)
+            for pending, vector in zip(waiting, prepared, strict=True):
+                if vector_rows.text(tx, pending.scope, pending.source, pending.doc) == pending.text:
+                    self._store(tx, pending.scope, pending.source, pending.doc, vector)
 
     def without(self) -> int:
         """How many rows were stored without a vector since this was asked last."""
@@ -111,7 +111,7 @@ class Vectors:
         return count
 
     def without_sentence(self, count: int) -> str:
-        """What to tell of so many rows, and what to do about it."""
+        """A sentence about this many rows, with the remedy."""
         return (
             f"{count} rows have no vector yet and are found by words alone: {self.failure} "
             "`picomem embed` makes what is missing."

@@ -1,10 +1,11 @@
-"""The trail of a memory: which change opened and closed which of its versions, and what was believed after each. Pure.
+"""The history of a memory: which change opened and closed each version, and what was believed after each change. Pure.
 
-A version names the change that opened it, and the one that closed it; so what was believed after any change can be
-told from the versions alone. Versions are numbered in the order in which they were opened, whatever the clocks said; a
-change that only closes stands behind what it closed, and behind all that was opened before it was made.
+A version names the change that opened it and the change that closed it, so the versions alone determine what was
+believed after any change. Versions are numbered in the order in which they were opened, whatever the clocks said; a
+change that only closes versions comes after everything it closed, and after everything that was opened before it was
+made.
 
-A change is in force until it is undone, and again when that is undone:
+A change is in force until it is undone, and again when that undo is undone:
 
     change      in force after it
     a  add      a
@@ -12,8 +13,9 @@ A change is in force until it is undone, and again when that is undone:
     c  undo b   a
     d  undo c   a b
 
-A change can be undone when what is in force now is what was in force right after it: nothing was built on it since,
-and nothing that it was built on was taken back (there, c cannot be undone once a was: b without a is nothing).
+A change can be undone if the changes in force now are those that were in force right after it: nothing was built on
+it since, and nothing that it was built on was undone (in this example, c cannot be undone once a was, because b
+depends on a).
 """
 
 from __future__ import annotations
@@ -45,15 +47,15 @@ class Trail:
         return change in self._place
 
     def believed_before(self, change: str) -> list[Memory]:
-        """What was believed right before a change."""
+        """The versions believed right before a change."""
         return self._believed(self._place[change] - 1)
 
     def believed_now(self) -> list[Memory]:
-        """What is believed now."""
+        """The versions believed now."""
         return [version for version in self._versions if version.known_to is None]
 
     def believed_without(self, gone: Collection[int]) -> list[Memory]:
-        """What was believed last that needs none of the versions with these numbers; nothing where nothing was."""
+        """The last belief that needs none of the versions with these numbers; empty if there was none."""
         for place in reversed(range(len(self.changes))):
             believed = self._believed(place)
             if not any(version.version in gone for version in believed):
@@ -69,17 +71,17 @@ class Trail:
         """The latest change that took back what a change did; empty where none did."""
         base, reapplies = applied(change, self._undoes)
         contrary = (base, not reapplies)
-        return next((each for each in reversed(self.changes) if applied(each, self._undoes) == contrary), "")
+        return next((other for other in reversed(self.changes) if applied(other, self._undoes) == contrary), "")
 
     def built_on(self, change: str) -> list[str]:
         """The changes that are in force now and were not right after a change, newest first."""
         then = set(self._in_force[self._place[change]])
-        return [each for each in reversed(self._in_force[-1]) if each not in then]
+        return [other for other in reversed(self._in_force[-1]) if other not in then]
 
     def lacks(self, change: str) -> list[str]:
         """The changes that were in force right after a change and are not now, oldest first."""
         now = set(self._in_force[-1])
-        return [each for each in self._in_force[self._place[change]] if each not in now]
+        return [other for other in self._in_force[self._place[change]] if other not in now]
 
     def _believed(self, place: int) -> list[Memory]:
         return [
@@ -106,7 +108,7 @@ class Trail:
         now: list[str] = []
         for change in self.changes:
             base, applies = applied(change, self._undoes)
-            now = [*now, base] if applies else [each for each in now if each != base]
+            now = [*now, base] if applies else [other for other in now if other != base]
             forces.append(now)
         return forces
 

@@ -1,8 +1,8 @@
-"""The note of a day, `memory/YYYY-MM-DD.md` of a workspace: where what should last goes while the store is down.
+"""The note of a day, `memory/YYYY-MM-DD.md` of a workspace: it receives what should last while the store is down.
 
-Others may write in that folder too, so the file is reached as `safe_opening.py` reads: each part by itself, from the
-folder's own descriptor, never through a link; what was opened must be a regular file with this one name. It is only
-ever appended to, in one write, so that two processes do not mix their lines.
+Others may write in that folder too, so the file is opened as `safe_opening.py` does it: one path component at a time,
+from the folder's own descriptor, never through a link. It must be a regular file with no other name. Text is only
+ever appended, in one write, so that two processes do not mix their lines.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ def _append_by_path(workspace: Path, name: str, text: str) -> None:
 
 def _write(descriptor: int, text: str) -> None:
     try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file")
-        if found.st_nlink != 1:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        if status.st_nlink != 1:
             raise OSError(errno.EMLINK, "it has another name elsewhere (a hard link)")
         data = text.encode("utf-8", "replace")
         while data:

@@ -1,10 +1,12 @@
-"""Where notes lie, and what they are called. Pure, but for a look whether an extra path is a folder.
+"""The folders of notes, and the names of the notes in them. Pure, except for a check whether an extra path is a folder.
 
-`notes.paths` names workspaces: of each, `MEMORY.md` and the Markdown files under `memory/` are notes. With
-`notes.extra_paths` come single Markdown files, and all those under other folders. Nothing else is ever opened.
+`notes.paths` names workspaces: in each, `MEMORY.md` and the Markdown files under `memory/` are notes.
+`notes.extra_paths` adds single Markdown files, and all Markdown files under further folders. Nothing else is ever
+opened.
 
-A note's name is its path in the workspace (`memory/2026-05-03.md`). Only the first workspace's names are so bare:
-those of another workspace or extra folder begin with that folder's name, and a number where the name is taken.
+A note's name is its path in the workspace (`memory/2026-05-03.md`). Only names in the first workspace have no prefix:
+those of another workspace or extra folder begin with the name of that folder, followed by a number if the name is
+taken.
 """
 
 from __future__ import annotations
@@ -52,11 +54,11 @@ class NotesFolder:
 
 def places(workspaces: Sequence[str], extra: Sequence[str]) -> list[NotesFolder]:
     """The folders that the settings name."""
-    found: list[NotesFolder] = []
+    folders: list[NotesFolder] = []
     taken = {MEMORY_FILE, MEMORY_FOLDER}
     for number, given in enumerate(workspaces):
         folder = named_path(given)
-        found.append(NotesFolder(folder, "" if number == 0 else _label(folder, taken), workspace=True))
+        folders.append(NotesFolder(folder, "" if number == 0 else _label(folder, taken), workspace=True))
     files: dict[Path, set[str]] = {}
     for given in extra:
         path = named_path(given)
@@ -65,10 +67,10 @@ def places(workspaces: Sequence[str], extra: Sequence[str]) -> list[NotesFolder]
             real = path.resolve()
             files.setdefault(real.parent, set()).add(real.name)
         else:
-            found.append(NotesFolder(path, _label(path, taken), workspace=False))
+            folders.append(NotesFolder(path, _label(path, taken), workspace=False))
     for folder, names in files.items():
-        found.append(NotesFolder(folder, _label(folder, taken), workspace=False, only=frozenset(names)))
-    return found
+        folders.append(NotesFolder(folder, _label(folder, taken), workspace=False, only=frozenset(names)))
+    return folders
 
 
 def place_of(name: str, known: Sequence[NotesFolder]) -> tuple[NotesFolder, Parts]:
@@ -84,7 +86,7 @@ def place_of(name: str, known: Sequence[NotesFolder]) -> tuple[NotesFolder, Part
         if place.holds(parts):
             return place, parts
     parts_of(name)
-    raise NotFound(f"There is no note “{name[:80]}”; memory_search tells the names.")
+    raise NotFound(f"There is no note “{name[:80]}”; memory_search returns the names.")
 
 
 def _label(folder: Path, taken: set[str]) -> str:

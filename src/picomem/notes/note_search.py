@@ -1,11 +1,11 @@
-"""Notes: found by what they say, and opened by name. Reads and writes; `sections`, `places` and `ranking` decide.
+"""Searches notes by their text, and opens them by name. It reads and writes; `sections` and `ranking` decide.
 
     files → listed → those that changed: opened → redacted → sections → the store, by words → hits
 
-The files are the truth, and they are the person's own: nothing here writes to them. Before a search the folders are
-listed again, and what was changed is read; what is gone from them, or no longer configured, goes from the store.
+The files are the truth and belong to the person, so nothing here writes to them. Before a search the folders are
+listed again and changed files are read; files that are gone or no longer configured are removed from the store.
 
-When the store cannot be opened, read or written, the files themselves are searched, in memory, with the same scores.
+If the store cannot be opened, read or written, the files themselves are searched, in memory, with the same scores.
 """
 
 from __future__ import annotations
@@ -97,19 +97,19 @@ class Notes:
 
     def search(self, question: Question, limit: int, min_score: float) -> NoteSearch:
         """The sections that answer, the best first. Raises nothing: without a store it searches the files."""
-        found = NoteSearch()
+        result = NoteSearch()
         try:
-            found.warnings = self.refresh()
+            result.warnings = self.refresh()
             with self._connector.read() as tx:
-                ranked = [each for each in self._ranked(tx, question) if each.score >= min_score][:limit]
-                placed = rows.by_docs(tx, self._scope, [each.doc for each in ranked])
+                ranked = [match for match in self._ranked(tx, question) if match.score >= min_score][:limit]
+                placed = rows.by_docs(tx, self._scope, [match.doc for match in ranked])
                 times = {(file.root, file.path): file.modified_at for file in rows.files(tx, self._scope)}
             redact = self._redactor().redact  # what was stored before a rule existed
-            found.hits = [self._hit(each, placed[each.doc], times, redact) for each in ranked]
+            result.hits = [self._hit(match, placed[match.doc], times, redact) for match in ranked]
         except StoreError as error:
-            found = self._search_files(question, limit, min_score)
-            found.warnings.insert(0, f"The notes were searched without the store: {error}")
-        return found
+            result = self._search_files(question, limit, min_score)
+            result.warnings.insert(0, f"The notes were searched without the store: {error}")
+        return result
 
     def refresh(self) -> list[str]:
         """Bring the store in step with the files; what could not be read, a sentence each. Raises StoreError."""
@@ -131,19 +131,19 @@ class Notes:
 
     def holding(self, tells: Callable[[bytes], object]) -> list[str]:
         """The files whose text has something that `tells` finds; one that cannot be read is left out."""
-        found = []
+        paths = []
         redactor = self._own_redactor()
         for place, file in self._listed():
             with suppress(InvalidInput, NotFound):
                 _, text = _text(place, file.parts, redactor)
                 if tells(text.encode()) or tells(text.casefold().encode()):
-                    found.append(str(place.folder.joinpath(*file.parts)))
-        return found
+                    paths.append(str(place.folder.joinpath(*file.parts)))
+        return paths
 
     def read(self, name: str, first_line: int = 1, lines: int | None = None) -> Excerpt:
         """Lines of a note, from the file itself. Raises NotFound, or InvalidInput for what is no note's name."""
         if first_line < 1 or (lines is not None and lines < 1):
-            raise InvalidInput("Lines are numbered from 1, and at least one is asked for.")
+            raise InvalidInput("Line numbers begin at 1, and at least one line must be requested.")
         place, parts = place_of(name, self._places)
         _, text = _text(place, parts, self._own_redactor())
         every = text.split("\n")
@@ -195,7 +195,7 @@ class Notes:
         for file, cut in ready:
             before = known.get((file.root, file.path))
             if before is None or before.content_hash != file.content_hash:
-                fresh.append((file, [(each, count_tokens(each.text)) for each in cut]))
+                fresh.append((file, [(section, count_tokens(section.text)) for section in cut]))
             elif before.stamp != file.stamp:
                 touched.append(file)
         if not fresh and not touched:
@@ -220,7 +220,7 @@ class Notes:
         return by_substring(rows.containing(tx, self._scope, wanted, 50)) if 0 < len(wanted) <= 200 else []
 
     def _search_files(self, question: Question, limit: int, min_score: float) -> NoteSearch:
-        found = NoteSearch(searched="files")
+        result = NoteSearch(searched="files")
         redactor = self._own_redactor()
         loose: list[PlacedSection] = []
         times: dict[tuple[str, str], Micros] = {}
@@ -228,26 +228,26 @@ class Notes:
             try:
                 file, cut = _cut(place, listed.parts, redactor)
             except (InvalidInput, NotFound) as error:
-                found.warnings.append(str(error))
+                result.warnings.append(str(error))
                 continue
             times[file.root, file.path] = file.modified_at
-            loose += [PlacedSection(root=file.root, path=file.path, section=each) for each in cut]
+            loose += [PlacedSection(root=file.root, path=file.path, section=section) for section in cut]
         index = Loose(loose)
         postings = {term: index.postings(term, prefix=term in question.single) for term in question.terms}
-        postings |= of_the_time(question, ((number, each.path) for number, each in enumerate(loose)))
+        postings |= of_the_time(question, ((number, placed.path) for number, placed in enumerate(loose)))
         wanted = question.about.strip()
         if any(postings.values()):
             ranked = rank(question, postings, len(loose))
         else:
             ranked = by_substring(index.containing(wanted)) if 0 < len(wanted) <= 200 else []
-        kept = [each for each in ranked if each.score >= min_score][:limit]
-        found.hits = [self._hit(each, loose[each.doc], times, redactor.redact) for each in kept]
-        return found
+        kept = [match for match in ranked if match.score >= min_score][:limit]
+        result.hits = [self._hit(match, loose[match.doc], times, redactor.redact) for match in kept]
+        return result
 
     def _hit(
         self, ranked: Ranked, placed: PlacedSection, times: dict[tuple[str, str], Micros], redact: Callable
     ) -> NoteHit:
-        place = next(each for each in self._places if str(each.folder) == placed.root)
+        place = next(candidate for candidate in self._places if str(candidate.folder) == placed.root)
         section = placed.section
         safe = Section(section.heading, section.first_line, section.last_line, redact(section.text).text)
         tokens = placed.tokens or count_tokens(safe.text)
@@ -263,7 +263,7 @@ class Notes:
 
 
 def _fitting(lines: Sequence[str]) -> list[str]:
-    """As many of the first lines as may be handed out together, and one at least."""
+    """As many of the first lines as one answer may hold, but at least one."""
     taken: list[str] = []
     room = MOST_CHARACTERS
     for line in lines:
@@ -288,19 +288,19 @@ def _cut(place: NotesFolder, parts: safe_opening.Parts, redactor: Redactor) -> _
 
 
 def _text(place: NotesFolder, parts: safe_opening.Parts, redactor: Redactor) -> tuple[safe_opening.Listed, str]:
-    """What a note says, without secrets and with its lines where they were. Raises NotFound or InvalidInput."""
+    """The text of a note, redacted, with unchanged line numbers. Raises NotFound or InvalidInput."""
     data, listed = safe_opening.read(place.folder, parts)
     text = text_of(data)
     if text is None:
-        raise InvalidInput(f"{place.name(parts)} is no text, so it is not read.")
-    found = redactor.redact(text)
-    if not any("\n" in text[each.start : each.end] for each in found.findings):
-        return listed, found.text
+        raise InvalidInput(f"{place.name(parts)} is not text, so it is not read.")
+    redacted = redactor.redact(text)
+    if not any("\n" in text[finding.start : finding.end] for finding in redacted.findings):
+        return listed, redacted.text
     pieces: list[str] = []
     last = 0
-    for each in found.findings:
-        pieces += (text[last : each.start], each.mark, "\n" * text.count("\n", each.start, each.end))
-        last = each.end
+    for finding in redacted.findings:
+        pieces += (text[last : finding.start], finding.mark, "\n" * text.count("\n", finding.start, finding.end))
+        last = finding.end
     return listed, "".join((*pieces, text[last:]))
 
 

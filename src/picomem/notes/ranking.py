@@ -1,8 +1,8 @@
-"""Which sections answer a question, by words. Pure.
+"""Ranks sections of notes for a question, by words. Pure.
 
-A section's score is the share of the question that it holds, its words weighed by how rare they are among the notes
-(BM25's idf, as recall does it): 1 for a section that says all of it. Where no word is found, the question's own
-string is looked for.
+A section's score is the share of the question that it covers, with words weighted by their rarity among the notes
+(BM25's idf, as in recall): 1 for a section that contains all of it. If no word is found, the text of the question is
+searched as a substring.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def rank(question: Question, postings: Mapping[str, Mapping[int, float]], total:
         much = sum(weights[term] * score for term, score in parts.items())
         heaviest = sorted(parts, key=lambda term: -weights[term])[:5]
         order.append((covered, much, Ranked(doc, round(covered / whole, 4), "words: " + ", ".join(heaviest))))
-    order.sort(key=lambda each: (-each[2].score, -each[1], each[2].doc))
+    order.sort(key=lambda row: (-row[2].score, -row[1], row[2].doc))
     return [ranked for _, _, ranked in order]
 
 
@@ -61,8 +61,8 @@ def of_the_time(question: Question, paths: Iterable[tuple[int, str]]) -> dict[st
     if time.window is None or not time.certain:
         return {}
     since, until = time.window.since, time.window.until
-    found = {doc: 1.0 for doc, path in paths if any(since <= noon < until for noon in _noons(path))}
-    return {time.phrase: found} if found else {}
+    scores = {doc: 1.0 for doc, path in paths if any(since <= noon < until for noon in _noons(path))}
+    return {time.phrase: scores} if scores else {}
 
 
 def _noons(path: str) -> Iterator[Micros]:
@@ -85,23 +85,23 @@ class Loose:
         self._sections = sections
 
     def postings(self, term: str, *, prefix: bool) -> dict[int, float]:
-        found: dict[int, float] = {}
+        scores: dict[int, float] = {}
         for number, (name, body, length) in enumerate(self._counted):
             frequency = NAME_WEIGHT * _frequency(name, term, prefix) + _frequency(body, term, prefix)
             if frequency:
                 long = 1 - B + B * length / self._average
-                found[number] = frequency * SATURATION / (frequency + K1 * long)
-        return found
+                scores[number] = frequency * SATURATION / (frequency + K1 * long)
+        return scores
 
     def containing(self, text: str) -> list[int]:
         folded = text.lower()
-        return [number for number, each in enumerate(self._sections) if folded in each.section.text.lower()]
+        return [number for number, placed in enumerate(self._sections) if folded in placed.section.text.lower()]
 
     @cached_property
     def _counted(self) -> list[tuple[Counter[str], Counter[str], int]]:
         counted = []
-        for each in self._sections:
-            name, body = terms(named(each.path, each.section)), terms(each.section.text)
+        for placed in self._sections:
+            name, body = terms(named(placed.path, placed.section)), terms(placed.section.text)
             counted.append((Counter(name), Counter(body), len(name) + len(body)))
         return counted
 
@@ -113,4 +113,4 @@ class Loose:
 def _frequency(counts: Counter[str], term: str, prefix: bool) -> int:
     if not prefix:
         return counts[term]
-    return sum(count for each, count in counts.items() if each.startswith(term))
+    return sum(count for word, count in counts.items() if word.startswith(term))

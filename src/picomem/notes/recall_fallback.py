@@ -1,12 +1,14 @@
-"""When recall asks the notes: it found nothing, it is not sure, or its store is down (O11, O12). Pure, but for asking.
+"""Decides when recall also searches the notes (O11, O12). Pure, except for the search itself.
 
-Notes are the last resort, since nothing is known of them but their words: no kind, no time, no project, nobody's
-word. So they answer only what asks for none of these; they come after everything else, with their own scores, in what
-the budget leaves or in a third of it; and the answer says that they were asked, and why.
+That is when recall found nothing, when it is unsure, and when its store is down.
 
-Their origin is "other": whoever may write to the folder wrote them. They are handed out all the same, since the
-person named the folder in the settings; but fenced, and never into the index page or into memory. Where past sessions
-are held back (`include_transcripts` off, as in a group), notes are too.
+Notes are the last resort, because only their words are known: no kind, no time, no project and no author. So they
+answer only questions that need none of these. They come after everything else, with their own scores, in the rest of
+the budget or in a third of it, and the answer says that they were searched, and why.
+
+Their origin is "other", because anyone who may write to the folder could have written them. They are returned anyway,
+because the person named the folder in the settings, but they are fenced, and never enter the index page or memory. If
+past sessions are excluded (`include_transcripts` off, as in a group), notes are too.
 """
 
 from __future__ import annotations
@@ -44,11 +46,11 @@ def answered(recall: Callable[[], Answer], notes: Notes, question: Question, wan
             reason = "Recall is not sure"
         else:
             return replace(answer, legs={**answer.legs, "notes": "not needed"})
-    found = notes.search(question, wanted.limit, MIN_SCORE)
-    answer = with_notes(answer, found.hits, wanted)
+    result = notes.search(question, wanted.limit, MIN_SCORE)
+    answer = with_notes(answer, result.hits, wanted)
     said = f"{reason}, so the notes were searched as well."
-    legs = {**answer.legs, "notes": f"{len(found.hits)}" + (" from the files" if found.searched == "files" else "")}
-    return replace(answer, legs=legs, notes=(*answer.notes, said, *found.warnings))
+    legs = {**answer.legs, "notes": f"{len(result.hits)}" + (" from the files" if result.searched == "files" else "")}
+    return replace(answer, legs=legs, notes=(*answer.notes, said, *result.warnings))
 
 
 def applies(wanted: Wanted) -> bool:
@@ -58,10 +60,10 @@ def applies(wanted: Wanted) -> bool:
     return asked.include_memories and asked.include_transcripts and not any(narrowed)
 
 
-def with_notes(answer: Answer, found: list[NoteHit], wanted: Wanted) -> Answer:
+def with_notes(answer: Answer, notes: list[NoteHit], wanted: Wanted) -> Answer:
     """The answer with notes after its hits, within its limit and its budget."""
     places = max(wanted.limit - len(answer.hits), int(wanted.limit * _SHARE))
-    hits = [note_hit(each) for each in found[:places]]
+    hits = [note_hit(note) for note in notes[:places]]
     others = list(answer.hits[: wanted.limit - len(hits)])
     budget = wanted.token_budget
     if budget is not None:
@@ -76,22 +78,22 @@ def with_notes(answer: Answer, found: list[NoteHit], wanted: Wanted) -> Answer:
         hits=every,
         confidence=answer.confidence or max((hit.score for hit in hits), default=0.0),
         tokens=sum(hit.tokens for hit in every),
-        left_out=answer.left_out + min(len(answer.hits) + len(found), wanted.limit) - len(every),
+        left_out=answer.left_out + min(len(answer.hits) + len(notes), wanted.limit) - len(every),
     )
 
 
-def note_hit(found: NoteHit) -> Hit:
+def note_hit(note: NoteHit) -> Hit:
     """A note as a hit of recall. Its citation is its name for `read_note`, with the lines."""
     return Hit(
         source="note",
-        id=found.citation,
-        text=found.section.text,
-        score=found.score,
-        why=found.why,
+        id=note.citation,
+        text=note.section.text,
+        score=note.score,
+        why=note.why,
         origin=Origin.OTHER,
-        tokens=found.tokens + HIT_OVERHEAD,
-        at=found.modified_at or None,
-        citation=found.citation,
+        tokens=note.tokens + HIT_OVERHEAD,
+        at=note.modified_at or None,
+        citation=note.citation,
     )
 
 

@@ -1,15 +1,15 @@
-"""Opening files in a folder that others may write to, so that nothing outside it can be read through it.
+"""Opens files in a folder that others may write to, so that nothing outside it can be read through it.
 
-A path is never handed to the system as a whole. From the folder's own descriptor each part is opened by itself,
-relative to the one before (`openat`), and a symbolic link is refused at every step (`O_NOFOLLOW`). So it does not
-matter what is swapped for what while we walk: what was opened lies where we walked. What was opened must then be a
-regular file whose one link is the name that was opened (a hard link may lead to any file of the disk), and not too
-large; a FIFO or a device is opened without waiting, seen for what it is, and closed unread. A check of the path's
-text or of `realpath` alone proves nothing by the time the file is opened.
+A path is never passed to the system as a whole. From the folder's own descriptor, each component is opened relative
+to the one before (`openat`), and a symbolic link is refused at every step (`O_NOFOLLOW`). So it does not matter what
+is swapped during the walk: the opened file lies where we walked. It must then be a regular file whose one link is the
+name that was opened (a hard link may lead to any file of the disk), and not too large. A FIFO or a device is opened
+without waiting, recognised, and closed unread. A check of the path's text or of `realpath` alone proves nothing,
+because the file may be replaced before it is opened.
 
-Where the system cannot open relative to a descriptor (Windows), the parts are looked at one by one, the file is
-opened by its path, and then it must be the very file that was looked at and lie in the folder by its real path. Who
-swaps folders between these steps, and back again in time, gets past that; on POSIX there is no such gap.
+If the system cannot open relative to a descriptor (Windows), the components are checked one by one, and the file is
+opened by its path. Then it must be the file that was checked, and lie in the folder by its real path. Someone who
+swaps folders between these steps, and swaps them back in time, can get past that; POSIX has no such gap.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def parts_of(name: str) -> Parts:
     )
     if wrong:
         raise InvalidInput(
-            f"“{_short(name)}” is no path of a note; give it as memory_search does: memory/2026-05-03.md"
+            f"“{_short(name)}” is not the path of a note; write it as memory_search does, like memory/2026-05-03.md"
         )
     return parts
 
@@ -96,7 +96,7 @@ def read(folder: Path, parts: Parts) -> tuple[bytes, Listed]:
     """
     name = "/".join(parts)
     try:
-        descriptor, found = _opened(folder, parts) if RELATIVE else _opened_by_path(folder, parts)
+        descriptor, status = _opened(folder, parts) if RELATIVE else _opened_by_path(folder, parts)
         try:
             data = _all_of(descriptor)
         finally:
@@ -107,14 +107,14 @@ def read(folder: Path, parts: Parts) -> tuple[bytes, Listed]:
         why = "it is a link" if error.errno == errno.ELOOP else error.strerror
         raise InvalidInput(f"{_short(name)} cannot be read: {why}.") from error
     if len(data) > LARGEST:
-        raise InvalidInput(f"{_short(name)} is larger than {LARGEST >> 20} MiB, which no note is.")
-    return data, _as_listed(parts, found)
+        raise InvalidInput(f"{_short(name)} is larger than {LARGEST >> 20} MiB, the limit for a note.")
+    return data, _as_listed(parts, status)
 
 
 def _check(opened: os.stat_result, named: os.stat_result) -> None:
     """Whether what was opened may be read. `named` is what its name stands for after it was opened."""
     if not stat.S_ISREG(opened.st_mode):
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     if not os.path.samestat(opened, named):
         raise OSError(errno.EAGAIN, "it was replaced while it was opened")
     if opened.st_nlink != 1 or named.st_nlink != 1:
@@ -133,7 +133,7 @@ def _check_name(descriptor: int, at: int, name: str) -> None:
     with os.scandir(at) as entries:
         next(entries, None)
     try:
-        opened, folder = (str(Path(f"/proc/self/fd/{each}").readlink()) for each in (descriptor, at))
+        opened, folder = (str(Path(f"/proc/self/fd/{number}").readlink()) for number in (descriptor, at))
     except FileNotFoundError:
         return  # not Linux
     if opened != f"{folder.rstrip('/')}/{name}":
@@ -141,7 +141,7 @@ def _check_name(descriptor: int, at: int, name: str) -> None:
 
 
 def _all_of(descriptor: int) -> bytes:
-    """What the file holds, and a byte more than may be where it is too large."""
+    """The bytes of the file, up to one more than allowed, which shows that it is too large."""
     pieces: list[bytes] = []
     left = LARGEST + 1
     while left > 0 and (piece := os.read(descriptor, min(left, 1 << 20))):
@@ -159,13 +159,13 @@ def _opened(folder: Path, parts: Parts) -> tuple[int, os.stat_result]:
             at = below
         descriptor = os.open(parts[-1], _FILE, dir_fd=at)
         try:
-            found = os.fstat(descriptor)
-            _check(found, os.stat(parts[-1], dir_fd=at, follow_symlinks=False))
+            status = os.fstat(descriptor)
+            _check(status, os.stat(parts[-1], dir_fd=at, follow_symlinks=False))
             _check_name(descriptor, at, parts[-1])
         except BaseException:
             os.close(descriptor)
             raise
-        return descriptor, found
+        return descriptor, status
     finally:
         os.close(at)
 
@@ -178,22 +178,22 @@ def _opened_by_path(folder: Path, parts: Parts) -> tuple[int, os.stat_result]:
             raise OSError(errno.ELOOP, "a link is on the way to it")
     descriptor = os.open(path, _FILE)
     try:
-        found = os.fstat(descriptor)
-        _check(found, os.lstat(path))
+        status = os.fstat(descriptor)
+        _check(status, os.lstat(path))
         if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
             raise OSError(errno.ELOOP, "a link is on the way to it")
     except BaseException:
         os.close(descriptor)
         raise
-    return descriptor, found
+    return descriptor, status
 
 
 def _listed(
     at: int | Path, folder: Path, above: Parts, enter: Callable[[Parts], bool], wanted: Callable[[Parts], bool]
 ) -> Iterator[Listed]:
     with os.scandir(at) as entries:
-        found = sorted(entries, key=lambda entry: entry.name)
-    for entry in found:
+        by_name = sorted(entries, key=lambda entry: entry.name)
+    for entry in by_name:
         parts = (*above, entry.name)
         try:
             parts_of("/".join(parts))
@@ -224,14 +224,14 @@ def _descriptor(folder: str | Path, at: int | Path | None = None) -> Iterator[in
         os.close(descriptor)
 
 
-def _is_link(found: os.stat_result) -> bool:
+def _is_link(status: os.stat_result) -> bool:
     """A symbolic link, or Windows' junction and its kin."""
-    return stat.S_ISLNK(found.st_mode) or bool(getattr(found, "st_reparse_tag", 0))
+    return stat.S_ISLNK(status.st_mode) or bool(getattr(status, "st_reparse_tag", 0))
 
 
-def _as_listed(parts: Parts, found: os.stat_result) -> Listed:
-    stamp = f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
-    return Listed(parts, stamp, found.st_mtime_ns, found.st_dev, found.st_ino)
+def _as_listed(parts: Parts, status: os.stat_result) -> Listed:
+    stamp = f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
+    return Listed(parts, stamp, status.st_mtime_ns, status.st_dev, status.st_ino)
 
 
 def _short(name: str) -> str:

@@ -1,8 +1,8 @@
-"""Markdown into sections: what stands under one heading, with the headings above it and its lines. Pure.
+"""Splits Markdown into sections: the text under one heading, with the headings above it and its lines. Pure.
 
-A section begins at a heading (`# …` to `###### …`, outside fenced code) and ends before the next one. One that is
-longer than a hit may be is cut between paragraphs, where there are any, else between lines, else anywhere. A heading
-with nothing but a deeper heading under it is no section: it stands in the names of those below.
+A section begins at a heading (`# …` to `###### …`, outside fenced code) and ends before the next one. A section that
+is too long for a hit is split between paragraphs if possible, else between lines, else anywhere. A heading directly
+followed by a deeper heading is not a section: it is part of the names of those below.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ def _under_headings(text: str) -> Iterator[tuple[str, int, list[str]]]:
 
 def _fence_after(line: str, fence: str) -> str:
     """The fence that is open after this line; empty for none."""
-    found = _FENCE.fullmatch(line)
-    if found is None:
+    match = _FENCE.fullmatch(line)
+    if match is None:
         return fence
-    marks, rest = found.groups()
+    marks, rest = match.groups()
     if not fence:
         return "" if "`" in rest and marks[0] == "`" else marks
     return "" if marks[0] == fence[0] and len(marks) >= len(fence) and not rest.strip() else fence
@@ -94,7 +94,7 @@ def _pieces(heading: str, first: int, lines: list[str]) -> Iterator[Section]:
 
 
 def _end_of_piece(lines: list[str], begin: int) -> int:
-    """Where the piece that begins there ends: before the line that does not fit, or before its paragraph."""
+    """The end of the piece that begins there: before the line that does not fit, or before its paragraph."""
     size, end = 0, begin
     while end < len(lines) and (size := size + len(lines[end]) + 1) <= LONGEST + 1:
         end += 1

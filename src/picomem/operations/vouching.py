@@ -28,7 +28,7 @@ def vouched(request: Any, spoken: Spoken | None, engine: Engine) -> tuple[Any, s
     """
     if isinstance(request, RememberRequest) and request.pinned:
         request, note = vouched(replace(request, pinned=False), spoken, engine)
-        return request, f"{note} (not pinned: only the user pins a memory)"
+        return request, f"{note} (not pinned: only the user can pin a memory)"
     if spoken is not None and isinstance(request, (ReviseRequest, ForgetRequest)) and request.reason:
         request = request if spoken.origin_of(request.reason).trusted else replace(request, reason="")
     if (

@@ -1,8 +1,8 @@
-"""What stands in an agent's sight as a conversation goes on, and whose words it speaks then. Pure.
+"""Tracks the texts in an agent's context during a conversation, and the origin of what the agent says then. Pure.
 
-An assistant that has read a page tells what the page says in words of its own. So once a text that nobody trusted wrote
-is in its sight (a tool's result, another person's message, a mail that the user pasted, a quote that memory handed
-out), what it says has the least trusted origin of these, but for what the person said word for word.
+An assistant that has read a page repeats its content in its own words. So once untrusted text is in its context (a
+tool's result, another person's message, a mail that the user pasted, a quote that memory returned), its words have
+the least trusted origin of these, except for what the person said word for word.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MESSAGES = 50  # of the person's, that an answer may repeat
 
 
 class Sight:
-    """What was read so far, message by message."""
+    """The texts read so far, message by message."""
 
     def __init__(self) -> None:
         self._said: deque[str] = deque(maxlen=_MESSAGES)
@@ -55,7 +55,7 @@ class Sight:
             self.text(origin)
 
     def origin_of(self, text: str) -> Origin:
-        """Whose words the assistant speaks when it says this."""
+        """The origin of the assistant's words in this text."""
         if not self._others or not content_words(text) or Grounds(self._said).hold(text, whole=True):
             return Origin.AGENT
         return worst(self._others)

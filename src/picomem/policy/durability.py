@@ -1,8 +1,8 @@
-"""Which sentences of a user's message are worth knowing later. Pure, but for the weights that it reads.
+"""Finds the sentences of a user's message that are worth knowing later. Pure, except for the weights that it reads.
 
-A request ("remember that …") says so itself, and `requests` finds it. Most that lasts is said in passing: "we went with
-Svelte for the portal". Of each sentence of the person's own words a small classifier says how likely it lasts
-(docs/classifiers.md); what is likely enough is kept, as a candidate where that is not sure.
+A request ("remember that …") is explicit, and `requests` finds it. Most durable facts are mentioned in passing: "we
+went with Svelte for the portal". For each sentence of the person's own words a small classifier estimates how likely
+it is to last (docs/classifiers.md). Likely sentences are kept; those that are not certain become candidates.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def judge_sentence(sentence: str) -> Judged:
 
 
 def find_durable(text: str) -> list[Candidate]:
-    """What a message says that lasts: what is asked for outright, and the sentences that are likely to."""
+    """The durable parts of a message: explicit requests, and sentences that are likely to last."""
     requests: list[Candidate] = []
     for request in find_requests(text):
         if request.outright:

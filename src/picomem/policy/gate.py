@@ -1,19 +1,18 @@
-"""The write gate: whether something offered to memory is worth keeping and may be kept, without a model.
+"""The write gate: decides without a model whether an offered text is worth keeping and may be kept.
 
-`judge` is a pure function of the text, who it comes from and how it was offered; each refusal has a name
-and a sentence. It runs after redaction and before matching: it sees placeholders where secrets were, and
-near doubles are not its concern.
+`judge` is a pure function of the text, its origin and the way it was offered; each refusal has a name and a sentence.
+It runs after redaction and before the comparison with known memories, so it sees placeholders instead of secrets, and
+does not deal with near duplicates.
 
-Two rings of checks:
+There are two groups of checks:
 
-- What nobody may store, even on request: nothing, a document, what is only a redacted secret, what
-  picomem itself handed out (or it would feed on its own output), and an instruction that is not the user's
-  (`injection`).
-- What a proposer (a model, a consolidation, a hook) may not store unasked (`chaff`).
+- What nobody may store, even on request: nothing, a document, a bare redacted secret, text that picomem itself
+  returned (or it would feed on its own output), and an instruction that is not the user's (`injection`).
+- What a proposer (a model, a consolidation, a hook) may not store unasked (`low_value`).
 
-What picomem printed is known by the shapes of `_PRINTED`, which follow the index page (`memory/index_page.py`), the
-replies of the operations (`operations/`) and the texts of the command line (`cli/text.py`); a test holds real
-ones against them. What was handed out lately is known by its words as well.
+picomem's own output is recognised by the shapes of `_PRINTED`, which follow the index page (`memory/index_page.py`),
+the replies of the operations (`operations/`) and the texts of the command line (`cli/text.py`); a test compares them
+with real ones. Text that was returned recently is recognised by its words as well.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from picomem.text.terms import terms
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the gate says: keep it, or the refusal; and one sentence for a person."""
+    """The decision of the gate: keep it, or the refusal; with one sentence for a person."""
 
     keep: bool
     refusal: Refusal | None
@@ -185,8 +184,8 @@ _NEGATION = r"(?i)\b(not|no|never|without|cannot)\b|n't\b|[不没別别勿]"
 
 def _is_retold(content: str, recalled: Collection[str]) -> bool:
     """Each sentence says no more than one that was recalled: its terms, in their order, and as often negated."""
-    said = [each for each in _told(content) if each[0]]
-    known = [each for text in recalled for each in _told(text)]
+    said = [sentence for sentence in _told(content) if sentence[0]]
+    known = [sentence for text in recalled for sentence in _told(text)]
     return bool(said) and all(
         any(negations == others and _in_order(wanted, of) for of, others in known) for wanted, negations in said
     )

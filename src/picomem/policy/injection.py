@@ -1,13 +1,13 @@
-"""Prompt injection: whether a text tries to steer the agent that will read it.
+"""Prompt injection: detects text that tries to control the agent that will read it.
 
-Two tables of shapes: `_HIJACK` takes the agent over (earlier instructions overridden, role tags, new
-personas), and `_DIRECTIVE` orders its reader to do something. An agent may hold an order, since it writes the
-user's rules down, so the two are asked apart. Each table is held against every way in which the text can be
-read: as it is, look-alike letters made Latin, spaced-out letters joined. A text that hides how it reads at all
-(reversed letters, two alphabets in a word, Base64 that comes with an order) is taken for one.
+There are two tables of shapes: `_HIJACK` takes the agent over (earlier instructions overridden, role tags, new
+personas), and `_DIRECTIVE` orders its reader to do something. An agent may store an order, because it writes down the
+user's rules, so the two are checked separately. Each table is applied to every reading of the text: as it is, with
+look-alike letters made Latin, with spaced-out letters joined. A text that hides its reading (reversed letters, two
+alphabets in a word, Base64 together with an order) counts as an injection.
 
-Elsewhere the gate lets a doubt pass; here a doubt refuses. Even so a list proves nothing, and what keeps
-untrusted text from acting is its origin, which is kept for good.
+Elsewhere the gate accepts in doubt; here it refuses. Even so, a list proves nothing: what keeps untrusted text from
+acting is its origin, which is kept permanently.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ class _IntroductionLine:
 
 @dataclass(frozen=True, slots=True)
 class _Introduction:
-    """Where in its line the introduction ends, and what it says of the text."""
+    """The end of the introduction in its line, and the kind of text that it announces."""
 
     end: int
     machine: bool = False
@@ -245,7 +245,7 @@ def _letters(lines: list[_IntroductionLine]) -> list[Span]:
 
 
 def _letter_end(lines: list[_IntroductionLine], first: int) -> int | None:
-    """Where the last sign-off after a line ends, with its name and postscripts; None where there is none."""
+    """The end of the last sign-off after a line, with its name and postscripts; None if there is none."""
     last = next((at for at in range(len(lines) - 1, first, -1) if _SIGN_OFF.match(lines[at].text[:120])), None)
     if last is None:
         return None
@@ -258,7 +258,7 @@ def _letter_end(lines: list[_IntroductionLine], first: int) -> int | None:
 
 
 def _chat(lines: list[_IntroductionLine], position: int) -> Span | None:
-    """What others said in a chat, where a line of its log begins here."""
+    """The words of others in a chat, if a line of its log begins here."""
     line = lines[position]
     head = line.text[:_LONGEST_LINE]
     if _CHAT_LINE.match(head):
@@ -336,7 +336,7 @@ def _is_of_machine(words: str) -> bool:
 
 
 def _frame_end(text: str, lines: list[_IntroductionLine], first: int, begin: int) -> int | None:
-    """Where the frame that opens at `begin` closes for the last time; None where there is no frame."""
+    """The last closing position of the frame that opens at `begin`; None if there is no frame."""
     opening = text[begin : lines[first].end].strip()
     after = range(len(lines) - 1, first, -1)
     for mark in ("```", "~~~"):

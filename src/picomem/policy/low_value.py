@@ -1,12 +1,11 @@
-"""Chaff: what nobody would want to know later, and what a proposer may therefore not store unasked.
+"""Low-value text: text that nobody will need later, and that a proposer may therefore not store unasked.
 
-A text that is one thing as a whole (code, a licence, a boot file) is refused as a whole. Otherwise it is
-judged sentence by sentence, and refused only when no sentence is worth keeping: "Thanks! The staging DB is on
-port 5433." stays. A sentence is chaff when it is small talk, talk about the work, a question, or about this
-moment or this task.
+A text of one kind (code, a licence, a boot file) is refused as a whole. Otherwise it is judged sentence by sentence,
+and refused only if no sentence is worth keeping: "Thanks! The staging DB is on port 5433." is kept. A sentence has
+low value if it is small talk, talk about the work, a question, or about this moment or this task.
 
-The shapes refuse what is common and let the rest through, since a wrong refusal loses something for good and
-a wrong admission can be undone.
+The shapes refuse what is common and accept the rest, because a wrong refusal loses something for good, and a wrong
+admission can be undone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can be seen of a text that an agent offers to memory: the signals of a sentence, and those of junk. Pure."""
+"""Signals of a text that an agent offers to memory: those of its sentences, and those of junk. Pure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _compiled() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def observe_offer(text: str) -> Observed:
-    """What can be seen of an offered text."""
+    """The signals of an offered text."""
     body = text[:2_000].replace("’", "'")
     signals = {name: 1.0 for name, pattern in _compiled() if pattern.search(body)}
     if is_hijack(body):

@@ -1,4 +1,4 @@
-"""What leaves the process loses its secrets first, whatever the store holds and whatever is asked."""
+"""Redacts everything that leaves the process, whatever the store contains and whatever is requested."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class RedactedEmbedder:
         self._redactor = redactor
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """As the embedder's own, of the redacted texts."""
+        """Like the embedder's method, for the redacted texts."""
         redact = self._redactor().redact
         return self._embedder.embed([redact(text).text for text in texts])
 
     def embed_question(self, text: str) -> np.ndarray:
-        """As the embedder's own, of the redacted question."""
+        """Like the embedder's method, for the redacted question."""
         return self._embedder.embed_question(self._redactor().redact(text).text)
 
     def trust(self, text: str) -> float:
-        """As the embedder's own; the text stays here."""
+        """Like the embedder's method; the text stays here."""
         return self._embedder.trust(text)

@@ -78,12 +78,12 @@ def without_pasted(text: str, *, machines: bool = True) -> str:
 
 
 def own_words(text: str) -> str:
-    """What the person says themselves."""
+    """The person's own words."""
     return without_pasted(text).replace(_BLANK, "")
 
 
 def pasted_words(text: str) -> str:
-    """What others say in it."""
+    """The words of others in it."""
     kept = without_pasted(text)
     theirs = (char for char, own in zip(text, kept, strict=True) if own == _BLANK or char == "\n")
     return "".join(theirs).strip()
@@ -106,7 +106,7 @@ def told_apart(text: str) -> list[tuple[bool, str]]:
 
 
 def _mail_begins(text: str) -> int | None:
-    """Where a pasted mail begins that runs to the end; None where there is none."""
+    """The beginning of a pasted mail that runs to the end; None if there is none."""
     begins = [match.start() for pattern in (_FORWARDED, _IN_ONE_LINE) if (match := pattern.search(text))]
     for match in _WROTE.finditer(text):
         behind = text[match.end() :].lstrip()
@@ -119,7 +119,7 @@ def _mail_begins(text: str) -> int | None:
 
 
 def _headers_begin(text: str) -> int | None:
-    """Where two lines of mail headers stand together, one of them a sender or a subject."""
+    """The position of two adjacent mail headers, one of them a sender or a subject."""
     at = 0
     before: tuple[int, bool] | None = None  # the header line before: where it begins, and whether it is a telling one
     for line in text.splitlines(keepends=True):

@@ -1,8 +1,8 @@
-"""Tables of shapes: how the checks of the write gate say what they look for in a text.
+"""Tables of shapes: the format in which the checks of the write gate describe the text that they look for.
 
-A table holds one pattern a line, searched without regard to case, `^` and `$` at line ends. `re` compiles
-each at its first use, so an import costs next to nothing. No pattern nests repeats, every gap in one is
-bounded, and what is read of a text is bounded too, so time grows linearly.
+A table holds one pattern a line, searched without regard to case, `^` and `$` at line ends. `re` compiles each at its
+first use, so an import costs next to nothing. No pattern nests repeats, every gap in one is bounded, and the amount
+of text that is searched is bounded too, so time grows linearly.
 """
 
 from __future__ import annotations

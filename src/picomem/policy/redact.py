@@ -1,18 +1,17 @@
-"""Redaction: secrets leave a text before it is stored, and a short keyed fingerprint takes their place.
+"""Redaction: replaces the secrets in a text by a short keyed fingerprint before it is stored.
 
     text → cut at placeholders → segments → scan → cut at findings → smaller segments → scan … → quiet
 
-A text is scanned segment by segment, and every finding cuts its segment in two, which are scanned again on
-their own. So the pieces that remain hold no finding by themselves; and since a placeholder cuts a text in
-the same places, redacting a redacted text finds nothing. That makes idempotence a property of the
-construction, not of the rules. A secret that was found once is replaced wherever else it stands in the same
-text.
+A text is scanned segment by segment, and every finding cuts its segment in two, which are scanned again separately.
+So the remaining pieces contain no finding; and since a placeholder cuts a text in the same places, redacting a
+redacted text finds nothing. Idempotence is therefore a property of the construction, not of the rules. A secret that
+was found once is replaced everywhere in the same text.
 
-What is scanned is the text as it reads (`text/visible_text.py`): an invisible character or a continued line inside a
+The scan sees the text as it reads (`text/visible_text.py`): an invisible character or a continued line inside a
 secret hides nothing. The text around it keeps its characters.
 
-This is best effort: no detector finds every secret. What a secret looks like is in `secret_rules`; a rule's
-pattern is run by `secret_scanners`, and what matched is looked at by `secret_checks`.
+This is best effort: no detector finds every secret. `secret_rules` describes secrets; `secret_scanners` runs the
+patterns of the rules, and `secret_checks` examines the matches.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class SecretFinding(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """What stands in its place."""
+        """The placeholder that replaces it."""
         return _MARK % (self.rule, self.fingerprint)
 
 
@@ -112,12 +111,12 @@ class Redactor:
         """Non-overlapping (start, end, rule), in order; and by its start each secret that does not read as written."""
         reading = VisibleText(text)
         shown = reading.text
-        found: list[tuple[int, int, str]] = []
+        findings: list[tuple[int, int, str]] = []
         readings: dict[int, str] = {}
         cuts: list[Span] = []
         for start, end, spelled in spelled_in_tags(text):
             if hits := self._secrets(spelled, []):
-                found.append((start, end, hits[0][2]))
+                findings.append((start, end, hits[0][2]))
                 readings[start] = spelled
                 place = reading.place(start)
                 cuts.append((place, place))
@@ -127,20 +126,20 @@ class Redactor:
                 cuts.append((low, high))
         secrets = self._secrets(shown, sorted(cuts))
         if shown is text:
-            found += secrets
+            findings += secrets
         else:
             for low, high, rule in secrets:
                 start, end = reading.span(low, high)
-                found.append((start, end, rule))
+                findings.append((start, end, rule))
                 readings[start] = shown[low:high]
-        found.sort()
-        return found, readings
+        findings.sort()
+        return findings, readings
 
     def _secrets(self, text: str, cuts: list[Span]) -> list[tuple[int, int, str]]:
         """(start, end, rule) of the secrets in a text that is cut at some spans already, in no order."""
         waiting = _between(cuts, 0, len(text))
         quiet: list[Span] = []
-        found: list[tuple[int, int, str]] = []
+        findings: list[tuple[int, int, str]] = []
         known: dict[str, str] = {}
         most = max(1, min(_ECHO_MAX, _ECHO_WORK // (len(text) + 1)))
         scan = functools.cache(self._scanner.scan)
@@ -154,7 +153,7 @@ class Redactor:
                     quiet.append((low, high))
                     continue
                 placed = _merged(hits, low)
-                found += placed
+                findings += placed
                 for start, end, rule in placed:
                     if len(known) + len(fresh) >= most:
                         break
@@ -162,8 +161,8 @@ class Redactor:
                         fresh.setdefault(secret, rule)
                 waiting += _between([(start, end) for start, end, _ in placed], low, high)
             known |= fresh
-            quiet, waiting = _echo(text, quiet, fresh, found)
-        return found
+            quiet, waiting = _echo(text, quiet, fresh, findings)
+        return findings
 
 
 def check_ids(scope: Scope, actor: str = "") -> Scope:
@@ -180,10 +179,10 @@ def check_ids(scope: Scope, actor: str = "") -> Scope:
 
 
 def _echo(
-    text: str, quiet: list[Span], secrets: dict[str, str], found: list[tuple[int, int, str]]
+    text: str, quiet: list[Span], secrets: dict[str, str], findings: list[tuple[int, int, str]]
 ) -> tuple[list[Span], list[Span]]:
     """Marks the other places of known secrets; the segments still quiet, and those that were cut anew."""
-    taken = {start for start, _, _ in found}
+    taken = {start for start, _, _ in findings}
     places = sorted(
         (start, start + len(secret)) for secret in secrets for start in _places(text, secret) if start not in taken
     )
@@ -202,13 +201,13 @@ def _echo(
         if not spans:
             still.append((low, high))
             continue
-        found += [(start, end, secrets[text[start:end]]) for start, end in spans]
+        findings += [(start, end, secrets[text[start:end]]) for start, end in spans]
         cut += _between(spans, low, high)
     return still, cut
 
 
 def _places(text: str, secret: str) -> Iterator[int]:
-    """Where a secret stands in a text."""
+    """The positions of a secret in a text."""
     at = text.find(secret)
     while at >= 0:
         yield at
@@ -220,7 +219,7 @@ def _echoes(secret: str) -> bool:
 
 
 def _between(spans: list[Span], low: int, high: int) -> list[Span]:
-    """What is left of low..high when the spans, in order, are taken out."""
+    """The rest of low..high without the spans, which are in order."""
     edges = [low, *(edge for span in spans for edge in span), high]
     return [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b]
 

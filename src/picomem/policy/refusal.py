@@ -1,7 +1,7 @@
-"""Why something that was offered to memory is not stored: a closed list of names, each with its sentence.
+"""The reasons for which memory refuses a text: a closed list of names, each with its sentence.
 
-The names are shared by all checks of the write gate and stand in the audit trail for good, so one is added
-and none renamed.
+All checks of the write gate share the names, and the record of changes keeps them permanently, so names may be added
+but never changed.
 """
 
 from __future__ import annotations

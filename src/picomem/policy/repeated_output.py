@@ -1,12 +1,12 @@
-"""Whether a text repeats what picomem handed out: the answers of its operations, in whatever layout. Pure.
+"""Detects text that repeats the answers of picomem's operations, in whatever layout. Pure.
 
-An answer is taken apart into pieces: its sentences and lines in words, and each named value of its data. A text repeats
-an answer where pieces cover nearly all of its words, in any order and however it is wrapped, indented or punctuated. So
-a surface that lays answers out in another way needs no rule of its own.
+An answer is split into pieces: its sentences and lines in words, and each named value of its data. A text repeats an
+answer if pieces cover nearly all of its words, in any order and however it is wrapped, indented or punctuated. So a
+surface with another layout needs no rule of its own.
 
-A piece is *framed* where it holds words of picomem's own (a heading, a field's name), and *bare* where it is only what
-memory says. Bare pieces alone repeat nothing: a known statement is the match's concern (memory/decide.py). An answer as
-a whole is framed even where it has no word of picomem's own, as that of a note has not.
+A piece is *framed* if it contains words of picomem's own (a heading, a field's name), and *bare* if it is only the
+text of a memory. Bare pieces alone are not a repetition: the comparison with known memories handles them
+(memory/decide.py). An answer as a whole is framed even if it has no word of picomem's own, as that of a note.
 """
 
 from __future__ import annotations

@@ -1,23 +1,23 @@
-"""What a user asks to be remembered, found in what the user said; pure, without a model.
+"""Finds what a user asks to be remembered in the user's messages; pure, without a model.
 
-For text of origin `user` only: the same words in a tool's result or on a web page are no request. Nor are those of a
-mail that the user pasted, or of another agent's message (`pasted`).
+For text of origin `user` only: the same words in a tool's result or on a web page are not a request. Nor are those of
+a mail that the user pasted, or of another agent's message (`pasted`).
 
-How it is found:
+The steps:
 
-1. A long text is a pasted document with, perhaps, a request around it: only its two ends are looked at.
-2. A shadow of the text is made, of the same length, so that positions hold in both: letters folded
-   (traditional characters, curly apostrophes), and what the user shows rather than says (code, quotes, quoted
-   lines) blanked. Cues are sought in the shadow; content is cut from the text.
-3. The shadow is cut into sentences. A cue counts at a sentence's start, after words of politeness ("ok, and
-   please"); a strong cue also within one, unless what stands before it makes it a condition, a report or a
+1. A long text is a pasted document with, perhaps, a request around it: only its two ends are searched.
+2. A shadow of the text is made, of the same length, so that positions are valid in both. Letters are folded
+   (traditional characters, curly apostrophes), and text that the user shows rather than says (code, quotes, quoted
+   lines) is blanked. Cues are searched in the shadow; content is cut from the text.
+3. The shadow is split into sentences. A cue counts at a sentence's start, after words of politeness ("ok, and
+   please"); a strong cue also within one, unless the words before it make it a condition, a report or a
    denial. A sentence gives at most one candidate, by the first cue of the table (`request_cues`) that fits.
-4. The sentence ends where it turns to something else that is wanted ("…, by the way, could you").
-5. What follows must stand alone ("let's go with that" does not) and must last ("remember that this line
-   is wrong" does not). The cue is dropped where it is only a cue, and kept where it is part of the meaning.
+4. The sentence ends where it turns to another request ("…, by the way, could you").
+5. The rest must be complete by itself ("let's go with that" is not) and must last ("remember that this line
+   is wrong" does not). The cue is dropped if it is only a cue, and kept if it is part of the meaning.
 
-A candidate still passes redaction and the write gate like anything else that is offered to memory. Patterns
-hold no nested repeats and run on windows of a few thousand characters; only fences are sought in all of it.
+A candidate still passes redaction and the write gate like anything else that is offered to memory. Patterns hold no
+nested repeats and run on windows of a few thousand characters; only fences are searched in all of it.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ class Candidate:
 
 def find_requests(text: str) -> list[Candidate]:
     """The requests in one message of the user's, in order and without overlap; at most one a sentence."""
-    found: list[Candidate] = []
+    requests: list[Candidate] = []
     cues = _possible(text)
     if not cues:
-        return found
+        return requests
     said = _without_fences(without_pasted(text))
     for start, end in _ends(text):
         part = _Part(text[start:end], _shadow(said[start:end]))
@@ -76,9 +76,9 @@ def find_requests(text: str) -> list[Candidate]:
             candidate = _candidate(part, first, last, before, cues)
             if candidate and candidate.start >= free:
                 free = candidate.end
-                found.append(replace(candidate, start=start + candidate.start, end=start + candidate.end))
+                requests.append(replace(candidate, start=start + candidate.start, end=start + candidate.end))
             before = (first, last)
-    return found
+    return requests
 
 
 def own_sentences(text: str) -> Iterator[tuple[int, int, str]]:
@@ -215,7 +215,7 @@ def _cue_in(sentence: str, cues: list[Cue]) -> tuple[Cue, re.Match[str]] | None:
 
 
 def _places(cue: Cue, sentence: str, lead: int) -> Iterator[int]:
-    """Where in a sentence the cue may stand: at its start, and, if it is a strong one, further in."""
+    """The possible positions of the cue in a sentence: at its start, and for a strong one also further in."""
     yield lead
     if cue.within is not None:
         inner = _inner(cue.within, cue.pattern).search(sentence, lead)
@@ -246,10 +246,10 @@ def _candidate(part: _Part, first: int, last: int, before: tuple[int, int] | Non
     if aside := _compiled(ASIDE).search(sentence, _lead(sentence)):
         last = first + aside.start()
         sentence = part.shadow[first:last]
-    found = _cue_in(sentence, cues)
-    if found is None:
+    cue_match = _cue_in(sentence, cues)
+    if cue_match is None:
         return None
-    cue, match = found
+    cue, match = cue_match
     start, end = first + match.start(), _content_end(part.shadow, last)
     if cue.keep is Keep.BEFORE:
         said = (first + _lead(sentence), start) if match.start() > _lead(sentence) else before
@@ -290,7 +290,7 @@ def _made(part: _Part, content: str, cue: Cue, words: str, start: int, end: int)
 
 
 def _content_end(shadow: str, last: int) -> int:
-    """Where content that starts in a sentence ends: a colon takes the list or the sentence after it."""
+    """The end of content that starts in a sentence: a colon includes the list or the sentence after it."""
     if not re.search(r"[:：]\s*$", shadow[max(0, last - 8) : last]):
         return last
     items = re.match(rf"(?:{_BULLET}[^\n]*(?:\n|$))+", shadow[last:])
@@ -343,7 +343,7 @@ def _stands_alone(content: str) -> bool:
 
 
 def kind_of(content: str) -> Kind:
-    """What a thing that is to be remembered is, by its words."""
+    """The kind of a memory, by its words."""
     if re.match(r"(?i)(?:from now on|going forward|henceforth|from today|starting \w+),? ", content):
         content = content.partition(", ")[2]
         statement = r"(?i)(?:i'll|i'm|i am|i work|i live|my|the|our|it|he|she|they)\b(?!.*\b(?:must|should|need)\b)"

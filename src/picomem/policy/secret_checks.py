@@ -1,13 +1,13 @@
-"""What is looked at after a rule's pattern has matched: is it a secret, and where exactly does it stand?
+"""Checks of a rule's match: is it a secret, and what is its exact position?
 
-A pattern sees shapes only: `password = …` is as often code, a placeholder, a template or a word as it is a
-secret. A check is a pure function of the text and the groups of one match; it gives the secret's place, or
-None. A rule of `secret_rules` names its check, a key of `CHECKS`.
+A pattern sees shapes only: `password = …` is as often code, a placeholder, a template or a word as it is a secret. A
+check is a pure function of the text and the groups of one match; it returns the secret's position, or None. A rule of
+`secret_rules` names its check, a key of `CHECKS`.
 
 Most checks rest on two questions. `_is_blank`: is the value a stand-in for one (`<token>`, `${KEY}`, `xxxx`,
-`your-api-key`)? `_is_random`: was it drawn and not written, so that letters, capitals and digits change more
-often than in words and names? A password may be a word, so its rule asks instead how the value is written and
-what stands around it.
+`your-api-key`)? `_is_random`: was it generated rather than written, so that letters, capitals and digits change more
+often than in words and names? A password may be a word, so its rule checks instead how the value is written and what
+surrounds it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Groups(Protocol):
         ...
 
     def span(self, group: str | int, /) -> Span:
-        """Where a group stands; (-1, -1) where it took no part. Raises IndexError where the pattern has none such."""
+        """The span of a group; (-1, -1) if it did not match. Raises IndexError if the pattern has no such group."""
         ...
 
 
@@ -143,7 +143,7 @@ def _written(groups: Groups) -> tuple[str, Span]:
 
 
 def _optional(groups: Groups, name: str) -> Span | None:
-    """Where a group stands that may have taken no part, or that not every rule with this check has."""
+    """The span of a group that may not have matched, or that not every rule with this check has."""
     try:
         span = groups.span(name)
     except IndexError:
@@ -360,7 +360,7 @@ def _is_plain_password(value: str) -> bool:
 
 
 def _place(text: str, key_start: int, operator: str, end: int) -> int:
-    """Where a value without quotes stands, by what is around it."""
+    """The span of a value without quotes, by its surroundings."""
     before, after = text[key_start - 1 : key_start], text[end : end + 1]
     if operator == "=" and (before in ("?", "&", ";") or _regex(_NEXT_FIELD).match(text, end)):
         return _FIELD
@@ -376,7 +376,7 @@ def _place(text: str, key_start: int, operator: str, end: int) -> int:
 
 @functools.lru_cache(256)  # of names, which are no secrets
 def _kind(key: str) -> str:
-    """What the value may look like: a password may be a word, a token may be the UUID of something."""
+    """The form that the value may have: a password may be a word, a token may be the UUID of something."""
     if _regex(_PASSWORD).search(key):
         return "password"
     return "token" if key.lower().endswith("token") else "secret"

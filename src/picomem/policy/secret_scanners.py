@@ -1,10 +1,9 @@
-"""The engines that run the rules of `secret_rules` over one text: where a secret seems to stand, and by which rule.
+"""The engines that run the rules of `secret_rules` over one text, and return the position and the rule of each match.
 
-Scanning goes from cheap to dear: one pass for the literals of all rules at once (`gates`), then the patterns
-of the rules whose literal was seen, then the named check of `secret_checks` on what matched (is the value
-code, a placeholder, a word?). Two engines run the patterns: RE2, linear in the text, and Python's `re` where
-RE2 has no wheel, which sees only windows around the literals. Places are counted in characters, though RE2
-reads bytes.
+Scanning goes from cheap to expensive: one pass for the literals of all rules at once (`gates`), then the patterns of
+the rules whose literal was found, then the named check of `secret_checks` on each match (is the value code, a
+placeholder, a word?). Two engines run the patterns: RE2, linear in the text, and Python's `re` where RE2 has no
+wheel, which sees only windows around the literals. Positions are counted in characters, though RE2 reads bytes.
 """
 
 from __future__ import annotations
@@ -124,11 +123,11 @@ class LinearScanner:
 
     def compiled(self, pattern: str) -> tuple[Any, dict[str | int, int]]:
         """The regex and its groups' names; RE2 works the names out anew whenever it is asked."""
-        found = self._compiled.get(pattern)
-        if found is None:
+        compiled = self._compiled.get(pattern)
+        if compiled is None:
             regex = self._compile(pattern)
-            found = self._compiled[pattern] = regex, {0: 0, **regex.groupindex}
-        return found
+            compiled = self._compiled[pattern] = regex, {0: 0, **regex.groupindex}
+        return compiled
 
 
 class _Utf8View:

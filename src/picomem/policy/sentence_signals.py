@@ -1,8 +1,8 @@
-"""What can be seen of a sentence without understanding it: the signals from which classifiers decide. Pure.
+"""Signals of a sentence that can be seen without understanding it; classifiers decide from them. Pure.
 
-A signal is a number by a name that a person can read, because the names of the signals that decided are kept as the
-reason. They look at the shape of a sentence in seven languages: who speaks, of what time, in which mood. Beside them
-stand the words, which a classifier hashes, and the static vector.
+A signal is a number with a name that a person can read, because the names of the decisive signals are stored as the
+reason. The signals describe the form of a sentence in seven languages: the speaker, the tense, the mood. In addition
+there are the words, which a classifier hashes, and the static vector.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _embedder() -> StaticEmbedder:
 
 
 def observe(sentence: str, extra: dict[str, float] | None = None) -> Observed:
-    """What can be seen of a sentence; `extra` are signals of what stands around it."""
+    """The signals of a sentence; `extra` are signals of its surroundings."""
     text = " ".join(sentence[:_LONGEST].split()).replace("’", "'")
     begins = _politeness().match(text)
     body = text[begins.end() :] if begins and begins.end() < len(text) else text

@@ -1,19 +1,18 @@
-"""Whether a statement is what a person stated, in their words or nearly. Pure.
+"""Decides whether a person stated something, in these words or nearly. Pure.
 
-Whoever has read a page can put the page in any words, so the words that a statement shares with the page prove little.
-What can be checked is whether the person said it. A statement is grounded where a few sentences of one
-message of theirs
+After reading a page, an agent can reword it freely, so the words that a statement shares with the page prove little.
+But it can be checked whether the person said it. A statement is grounded if a few sentences of one message of theirs
 
-- have every word of it that says something; only words of the frame ("is located", "takes place") may be the agent's
-  (of Chinese, Japanese and Korean three in five pairs of characters, and every word in another script),
-- deny what it denies and nothing else, clause by clause, and
-- do not name its persons and things in opposite places ("Alice pays Bob").
+- contain every word of it that carries meaning; only words of the frame ("is located", "takes place") may be the
+  agent's (of Chinese, Japanese and Korean three in five pairs of characters, and every word in another script),
+- negate what it negates and nothing else, clause by clause, and
+- do not name its persons and things in opposite positions ("Alice pays Bob").
 
-A question, a doubt, a condition and what somebody else claims state nothing. A question that asks for something to be
-remembered does, and a question takes for granted what the person calls theirs ("what does it say of my boat Swift?").
-What a person pasted, or handed over to be worked on ("translate this: …"), is not theirs (`pasted`).
+A question, a doubt, a condition and the claim of somebody else state nothing. A question that asks for something to
+be remembered does, and a question presupposes what the person calls theirs ("what does it say of my boat Swift?").
+Text that a person pasted, or passed on to be worked on ("translate this: …"), is not theirs (`pasted`).
 
-The same sentences say what a person wants forgotten: they order it, or say that what the memory says is over.
+The same sentences show what a person wants forgotten: they order it, or say that the memory is no longer true.
 """
 
 from __future__ import annotations
@@ -140,7 +139,7 @@ def content_words(text: str) -> frozenset[str]:
 
 
 class Grounds:
-    """What one or several persons' messages state."""
+    """The statements in messages of one or several persons."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._texts = tuple(text for text in texts if text.strip())
@@ -205,7 +204,7 @@ class Grounds:
 
     @cached_property
     def _taken_for_granted(self) -> list[frozenset[str]]:
-        """What a question calls the person's own."""
+        """The things that a question calls the person's own."""
         questions = [part for text in self._texts for part in _sentences(text) if _is_question(part)]
         return [
             frozenset(terms("".join(match.groups(default=""))))

@@ -1,6 +1,6 @@
-"""Whether what an agent offers is worth keeping, as far as `low_value` does not tell. Pure, but for weights.
+"""Judges whether an agent's offer is worth keeping, beyond the rules of `low_value`. Pure, except for weights.
 
-A wrong refusal is dear, so only what is very likely junk is refused (docs/classifiers.md).
+A wrong refusal is costly, so only text that is very likely junk is refused (docs/classifiers.md).
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ class MeaningLeg:
         if len(asked) != held.sample.shape[1]:
             raise EmbedderFailed(
                 f"{self.embedder.name} now gives vectors of {len(asked)} dimensions, those stored have "
-                f"{held.sample.shape[1]}; `picomem embed --afresh` makes all of them anew."
+                f"{held.sample.shape[1]}; `picomem embed --afresh` recreates all of them."
             )
         docs, cosines = held.sampled, _cosines(held.sample, asked)
         middling = float(np.median(cosines)) if len(cosines) else 0.0

@@ -1,4 +1,4 @@
-"""Who asks: the user, the name that stands on changes, and what they may do."""
+"""The caller: the user, the name that is recorded with changes, and the permissions."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ class Caller:
         if not self.may(permission):
             raise Forbidden(
                 f"“{verb}” needs the permission {permission}, which {self.signature} does not have; "
-                "whoever runs picomem can grant it.",
+                "the operator of picomem can grant it.",
                 permission=permission,
             )

@@ -1,4 +1,4 @@
-"""What recall hands out: hits, and the account of how they were found."""
+"""The results of recall: hits, and the account of how they were found."""
 
 from __future__ import annotations
 

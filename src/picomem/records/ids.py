@@ -1,4 +1,4 @@
-"""Ids: UUID version 7 (RFC 9562), made by us, so that rows sort by when they were made on every database."""
+"""Ids: UUID version 7 (RFC 9562), generated here, so that rows sort by creation time on every database."""
 
 from __future__ import annotations
 

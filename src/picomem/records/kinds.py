@@ -1,4 +1,4 @@
-"""The small closed vocabularies: what a memory is, where a text came from, what was decided."""
+"""The small closed vocabularies: the kind of a memory, the origin of a text, the decision of a change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Kind(StrEnum):
 
 
 class Origin(StrEnum):
-    """Where a text came from. Kept for good: a summary inherits the least trusted of what it is made of."""
+    """The source of a text. It is permanent: a summary inherits the least trusted origin of its sources."""
 
     USER = "user"
     AGENT = "agent"
@@ -69,7 +69,7 @@ class Priority(StrEnum):
 
 
 class Decision(StrEnum):
-    """What became of something that was offered to memory."""
+    """The decision about an offer to memory."""
 
     ADD = "add"
     MERGE = "merge"

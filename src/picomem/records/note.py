@@ -1,4 +1,4 @@
-"""Notes: Markdown files that a person or another agent keeps, by what stands under each heading."""
+"""Notes: Markdown files that a person or another agent keeps, split by headings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose a thing is. Every call on the store takes a scope; there is no unscoped read."""
+"""The owner of an entry. Every call on the store takes a scope; there is no unscoped read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class Scope:
             # A name stands in lines that are read as such: in the index page, in a citation, at a terminal.
             if len(value) > LONGEST or plain(value) != value or not value.isprintable():
                 raise InvalidInput(
-                    f"The {name} id is longer than {LONGEST} characters or no plain line of text; use a shorter name."
+                    f"The {name} id is longer than {LONGEST} characters or not a plain line of text; use a shorter "
+                    "name."
                 )
 
     def narrowed(self, **parts: str) -> Scope:

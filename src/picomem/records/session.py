@@ -1,4 +1,4 @@
-"""Sessions with PicoBot, the messages in them, and the summary of what was cut from the prompt."""
+"""Sessions with PicoBot, their messages, and the summary of messages that were cut from the prompt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from picomem.records.scope import Scope
 
 
 class Channel(StrEnum):
-    """Where a conversation comes from."""
+    """The channel of a conversation."""
 
     TUI = "tui"
     WEBSOCKET = "websocket"
@@ -20,12 +20,12 @@ class Channel(StrEnum):
 
 
 def session_path(session_id: str) -> str:
-    """What stands for a session where the transcripts of other programs have the path of a file."""
+    """The identifier of a session, in place of the file path that transcripts of other programs have."""
     return f"picomem:session/{session_id}"
 
 
 class Role(StrEnum):
-    """Who speaks in a message."""
+    """The speaker of a message."""
 
     SYSTEM = "system"
     USER = "user"

@@ -1,4 +1,4 @@
-"""What asking a model costs."""
+"""The cost of calling a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a transcript is made of once a host's own format has been read away."""
+"""The parts of a transcript, independent of the host's format."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Turn:
 
     @property
     def shown(self) -> str:
-        """What was said and done, as a person reads it."""
+        """The words and actions, as a person reads them."""
         return "\n".join(filter(None, (self.text, *self.actions)))
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptInfo:
-    """What a transcript says of itself; a field that it does not say is empty."""
+    """The metadata of a transcript; missing fields are empty."""
 
     session: str = ""
     title: str = ""
@@ -51,7 +51,7 @@ class TranscriptInfo:
 
 @dataclass(slots=True)
 class Skipped:
-    """What a reader passed over, by reason, so that it can be told."""
+    """The records that a reader skipped, counted by reason, for the report."""
 
     counts: dict[str, int] = field(default_factory=dict)
 

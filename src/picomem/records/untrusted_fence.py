@@ -1,4 +1,4 @@
-"""The fence: how text that nobody trusted wrote is quoted to a model."""
+"""The fence: quotes untrusted text for a model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def fenced(text: str, origin: str) -> str:
 
 
 def quoted_in(text: str) -> list[tuple[Origin, str]]:
-    """What stands inside of fences in a text, each with its origin."""
+    """The fenced parts of a text, each with its origin."""
     return [(Origin(origin), quoted) for origin, quoted in re.findall(_FENCED, text) if origin in list(Origin)]
 
 

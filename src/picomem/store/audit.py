@@ -49,7 +49,7 @@ def change(tx: Transaction, scope: Scope, change_id: str) -> Change | None:
 
 def every(tx: Transaction, scope: Scope) -> list[Change]:
     """Every change, oldest first, the damaged ones as far as they can be read: for a purge, which takes them all."""
-    return [found.record for found in stored_changes(tx, scope)]
+    return [row.record for row in stored_changes(tx, scope)]
 
 
 def stored_changes(tx: Transaction, scope: Scope) -> Iterator[Stored[Change]]:
@@ -84,13 +84,13 @@ def named(tx: Transaction, scope: Scope, name: str) -> list[Change]:
     runs = [row[0] for row in sql(tx).all("runs_like", user=scope.user, **id_range(name))]
     whole = of_run(tx, scope, runs[0]) if len(runs) == 1 else []
     # A run gets its id right before its first change does, so the beginning of the one is often that of the other.
-    if not ids or [each.id for each in whole] == ids:
+    if not ids or [recorded.id for recorded in whole] == ids:
         ids = runs
     elif not runs:
-        whole = [found for each in ids if (found := change(tx, scope, each)) is not None]
+        whole = [stored_change for change_id in ids if (stored_change := change(tx, scope, change_id)) is not None]
     if not ids:
         raise NotFound(f"There is no change or run “{name[:80]}”; `picomem changes` lists them.")
-    unique_id([(each,) for each in dict.fromkeys([*ids, *runs])], name, "change")
+    unique_id([(candidate,) for candidate in dict.fromkeys([*ids, *runs])], name, "change")
     return whole
 
 
@@ -133,8 +133,8 @@ def purge(tx: Transaction, scope: Scope) -> None:
 
 def was_refused(tx: Transaction, scope: Scope, reason: str, candidate: str) -> bool:
     """Whether this very refusal is on record already: a second run need not write it again."""
-    found = sql(tx).one("refused_candidate", user=scope.user, content_hash=content_hash(reason, candidate))
-    return found is not None
+    row = sql(tx).one("refused_candidate", user=scope.user, content_hash=content_hash(reason, candidate))
+    return row is not None
 
 
 def _read(rows: list[Row], damaged: list[str] | None) -> list[Change]:

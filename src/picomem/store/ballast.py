@@ -1,9 +1,9 @@
-"""Room that a store keeps for the day on which the disk is full.
+"""Disk space that a store reserves for the case that the disk is full.
 
-Deleting needs room too: the pages that change go into the log first, and a purge writes the database anew. A full disk
-would keep a person from having something erased, and even from opening the store, since the log needs an index. So a
-file beside the database takes some room up while there is plenty. Opening gives up a little of it, forgetting and
-purging all of it. The next opening that finds room makes it again.
+Deleting needs space too: changed pages go into the log first, and a purge rewrites the database. On a full disk a
+person could not have anything erased, and could not even open the store, because the log needs an index. So a file
+beside the database reserves some space while there is enough. Opening releases a little of it, forgetting and purging
+all of it. The next opening that finds space creates it again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the store asks of a database: to open it, to read from it, to write to it in one transaction.
+"""The interface of a database: open it, read from it, write to it in one transaction.
 
-Two implementations are meant to exist, SQLite (`sqlite.py`) and PostgreSQL. Everything above this package is given a
-`Transaction` and hands it on to the functions of this package. It never sees a connection, a statement or a row.
+Two implementations are planned, SQLite (`sqlite.py`) and PostgreSQL. Everything above this package gets a
+`Transaction` and passes it to the functions of this package. It never sees a connection, a statement or a row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Row = tuple[Any, ...]
 
 
 class Everyone(Enum):
-    """Whose rows a transaction writes that works on all users'."""
+    """The marker for a transaction that writes rows of all users."""
 
     EVERYONE = "everyone"
 
@@ -56,11 +56,11 @@ class Maintenance(Protocol):
         ...
 
     def integrity(self) -> list[str]:
-        """What is wrong with the database itself, a sentence each."""
+        """The problems of the database itself, a sentence each."""
         ...
 
     def words_integrity(self, source: str) -> str:
-        """What is wrong with a full-text index ("memory", "episode" or "note"); empty where nothing is."""
+        """The problem of a full-text index ("memory", "episode" or "note"); empty if there is none."""
         ...
 
     def examine(self) -> AbstractContextManager[RepairTransaction]:
@@ -90,7 +90,7 @@ class Connector(Protocol):
 
     @property
     def maintenance(self) -> Maintenance:
-        """What is done to the database as a whole."""
+        """Maintenance of the database as a whole."""
         ...
 
     def read(self) -> AbstractContextManager[Transaction]:

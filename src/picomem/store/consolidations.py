@@ -1,4 +1,4 @@
-"""Runs of consolidation, the pointer of a session, and what models cost: rows in, records out."""
+"""Runs of consolidation, the pointer of a session, and the cost of models: rows in, records out."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class RunText(NamedTuple):
 def waiting(tx: Transaction, scope: Scope) -> list[Session]:
     """The sessions of a scope with messages that no consolidation has read, the one that waits longest first."""
     rows = sql(tx).all("sessions_to_consolidate", user=scope.user, agent=scope.agent, project=scope.project)
-    return [found for row in rows if (found := session_rows.from_row(scope, row)) is not None]
+    return [session for row in rows if (session := session_rows.from_row(scope, row)) is not None]
 
 
 def move_pointer(tx: Transaction, session: Session, seq: int, at: Micros) -> bool:
@@ -110,7 +110,7 @@ def record(tx: Transaction, scope: Scope, made: Record) -> None:
 
 
 def of_run(tx: Transaction, scope: Scope, run: str) -> Record | None:
-    """What is on record of a run; None where nothing is. Raises Corrupt for a damaged row."""
+    """The record of a run; None if there is none. Raises Corrupt for a damaged row."""
     row = sql(tx).one("consolidation", user=scope.user, run=run)
     if row is None:
         return None
@@ -225,12 +225,12 @@ def add_spending(tx: Transaction, scope: Scope, at: Micros, model: str, spend: S
 
 
 def spent_on(tx: Transaction, scope: Scope, at: Micros) -> Spend:
-    """What all models have cost on the day of a time."""
+    """The cost of all models on the day of a time."""
     calls, given, taken = sql(tx).one("spent_on", user=scope.user, day=at // DAY) or (0, 0, 0)
     return Spend(int(calls), int(given), int(taken))
 
 
 def spent_in_all(tx: Transaction, scope: Scope) -> dict[str, Spend]:
-    """What each model has cost since the beginning."""
+    """The total cost of each model."""
     rows = sql(tx).all("spent_in_all", user=scope.user)
     return {model: Spend(int(calls), int(given), int(taken)) for model, calls, given, taken in rows}

@@ -1,8 +1,7 @@
-"""A copy of a store, as it is at this instant, that may be written to while the store itself is only read.
+"""Copies a store as it is at this moment; the copy may be written to while the store itself is only read.
 
-SQLite's backup API copies page by page what a reader sees, the log included, so a process that writes meanwhile is
-neither waited for nor held up. The store is not opened as the engine opens it, which would bring an older one up to
-date.
+SQLite's backup API copies page by page what a reader sees, including the log, so it neither waits for a writing
+process nor delays one. The store is not opened as the engine opens it, because that would migrate an older one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The numbers of documents in full text on SQLite, which must be unique in the file and are never given out twice.
+"""The numbers of documents in full text on SQLite: unique in the file, and never reused.
 
-Each user has a range of 2^32 numbers and a row that says which was the last. So handing out numbers writes to that
-user's row alone; only a user's first document looks at the ranges of the others.
+Each user has a range of 2^32 numbers and a row with the last number used. So assigning numbers writes only to that
+user's row; only a user's first document looks at the ranges of the others.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from picomem.store.unchecked_rows import Stored, stored
 
 
 class HostCount(NamedTuple):
-    """What a host's transcripts come to: `files` of them, and the size of all in bytes."""
+    """The transcripts of a host: the number of `files`, and their total size in bytes."""
 
     host: str
     files: int
@@ -37,8 +37,8 @@ def put_transcript(tx: Transaction, scope: Scope, transcript: Transcript) -> Non
 
 def transcripts_at(tx: Transaction, scope: Scope, path: str) -> list[Transcript]:
     """The transcripts that a file holds, in order of their ids."""
-    found = [_transcript(row) for row in sql(tx).all("transcripts_at_path", user=scope.user, path=path)]
-    return sorted(found, key=_id_of)
+    at_path = [_transcript(row) for row in sql(tx).all("transcripts_at_path", user=scope.user, path=path)]
+    return sorted(at_path, key=_id_of)
 
 
 def transcript_at(tx: Transaction, scope: Scope, path: str, session: str) -> Transcript | None:
@@ -140,8 +140,8 @@ def insert_all(tx: Transaction, scope: Scope, fresh: Sequence[Episode]) -> list[
     """Store episodes and their full-text entries, in order."""
     if not fresh:
         return []
-    added = [replace(each, doc=doc) for doc, each in enumerate(fresh, sql(tx).next_docs(scope, len(fresh)))]
-    rows = ({"user": scope.user, "doc": each.doc, **_values(each)} for each in added)
+    added = [replace(new, doc=doc) for doc, new in enumerate(fresh, sql(tx).next_docs(scope, len(fresh)))]
+    rows = ({"user": scope.user, "doc": new.doc, **_values(new)} for new in added)
     sql(tx).run_many("insert_episode", rows)
     search.of(tx).add(scope, "episode", map(document, added))
     row_counts.add_episodes(tx, scope, len(added))
@@ -216,7 +216,7 @@ def by_identity(tx: Transaction, scope: Scope, identity: str) -> Episode | None:
 
 
 def unknown_identities(tx: Transaction, scope: Scope, identities: Iterable[str]) -> set[str]:
-    """Those of the identities that no episode has."""
+    """The identities that no episode has."""
     asked = list(identities)
     known = sql(tx).all("known_identities", user=scope.user, identities=json.dumps(asked))
     return set(asked).difference(row[0] for row in known)
@@ -267,12 +267,12 @@ def timeline(
 
 
 def text_of(episode: Episode) -> str:
-    """What full text is made from."""
+    """The text for full text."""
     return "\n".join(filter(None, (episode.preview, episode.summary, episode.actions)))
 
 
 def meaning_of(episode: Episode) -> str:
-    """What a vector is made of: the words, or what was done where nothing was said."""
+    """The text of a vector: the words, or the actions if there are no words."""
     return "\n".join(filter(None, (episode.preview, episode.summary))) or episode.actions
 
 

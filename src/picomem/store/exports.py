@@ -1,4 +1,4 @@
-"""Which files index pages were exported to, so that a purge finds them. Every call takes a scope."""
+"""The files to which index pages were exported, so that a purge finds them. Every call takes a scope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Full text beside the rows: whether it is what they make, and making it again. Sources are "memory" and "episode"."""
+"""Checks and rebuilds the full text of the rows. Sources are "memory" and "episode"."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Index pages that are kept until memory changes. Every call takes a scope.
 
-A page is derived, so a damaged one is made again.
+A page is derived, so a damaged one is rebuilt.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Leases: who does a piece of work, and until when. Every call takes a scope."""
+"""Leases: which process does a piece of work, and until when. Every call takes a scope."""
 
 from __future__ import annotations
 

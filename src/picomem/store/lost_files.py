@@ -1,8 +1,8 @@
-"""What the files beside a database tell before it is opened: that a part of what was stored is missing.
+"""Detects from the files beside a database, before it is opened, that a part of the stored data is missing.
 
-SQLite makes `-wal` before `-shm`, and when the last connection closes it deletes `-shm` before `-wal`. It has written a
-page of the database before there is a log. So two things never come about by themselves: an empty database with a log
-that is not empty, which SQLite would delete unread; and a `-shm` without a `-wal`.
+SQLite creates `-wal` before `-shm`, and when the last connection closes, it deletes `-shm` before `-wal`. It writes a
+page of the database before there is a log. So two states never occur normally: an empty database with a log that is
+not empty, which SQLite would delete unread; and a `-shm` without a `-wal`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def look_for_lost_files(path: Path) -> None:
     is_empty = path.exists() and path.stat().st_size == 0
     if is_empty and has_log:
         raise StoreError(
-            f"{path} is empty while its log {log.name} is not, so the database was cut; put a copy of both in their "
-            f"place, or move {log.name} away to begin anew."
+            f"{path} is empty while its log {log.name} is not, so the database was truncated; restore both from a "
+            f"backup, or move {log.name} away to start with an empty store."
         )
     if is_empty and time.time() - path.stat().st_mtime > _MAKING_SECONDS:
         import logging

@@ -21,7 +21,7 @@ from picomem.store.unchecked_rows import Stored, stored
 
 
 class VersionParent(NamedTuple):
-    """What a version of a memory was made from."""
+    """A source of a version of a memory."""
 
     parent: Parent
     version: int
@@ -177,7 +177,7 @@ def has_docs(tx: Transaction, scope: Scope, docs: Iterable[int]) -> bool:
 
 
 def current(tx: Transaction, scope: Scope, now: Micros, damaged: list[str] | None = None) -> list[Memory]:
-    """What is believed and true now, within the scope. Damaged rows are left out and put on `damaged`."""
+    """The versions that are believed and true now, within the scope. Damaged rows are left out and put on `damaged`."""
     rows = sql(tx).all("current_memories", user=scope.user, now=now)
     return _within(tx, scope, rows, damaged)
 
@@ -185,7 +185,7 @@ def current(tx: Transaction, scope: Scope, now: Micros, damaged: list[str] | Non
 def at(
     tx: Transaction, scope: Scope, known_at: Micros, valid_at: Micros, damaged: list[str] | None = None
 ) -> list[Memory]:
-    """What was believed at `known_at` to be true at `valid_at`; damaged rows as in `current`."""
+    """The versions believed at `known_at` to be true at `valid_at`; damaged rows as in `current`."""
     rows = sql(tx).all("memories_at", user=scope.user, known_at=known_at, valid_at=valid_at)
     return _within(tx, scope, rows, damaged)
 
@@ -196,7 +196,7 @@ def archived(tx: Transaction, scope: Scope, damaged: list[str] | None = None) ->
 
 
 def expired(tx: Transaction, scope: Scope, now: Micros) -> list[Memory]:
-    """What has expired and is believed still; of a damaged row nobody knows when it expires."""
+    """The versions that have expired and are still believed; the expiry of a damaged row is unknown."""
     return _whole(_expired(tx, scope, now), scope, [])
 
 
@@ -272,7 +272,7 @@ def id_range(prefix: str) -> dict[str, str]:
 
 def unique_id(rows: list[Row], prefix: str, what: str) -> str:
     if len(rows) > 1:
-        raise NotFound(f"More than one {what} id begins with “{prefix[:40]}”; write more of it.")
+        raise NotFound(f"Several {what} ids begin with “{prefix[:40]}”; write more of the id.")
     if not rows:
         raise NotFound(
             f"There is no {what} “{prefix[:80]}”; `picomem recall` and `picomem timeline` show what is there."
@@ -361,7 +361,7 @@ def purge_all_lineage(tx: Transaction, scope: Scope) -> None:
 
 
 def parents_of(tx: Transaction, scope: Scope, memory_id: str) -> list[VersionParent]:
-    """What each version was made from."""
+    """The sources of each version."""
     rows = sql(tx).all("parents", user=scope.user, child_kind="memory", child_id=memory_id)
     return [
         VersionParent(Parent(kind=row[3], id=row[4], role=row[6], version=row[5]), row[2])
@@ -456,14 +456,14 @@ def _whole(rows: list[Row], scope: Scope, damaged: list[str]) -> list[Memory]:
 
 
 def _within(tx: Transaction, scope: Scope, rows: list[Row], damaged: list[str] | None) -> list[Memory]:
-    """Those of the rows that match their hash and are within the scope."""
+    """The rows that match their hash and are within the scope."""
     left_out: list[str] = []
-    found = _whole(rows, scope, left_out)
+    whole = _whole(rows, scope, left_out)
     if damaged is not None:
         damaged += left_out or [
             f"memory {number} of those that are not there" for number in range(count_missing(tx, scope))
         ]
-    return [memory for memory in found if visible(memory.scope, scope)]
+    return [memory for memory in whole if visible(memory.scope, scope)]
 
 
 def _count(tx: Transaction, scope: Scope, versions: int, believed: bool) -> None:

@@ -1,8 +1,8 @@
-"""Finding the one bit that flipped in a row, by the row's hash.
+"""Finds the one bit that flipped in a row, by the row's hash.
 
-A hash of 16 bytes fits one row and no other, so if turning back a single bit makes the row match, the row is what it
-was when it was stored. Tried are the bits of every value, and of the hash. Rows that are too long are not tried: the
-time grows with the square of the length.
+A hash of 16 bytes fits one row and no other, so if turning back a single bit makes the row match, the row is what was
+stored. The bits of every value and of the hash are tried. Long rows are skipped, because the time grows with the
+square of the length.
 """
 
 from __future__ import annotations

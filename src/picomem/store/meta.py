@@ -1,4 +1,4 @@
-"""What the file says of itself: one text by name. Nothing but a repair writes to it after the file was made."""
+"""Entries about the file itself: one text by name. After the file was created, only a repair writes to them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def is_key(text: str) -> bool:
 
 
 def _required(tx: Transaction, name: str) -> str:
-    found = value(tx, name)
-    if found is None:
+    stored = value(tx, name)
+    if stored is None:
         raise Corrupt(f"The entry “{name}” of the store is gone; run `picomem doctor --repair`.")
-    return found
+    return stored

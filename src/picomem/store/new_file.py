@@ -1,4 +1,4 @@
-"""The file of a new store."""
+"""Creates the file of a new store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def create_missing_file(path: Path) -> bool:
     try:
         str(path).encode()  # SQLite takes names in UTF-8 only
     except UnicodeEncodeError:
-        raise errors.StoreError(f"{path} is no name in UTF-8; choose another path for the database.") from None
+        raise errors.StoreError(f"{path} is not valid UTF-8; choose another path for the database.") from None
     try:
         if path.is_dir():
             raise IsADirectoryError

@@ -1,6 +1,6 @@
 """Notes in the store: rows in, records out. Every call takes a scope.
 
-All of it is derived from the files, so whatever is doubtful is deleted and read again.
+All of it is derived from the files, so doubtful rows are deleted and read again.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def document(doc: int, path: str, section: Section) -> Document:
 
 
 def named(path: str, section: Section) -> str:
-    """What a section is called: its file and its headings, which weigh more than its text."""
+    """The name of a section: its file and its headings, which have more weight than its text."""
     return f"{path.removesuffix('.md')} {section.heading}"
 
 

@@ -1,10 +1,10 @@
-"""What SQLite does alone: the line that recall is measured against.
+"""Plain SQLite full text: the baseline for recall.
 
 Stock FTS5 with the tokenizer `porter unicode61`, one document a session or a turn, the question's words without stop
 words joined by OR, `bm25()`, best first, and nothing else. Chinese has no spaces, so a run of its characters is
-indexed, and asked for, as its pairs of neighbours.
+indexed, and searched, as its pairs of neighbours.
 
-Its words and its stop words are its own: were they the engine's, a change there would move the line.
+Its words and its stop words are its own: if they were shared with the engine, a change there would move the baseline.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Rows that point at rows which are not there, and values that cannot be: for the doctor. Every call takes a scope.
+"""Finds dangling references between rows, and impossible values, for the doctor. Every call takes a scope.
 
-Each function gives ids of the rows that are wrong.
+Each function returns the ids of the rows that are wrong.
 """
 
 from __future__ import annotations

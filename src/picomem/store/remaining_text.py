@@ -1,4 +1,4 @@
-"""All that the database says of users, and of itself: what a purge leaves standing, as texts."""
+"""All texts in the database that remain after a purge: those of users, and those about the file itself."""
 
 from __future__ import annotations
 

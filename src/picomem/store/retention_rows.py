@@ -1,5 +1,4 @@
-"""What a user has, how old it is and what was made from what: as a plan of a purge must know it. Every call takes a
-scope."""
+"""A user's rows, with their age and lineage, for the plan of a purge. Every call takes a scope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many rows a user has, counted as they are written, so that a lost row is missed. Every call takes a scope."""
+"""The number of rows of a user, counted as they are written, to notice a lost row. Every call takes a scope."""
 
 from __future__ import annotations
 

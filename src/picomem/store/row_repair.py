@@ -1,4 +1,4 @@
-"""Repairing rows that do not match their hash, and naming those that cannot be repaired."""
+"""Repairs rows that do not match their hash, and reports those that cannot be repaired."""
 
 from __future__ import annotations
 

@@ -48,13 +48,13 @@ class Seal(NamedTuple):
 def seal(name: str) -> Seal | None:
     """What the statement of that name writes to a table whose rows have a hash; None where it does not."""
     text = _COMMENT.sub("", statement(name))
-    if found := _UPDATE.match(text):
-        table, condition = found.groups()
+    if match := _UPDATE.match(text):
+        table, condition = match.groups()
         return Seal(table, (), select(table, condition)) if table in COLUMNS else None
-    found = _INSERT.match(text)
-    if found is None or found[1] not in COLUMNS:
+    match = _INSERT.match(text)
+    if match is None or match[1] not in COLUMNS:
         return None
-    table, names, given, rest = found.groups()
+    table, names, given, rest = match.groups()
     parameters = given.replace(":", " ").replace(",", " ").split()
     value_of = dict(zip(names.replace(",", " ").split(), parameters, strict=True))
     before = ""
@@ -63,15 +63,15 @@ def seal(name: str) -> Seal | None:
     return Seal(table, tuple(value_of[column] for column in COLUMNS[table]), before)
 
 
-def write(found: Seal, sql: str, values: Values, rows_of: Select, run: Run) -> int:
+def write(row_seal: Seal, sql: str, values: Values, rows_of: Select, run: Run) -> int:
     """Run a statement and seal the rows that it writes; how many it changed."""
-    if found.values:
-        values = found.sealed(values)
-    before = rows_of(found.before, values) if found.before else []
+    if row_seal.values:
+        values = row_seal.sealed(values)
+    before = rows_of(row_seal.before, values) if row_seal.before else []
     count = run(sql, values)
     for row in before:
-        if is_whole(found.table, row):
-            reseal(found.table, row, rows_of, run)
+        if is_whole(row_seal.table, row):
+            reseal(row_seal.table, row, rows_of, run)
     return count
 
 

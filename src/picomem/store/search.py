@@ -119,7 +119,7 @@ class EpisodePlace(NamedTuple):
 
 
 def places(tx: Transaction, scope: Scope, docs: list[int]) -> list[EpisodePlace]:
-    """Where those episodes stand."""
+    """The places of these episodes."""
     return list(map(EpisodePlace._make, sql(tx).all("episode_places", user=scope.user, docs=json.dumps(docs))))
 
 

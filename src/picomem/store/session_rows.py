@@ -19,7 +19,7 @@ from picomem.store.unchecked_rows import Stored, stored
 
 
 class SessionText(NamedTuple):
-    """What a session is called, where, and in which project."""
+    """The names of a session: its title, its channel id and its project."""
 
     id: str
     project: str
@@ -28,7 +28,7 @@ class SessionText(NamedTuple):
 
 
 class MessageText(NamedTuple):
-    """What a message says, and the tools that it calls as they are stored (JSON)."""
+    """The text of a message, and its tool calls as stored (JSON)."""
 
     session_id: str
     seq: int
@@ -39,7 +39,7 @@ class MessageText(NamedTuple):
 
 
 class SummaryText(NamedTuple):
-    """What a session's summary says."""
+    """The text of a session's summary."""
 
     session_id: str
     text: str
@@ -78,14 +78,14 @@ def session(tx: Transaction, scope: Scope, session_id: str) -> Session | None:
     row = sql(tx).one("session", user=scope.user, id=session_id)
     if row is None:
         return None
-    found = from_row(scope, row)
-    if found is None:
+    loaded = from_row(scope, row)
+    if loaded is None:
         raise Corrupt(
             f"The record of session {session_id} does not match its own hash: the file was damaged or edited by hand. "
             "Run `picomem doctor`.",
             id=session_id,
         )
-    return found
+    return loaded
 
 
 def of_channel(tx: Transaction, scope: Scope, channel: str, channel_id: str) -> Session | None:
@@ -126,9 +126,9 @@ def page(
     )
     shown = [(row, from_row(scope, row)) for row in rows[:limit]]
     return Page(
-        sessions=tuple((found, count_messages(tx, scope, found.id)) for _, found in shown if found is not None),
+        sessions=tuple((loaded, count_messages(tx, scope, loaded.id)) for _, loaded in shown if loaded is not None),
         cursor=f"{rows[limit - 1][10]}:{rows[limit - 1][0]}" if len(rows) > limit else "",
-        damaged=tuple(str(row[0]) for row, found in shown if found is None),
+        damaged=tuple(str(row[0]) for row, loaded in shown if loaded is None),
     )
 
 
@@ -172,19 +172,19 @@ def count_all_messages(tx: Transaction, scope: Scope) -> int:
 
 
 def stored_sessions(tx: Transaction, scope: Scope) -> Iterator[Stored[SessionText]]:
-    """What every session of the user is called, by id."""
+    """The names of every session of the user, by id."""
     rows = sql(tx).all("all_sessions", user=scope.user)
     return stored("sessions", lambda row: SessionText(row[0], row[2], row[4], row[5]), rows)
 
 
 def stored_messages(tx: Transaction, scope: Scope) -> Iterator[Stored[MessageText]]:
-    """What every message of the user says, in the order of the sessions."""
+    """The text of every message of the user, in the order of the sessions."""
     rows = sql(tx).all("all_messages", user=scope.user)
     return stored("messages", lambda row: MessageText(row[0], row[1], row[2], row[4], row[5], row[8]), rows)
 
 
 def stored_summaries(tx: Transaction, scope: Scope) -> Iterator[Stored[SummaryText]]:
-    """What every summary of the user says, by session."""
+    """The text of every summary of the user, by session."""
     rows = sql(tx).all("all_summaries", user=scope.user)
     return stored("session_summaries", lambda row: SummaryText(row[0], row[1]), rows)
 
@@ -323,10 +323,10 @@ def put_summary(tx: Transaction, scope: Scope, summary: Summary) -> None:
 def _loaded(tx: Transaction, scope: Scope, session_id: str, rows: Sequence[Row]) -> Loaded:
     if not rows:
         return Loaded()
-    found = [(row[1], _message(row)) for row in rows]
+    messages = [(row[1], _message(row)) for row in rows]
     return Loaded(
-        messages=tuple(message for _, message in found if message is not None),
-        damaged=tuple(seq for seq, message in found if message is None),
+        messages=tuple(message for _, message in messages if message is not None),
+        damaged=tuple(seq for seq, message in messages if message is None),
         before=count_messages(tx, scope, session_id, rows[0][1]),
     )
 

@@ -1,7 +1,7 @@
-"""Running statements and taking rows apart: for the modules of this package alone.
+"""Runs statements and unpacks rows; only for the modules of this package.
 
-Everybody else is given a `Transaction`, which has no methods, and hands it to a function of this package. That function
-has typed arguments, runs one statement, and gives typed values.
+All other code is given a `Transaction`, which has no methods, and passes it to a function of this package. That
+function has typed arguments, runs one statement, and returns typed values.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Statements(Protocol):
 
 
 class Repairs(Statements, Protocol):
-    """What a transaction can do that sees rows and indexes as they stand in the file."""
+    """The operations of a transaction that sees rows and indexes as they are in the file."""
 
     def undecoded(self, table: str) -> Iterator[Row]:
         """Every row of a table, of whatever user: all columns in the order of row_hash.py, with each text as bytes and
@@ -69,5 +69,5 @@ def sql(tx: Transaction) -> Statements:
 
 
 def repairs(tx: RepairTransaction) -> Repairs:
-    """What a repair runs."""
+    """The operations for a repair."""
     return cast(Repairs, tx)

@@ -306,7 +306,7 @@ class SqliteConnector:
 
     @property
     def maintenance(self) -> Maintenance:
-        """What is done to the file as a whole."""
+        """Maintenance of the file as a whole."""
         from picomem.store.sqlite_maintenance import SqliteMaintenance  # a recall needs nothing of it
 
         return SqliteMaintenance(self)

@@ -1,4 +1,4 @@
-"""The errors of SQLite, turned into picomem's at this one place."""
+"""Converts the errors of SQLite to picomem's, in this one place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done to the file of a SQLite store as a whole."""
+"""Maintenance of the whole file of a SQLite store."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SqliteMaintenance:
         return [path for path in named if path.exists()]
 
     def integrity(self) -> list[str]:
-        """What SQLite's own check finds in the file, a sentence each."""
+        """The problems that SQLite's own check finds in the file, a sentence each."""
         # A connection of its own: FTS5 checks with what the connection has cached, and a reader's cache may be stale.
         with translated(self._path), closing(self._connector.open_reader()) as connection:
             said = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
@@ -43,7 +43,7 @@ class SqliteMaintenance:
         return problems + [f"a row of {row[0]} has lost the row it belongs to" for row in broken]
 
     def words_integrity(self, source: str) -> str:
-        """What full text's own check finds."""
+        """The problems that the own check of full text finds."""
         with translated(self._path), closing(self._connector.open_reader()) as connection:
             rows = connection.execute(f"PRAGMA integrity_check({source}_words)").fetchall()
         return "" if rows == [("ok",)] else f"the full-text index of the {source} rows is damaged"

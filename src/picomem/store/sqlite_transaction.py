@@ -45,16 +45,16 @@ class SqliteTransaction(Transaction):
 
     def run(self, name: str, /, **values: object) -> int:
         self._refuse_others(name, values)
-        if (found := seal(name)) is not None:
-            return write(found, statement(name), values, self._rows, self._run)
+        if (row_seal := seal(name)) is not None:
+            return write(row_seal, statement(name), values, self._rows, self._run)
         return self._run(statement(name), values)
 
     def run_many(self, name: str, rows: Iterable[Mapping[str, object]], /) -> None:
-        found = seal(name)
+        row_seal = seal(name)
         if self._user is not None:
             rows = self._own_rows(name, rows)
         try:
-            self._connection.executemany(statement(name), rows if found is None else map(found.sealed, rows))  # type: ignore[arg-type]
+            self._connection.executemany(statement(name), rows if row_seal is None else map(row_seal.sealed, rows))  # type: ignore[arg-type]
         except apsw.Error as error:
             raise translation(error, self._path) from error
 

@@ -1,8 +1,8 @@
-"""Reading rows in which a text is no UTF-8 any more, because a bit flipped in the file.
+"""Reads rows in which a text is no longer valid UTF-8, because a bit flipped in the file.
 
-The library refuses to decode such a text, and with it the whole statement. The statement is then run once more with
-every text read as bytes; what cannot be decoded in those becomes U+FFFD. A row that was read so does not match its
-hash, so it is left out and named like any other damaged row. Nothing of this is done while all texts can be read.
+The library refuses to decode such a text, and with it the whole statement. Then the statement is run once more with
+every text read as bytes; bytes that cannot be decoded become U+FFFD. Such a row does not match its hash, so it is
+left out and reported like any other damaged row. While all texts can be read, none of this happens.
 """
 
 from __future__ import annotations

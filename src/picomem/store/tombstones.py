@@ -1,7 +1,7 @@
-"""Tombstones: what was purged and must not come back. Every call takes a scope.
+"""Tombstones: digests of purged entries, which must not come back. Every call takes a scope.
 
-A tombstone is a digest, under a key that only this database has, of what a session, a file or a turn is called. From
-the digests alone nothing can be read; who has the database has the key too, and can try whether a name that they know
+A tombstone is a digest of the identity of a session, a file or a turn, under a key that only this database has. The
+digests alone reveal nothing; anyone who has the database has the key too, and can test whether a name that they know
 was purged.
 """
 
@@ -89,15 +89,15 @@ class Tombstones:
 
     def bars(self, host: str, session: str, path: str, size: int) -> bool:
         """Whether a transcript that is so large now may not be read."""
-        found = self._found([self._transcript(host, session, path)])
-        return any(buried is None or size <= buried for buried in found.values())
+        tombstones = self._found([self._transcript(host, session, path)])
+        return any(buried is None or size <= buried for buried in tombstones.values())
 
     def touches(self, host: str, session: str, path: str) -> bool:
         """Whether something of that transcript was purged."""
         return bool(self._found([self._transcript(host, session, path)]))
 
     def episodes(self, identities: Iterable[str]) -> set[str]:
-        """Those of the identities that are buried."""
+        """The identities that are buried."""
         digests = {self._digest("episode", identity): identity for identity in identities}
         return {digests[digest] for digest in self._found(digests)}
 

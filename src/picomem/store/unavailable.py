@@ -1,7 +1,7 @@
-"""A database that could not be opened, for a program that goes on without it.
+"""A database that could not be opened, for a program that continues without it.
 
-Each call tries again, so a server need not be restarted when the file is there again; until then each call raises
-what opening raises.
+Each call tries again, so a server need not be restarted when the file is available again; until then each call raises
+the error of the opening.
 """
 
 from __future__ import annotations

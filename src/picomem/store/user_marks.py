@@ -1,4 +1,4 @@
-"""What a store keeps about a user by name: one text each. Every call takes a scope."""
+"""Named texts about a user, one for each name. Every call takes a scope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The step of schema 0008 that SQL cannot do: what meta holds of users becomes rows of theirs, with a hash.
+"""The step of schema 0008 that SQL cannot do: entries of meta about users become rows of their own, with a hash.
 
 An entry that did not match its hash gets none, so it is as damaged afterwards as it was before. A process of an older
 version that has the file open finds its counter gone, and stores nothing more.

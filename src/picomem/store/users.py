@@ -1,4 +1,4 @@
-"""Everybody who has rows."""
+"""All users who have rows."""
 
 from __future__ import annotations
 

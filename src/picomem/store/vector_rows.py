@@ -1,7 +1,7 @@
 """Vectors: one narrow row each, in numbered spaces, one for each source and model. Every call takes a scope.
 
-Who keeps vectors in memory asks for the space, and reads on: what came after the last document that it has seen, and
-again what was rewritten since. A vector is stored and taken out here alone, or nobody would be told.
+A cache of vectors asks for the space, then reads the documents after the last one that it has seen, and those that
+were rewritten since. Vectors are stored and removed only here, because otherwise such caches would not notice.
 """
 
 from __future__ import annotations
@@ -58,16 +58,16 @@ def space(tx: Transaction, scope: Scope, source: str, model: str) -> Space | Non
 
 def put(tx: Transaction, scope: Scope, source: str, model: str, doc: int, scale: float, vector: bytes) -> None:
     """Store the vector of a document; one that it had is replaced."""
-    found = space(tx, scope, source, model)
-    if found is None:
+    vector_space = space(tx, scope, source, model)
+    if vector_space is None:
         (last,) = sql(tx).one("last_vector_space", user=scope.user) or (None,)
-        found = Space((last or 0) + 1, doc, 0)
-        sql(tx).run("add_vector_space", user=scope.user, source=source, model=model, space=found.number, doc=doc)
-    elif doc > found.last_doc:
+        vector_space = Space((last or 0) + 1, doc, 0)
+        sql(tx).run("add_vector_space", user=scope.user, source=source, model=model, space=vector_space.number, doc=doc)
+    elif doc > vector_space.last_doc:
         sql(tx).run("raise_last_doc", user=scope.user, source=source, model=model, doc=doc)
     else:
-        _log(tx, scope, found.number, doc)
-    sql(tx).run("put_vector", user=scope.user, space=found.number, doc=doc, scale=scale, vector=vector)
+        _log(tx, scope, vector_space.number, doc)
+    sql(tx).run("put_vector", user=scope.user, space=vector_space.number, doc=doc, scale=scale, vector=vector)
 
 
 def remove(tx: Transaction, scope: Scope, source: str, doc: int) -> None:

@@ -1,7 +1,7 @@
-"""English words for common Chinese ones, so that the key of a Chinese memory says what it is about.
+"""English words for common Chinese ones, so that the key of a Chinese memory describes its subject.
 
-A key is made of ASCII letters, and hashes cannot be read. This is no translation: of the words that stand here those of
-a text lead its key, in their order, and the digits of its hash still tell two such keys apart.
+A key consists of ASCII letters, and a hash is not readable. This is no translation: the listed words that occur in a
+text form the beginning of its key, in their order, and digits of its hash distinguish two such keys.
 """
 
 from __future__ import annotations
@@ -55,4 +55,4 @@ def _pattern() -> tuple[re.Pattern[str], dict[str, str]]:
 def english_keywords(text: str) -> list[str]:
     """The English words for the Chinese ones of a text that are known here, in their order."""
     pattern, words = _pattern()
-    return [words[found] for found in pattern.findall(text)]
+    return [words[word] for word in pattern.findall(text)]

@@ -1,14 +1,13 @@
 """Keys: the readable names under which memories are stored.
 
-A key is what a person types to find, revise or forget a memory, and what makes a second saying of the same
-thing an update instead of a double. So a suggested key is made of what a thing is about and leaves out what
-is likely to change: numbers are dropped while words remain, so that "the staging DB is on port 5433" and,
-next month, "… on port 6000" both come to `staging_db_port`.
+A person types a key to find, revise or forget a memory, and a key makes a repeated statement an update instead of a
+duplicate. So a suggested key consists of the subject and leaves out what is likely to change: numbers are dropped
+while words remain, so "the staging DB is on port 5433" and, next month, "… on port 6000" both give `staging_db_port`.
 
-Text that is not written in Latin letters is not transliterated, which would need a dictionary and would still
-merge different words: its key is the English for the common words in it (Chinese), the Latin words in it, or else its
-kind, and four digits of a hash, `production_database_3f9a`, which can be typed. (Where two texts meet in it, the later
-one gets a number behind its key.)
+Text in other scripts than Latin is not transliterated, which would need a dictionary and would still merge different
+words. Its key is the English for the common words in it (Chinese), the Latin words in it, or else its kind, with four
+digits of a hash, `production_database_3f9a`, which can be typed. (If two texts give the same key, the later one gets
+a number.)
 """
 
 from __future__ import annotations

@@ -86,15 +86,17 @@ def query_terms(text: str, limit: int = 64) -> list[str]:
 def worded_terms(text: str, limit: int = 64) -> dict[str, str]:
     """Those terms, each with the word of the question that it was first made from (without its "'s")."""
     text = text[:8000]
-    found: dict[str, str] = {}
+    word_by_term: dict[str, str] = {}
     for word in _words(text):
         for term in _terms_of_word(word):
-            if term not in found:
-                found[term] = re.sub(_CLITIC, "", word)
+            if term not in word_by_term:
+                word_by_term[term] = re.sub(_CLITIC, "", word)
     if not text.isascii():
         alone = set(re.findall(_CJK_ALONE, text))
-        found = {term: word for term, word in found.items() if term in alone or not re.fullmatch(_CJK_ALONE, term)}
-    return dict(list(found.items())[:limit])
+        word_by_term = {
+            term: word for term, word in word_by_term.items() if term in alone or not re.fullmatch(_CJK_ALONE, term)
+        }
+    return dict(list(word_by_term.items())[:limit])
 
 
 def words_at(text: str) -> Iterator[tuple[int, str]]:
@@ -114,9 +116,9 @@ def is_cjk(text: str) -> bool:
 
 
 def indexed(text: str, owner: str) -> str:
-    """What is handed to the full-text index: the terms behind their owner's token, joined by spaces."""
-    found = terms(text)
-    return owner + f" {owner}".join(found) if found else ""
+    """The text for the full-text index: the terms behind their owner's token, joined by spaces."""
+    all_terms = terms(text)
+    return owner + f" {owner}".join(all_terms) if all_terms else ""
 
 
 def _words(text: str) -> list[str]:
@@ -136,13 +138,13 @@ def _terms_of_word(word: str) -> tuple[str, ...]:
     if ord(word[0]) > 0x2FFF and is_cjk(word[0]):
         return tuple([word[i : i + 2] for i in range(len(word) - 1)] + [word[-1]])
     pieces = re.split(_JOINER, re.sub(_CLITIC, "", word))  # Ann's is about Ann
-    found = [part for piece in pieces for part in _split_humps(piece)]
+    parts = [part for piece in pieces for part in _split_humps(piece)]
     whole = ""
-    if len(found) > 1:
+    if len(parts) > 1:
         # Numbers keep a sign between their parts, or 3.11 would be 311.
         joiner = "·" if all(piece.isdigit() for piece in pieces) else ""
-        whole = joiner.join(found).lower()
-    out = [_stem(part.lower()) for part in found if part.lower() not in STOP_WORDS]
+        whole = joiner.join(parts).lower()
+    out = [_stem(part.lower()) for part in parts if part.lower() not in STOP_WORDS]
     if whole and len(whole) <= _LONGEST_TERM:
         out.append(whole)
     return tuple(out)

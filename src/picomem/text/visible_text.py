@@ -1,7 +1,7 @@
-"""What a reader of a text does not see: how the text reads without it, and where that stands in the text.
+"""A text as a reader sees it, without invisible characters, and the positions of that reading in the original.
 
 Such characters have good uses: they join emoji, spell Persian and Indic words, and choose how a font draws a letter.
-So stored text keeps them, and a search for secrets looks at the text as it reads.
+So stored text keeps them, and a search for secrets uses the visible text.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ class VisibleText:
         self._left_out: list[int] = []  # how many characters are left out up to and with that place
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Where a span of the reading, which is not empty, stands in the text as written."""
+        """The position of a non-empty span of the reading in the text as written."""
         if not self._differs:
             return start, end
         return self._place(start), self._place(end - 1) + 1
 
     def place(self, written: int) -> int:
-        """Where a place of the text as written, at the edge of what is left out, stands in the reading."""
+        """The position in the reading of a place of the text as written, at the edge of a part that is left out."""
         if not self._differs:
             return written
         self._index()

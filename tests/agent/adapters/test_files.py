@@ -57,7 +57,7 @@ def test_an_operation_is_done_once(files: Files) -> None:
     assert (again.version, again.existed, again.replayed) == (done.version, False, True)
     assert files.done(write) == again and files.done(FileWrite("run-2", "x")) is None
     assert files.read("plan.md").operation == "run-1:call-1"
-    with pytest.raises(Conflict, match="something else"):
+    with pytest.raises(Conflict, match="different request"):
         files.done(FileWrite("run-1:call-1", "another"))
     gone = files.delete("plan.md", expected=done.version, operation=FileWrite("run-1:call-2", "delete"))
     assert files.done(FileWrite("run-1:call-2", "delete")) == type(gone)(None, True, True)

@@ -63,7 +63,7 @@ def test_the_store_of_the_harness(engine: Engine) -> None:
         with pytest.raises(ModelRetry, match="8,000 fit"):
             await store.write("a/b.md", "x" * 9_000, expected_version=None)
         for bad in ("../x", "a//b"):
-            with pytest.raises(ValueError, match="is no path"):
+            with pytest.raises(ValueError, match="is not a file path"):
                 await store.read(bad, max_chars=2)
         await store.write("c.md", "three", expected_version=None)
         assert await store.list_paths(limit=9) == ["a/MEMORY.md", "c.md"]

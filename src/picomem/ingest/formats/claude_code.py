@@ -158,10 +158,10 @@ def _is_ours(record: Record) -> bool:
 
 def _passed(state: State, data: bytes) -> str:
     """Why a line can be passed over unparsed; empty where it must be parsed."""
-    if not (found := _TYPE.match(data)):
+    if not (match := _TYPE.match(data)):
         return ""
-    kind = found[1].decode()
-    if kind == "user" and state.info.session and _RESULT.match(data, found.end()):
+    kind = match[1].decode()
+    if kind == "user" and state.info.session and _RESULT.match(data, match.end()):
         return "tool"
     return _QUIET.get(kind, "")
 
@@ -285,7 +285,7 @@ def _attachment(state: State, line: Line, record: Record) -> Sequence[Turn]:
 
 
 def _queued(state: State, line: Line, record: Record) -> Sequence[Turn]:
-    """What a person typed while the agent worked; it is told from its repeat as a message by its words."""
+    """A message that a person typed while the agent worked; its words identify the repeat as a message."""
     text = record.get("content")
     if record.get("operation") != "enqueue" or not isinstance(text, str) or _SLASH_COMMAND.match(text):
         state.skipped.add("queue")
@@ -386,7 +386,7 @@ def _visible(state: State, content: object) -> str:
 
 
 def _identity(record: Record) -> str:
-    """What is equal in a record and in its copy: a forked session names the original."""
+    """The identity that a record shares with its copy: a forked session names the original."""
     return short(inner(record, "forkedFrom").get("messageUuid")) or short(record.get("uuid"))
 
 

@@ -97,14 +97,14 @@ class Codex(LineFormat):
         yield TranscriptFolder(self.name, folder / "archived_sessions")
 
     def claims(self, _path: Path, head: bytes, /) -> bool:
-        if (found := _ENVELOPE.match(head)) and found[1] in (b"session_meta", b"response_item", b"event_msg"):
+        if (match := _ENVELOPE.match(head)) and match[1] in (b"session_meta", b"response_item", b"event_msg"):
             return True
         return any(_is_ours(record) for record in first_records(head, 3))
 
     def start(self, path: Path | None = None) -> State:
         state = State()
-        if path is not None and (found := _NAME.match(path.name)):
-            state.marks["session"] = found[1]
+        if path is not None and (match := _NAME.match(path.name)):
+            state.marks["session"] = match[1]
         return state
 
     def feed(self, state: State, line: Line) -> Sequence[Turn]:
@@ -152,10 +152,10 @@ def _is_ours(record: Record) -> bool:
 
 def _passed(state: State, data: bytes) -> str:
     """Why a line can be passed over unparsed; empty where it must be parsed."""
-    if not (found := _ENVELOPE.match(data)):
+    if not (match := _ENVELOPE.match(data)):
         return ""
-    kind = found[1].decode()
-    inner_kind = found[2].decode() if found[2] else ""
+    kind = match[1].decode()
+    inner_kind = match[2].decode() if match[2] else ""
     if kind == "response_item":
         is_heard = inner_kind == "web_search_call" or b"untrusted-text" in data
         return "" if is_heard else _ITEMS.get(inner_kind, "")
@@ -256,7 +256,7 @@ def _full_name(server: str, tool: str) -> str:
 
 
 def _hear_event(state: State, kind: object, event: Record) -> None:
-    """What an event tells of a call; only where no items do."""
+    """The call in an event; used only if no items report calls."""
     if kind == "web_search_begin":
         state.hear(Origin.WEB)
     elif kind == "exec_command_begin":
@@ -317,7 +317,7 @@ def _is_told(part: object) -> bool:
 
 
 def _typed(text: str) -> str:
-    """What the user typed, where an editor put its own state before it."""
+    """The user's text, without the state that an editor put before it."""
     if text.lstrip().startswith(_EDITOR):
         return text.rpartition(_REQUEST)[2]
     return text

@@ -1,16 +1,15 @@
-"""Anyone's log: JSON lines with a role and a text.
+"""Generic logs: JSON lines with a role and a text.
 
     {"role": "user", "content": "…", "timestamp": "2026-05-03T14:30:00Z"}
 
-`content` (a string, or blocks of type text) or `text`; `timestamp` is optional, ISO 8601 or a number.
-`message` may hold the content, as Cursor writes it; a first line `{"_type": "metadata", "key": …}` names
-the session, as nanobot writes it. Roles that are nobody's (system, tool) are passed over; a role that is
-not known is a speaker's name.
+`content` (a string, or blocks of type text) or `text`; `timestamp` is optional, ISO 8601 or a number. `message` may
+hold the content, as Cursor writes it; a first line `{"_type": "metadata", "key": …}` names the session, as nanobot
+writes it. The roles system and tool are skipped; an unknown role is the name of a speaker.
 
-Who is the user: `user` or `human`. A speaker by name, in a log in which a user or an agent spoke before, is another
-person, and their words are of origin `other`: kept, handed out on request, no instruction. In a log of names alone
-(people talking, kept by one of them) it cannot be told who of them is the user; they are people's words, and none of
-them is taken for a wish of the user's.
+The user is `user` or `human`. In a log in which a user or an agent spoke before, a speaker with a name is another
+person, and their words have the origin `other`: kept, returned on request, never an instruction. In a log with names
+only (people talking, recorded by one of them) nobody can tell which of them is the user. These are people's words,
+and none of them counts as a request of the user.
 """
 
 from __future__ import annotations

@@ -51,11 +51,11 @@ class PicoBotFormat(DocumentFormat):
         """Each session with its turns, and what was passed over. Raises InvalidInput for a broken file."""
         text = _text(path)
         try:
-            found = _document(_Cursor(text))
+            records = _document(_Cursor(text))
         except (ValueError, RecursionError) as error:
-            raise InvalidInput(f"{path} is not a whole PicoBot sessions.json; export it again.") from error
+            raise InvalidInput(f"{path} is not a complete PicoBot sessions.json; export it again.") from error
         places = _Places(text)
-        for session, entries in found:
+        for session, entries in records:
             yield _session(session, entries, places)
 
 
@@ -74,8 +74,8 @@ class _Cursor:
         self.at = 1 if text.startswith("\ufeff") else 0
 
     def value(self) -> Any:
-        found, self.at = _DECODER.raw_decode(self._text, self._next())
-        return found
+        value, self.at = _DECODER.raw_decode(self._text, self._next())
+        return value
 
     def members(self) -> Iterator[str]:
         """The names of an object, the cursor before each name's value."""
@@ -104,8 +104,8 @@ class _Cursor:
             raise ValueError("text after the document")
 
     def _next(self) -> int:
-        found = _SPACE.match(self._text, self.at)
-        self.at = found.end() if found else self.at
+        space = _SPACE.match(self._text, self.at)
+        self.at = space.end() if space else self.at
         return self.at
 
     def _taken(self, sign: str) -> bool:
@@ -145,14 +145,14 @@ def _text(path: Path) -> str:
 
 def _document(cursor: _Cursor) -> list[tuple[Record, list[Entry]]]:
     """Every session's fields, and its conversation's entries."""
-    found = []
+    sessions = []
     for name in cursor.members():
         if name == "sessions":
-            found += [_fields(cursor) for _ in cursor.elements()]
+            sessions += [_fields(cursor) for _ in cursor.elements()]
         else:
             cursor.value()
     cursor.end()
-    return found
+    return sessions
 
 
 def _fields(cursor: _Cursor) -> tuple[Record, list[Entry]]:

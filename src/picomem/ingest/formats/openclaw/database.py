@@ -64,18 +64,18 @@ def sessions(path: Path) -> Iterator[Sequence[SessionRecords]]:
 def _sessions(path: Path, database: _DatabaseReader) -> list[SessionRecords]:
     columns = database.columns("transcript_events")
     if not {"session_id", "seq"} <= columns or not {"event_json", "event_zstd"} & columns:
-        raise InvalidInput(f"{path} has no table transcript_events of the known shape; picomem cannot read it.")
+        raise InvalidInput(f"{path} has no table transcript_events of a known form; picomem cannot read it.")
     names = database.select(
         "SELECT CAST(session_id AS BLOB) FROM transcript_events "
         f"WHERE octet_length(session_id) BETWEEN 1 AND {_LONGEST_NAME} GROUP BY session_id ORDER BY session_id"
     )
-    found = [name.decode("utf-8", "replace") for (name,) in names]
-    fit = [SessionRecords(path, database, name) for name in found if name == visible(name)]
+    session_ids = [name.decode("utf-8", "replace") for (name,) in names]
+    fit = [SessionRecords(path, database, name) for name in session_ids if name == visible(name)]
     ((others,),) = database.select(
         "SELECT count(DISTINCT coalesce(session_id, '')) FROM transcript_events "
         f"WHERE coalesce(octet_length(session_id), 0) NOT BETWEEN 1 AND {_LONGEST_NAME}"
     )
-    left_out = others + len(found) - len(fit)
+    left_out = others + len(session_ids) - len(fit)
     return [*fit, *([_LeftOut(path, database, left_out)] if left_out else [])]
 
 
@@ -106,7 +106,7 @@ class SessionRecords:
             offset = page[-1][0] + 1
 
     def fingerprint(self, upto: int) -> str:
-        """Of the generation, how many records there are before `upto`, the first of them and the last."""
+        """A digest of the generation, the number of records before `upto`, and the first and the last of them."""
         (count,) = self._database.select(
             "SELECT count(*) FROM transcript_events WHERE session_id = ? AND seq < ?", self.session, upto
         )[0]
@@ -119,7 +119,7 @@ class SessionRecords:
         return digest.hexdigest()
 
     def marks(self) -> dict[str, str]:
-        """Whose words stand in a user's place here, where the host says it."""
+        """The speaker in the user's role, if the host names one."""
         windows = self._entries(
             "session_windows", "session_id", "session_key", ("chat_type", "hook_external_content_source", "spawned_by")
         )
@@ -131,8 +131,8 @@ class SessionRecords:
         for key, entry in (*windows, *map(_opened, nodes)):
             known = {name: value for name, value in entry.items() if value}
             entries[key] = {**entries.get(key, {}), **known}
-        found = [speaker for key, entry in entries.items() if (speaker := of_session(key, entry)) is not None]
-        return {SPEAKER: worst(found).value} if found else {}
+        speakers = [speaker for key, entry in entries.items() if (speaker := of_session(key, entry)) is not None]
+        return {SPEAKER: worst(speakers).value} if speakers else {}
 
     def _entries(
         self, table: str, by: str, key: str, wanted: Sequence[str], value: str = ""
@@ -188,8 +188,8 @@ class _LeftOut(SessionRecords):
 
     def look(self) -> Look:
         raise InvalidInput(
-            f"{self.path} has sessions ({self._count}) whose id is empty, longer than {_LONGEST_NAME} bytes or no "
-            "plain text; they were not read."
+            f"{self.path} has sessions ({self._count}) whose id is empty, longer than {_LONGEST_NAME} bytes or "
+            "not plain text; they were not read."
         )
 
 
@@ -265,7 +265,7 @@ class _DatabaseReader:
             if not self._path.exists():
                 raise NotFound(f"There is no file {self._path}.") from error
             raise InvalidInput(f"{self._path} cannot be read: {error}.") from error
-        raise InvalidInput(f"{self._path} changes all the time; ingest again in a moment.")
+        raise InvalidInput(f"{self._path} keeps changing; ingest again in a moment.")
 
     def _rows(self, statement: str, values: Sequence[Any]) -> list[Row]:
         if self._connection is None or (self._at_rest is not None and self._at_rest != self._rest()):
@@ -291,6 +291,6 @@ class _DatabaseReader:
         self._connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
 
     def _rest(self) -> Look | None:
-        """What the file looks like while nobody has it open; None where somebody may."""
+        """The state of the file while nobody has it open; None if somebody may have."""
         beside = (self._path.with_name(self._path.name + end) for end in ("-wal", "-shm", "-journal"))
         return None if any(path.exists() for path in beside) else look_at(self._path)

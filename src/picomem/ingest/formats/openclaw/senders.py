@@ -1,7 +1,7 @@
-"""Who speaks in an OpenClaw session: its owner, other people, a hook, a scheduled job, another agent. Pure but for
+"""The speakers of an OpenClaw session: its owner, other people, a hook, a scheduled job, another agent. Pure except for
 `of_file`, which reads the host's list of sessions.
 
-OpenClaw says so in three places, none of them specified:
+OpenClaw records the speaker in three places, none of them specified:
 
 - the session's entry, in `sessions.json` beside the transcripts or in the database: its key
   (`agent:main:discord:group:…`, `cron:…`, `hook:…`, `…:subagent:…`), `chatType`, `hookExternalContentSource`,
@@ -10,14 +10,14 @@ OpenClaw says so in three places, none of them specified:
 - an envelope around the words: `[WhatsApp Bob +49… 10:00] …`, "Conversation info (untrusted metadata):",
   "[Chat messages since your last reply …]", `System: [10:00] …`.
 
-Only a direct chat is the owner's. Two things show one: the session's entry, and the folder of Pi, which is a program
-for a terminal and knows no other people. Words of a session that neither shows have the origin `agent`: the list of
-sessions names only the newest session of each key, so an unlisted transcript may be an older one of a group, and a copy
-may have come without the list. Such words stay findable, but no memory is made of them. In an envelope they are
-somebody else's.
+Only a direct chat belongs to the owner. Two things identify one: the session's entry, and the folder of Pi, which is
+a program for a terminal without other people. If neither does, the words of the session have the origin `agent`: the
+list of sessions names only the newest session of each key, so an unlisted transcript may be an older one of a group,
+and a copy may have come without the list. Such words can be found, but no memory is made from them. Words in an
+envelope are somebody else's.
 
-Whatever the session is, a message is not the owner's where the host marks its text as external
-(`<<<EXTERNAL_UNTRUSTED_CONTENT>>>`) or opens it as a job, a mail or a sub-agent's order.
+In any session, a message is not the owner's if the host marks its text as external
+(`<<<EXTERNAL_UNTRUSTED_CONTENT>>>`) or introduces it as a job, a mail or an order to a sub-agent.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _EVENT = re.compile(r"(?ms)^System: \[[^\]\n]{1,60}\].*?(?:\n[ \t]*\n|\Z)")
 
 
 def of_session(key: str, entry: Mapping[str, Any]) -> Origin | None:
-    """Whose words stand in a user's place in a session, by its key and its entry; None where neither says it."""
+    """The speaker in the user's role of a session, by its key and its entry; None if neither tells."""
     source = _text(entry, "hookExternalContentSource", "hook_external_content_source").lower()
     if source or _HOOK_KEY.search(key):
         return Origin.WEB if source in _WEB_SOURCES else Origin.OTHER
@@ -124,22 +124,22 @@ def of_file(path: Path) -> Origin | None:
 
 @lru_cache(maxsize=4)
 def _listed(path: Path, _written: int, size: int) -> dict[str, Origin]:
-    """Of each session in a list its speaker. One session under two keys is the less trusted one's."""
+    """The speaker of each session in a list. A session under two keys belongs to the less trusted speaker."""
     if size > _LARGEST:
         return {}
     try:
         entries = json.loads(path.read_bytes(), strict=False)
     except (OSError, ValueError, RecursionError):
         return {}
-    found: dict[str, Origin] = {}
+    speakers: dict[str, Origin] = {}
     for key, entry in entries.items() if isinstance(entries, dict) else ():
         if isinstance(entry, dict) and (speaker := of_session(str(key), entry)) is not None:
             for session in (_text(entry, "sessionId"), _stem(_text(entry, "sessionFile"))):
-                if session and not (found.get(session) or Origin.USER).trusted:
+                if session and not (speakers.get(session) or Origin.USER).trusted:
                     continue
                 if session:
-                    found[session] = speaker
-    return found
+                    speakers[session] = speaker
+    return speakers
 
 
 def _names_a_group(block: str) -> bool:
