@@ -126,31 +126,31 @@ class WhyResult:
 
 def why(engine: Engine, request: WhyRequest) -> WhyResult:
     """Say why something was stored, merged or refused: what was decided, when, by whom, and from what."""
-    found = engine.why(request.id, scope=engine.scope.narrowed(project=request.project))
+    explained = engine.why(request.id, scope=engine.scope.narrowed(project=request.project))
     explanation = ""
-    if found.episode is not None:
-        place = found.transcript.path if found.transcript else "a transcript that is gone"
-        explanation = f"an episode of {place}, read there because it was said; `picomem show {found.id}` opens it"
-        if found.episode.category == "timeline":
+    if explained.episode is not None:
+        place = explained.transcript.path if explained.transcript else "a transcript that is gone"
+        explanation = f"an episode of {place}, read there because it was said; `picomem show {explained.id}` opens it"
+        if explained.episode.category == "timeline":
             explanation = (
-                f"a timeline entry, made when a conversation was consolidated; `picomem show {found.id}` opens it"
+                f"a timeline entry, made when a conversation was consolidated; `picomem show {explained.id}` opens it"
             )
     return WhyResult(
-        id=found.id,
-        what=found.what,
-        memory=memory_view(found.memory, engine.now()) if found.memory else None,
-        changes=[change_view(change, found.memory.key if found.memory else "") for change in found.changes],
+        id=explained.id,
+        what=explained.what,
+        memory=memory_view(explained.memory, engine.now()) if explained.memory else None,
+        changes=[change_view(change, explained.memory.key if explained.memory else "") for change in explained.changes],
         sources=[
             SourceView(
-                each.version,
-                each.parent.kind,
-                each.parent.id,
-                each.parent.role,
-                each.origin.value,
-                each.text,
-                each.citation,
+                source.version,
+                source.parent.kind,
+                source.parent.id,
+                source.parent.role,
+                source.origin.value,
+                source.text,
+                source.citation,
             )
-            for each in found.sources
+            for source in explained.sources
         ],
         explanation=explanation,
     )
@@ -208,14 +208,14 @@ def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     """List what was said, latest first, by project, session or time."""
     now = engine.now()
     damaged: list[str] = []
-    found = engine.timeline(
+    hits = engine.timeline(
         since=moment(request.since, now, engine.zone),
         until=moment(request.until, now, engine.zone, end=True),
         limit=request.limit,
         damaged=damaged,
         scope=engine.scope.narrowed(project=request.project, session=request.session),
     )
-    views = [hit_view(hit, engine.settings.memory.citations) for hit in found]
+    views = [hit_view(hit, engine.settings.memory.citations) for hit in hits]
     return TimelineResult(views, damage_warnings(damaged))
 
 
@@ -248,7 +248,9 @@ def index(engine: Engine, request: IndexRequest) -> IndexResult:
 def _listed(result: MemoriesResult) -> str:
     if not result.memories:
         return "\n".join(result.warnings) or "Nothing is remembered yet."
-    lines = [f"- {fenced(each.key, each.origin)}: {fenced(each.content, each.origin)}" for each in result.memories]
+    lines = [
+        f"- {fenced(memory.key, memory.origin)}: {fenced(memory.content, memory.origin)}" for memory in result.memories
+    ]
     return "\n".join([*lines, *([f"({result.left_out} more)"] if result.left_out else []), *result.warnings])
 
 
@@ -295,7 +297,9 @@ OPERATIONS = (
         present=lookup_presentations.reasons,
         reply=lambda result: (
             result.explanation
-            or "\n".join(f"{each.at} {each.decision} by {each.actor}: {each.reason}" for each in result.changes)
+            or "\n".join(
+                f"{change.at} {change.decision} by {change.actor}: {change.reason}" for change in result.changes
+            )
         ),
         permission="memory:read:user",
         example="picomem why staging_db_port",
@@ -322,9 +326,9 @@ OPERATIONS = (
         run=history,
         present=lookup_presentations.versions,
         reply=lambda result: "\n".join(
-            f"{each.version}. {each.content} (true {each.valid_from} – {each.valid_to or 'now'}, "
-            f"believed {each.known_from} – {each.known_to or 'now'})"
-            for each in result.versions
+            f"{version.version}. {version.content} (true {version.valid_from} – {version.valid_to or 'now'}, "
+            f"believed {version.known_from} – {version.known_to or 'now'})"
+            for version in result.versions
         ),
         permission="memory:read:user",
         example="picomem history staging_db_port",
@@ -339,7 +343,7 @@ OPERATIONS = (
         run=timeline,
         present=lookup_presentations.timeline,
         reply=lambda result: "\n".join(
-            [*result.warnings, *(f"{each.at} {each.citation}: {each.text}" for each in result.episodes)]
+            [*result.warnings, *(f"{episode.at} {episode.citation}: {episode.text}" for episode in result.episodes)]
         ),
         permission="memory:read:session",
         example="picomem timeline --project harbor --since 30d",

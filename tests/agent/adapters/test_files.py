@@ -31,7 +31,7 @@ def test_a_file_is_read_as_it_was_written_and_is_a_memory(files: Files, engine: 
     assert other.files().read("main/MEMORY.md").text.endswith("- boat: Ruth\n")
     (hit, *_) = other.recall("which boat, Ruth?").hits
     assert "boat: Ruth" in hit.text
-    assert [each.content.count("boat") for each in other.history(hit.key)] == [0, 1]
+    assert [version.content.count("boat") for version in other.history(hit.key)] == [0, 1]
     assert open_engine(user="ann").files().paths() == []
 
 
@@ -79,7 +79,7 @@ def test_a_memory_under_the_key_of_a_file_is_no_file_and_not_in_its_way(files: F
     assert files.read("plan.md") is None
     files.write("plan.md", "two", expected=None)
     assert files.read("plan.md").text == "two"
-    assert {each.content for each in engine.memories()} == {"The harbour plan is kept by Ann", "two"}
+    assert {memory.content for memory in engine.memories()} == {"The harbour plan is kept by Ann", "two"}
 
 
 def test_a_deletion_is_not_undone_beside_a_new_file_of_that_path(files: Files, engine: Engine) -> None:

@@ -84,8 +84,8 @@ def test_a_models_reasoning_and_other_strangers_to_the_log_come_back_whole(sessi
     run(session.add_items, [USER, *strangers[:2], ANSWER])
     run(session.add_items, strangers[2:])
     assert run(session.get_items) == [USER, *strangers[:2], ANSWER, *strangers[2:]]
-    found = window_of(engine, engine.sessions().page().sessions[0][0].id)
-    assert [each.content for each in found.messages] == [USER["content"], "It rains.", "Look:\n[image]"]
+    window = window_of(engine, engine.sessions().page().sessions[0][0].id)
+    assert [message.content for message in window.messages] == [USER["content"], "It rains.", "Look:\n[image]"]
 
 
 def test_secrets_are_redacted_and_an_output_without_its_call_is_left_out(session: OpenAISession) -> None:

@@ -57,8 +57,8 @@ def test_the_store_of_the_harness(engine: Engine) -> None:
             await store.get_operation(Operation("run:1", "another"))
         with pytest.raises(Changed):
             await store.write("a/MEMORY.md", "two", expected_version=None)
-        found = await store.read("a/MEMORY.md", max_chars=2)
-        assert (found.content, found.truncated, found.operation_id) == ("on", True, "run:1")
+        file = await store.read("a/MEMORY.md", max_chars=2)
+        assert (file.content, file.truncated, file.operation_id) == ("on", True, "run:1")
         assert await store.read("a/b.md", max_chars=2) is None
         with pytest.raises(ModelRetry, match="8,000 fit"):
             await store.write("a/b.md", "x" * 9_000, expected_version=None)

@@ -113,19 +113,19 @@ class OpenAISession:
 def said_of(items: Iterable[Any]) -> list[NewMessage]:
     """Items as they are stored: a message each, before it what else it has."""
     said: list[NewMessage] = []
-    for each in items:
-        item = each if isinstance(each, dict) else each.model_dump(exclude_unset=True)
-        found = _said(item)
-        rest = item if found is None else _rest(item, found)
+    for given_item in items:
+        item = given_item if isinstance(given_item, dict) else given_item.model_dump(exclude_unset=True)
+        message = _said(item)
+        rest = item if message is None else _rest(item, message)
         if rest is not None:
             said.append(NewMessage(role=Role.SYSTEM, content=_ITEM + json.dumps(rest, ensure_ascii=False, default=str)))
-        said += [found] if found else []
+        said += [message] if message else []
     return said
 
 
 def items_of(messages: Sequence[Message]) -> list[Item]:
     """Messages as items: an assistant's with calls is several. A call whose output never came gets one that says so."""
-    answered = {each.tool_call_id for each in messages if each.role is Role.TOOL}
+    answered = {message.tool_call_id for message in messages if message.role is Role.TOOL}
     items: list[Item] = []
     about: Message | None = None
     for message in messages:
@@ -172,10 +172,10 @@ def _given(message: Message) -> Item | None:
     if message.role is not Role.SYSTEM or not message.content.startswith(_ITEM):
         return None
     try:
-        found = json.loads(message.content.removeprefix(_ITEM))
+        item = json.loads(message.content.removeprefix(_ITEM))
     except ValueError:
-        found = None  # a secret was taken out in the middle of its marks
-    return found if isinstance(found, dict) else {}
+        item = None  # a secret was taken out in the middle of its marks
+    return item if isinstance(item, dict) else {}
 
 
 def _is_about(message: Message) -> bool:

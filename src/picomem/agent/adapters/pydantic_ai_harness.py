@@ -40,16 +40,16 @@ class HarnessStore:
         if max_chars <= 0:
             raise ValueError("max_chars must be positive")
         try:
-            found: StoredFile | None = await to_thread.run_sync(self._files.read, path)
+            file: StoredFile | None = await to_thread.run_sync(self._files.read, path)
         except InvalidInput as error:
             raise ValueError(str(error)) from error
-        if found is None:
+        if file is None:
             return None
         return _classes().MemoryFile(
-            content=found.text[:max_chars],
-            version=found.version,
-            operation_id=found.operation or None,
-            truncated=len(found.text) > max_chars,
+            content=file.text[:max_chars],
+            version=file.version,
+            operation_id=file.operation or None,
+            truncated=len(file.text) > max_chars,
         )
 
     async def get_operation(self, operation: Any) -> Any:

@@ -43,7 +43,7 @@ def undone(result: UndoResult) -> Presentation:
     again = result.run if len(result.undone) > 1 else result.undone[0].change.id
     does = "takes it back again" if result.undone[0].undone.verb == "undo" else "does it again"
     return Presentation(
-        blocks=tuple(_undone(each) for each in result.undone),
+        blocks=tuple(_undone(step) for step in result.undone),
         warnings=tuple(result.warnings),
         next_steps=(f"`picomem undo {again}` {does}.",),
     )
