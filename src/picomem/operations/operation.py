@@ -281,8 +281,8 @@ def _unicode(text: str) -> str:
 
 def options(request: type) -> list[tuple[str, Any, dict[str, Any]]]:
     """The fields of a request: name, default (MISSING where required), metadata."""
-    options = []
+    declared = []
     for named in fields(request):
         default = named.default if named.default_factory is MISSING else ()
-        options.append((named.name, default, dict(named.metadata)))
-    return options
+        declared.append((named.name, default, dict(named.metadata)))
+    return declared
