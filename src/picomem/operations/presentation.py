@@ -35,9 +35,10 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What the blocks behind it have in common."""
+    """What the blocks behind it have in common, and a line of `details`."""
 
     text: str
+    details: str = ""
 
 
 @dataclass(frozen=True, slots=True)

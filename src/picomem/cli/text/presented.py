@@ -56,8 +56,10 @@ def _is_numbered(block: Block) -> bool:
 
 def _lines(block: Block) -> list[str]:
     match block:
-        case Sentence(text) | Heading(text) | Verbatim(text):
+        case Sentence(text) | Verbatim(text):
             return [text]
+        case Heading(text, details):
+            return [text, _INDENT + details] if details else [text]
         case Text(text, most_lines):
             return [wrapped(text, "", most_lines)]
         case PresentedEntry(heading, body, number):
