@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,46 @@ def test_a_reason_names_words_and_no_stems(picomem: Picomem, two_sessions: None)
     assert "deploi" not in printed
     assert "redi " not in printed
     assert "redi," not in printed
+
+
+@pytest.fixture
+def long_message(picomem: Picomem, home: Path) -> str:
+    """A message of 400 lines, one of which is asked for; the id of the episode that holds it."""
+    lines = [f"Line {number} of the log says that nothing happened." for number in range(400)]
+    lines[300] = "The lighthouse keeper hid the brass key under the anchor."
+    path = home / "talk.jsonl"
+    path.write_text(json.dumps({"role": "assistant", "content": "\n".join(lines)}) + "\n", "utf-8")
+    assert picomem("ingest", str(path)).code == 0
+    return picomem("recall", "where is the brass key", "--json").json["hits"][0]["id"]
+
+
+def test_show_opens_a_long_message_at_the_words_and_says_how_much_there_is_besides(
+    picomem: Picomem, long_message: str
+) -> None:
+    shown = picomem("show", long_message, "--query", "brass key").out
+    assert "The lighthouse keeper hid the brass key under the anchor." in shown
+    assert "Line 299 of the log" in shown
+    assert "Line 301 of the log" in shown
+    assert "Line 200 of the log" not in shown
+    turn = picomem("show", long_message, "--query", "brass key", "--json").json["turns"][0]
+    assert [turn["text"][start:end] for start, end in turn["marks"]] == ["brass", "key"]
+    shown_lines = len(turn["text"].split("\n"))
+    assert turn["earlier_lines"] + shown_lines + turn["later_lines"] == 400
+    assert f"({turn['earlier_lines']} earlier lines: --all)" in shown
+    assert f"({turn['later_lines']} later lines: --all)" in shown
+
+
+def test_show_opens_a_long_message_at_its_episode_and_all_of_it_on_request(picomem: Picomem, long_message: str) -> None:
+    assert "brass key" in picomem("show", long_message).out
+    whole = picomem("show", long_message, "--all").out
+    assert "Line 0 of the log" in whole
+    assert "Line 399 of the log" in whole
+    assert "--all)" not in whole
+
+
+def test_recall_prints_the_command_that_opens_its_first_hit_at_the_words(picomem: Picomem, long_message: str) -> None:
+    last = picomem("recall", "where's the brass key").out.splitlines()[-1]
+    command = last.partition("picomem ")[2]
+    arguments = shlex.split(command)
+    assert arguments == ["show", long_message, "--query", "where's the brass key"]
+    assert "hid the brass key" in picomem(*arguments).out

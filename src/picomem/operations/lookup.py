@@ -17,6 +17,7 @@ from picomem.records.kinds import Kind
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
+    from picomem.records.transcript import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +63,23 @@ def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
 @dataclass(frozen=True, slots=True)
 class ShowRequest:
     episode: str = option("the episode's id, or the beginning of it", positional=True)
+    query: str = option("open a long text where these words stand, and mark them", "")
+    all: bool = option("a long text as a whole", False)
 
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
+    """A message. Of a long one `text` is the part where the words of the query stand, or else the episode's own part,
+    and the counts say how many lines come before and after it. `marks` are offsets in `text` of the query's words."""
+
     number: int
     role: str
     origin: str
     at: str | None
     text: str
+    marks: list[list[int]]
+    earlier_lines: int
+    later_lines: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +94,32 @@ class ShowResult:
 
 
 def show(engine: Engine, request: ShowRequest) -> ShowResult:
-    """Print the very messages behind an episode, from the transcript itself; or say that it is gone."""
+    """Print the very messages behind an episode, from the transcript itself; or say that it is gone.
+
+    A long message is opened where the words of `query` stand.
+    """
     from picomem.recall.hits import episode_hit
 
     episode, transcript, opened = engine.show(request.episode)
     hit = hit_view(episode_hit(episode, transcript, 0.0, ""))
-    turns = [
-        TurnView(turn.index + 1, turn.role, turn.origin.value, None if turn.at is None else iso(turn.at), turn.shown)
-        for turn in opened.turns
-    ]
+    turns = [_turn_view(turn, episode.preview, request) for turn in opened.turns]
     return ShowResult(hit, opened.state, opened.note, turns)
+
+
+def _turn_view(turn: Turn, preview: str, request: ShowRequest) -> TurnView:
+    from picomem.recall.excerpts import excerpt
+
+    shown = excerpt(turn.shown, request.query, max(0, turn.text.find(preview)), is_whole=request.all)
+    return TurnView(
+        number=turn.index + 1,
+        role=turn.role,
+        origin=turn.origin.value,
+        at=None if turn.at is None else iso(turn.at),
+        text=shown.text,
+        marks=[list(mark) for mark in shown.marks],
+        earlier_lines=shown.earlier_lines,
+        later_lines=shown.later_lines,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +279,12 @@ def _listed(result: MemoriesResult) -> str:
     return "\n".join([*lines, *([f"({result.left_out} more)"] if result.left_out else []), *result.warnings])
 
 
+def _told_turn(turn: TurnView) -> str:
+    told = f"{turn.role}: {fenced_turn(turn.text, turn.origin, turn.role)}"
+    earlier, later = turn.earlier_lines, turn.later_lines
+    return f"{told}\n({earlier} earlier and {later} later lines; all: true shows them)" if earlier or later else told
+
+
 OPERATIONS = (
     Operation(
         name="memories",
@@ -277,12 +308,9 @@ OPERATIONS = (
         result=ShowResult,
         run=show,
         present=lookup_presentations.episode,
-        reply=lambda result: (
-            result.explanation
-            or "\n\n".join(f"{turn.role}: {fenced_turn(turn.text, turn.origin, turn.role)}" for turn in result.turns)
-        ),
+        reply=lambda result: result.explanation or "\n\n".join(map(_told_turn, result.turns)),
         permission="memory:read:session",
-        example="picomem show 01a20090-6145",
+        example='picomem show 01a20090-6145 --query "staging port"',
         tool="memory_show",
         read_only=True,
         idempotent=True,

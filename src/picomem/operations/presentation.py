@@ -24,6 +24,7 @@ class Verbatim:
     """Text whose lines are its own: a message, a note, a page."""
 
     text: str
+    marks: tuple[tuple[int, int], ...] = ()  # what of it is set off, [start, end)
 
 
 @dataclass(frozen=True, slots=True)

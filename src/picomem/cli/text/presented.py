@@ -72,9 +72,9 @@ def _lines(block: Block) -> list[str]:
 
 
 def _body(part: Text | Verbatim) -> str:
-    if isinstance(part, Verbatim):
-        return textwrap.indent(part.text, _INDENT)
     text = marked(part.text, part.marks) if part.marks else part.text
+    if isinstance(part, Verbatim):
+        return textwrap.indent(text, _INDENT)
     return wrapped(text, _INDENT, part.most_lines)
 
 

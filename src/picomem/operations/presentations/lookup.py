@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         MemoriesResult,
         ShowResult,
         TimelineResult,
+        TurnView,
         WhyResult,
     )
     from picomem.operations.views import HitView
@@ -41,10 +42,18 @@ def episode(result: ShowResult) -> Presentation:
     if result.state != "open":
         body = PresentedEntry(result.explanation, (Text(shown.text, 40),))
         return Presentation(title, (Sentence(shown.transcript), body))
-    turns = tuple(
-        PresentedEntry(f"{turn.role}, {day(turn.at)}", (Verbatim(turn.text),), turn.number) for turn in result.turns
-    )
+    turns = tuple(PresentedEntry(f"{turn.role}, {day(turn.at)}", _said(turn), turn.number) for turn in result.turns)
     return Presentation(title, (Sentence(shown.transcript), *turns))
+
+
+def _said(turn: TurnView) -> tuple[Verbatim | Text, ...]:
+    """A message, or the part of a long one that was opened, between how much there is before and after it."""
+    said = Verbatim(turn.text, tuple((start, end) for start, end in turn.marks))
+    earlier, later = (
+        (Text(f"({plural(count, f'{where} line')}: --all)"),) if count else ()
+        for where, count in (("earlier", turn.earlier_lines), ("later", turn.later_lines))
+    )
+    return (*earlier, said, *later)
 
 
 def reasons(result: WhyResult) -> Presentation:

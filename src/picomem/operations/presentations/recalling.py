@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text
@@ -26,8 +27,15 @@ def answer(result: AnswerView) -> Presentation:
     return Presentation(
         blocks=tuple(blocks),
         warnings=tuple(result.warnings),
-        next_steps=(left_out,) if result.left_out > 0 else (),
+        next_steps=(*((left_out,) if result.left_out > 0 else ()), *_opening(result)),
     )
+
+
+def _opening(result: AnswerView) -> list[str]:
+    """How to read on where the words of the question stand, to be copied as it is."""
+    first = next((hit.id for hit in result.hits if hit.source == "episode"), "")
+    question = shlex.quote(" ".join(result.question.split()))
+    return [f"Read on at a hit: picomem show {first} --query {question}"] if first else []
 
 
 def _grouped(result: AnswerView) -> list[Block]:
@@ -35,8 +43,9 @@ def _grouped(result: AnswerView) -> list[Block]:
     best hit comes first."""
     groups: dict[tuple[str, str, str], list[HitView]] = {}
     for hit in result.hits:
-        place = (hit.transcript, hit.session) if hit.source == "episode" else ("", "")
-        groups.setdefault((hit.source, *place), []).append(hit)
+        is_spoken = hit.source == "episode"
+        group = (hit.source, hit.transcript if is_spoken else "", hit.session if is_spoken else "")
+        groups.setdefault(group, []).append(hit)
     sessions = {("episode", session.transcript, session.session): session for session in result.sessions}
     blocks: list[Block] = []
     number = 0
