@@ -35,7 +35,7 @@ def test_a_first_session_at_the_terminal(picomem: Picomem, home: Path) -> None:
     assert picomem("remember", PORT, "--key", "staging_db_port").code == 0
     assert PORT in picomem("recall", "staging port").out
     revised = picomem("revise", "staging_db_port", "The staging database listens on port 6432", "-m", "pgbouncer")
-    assert "version 3" in revised.out
+    assert "version 2" in revised.out
     assert "5433" in picomem("history", "staging_db_port").out
     assert "pgbouncer" in picomem("why", "staging_db_port").out
     assert "staging_db_port: The staging database listens on port 6432" in picomem("index").out

@@ -61,6 +61,15 @@ def shown(engine: Engine, memory: Memory) -> Memory:
     return engine._context.cleaner().shown(memory)
 
 
+def version_numbers(engine: Engine, memory_id: str) -> dict[int, int]:
+    """The versions of a memory as people count them, by their stored numbers."""
+    from picomem.memory.version_history import version_numbers
+    from picomem.store import memories
+
+    with engine._context.connector.read() as tx:
+        return version_numbers(memories.versions(tx, engine.scope, memory_id))
+
+
 def hit_sessions(engine: Engine, hits: Iterable[Hit]) -> list[HitSession]:
     """The sessions that hits come from, with their titles, dates and files, for people to read."""
     from picomem.recall.hit_sessions import hit_sessions

@@ -141,16 +141,21 @@ class SourceView:
 
 @dataclass(frozen=True, slots=True)
 class WhyResult:
+    """`version_numbers` are the versions as people count them, by the numbers in the changes and sources."""
+
     id: str
     what: str
     memory: MemoryView | None
     changes: list[ChangeView]
     sources: list[SourceView]
     explanation: str
+    version_numbers: dict[int, int] = field(default_factory=dict)
 
 
 def why(engine: Engine, request: WhyRequest) -> WhyResult:
     """Say why something was stored, merged or refused: what was decided, when, by whom, and from what."""
+    from picomem.memory.version_history import version_numbers
+
     explained = engine.why(request.id, scope=engine.scope.narrowed(project=request.project))
     explanation = ""
     if explained.episode is not None:
@@ -178,6 +183,7 @@ def why(engine: Engine, request: WhyRequest) -> WhyResult:
             for source in explained.sources
         ],
         explanation=explanation,
+        version_numbers=version_numbers(explained.versions),
     )
 
 
@@ -191,11 +197,16 @@ class HistoryRequest:
 
 @dataclass(frozen=True, slots=True)
 class HistoryResult:
+    """`version_numbers` counts the versions as people do: a change may store several rows (see `picomem why`)."""
+
     versions: list[MemoryView]
+    version_numbers: list[int]
 
 
 def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
     """List every version of a memory: what was believed, from when to when, and when it was true."""
+    from picomem.memory.version_history import version_numbers
+
     now = engine.now()
     known = moment(request.as_of, now, engine.zone, end=True)
     true = moment(request.valid_at, now, engine.zone, end=True)
@@ -209,7 +220,11 @@ def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
         and (not believed or version.known_to is None)
         and (true is None or version.valid_from < true <= (version.valid_to or true))
     ]
-    return HistoryResult([memory_view(version, now) for version in versions])
+    numbers = {life: version_numbers([row for row in every if row.id == life]) for life in {row.id for row in every}}
+    return HistoryResult(
+        [memory_view(version, now) for version in versions],
+        [numbers[version.id][version.version] for version in versions],
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,9 +369,9 @@ OPERATIONS = (
         run=history,
         present=lookup_presentations.versions,
         reply=lambda result: "\n".join(
-            f"{version.version}. {version.content} (true {version.valid_from} – {version.valid_to or 'now'}, "
+            f"{number}. {version.content} (true {version.valid_from} – {version.valid_to or 'now'}, "
             f"believed {version.known_from} – {version.known_to or 'now'})"
-            for version in result.versions
+            for version, number in zip(result.versions, result.version_numbers)
         ),
         permission="memory:read:user",
         example="picomem history staging_db_port",

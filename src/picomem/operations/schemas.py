@@ -36,7 +36,7 @@ _NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true o
 _PROGRAMS = frozenset(
     """id source origin kind priority why decision reason status state message run change_id generator timeline
     invalidated tool_call_id transcript path citation at valid_from valid_to known_from known_to expires_at created_at
-    updated_at""".split()
+    updated_at said_at""".split()
 )
 _REFUSED = "candidate"  # of a change: a text that the gate refused, perhaps for what it told a model to do
 _SAID = ("text", "snippet")  # of a view of a turn: what was said
