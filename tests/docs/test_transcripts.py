@@ -24,8 +24,11 @@ def test_the_example_of_the_plain_format_is_read_as_the_page_says(tmp_path: Path
         assert memory.recall("which berth is free").hits[0].text == "Berth 4 is free on Monday."
         assert "Ann" not in {hit.role for hit in memory.recall("blue boat").hits}
         assert memory.recall("blue boat", include_untrusted=True).hits[0].role == "Ann"
-        again = memory.ingest(tmp_path / "named.jsonl")
-        assert again.repeated >= 2  # the lines with an id
+        (tmp_path / "copy").mkdir()
+        (tmp_path / "copy" / "talk.jsonl").write_text(lines)
+        assert memory.ingest(tmp_path / "copy" / "talk.jsonl").repeated >= 2  # the lines with an id
+        memory.ingest(tmp_path / "named.jsonl")
+        assert {hit.session for hit in memory.timeline()} == {"talk", "desk"}
 
 
 def test_the_page_names_the_roles_that_there_are() -> None:
