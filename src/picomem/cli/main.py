@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from picomem.cli.options import add_request, request_of, unicode_text
 from picomem.cli.stderr_line import remark
 from picomem.cli.width import width
-from picomem.errors import InvalidInput, OutOfMemory, PicomemError
+from picomem.errors import InvalidInput, OutOfMemory, PicomemError, did_you_mean
 from picomem.operations.operation import GROUPS, Group
 from picomem.operations.table import NAMES, operation
 from picomem.text.inert_text import escaped_json
@@ -188,10 +188,7 @@ def _asked_of_help(arguments: list[str]) -> list[str]:
 
 
 def _unknown_command(name: str) -> InvalidInput:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name[:40], [*NAMES, *_OTHERS], 1, 0.5)
-    remedy = f"did you mean `picomem {near[0]}`?" if near else "`picomem help` lists them."
+    remedy = did_you_mean(name, [*NAMES, *_OTHERS], "`picomem help` lists them.", shown="`picomem {}`")
     return InvalidInput(f"There is no command “{name[:40]}”; {remedy}")
 
 

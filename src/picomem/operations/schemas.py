@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from difflib import get_close_matches
 from types import NoneType
 from typing import Any, Literal, Union, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
-from picomem.errors import InvalidInput
+from picomem.errors import InvalidInput, did_you_mean
 from picomem.light_dataclass import MISSING, dataclass, replace
 from picomem.light_dataclass import field as value_field
 from picomem.operations.fenced_results import fenced, fenced_turn
@@ -134,10 +133,8 @@ class Parameters:
     def _instead(self, name: str) -> str:
         # Whoever knows the command line or the Python call may say the field's own name.
         renamed = [parameter.name for parameter in self._known.values() if parameter.field == name]
-        near = renamed or get_close_matches(_short(name), list(self._known), 1, 0.5)
-        if near:
-            return f"did you mean “{near[0]}”?"
-        return f"there are {', '.join(self._known)}." if self._known else "it takes none."
+        otherwise = f"there are {', '.join(self._known)}." if self._known else "it takes none."
+        return did_you_mean(renamed[0] if renamed else name, self._known, otherwise)
 
     def _sentence(self, errors: list[ErrorDetails]) -> str:
         """The first parameter that is wrong; of its several errors the one that looked deepest into the value."""
