@@ -14,7 +14,7 @@ _ELLIPSIS = "…"
 
 
 @dataclass(frozen=True, slots=True)
-class Excerpt:
+class TextExcerpt:
     """A part of a text. `marks` are offsets in it; the counts are of lines left out, a line cut in two included."""
 
     text: str
@@ -23,14 +23,14 @@ class Excerpt:
     later_lines: int
 
 
-def excerpt(text: str, query: str, place: int = 0, *, is_whole: bool = False) -> Excerpt:
+def excerpt(text: str, query: str, place: int = 0, *, is_whole: bool = False) -> TextExcerpt:
     """The part of a text where most of the query's words stand together, of several the nearest to `place`; where
     there is no query, the part at `place`."""
     weights = dict.fromkeys(query_terms(query), 1.0)
     first, last = max(0, place - _NEAR), place + _NEAR
     marked = tuple((first + start, first + end) for start, end in marks(text[first:last], weights)) if weights else ()
     if is_whole or len(text) <= ROOM:
-        return Excerpt(text, marked, 0, 0)
+        return TextExcerpt(text, marked, 0, 0)
     start = _passage(text, marked, place) if marked else place
     begin = _line_begin(text, max(0, min(start - ROOM // 4 * bool(marked), len(text) - ROOM)))
     end = _line_end(text, min(len(text), begin + ROOM))
@@ -70,12 +70,12 @@ def _line_end(text: str, at: int) -> int:
     return after if after >= 0 else len(text) if at + _LINE >= len(text) else at
 
 
-def _cut(text: str, begin: int, end: int, marked: Marks) -> Excerpt:
+def _cut(text: str, begin: int, end: int, marked: Marks) -> TextExcerpt:
     is_cut_before = begin > 0 and text[begin - 1] != "\n"
     is_cut_behind = end < len(text) and text[end] != "\n"
     ahead = _ELLIPSIS * is_cut_before
     shift = len(ahead) - begin
-    return Excerpt(
+    return TextExcerpt(
         text=ahead + text[begin:end] + _ELLIPSIS * is_cut_behind,
         marks=tuple((start + shift, stop + shift) for start, stop in marked if begin <= start and stop <= end),
         earlier_lines=text.count("\n", 0, begin) + is_cut_before,
