@@ -177,3 +177,22 @@ def test_the_tool_of_anthropics_library_runs_on_it(engine: Engine) -> None:
     with pytest.raises(ToolError, match="does not exist"):
         tool.call({"command": "view", "path": "/memories/b.md"})
     assert anyio.run(anyio.to_thread.run_sync, engine.files().paths) == ["a.md"]
+
+
+@pytest.mark.parametrize("path", ["/memories", "/memories/", "/memories/.", "/memories/sub/.."])
+def test_the_folder_of_claudes_memory_is_not_deleted_or_renamed_under_any_of_its_names(
+    engine: Engine, path: str
+) -> None:
+    memory = ClaudeMemory(engine)
+    memory.run({"command": "create", "path": "/memories/plan.md", "file_text": "one"})
+    with pytest.raises(InvalidInput, match="Cannot delete the /memories directory itself"):
+        memory.run({"command": "delete", "path": path})
+    with pytest.raises(InvalidInput, match="Cannot rename the /memories directory itself"):
+        memory.run({"command": "rename", "old_path": path, "new_path": "/memories/moved"})
+    assert "one" in memory.run({"command": "view", "path": "/memories/sub/../plan.md"})
+
+
+def test_a_path_out_of_claudes_memory_is_refused_in_the_words_that_claude_knows(engine: Engine) -> None:
+    outside = "/memories/../../../etc/passwd"
+    with pytest.raises(InvalidInput, match=f"Path {outside} would escape /memories directory"):
+        ClaudeMemory(engine).run({"command": "create", "path": outside, "file_text": "x"})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import anyio
 import pytest
 
@@ -97,3 +99,22 @@ def test_secrets_are_redacted_and_an_output_without_its_call_is_left_out(session
     (item,) = run(session.get_items)
     assert item["content"][0]["text"].startswith("key [redacted:") and key not in str(item)
     run(session.add_items, [])
+
+
+@pytest.mark.parametrize("settings", [{"limit": 2}, SimpleNamespace(limit=2)], ids=["dict", "object"])
+def test_the_settings_of_a_session_limit_its_items_and_an_argument_goes_before_them(engine: Engine, settings) -> None:
+    session = OpenAISession(engine, "support-44", session_settings=settings)
+    said = [{"role": "user", "content": f"Berth {number}"} for number in range(4)]
+    run(session.add_items, said)
+    assert run(session.get_items) == said[-2:]
+    assert run(session.get_items, 3) == said[-3:]
+    assert session.session_settings is settings
+
+
+@pytest.mark.parametrize(
+    "item", [{"role": "user", "content": "x", "extra": object()}, object(), {"type": "x", "a": {1}}]
+)
+def test_what_is_no_json_is_refused_and_nothing_of_the_call_is_stored(session: OpenAISession, item) -> None:
+    with pytest.raises(TypeError):
+        run(session.add_items, [USER, item])
+    assert run(session.get_items) == []

@@ -10,6 +10,7 @@ knows from the library's own file store. A file holds 8,000 characters.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
 from typing import Any
 
@@ -108,6 +109,8 @@ class ClaudeMemory:
         return f"Successfully deleted {command['path']}"
 
     def _rename(self, command: Mapping[str, Any]) -> str:
+        if not _within(command["old_path"]):
+            raise InvalidInput(f"Cannot rename the {ROOT} directory itself")
         old, new = _file(command["old_path"]), _file(command["new_path"])
         moved = [(old, new)] if self._files.read(old) is not None else []
         moved += [(inner, new + inner[len(old) :]) for inner in self._files.paths(f"{old}/") if not moved]
@@ -158,10 +161,14 @@ def memory_tool(engine: Engine, *, actor: str = "agent:claude") -> Any:
 
 
 def _within(path: Any) -> str:
-    """A path below `/memories`, without that; empty for the folder itself. Raises InvalidInput."""
+    """A path below `/memories`, without that and without `.` and `..`; empty for the folder itself. Raises
+    InvalidInput."""
     if not isinstance(path, str) or not (path == ROOT or path.startswith(f"{ROOT}/")):
         raise InvalidInput(f"Path must start with {ROOT}, got: {str(path)[:80]}")
-    return path[len(ROOT) :].strip("/")
+    inside = posixpath.normpath(path[len(ROOT) + 1 :].lstrip("/") or ".")
+    if inside == ".." or inside.startswith("../"):
+        raise InvalidInput(f"Path {path[:80]} would escape {ROOT} directory")
+    return "" if inside == "." else inside
 
 
 def _file(path: Any) -> str:
