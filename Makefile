@@ -10,7 +10,7 @@ BIN := .venv/bin
 # Trust what the machine trusts: behind a company's proxy uv's own list of certificates is not enough.
 export UV_SYSTEM_CERTS ?= 1
 
-.PHONY: demo test style layers types wheel installed lowest check lint soak bench weights peers lock clean
+.PHONY: demo test style layers types wheel installed lowest check lint soak bench weights peers peers-tests lock clean
 
 demo: .venv/ready
 	@$(BIN)/picomem demo
@@ -102,6 +102,23 @@ peers: .venv/ready
 		$(BIN)/uv pip install --quiet --python $$place --no-deps --requirement $$file || exit 1; \
 	done
 
+# Other projects' own tests, from their pinned source distributions, with our adapters in the place of their stores.
+OPENAI_TESTS := tests/memory/test_session.py tests/memory/test_session_limit.py
+ANTHROPIC_TESTS := tests/lib/tools/memory_tools/test_filesystem.py
+PEERS_PYTEST = PYTHONPATH=$(CURDIR)/tests/peers:. $(CURDIR)/.envs/peers-tests/bin/python -m pytest -q -p substitutes \
+	-p no:cacheprovider --timeout 60 --rootdir . --override-ini asyncio_mode=auto
+
+peers-tests: wheel .envs/peers-tests/ready .envs/peers-tests/sources
+	@$(BIN)/uv pip install --quiet --python .envs/peers-tests --no-deps --reinstall .envs/dist/*.whl
+	cd .envs/peers-tests/sources/openai_agents-* && $(PEERS_PYTEST) $(OPENAI_TESTS)
+	cd .envs/peers-tests/sources/anthropic-* && $(PEERS_PYTEST) --noconftest -c /dev/null $(ANTHROPIC_TESTS)
+
+.envs/peers-tests/sources: requirements/peers-tests-sources.txt .envs/peers-tests/ready
+	@rm -rf $@ && mkdir -p $@
+	@$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary openai-agents,anthropic \
+		--require-hashes --requirement $< --dest $@
+	@for archive in $@/*.tar.gz; do tar -xzf $$archive -C $@ || exit 1; done
+
 .venv/ready: pyproject.toml requirements/dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "picomem needs Python 3.11 or newer; set PYTHON=python3.12 or the like." >&2; exit 1; }
@@ -118,6 +135,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-
 	--python-version 3.11 pyproject.toml
 
 lock:
+	$(COMPILE) requirements/peers-tests.in --output-file requirements/peers-tests.txt
 	$(COMPILE) --group dev --output-file requirements/dev.txt
 	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/base.txt
 	$(COMPILE) --group test --resolution lowest-direct --output-file requirements/lowest.txt

@@ -27,6 +27,8 @@ A message is one sentence that says what is wrong and what to do.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class PicomemError(Exception):
     """picomem could not do that."""
@@ -170,3 +172,17 @@ class Corrupt(StoreError):
     """A stored row does not match its own hash; run `picomem doctor`."""
 
     code = "corrupt"
+
+
+def did_you_mean(
+    name: str, known: Iterable[str], otherwise: str, *, shown: str = "“{}”", least_likeness: float = 0.5
+) -> str:
+    """The end of a sentence about a name that does not exist: a question with the nearest known name as `shown`, or
+    `otherwise` where none is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name[:_MOST_COMPARED], known, 1, least_likeness)
+    return f"did you mean {shown.format(near[0])}?" if near else otherwise
+
+
+_MOST_COMPARED = 80  # characters of a name

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from picomem import paths
-from picomem.errors import InvalidInput, NotFound
+from picomem.errors import InvalidInput, NotFound, did_you_mean
 from picomem.light_dataclass import dataclass, field, fields, replace
 
 LEAST_CONTEXT = 400  # tokens: with fewer, an index page and a summary do not fit beside a message
@@ -302,10 +302,7 @@ def _flat(tables: dict[str, Any]) -> dict[str, Any]:
 
 def _check_known(name: str, known: list[str], where: str, what: str) -> None:
     if name not in known:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, known, 1, 0.5)
-        hint = f"did you mean “{near[0]}”?" if near else f"there are {', '.join(known)}."
+        hint = did_you_mean(name, known, f"there are {', '.join(known)}.")
         raise InvalidInput(f"“{name}” in {where} is not a known {what}; {hint}")
 
 

@@ -38,8 +38,12 @@ class ModelServer:
 
     def prompt(self, place: int = -1) -> str:
         """The system messages of a request."""
-        found = [each["content"] for each in self.asked[place]["messages"] if each["role"] in ("system", "developer")]
-        return "\n".join(found)
+        contents = [
+            message["content"]
+            for message in self.asked[place]["messages"]
+            if message["role"] in ("system", "developer")
+        ]
+        return "\n".join(contents)
 
     def answer(self, body: dict[str, Any]) -> Step:
         self.asked.append(body)
@@ -61,7 +65,7 @@ def serving(server: ModelServer) -> Iterator[ModelServer]:
                 chunks = [*_chunks(step), {"choices": [], "usage": _USAGE}]
                 if isinstance(step, Unended):
                     chunks = _chunks(step)[:-1]
-                events = "".join(f"data: {json.dumps({**_HEAD, **each})}\n\n" for each in chunks)
+                events = "".join(f"data: {json.dumps({**_HEAD, **chunk})}\n\n" for chunk in chunks)
                 if isinstance(step, Unended):
                     self._stream(events.encode())
                 else:

@@ -20,13 +20,13 @@ def test_a_question_is_answered_and_the_next_process_goes_on(picomem: Picomem, s
     server.steps = [[("memory_store", {"content": "Ann drinks green tea", "key": "tea"})], "I will remember it.", "Green tea."]  # fmt: skip
     first = picomem("chat", "I", "am", "Ann", "and", "drink", "green", "tea.", env=server.env)
     assert (first.code, first.out) == (0, "I will remember it.\n")
-    assert {each["function"]["name"] for each in server.asked[0]["tools"]} >= {"memory_store", "memory", "memory_audit"}
+    assert {tool["function"]["name"] for tool in server.asked[0]["tools"]} >= {"memory_store", "memory", "memory_audit"}
     said = first.err.split("--session ")[1].split("`")[0]
     again = picomem("chat", "--session", said, "What do I drink?", "--json", env=server.env)
     assert again.json["answer"] == "Green tea."
     assert again.json["session"].startswith(said)
     assert (again.json["input_tokens"], again.json["calls"], again.json["notices"]) == (7, [], [])
-    roles = [each["role"] for each in server.asked[-1]["messages"]]
+    roles = [message["role"] for message in server.asked[-1]["messages"]]
     assert roles[1:] == ["user", "assistant", "tool", "assistant", "user"]
     assert "- tea: Ann drinks green tea" in server.prompt()
     assert "Ann drinks green tea" in picomem("memories").out
@@ -59,7 +59,7 @@ def test_a_question_may_come_on_stdin_and_commands_too(picomem: Picomem, server:
         assert printed in done.out, printed
     assert "There is no command /nothing" in done.err
     assert len(server.asked) == 3
-    assert [each["role"] for each in server.asked[-1]["messages"]] == ["system", "user"]
+    assert [message["role"] for message in server.asked[-1]["messages"]] == ["system", "user"]
 
 
 def test_without_a_model_one_sentence_says_how_to_get_one(picomem: Picomem, home: Path) -> None:
@@ -138,7 +138,7 @@ def test_purging_is_asked_for_again_and_never_a_tool(picomem: Picomem, server: M
     assert "Say how many days" in done.err
     assert "4 messages" in done.out and "2 messages" in done.out
     assert "tea" not in done.out.rpartition("purged")[2] and "green tea" not in picomem("memories").out
-    assert not any("purge" in each["function"]["name"] for each in server.asked[0]["tools"])
+    assert not any("purge" in tool["function"]["name"] for tool in server.asked[0]["tools"])
     picomem("chat", stdin="/purge_user\nyes\n", env=server.env)
     assert "crane" not in picomem("memories").out
     assert "There are no such conversations" in picomem("sessions").out

@@ -35,7 +35,7 @@ def test_a_first_session_at_the_terminal(picomem: Picomem, home: Path) -> None:
     assert picomem("remember", PORT, "--key", "staging_db_port").code == 0
     assert PORT in picomem("recall", "staging port").out
     revised = picomem("revise", "staging_db_port", "The staging database listens on port 6432", "-m", "pgbouncer")
-    assert "version 3" in revised.out
+    assert "version 2" in revised.out
     assert "5433" in picomem("history", "staging_db_port").out
     assert "pgbouncer" in picomem("why", "staging_db_port").out
     assert "staging_db_port: The staging database listens on port 6432" in picomem("index").out
@@ -77,8 +77,8 @@ def test_ingest_without_a_path_finds_what_the_agents_keep(picomem: Picomem, home
         "message": {"role": "user", "content": "Where is the booking calendar?"},
     }  # fmt: skip
     (folder / "8463c716-a2ea-4c14-9efa-87158ebd9f20.jsonl").write_text(json.dumps(row) + "\n")
-    found = picomem("ingest", "--json").json
-    assert found["hosts"] == {"claude-code": 1}
+    report = picomem("ingest", "--json").json
+    assert report["hosts"] == {"claude-code": 1}
     hit = picomem("recall", "booking calendar", "--json").json["hits"][0]
     assert (hit["project"], hit["branch"]) == ("harbor", "main")
 
@@ -112,7 +112,7 @@ def test_what_a_memory_has_besides_its_text_is_printed(picomem: Picomem) -> None
     said = ("#ops", "the runbook needs it", "expires 2999-01-01", "pinned", "related to crane")
     stored = picomem("remember", PORT, "--key", "port", *details, "--related-to", "crane").out
     for printed in (stored, picomem("history", "port").out, picomem("why", "port").out):
-        assert all(each in printed for each in said)
+        assert all(words in printed for words in said)
     assert "#ops" in picomem("recall", "staging").out
     assert "expires" not in picomem("revise", "port", "--expires-at", "never").out
 

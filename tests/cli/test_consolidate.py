@@ -98,7 +98,7 @@ def test_a_model_that_is_gone_is_said_and_after_three_times_done_without(picomem
     with running() as gone:
         env = leading_to(gone)
     tries = [picomem("consolidate", env=env) for _ in range(3)]
-    assert [each.code for each in tries] == [8, 8, 0]
+    assert [attempt.code for attempt in tries] == [8, 8, 0]
     assert "is the server running?" in tries[0].out
     assert "kept by extractive" in tries[2].out
     assert "failed 3 times in a row" in tries[2].out

@@ -162,9 +162,9 @@ def _shown(what: object) -> str:
 
 def _leaves(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
     """The commands below a parser, each with its own arguments."""
-    below = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
+    below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     if not below:
-        yield path, [each for each in parser._actions if not isinstance(each, argparse._HelpAction)]
+        yield path, [action for action in parser._actions if not isinstance(action, argparse._HelpAction)]
     for action in below:
         for name, sub in action.choices.items():
             yield from _leaves(sub, (*path, name))
@@ -209,7 +209,7 @@ class Arguments:
             drawn.insert(len(path), UNKNOWN)
         elif random.random() < 0.03:
             drawn.insert(random.randrange(len(drawn) + 1), hostile.text(random, self._known))
-        return [hostile.argument(each) for each in drawn]
+        return [hostile.argument(piece) for piece in drawn]
 
     def _value(self, action: Any, path: tuple[str, ...]) -> str:
         random = self._random
@@ -321,7 +321,7 @@ def test_every_tool_answers_hostile_arguments_with_a_result_or_a_sentence(
     world: Path, caplog: pytest.LogCaptureFixture, part: int
 ) -> None:
     random = Random(f"{SEED} {part}")
-    tools = [each for each in operations() if each.tool]
+    tools = [verb for verb in operations() if verb.tool]
     known, files = _known(world), hostile.paths(world)
     caplog.set_level(logging.ERROR)
 

@@ -151,8 +151,8 @@ import importlib, os, signal, sys
 module, _, name = sys.argv[1].partition(":")
 place = importlib.import_module(module)
 *outer, last = name.split(".")
-for each in outer:
-    place = getattr(place, each)
+for name in outer:
+    place = getattr(place, name)
 setattr(place, last, lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL))
 from picomem.cli.main import main
 main(["purge", "--session", sys.argv[2], "--yes"])

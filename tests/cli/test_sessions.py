@@ -27,14 +27,14 @@ def test_a_snapshot_is_imported_listed_and_read(picomem: Picomem, home: Path) ->
     assert '   → look {"at": "pier"}' in shown
     assert "4. tool, 2026-02-04 10:00\n   Swift, Hope" in shown
     long = picomem("messages", "s-2", "--user", "tui:local", "--json", "-n", "3").json
-    assert ([each["number"] for each in long["messages"]], long["before"]) == ([58, 59, 60], 57)
+    assert ([message["number"] for message in long["messages"]], long["before"]) == ([58, 59, 60], 57)
 
 
 def test_pages_follow_one_another(picomem: Picomem, home: Path) -> None:
     picomem("import-sessions", str(snapshot(home, *(entry(f"s-{n}", user_id="ann") for n in range(3)))))
     first = picomem("sessions", "--user", "ann", "-n", "2", "--json").json
     second = picomem("sessions", "--user", "ann", "-n", "2", "--json", "--cursor", first["cursor"]).json
-    assert [each["session"]["id"] for page in (first, second) for each in page["sessions"]] == ["s-2", "s-1", "s-0"]
+    assert [listed["session"]["id"] for page in (first, second) for listed in page["sessions"]] == ["s-2", "s-1", "s-0"]
     assert second["cursor"] == ""
     assert f"--cursor {first['cursor']}" in picomem("sessions", "--user", "ann", "-n", "2").out
 

@@ -91,7 +91,7 @@ def test_an_interrupt_stops_the_answer_and_not_the_chat_and_what_came_is_kept(ho
     chat.until("half a line")
     assert "Ctrl-D ends" in chat.take_back()
     assert "你好。" in chat.say("我喜欢喝绿茶")
-    said = [each["content"] for each in server.asked[-1]["messages"]][1:]
+    said = [message["content"] for message in server.asked[-1]["messages"]][1:]
     assert said == ["Tell me a story.", "It began well and", "我喜欢喝绿茶"]
     chat.type("\x04")
     code, shown = chat.ended()

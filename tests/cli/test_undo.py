@@ -34,7 +34,7 @@ def talk(folder: Path, name: str, *said: str) -> Path:
 
 
 def contents(picomem: Picomem) -> list[str]:
-    return sorted(each["content"] for each in picomem("memories", "--json").json["memories"])
+    return sorted(memory["content"] for memory in picomem("memories", "--json").json["memories"])
 
 
 @pytest.mark.requirement("X3")
@@ -45,7 +45,7 @@ def test_what_an_ingest_remembered_is_listed_and_taken_back_as_one_run(picomem: 
     assert "4 requests to remember went through the gate: 3 add, 1 refuse." in done.out
     run = re.search(r"`picomem undo (\S+)` takes them back", done.out)[1]
     listed = picomem("changes", "--run", run, "--json").json["changes"]
-    assert [each["change"]["decision"] for each in listed].count("add") == 3
+    assert [entry["change"]["decision"] for entry in listed].count("add") == 3
     assert len(contents(picomem)) == 3
     undone = picomem("undo", run)
     assert undone.code == 0, undone.err

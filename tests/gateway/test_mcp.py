@@ -365,7 +365,7 @@ def test_names_that_nobody_trusted_chose_are_fenced_like_their_text(engine: Engi
 # Of a hit and of a memory: what picomem itself writes. Whoever stored the row wrote or chose every other text.
 PROGRAMS = set(
     """id source origin kind priority why transcript citation at valid_from valid_to known_from known_to expires_at
-    created_at updated_at marks""".split()
+    created_at updated_at said_at marks""".split()
 )
 
 

@@ -115,7 +115,7 @@ def _offer(engine: Engine, text: str) -> str:
 
 
 @pytest.mark.requirement("X6", "X7")
-@pytest.mark.parametrize("name", [each.name for each in operations() if each.name not in NOT_FOR_AGENTS])
+@pytest.mark.parametrize("name", [verb.name for verb in operations() if verb.name not in NOT_FOR_AGENTS])
 def test_what_an_operation_handed_to_an_agent_is_not_stored(filled: tuple[Engine, Requests], name: str) -> None:
     engine, requests = filled
     done = operation(name)
@@ -135,7 +135,7 @@ def test_what_an_operation_handed_to_an_agent_is_not_stored(filled: tuple[Engine
 
 
 @pytest.mark.requirement("X6", "X7")
-@pytest.mark.parametrize("name", [each.name for each in operations() if each.tool and not each.reads_local_files])
+@pytest.mark.parametrize("name", [verb.name for verb in operations() if verb.tool and not verb.reads_local_files])
 def test_what_a_tool_answered_over_mcp_is_not_stored(filled: tuple[Engine, Requests], name: str) -> None:
     engine, requests = filled
     done = operation(name)

@@ -40,7 +40,7 @@ def _made(hint: Any, name: str, chosen: dict[str, Any], several: bool) -> Any:
     if name in chosen:
         return chosen[name]
     if get_origin(hint) in (Union, UnionType):
-        return _made(next(each for each in get_args(hint) if each is not NoneType), name, chosen, several)
+        return _made(next(member for member in get_args(hint) if member is not NoneType), name, chosen, several)
     if get_origin(hint) in (list, tuple):
         inner = get_args(hint)[0]
         made = [_made(inner, name, chosen, several)] * (2 if get_origin(inner) is list or name == "turned_down" else 1)
@@ -88,12 +88,12 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for name, each in value.items():
+        for name, element in value.items():
             yield name
-            yield from _texts(each)
+            yield from _texts(element)
     elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
+        for element in value:
+            yield from _texts(element)
 
 
 def test_an_error_is_one_inert_line_for_an_agent() -> None:

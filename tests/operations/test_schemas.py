@@ -71,7 +71,7 @@ def test_every_result_fits_its_schema(verb: Operation) -> None:
         Validator(schema).validate(jsonable(result))
 
 
-@pytest.mark.parametrize("verb", [each for each in operations() if each.tool], ids=lambda verb: verb.name)
+@pytest.mark.parametrize("verb", [declared for declared in operations() if declared.tool], ids=lambda verb: verb.name)
 def test_the_view_of_a_tool_is_the_plain_schema_with_fewer_fields_and_other_names(verb: Operation) -> None:
     plain = request_schema(verb)["properties"]
     view = Parameters(verb).schema()["properties"]

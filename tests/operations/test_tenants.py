@@ -206,8 +206,8 @@ def _run(tenant: _Tenant, values: _Values, rng: random.Random) -> tuple[str, str
 def _rows(store: Path, but: str) -> dict[str, str]:
     """A digest of each table's rows that are not of one user."""
     with closing(apsw.Connection(str(store), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
-        found = "SELECT m.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS c WHERE c.name = 'user_id' AND m.type = 'table'"
-        tables = [str(name) for (name,) in connection.execute(found).fetchall()]
+        query = "SELECT m.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS c WHERE c.name = 'user_id' AND m.type = 'table'"
+        tables = [str(name) for (name,) in connection.execute(query).fetchall()]
         return {
             table: hashlib.sha256(
                 repr(sorted(connection.execute(f"SELECT * FROM {table} WHERE user_id <> ?", (but,)), key=repr)).encode(

@@ -104,10 +104,10 @@ def open_model(settings: Settings, name: str) -> Model:
         chosen = replace(chosen, model=name)
     if not (chosen.provider and chosen.model):
         wanted = chosen.model
-        found = ollama.installed() if chosen.provider in ("", "ollama") else []
-        if not found or (wanted and wanted not in found):
+        installed = ollama.installed() if chosen.provider in ("", "ollama") else []
+        if not installed or (wanted and wanted not in installed):
             raise InvalidInput(NO_MODEL)
-        chosen = replace(chosen, provider="ollama", model=wanted or found[0], base_url=ollama.base_url())
+        chosen = replace(chosen, provider="ollama", model=wanted or installed[0], base_url=ollama.base_url())
         remark(f"talking with {chosen.model} of Ollama on this machine.")
     return open_chat_model(replace(settings, model=chosen))
 

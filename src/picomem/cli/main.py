@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from picomem.cli.options import add_request, request_of, unicode_text
 from picomem.cli.stderr_line import remark
 from picomem.cli.width import width
-from picomem.errors import InvalidInput, OutOfMemory, PicomemError
+from picomem.errors import InvalidInput, OutOfMemory, PicomemError, did_you_mean
 from picomem.operations.operation import GROUPS, Group
 from picomem.operations.table import NAMES, operation
 from picomem.text.inert_text import escaped_json
@@ -76,7 +76,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
         # An example is indented, and to be copied as it stands.
         lines = ([line] if line.startswith(" ") else wrap(line, width) or [""] for line in text.splitlines())
-        return "\n".join(indent + each for line in lines for each in line)
+        return "\n".join(indent + part for line in lines for part in line)
 
 
 class Parser(argparse.ArgumentParser):
@@ -184,8 +184,8 @@ def _run(arguments: list[str]) -> int:
         return run_bench(chosen)
     from picomem.cli.run import run_operation
 
-    found = operation(name)
-    return run_operation(found, request_of(found.request, chosen), chosen)
+    verb = operation(name)
+    return run_operation(verb, request_of(verb.request, chosen), chosen)
 
 
 def in_one_word(arguments: list[str]) -> list[str]:
@@ -212,10 +212,7 @@ def _asked_of_help(arguments: list[str]) -> list[str]:
 
 
 def _unknown_command(name: str) -> InvalidInput:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name[:40], [*NAMES, *_OTHERS], 1, 0.5)
-    remedy = f"did you mean `picomem {near[0]}`?" if near else "`picomem help` lists them."
+    remedy = did_you_mean(name, [*NAMES, *_OTHERS], "`picomem help` lists them.", shown="`picomem {}`")
     return InvalidInput(f"There is no command “{name[:40]}”; {remedy}")
 
 
@@ -258,7 +255,7 @@ def _commands_by_group() -> str:
 
     lines: list[str] = []
     for group in GROUPS:
-        does = {name: _first_sentence(found.doc) for name in NAMES if (found := operation(name)).group == group}
+        does = {name: _first_sentence(verb.doc) for name in NAMES if (verb := operation(name)).group == group}
         does |= {name: doc for name, (where, doc, _) in _OTHERS.items() if where == group}
         lines += ["", f"{group}:"]
         lines += [
@@ -274,17 +271,17 @@ _NAME_WIDTH = 16
 
 
 def _add_operation(commands: Any, name: str, late: Parser) -> None:
-    found = operation(name)
+    verb = operation(name)
     added = commands.add_parser(
         name,
-        help=_first_sentence(found.doc),
-        description="\n\n".join(found.paragraphs),
-        epilog=f"Example:\n  {found.example}",
+        help=_first_sentence(verb.doc),
+        description="\n\n".join(verb.paragraphs),
+        epilog=f"Example:\n  {verb.example}",
         parents=[late],
     )
-    add_request(added, found.request)
-    if found.follow:
-        added.add_argument("--watch", action="store_true", help=found.follow)
+    add_request(added, verb.request)
+    if verb.follow:
+        added.add_argument("--watch", action="store_true", help=verb.follow)
 
 
 def _add_other(commands: Any, name: str, late: Parser) -> None:

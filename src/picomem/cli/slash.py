@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from picomem.cli.text.presented import text_of
-from picomem.errors import InvalidInput, NotFound
+from picomem.errors import InvalidInput, NotFound, did_you_mean
 from picomem.operations.operation import ChatCommand, Operation
 from picomem.operations.table import operations
 
@@ -62,12 +62,8 @@ def _command(name: str, words: str) -> tuple[ChatCommand, Operation]:
     """The command of that name; where there are two, words choose the one that takes them."""
     same_name = [pair for pair in _COMMANDS if pair[0].name == name]
     if not same_name:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, command_names(), 1, 0.5)
-        raise InvalidInput(
-            f"There is no command /{name[:40]}; {f'did you mean /{near[0]}?' if near else '/help lists them.'}"
-        )
+        remedy = did_you_mean(name, command_names(), "/help lists them.", shown="/{}")
+        raise InvalidInput(f"There is no command /{name[:40]}; {remedy}")
     return next((pair for pair in same_name if bool(pair[0].argument) == bool(words)), same_name[0])
 
 

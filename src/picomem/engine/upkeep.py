@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import replace
+from picomem.records.hit import Hit, HitSession
 from picomem.records.memory import Memory
 from picomem.store import audit
 from picomem.store.connector import Transaction
@@ -58,6 +59,26 @@ def reach(engine: Engine) -> object:
 def shown(engine: Engine, memory: Memory) -> Memory:
     """A memory as it may be handed out: what was stored before a rule of redaction existed is redacted now."""
     return engine._context.cleaner().shown(memory)
+
+
+def version_numbers(engine: Engine, memory_id: str) -> dict[int, int]:
+    """The versions of a memory as people count them, by their stored numbers."""
+    from picomem.memory.version_history import version_numbers
+    from picomem.store import memories
+
+    with engine._context.connector.read() as tx:
+        return version_numbers(memories.versions(tx, engine.scope, memory_id))
+
+
+def hit_sessions(engine: Engine, hits: Iterable[Hit]) -> list[HitSession]:
+    """The sessions that hits come from, with their titles, dates and files, for people to read."""
+    from picomem.recall.hit_sessions import hit_sessions
+
+    spoken = [hit for hit in hits if hit.source == "episode"]
+    if not spoken:  # notes answer where the store is down
+        return []
+    with engine._context.connector.read() as tx:
+        return hit_sessions(tx, engine.scope, spoken, engine._context.redactor())
 
 
 def undone_changes(engine: Engine, damaged: list[str] | None = None) -> dict[str, str]:

@@ -31,7 +31,6 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, redirect_stdout
-from difflib import get_close_matches
 from threading import Lock
 from typing import Any
 from urllib.parse import unquote
@@ -47,7 +46,7 @@ from mcp.shared.exceptions import MCPError
 from picomem.consolidation.proposal_checks import Spoken
 from picomem.engine.agent_support import keep_quotes, quotes_in_sight, stated_lately
 from picomem.engine.engine import Engine
-from picomem.errors import Forbidden, InvalidInput, PicomemError
+from picomem.errors import Forbidden, InvalidInput, PicomemError, did_you_mean
 from picomem.light_dataclass import asdict
 from picomem.operations import table
 from picomem.operations.advice import for_agents, result_for_agents
@@ -306,8 +305,7 @@ async def _serve(server: Server[Any]) -> None:
 
 
 def _no_tool(name: str, known: list[str]) -> str:
-    near = get_close_matches(name[:64], known, 1, 0.5)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
+    hint = did_you_mean(name, known, f"there are {', '.join(known)}.", shown="{}")
     return f"There is no tool “{name[:64]}”; {hint}"
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
 from picomem.clock import Micros
 from picomem.errors import Corrupt, InvalidInput, NotFound
@@ -24,6 +24,7 @@ from picomem.ingest.batch import Batch, Maker, PieceVectors
 from picomem.ingest.discovery import FoundTranscript
 from picomem.ingest.format import TOO_LONG, DocumentFormat, LineFormat, State, format_named
 from picomem.ingest.pieces import Packer, Piece
+from picomem.ingest.projects import project_of
 from picomem.ingest.queue import Queue
 from picomem.ingest.report import IngestProgress, Report
 from picomem.ingest.resuming import PURGED, Recognizer, Resolver, ResumedTranscript, Resumer, is_gone
@@ -314,14 +315,6 @@ def _described(transcript: Transcript, info: TranscriptInfo, pieces: Iterable[Pi
         started_at=min(starts, default=info.started_at),
         ended_at=max(ends, default=None),
     )
-
-
-def project_of(cwd: str) -> str:
-    """A project is called by the last part of the folder in which a session began."""
-    if not cwd:
-        return ""
-    path = PureWindowsPath(cwd) if "\\" in cwd else PurePosixPath(cwd)
-    return "".join(char if char.isprintable() else " " for char in path.name[:200])
 
 
 def _is_text(text: str) -> bool:

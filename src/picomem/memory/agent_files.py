@@ -120,8 +120,11 @@ class Files:
             if operation and (done := self._done(tx, operation)) is not None:
                 return done
             old = self._expected(tx, path, expected)
+            writer = self._writer_of("forget", operation)
             if old is not None:
-                self._writer_of("forget", operation).forget(tx, self._scope, old.id, _DELETED)
+                writer.forget(tx, self._scope, old.id, _DELETED)
+            elif operation is not None:  # so that the same operation has the same answer when a file is there
+                writer.record(tx, self._scope, "noop", _NOTHING_TO_DELETE)
             return Written(None, old is not None)
 
     def move(self, path: str, to: str) -> None:
@@ -207,7 +210,8 @@ class Files:
         return Written(change.id if change.after is not None else None, change.before is not None, replayed=True)
 
 
-_WRITTEN, _DELETED = "written as a whole", "deleted as a whole"  # the reasons of changes
+# The reasons of changes.
+_WRITTEN, _DELETED, _NOTHING_TO_DELETE = "written as a whole", "deleted as a whole", "there was no file to delete"
 
 
 def _request_hash(operation: FileWrite) -> str:

@@ -36,7 +36,7 @@ from collections.abc import Sequence
 
 from picomem.clock import Micros
 from picomem.light_dataclass import dataclass, replace
-from picomem.memory.likeness import NEAR, SAME, Likeness, Relation, are_separate_items, compare, words
+from picomem.memory.likeness import NEAR, SAME, Likeness, Relation, are_separate_items, compare, is_verbatim, words
 from picomem.memory.relation import CONTRADICTS as _CONTRADICTING
 from picomem.memory.relation import DUPLICATES, SUPERSEDES, judge_pair
 from picomem.policy.gate import Verdict
@@ -226,7 +226,12 @@ def _same_key(offer: Offer, memory: Memory, now: Micros, said: Grounds) -> Outco
 
 
 def _says_the_same(offer: Offer, memory: Memory, likeness: Likeness, now: Micros, said: Grounds) -> Outcome:
-    how = "word for word" if likeness.share == 1.0 else "in other words"
+    same_words = likeness.share == 1.0
+    how = (
+        "word for word"
+        if is_verbatim(offer.content, memory.content)
+        else f"in {'the same' if same_words else 'other'} words"
+    )
     reason = f"already known {how} as “{memory.key}”"
     if likeness.relation is Relation.CONTAINED:
         reason = f"“{memory.key}” already says this and more"

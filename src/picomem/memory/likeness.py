@@ -76,9 +76,18 @@ def compare(new: str, known: str) -> Likeness:
     return Likeness(Relation.NEAR if share >= NEAR else Relation.OTHER, share)
 
 
+def is_verbatim(one: str, other: str) -> bool:
+    """Whether two texts have the same words in the same order, whatever their case and punctuation."""
+    return _folded(one) == _folded(other)
+
+
+def _folded(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
 def words(text: str) -> list[str]:
     """The words of a text, folded; fillers that do not change what is said are left out."""
-    return [word for word in (word.casefold() for word in _WORD.findall(text)) if word not in _FILLERS]
+    return [word for word in _folded(text) if word not in _FILLERS]
 
 
 def are_separate_items(new: str, known: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from picomem.errors import Conflict, NotFound
+from picomem.errors import Conflict, NotFound, did_you_mean
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.store import memories
@@ -39,10 +39,7 @@ def resolve(tx: Transaction, scope: Scope, name: str, *, archived: bool = False)
 
 def nearest_key(tx: Transaction, scope: Scope, name: str) -> str:
     """A question for who mistyped a key: the nearest of the newest keys; empty where none is near."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(name[:80], memories.newest_keys(tx, scope, _LOOKED_AT), 1, 0.7)
-    return f"did you mean “{near[0]}”?" if near else ""
+    return did_you_mean(name, memories.newest_keys(tx, scope, _LOOKED_AT), "", least_likeness=0.7)
 
 
 _LOOKED_AT = 2_000  # keys; comparing as many takes some 50 ms

@@ -121,6 +121,22 @@ def applied(change: str, undoes: Mapping[str, str]) -> tuple[str, bool]:
     return change, applies
 
 
+def version_numbers(versions: Sequence[Memory]) -> dict[int, int]:
+    """The versions of one memory, oldest first, as people count them, by their stored numbers.
+
+    A change may store several rows: the new version, which is its last one, and before it the earlier versions again
+    with a shorter time. Those keep the number of the version that they shorten.
+    """
+    last = {version.change_id: version.version for version in versions}
+    numbers: dict[int, int] = {}
+    by_content: dict[str, int] = {}
+    for version in versions:
+        number = by_content.get(version.content) if version.version != last[version.change_id] else None
+        numbers[version.version] = number or max(numbers.values(), default=0) + 1
+        by_content[version.content] = numbers[version.version]
+    return numbers
+
+
 def same(one: Memory, other: Memory) -> bool:
     """Whether two versions say the same about the same time."""
     return all(getattr(one, name) == getattr(other, name) for name in _SAME)

@@ -21,22 +21,24 @@ def for_agents(text: str, tools: Mapping[str, str]) -> str:
 
     `tools` are the tools' names by command.
     """
-    told = _COMMAND.sub(lambda found: _tool(found, tools), one_line(text, LONGEST_SENTENCE))
+    told = _COMMAND.sub(lambda match: _tool(match, tools), one_line(text, LONGEST_SENTENCE))
     return f"{told} {_ASK}" if _COMMAND.search(told) else told
 
 
-def _tool(found: re.Match[str], tools: Mapping[str, str]) -> str:
-    name, rest = found.groups()
-    return f"`{tools[name]}{rest}`" if name in tools and "--" not in rest else found.group()
+def _tool(match: re.Match[str], tools: Mapping[str, str]) -> str:
+    name, rest = match.groups()
+    return f"`{tools[name]}{rest}`" if name in tools and "--" not in rest else match.group()
 
 
 def result_for_agents(result: Any, tools: Mapping[str, str]) -> Any:
     """A result as an agent reads it: made inert, with warnings that it can follow. What was stored or said says what it
     said."""
     result = inert(result)
-    advice = {each.name: getattr(result, each.name) for each in fields(result) if each.name in _ADVICE}
+    advice = {named.name: getattr(result, named.name) for named in fields(result) if named.name in _ADVICE}
     changes = {
-        name: for_agents(value, tools) if isinstance(value, str) else [for_agents(each, tools) for each in value]
+        name: for_agents(value, tools)
+        if isinstance(value, str)
+        else [for_agents(sentence, tools) for sentence in value]
         for name, value in advice.items()
     }
     return replace(result, **changes) if changes else result

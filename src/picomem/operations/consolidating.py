@@ -97,7 +97,7 @@ async def consolidate(
         done = await distillation.consolidate_due(
             engine, generator, force=True, dry_run=request.dry_run, progress=progress
         )
-    return ConsolidateResult(generator.name, request.dry_run, [_view(each) for each in done])
+    return ConsolidateResult(generator.name, request.dry_run, [_view(consolidated) for consolidated in done])
 
 
 def _view(done: Consolidated) -> ConsolidatedView:
@@ -120,16 +120,16 @@ def _view(done: Consolidated) -> ConsolidatedView:
                 facts=[
                     OfferedView(
                         content=content,
-                        decision=each.decision.value,
-                        reason=each.reason,
-                        key=each.memory.key if each.memory else "",
+                        decision=outcome.decision.value,
+                        reason=outcome.reason,
+                        key=outcome.memory.key if outcome.memory else "",
                         origin=origin.value,
-                        change_id=each.change_id,
+                        change_id=outcome.change_id,
                     )
-                    for content, origin, each in run.offered
+                    for content, origin, outcome in run.offered
                 ],
                 invalidated=list(run.called_off),
-                turned_down=[list(each) for each in run.turned_down],
+                turned_down=[list(refusal) for refusal in run.turned_down],
             )
             for run in done.runs
         ],
@@ -138,13 +138,13 @@ def _view(done: Consolidated) -> ConsolidatedView:
 
 
 def _reply(result: ConsolidateResult) -> str:
-    runs = sum(len(each.runs) for each in result.sessions)
-    facts = sum(len(run.facts) for each in result.sessions for run in each.runs)
+    runs = sum(len(session.runs) for session in result.sessions)
+    facts = sum(len(run.facts) for session in result.sessions for run in session.runs)
     return f"{len(result.sessions)} sessions, {runs} runs, {facts} facts."
 
 
 def _exit_code(result: ConsolidateResult) -> int:
-    return GeneratorFailed.exit_code if any(each.state == "failed" for each in result.sessions) else 0
+    return GeneratorFailed.exit_code if any(session.state == "failed" for session in result.sessions) else 0
 
 
 OPERATIONS = (

@@ -17,11 +17,11 @@ def inert(value: Any, name: str = "") -> Any:
     if isinstance(value, str):
         return for_prompt(value) if name in _TEXTS else one_line(value)
     if isinstance(value, list | tuple):
-        return type(value)(inert(each, name) for each in value)
+        return type(value)(inert(element, name) for element in value)
     if isinstance(value, dict):
-        return {inert(key): inert(each, name) for key, each in value.items()}
+        return {inert(key): inert(element, name) for key, element in value.items()}
     if hasattr(type(value), "__match_args__"):
-        held = ((each.name, getattr(value, each.name)) for each in fields(value))
+        held = ((named.name, getattr(value, named.name)) for named in fields(value))
         changes = {field: safe for field, before in held if (safe := inert(before, field)) is not before}
         return replace(value, **changes) if changes else value
     return value

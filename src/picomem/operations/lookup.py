@@ -17,6 +17,7 @@ from picomem.records.kinds import Kind
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
+    from picomem.records.transcript import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +63,23 @@ def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
 @dataclass(frozen=True, slots=True)
 class ShowRequest:
     episode: str = option("the episode's id, or the beginning of it", positional=True)
+    query: str = option("open a long text where these words stand, and mark them", "")
+    all: bool = option("a long text as a whole", False)
 
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
+    """A message. Of a long one `text` is the part where the words of the query stand, or else the episode's own part,
+    and the counts say how many lines come before and after it. `marks` are offsets in `text` of the query's words."""
+
     number: int
     role: str
     origin: str
     at: str | None
     text: str
+    marks: list[list[int]]
+    earlier_lines: int
+    later_lines: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +94,32 @@ class ShowResult:
 
 
 def show(engine: Engine, request: ShowRequest) -> ShowResult:
-    """Print the very messages behind an episode, from the transcript itself; or say that it is gone."""
+    """Print the very messages behind an episode, from the transcript itself; or say that it is gone.
+
+    A long message is opened where the words of `query` stand.
+    """
     from picomem.recall.hits import episode_hit
 
     episode, transcript, opened = engine.show(request.episode)
     hit = hit_view(episode_hit(episode, transcript, 0.0, ""))
-    turns = [
-        TurnView(turn.index + 1, turn.role, turn.origin.value, None if turn.at is None else iso(turn.at), turn.shown)
-        for turn in opened.turns
-    ]
+    turns = [_turn_view(turn, episode.preview, request) for turn in opened.turns]
     return ShowResult(hit, opened.state, opened.note, turns)
+
+
+def _turn_view(turn: Turn, preview: str, request: ShowRequest) -> TurnView:
+    from picomem.recall.excerpts import excerpt
+
+    shown = excerpt(turn.shown, request.query, max(0, turn.text.find(preview)), is_whole=request.all)
+    return TurnView(
+        number=turn.index + 1,
+        role=turn.role,
+        origin=turn.origin.value,
+        at=None if turn.at is None else iso(turn.at),
+        text=shown.text,
+        marks=[list(mark) for mark in shown.marks],
+        earlier_lines=shown.earlier_lines,
+        later_lines=shown.later_lines,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,43 +141,49 @@ class SourceView:
 
 @dataclass(frozen=True, slots=True)
 class WhyResult:
+    """`version_numbers` are the versions as people count them, by the numbers in the changes and sources."""
+
     id: str
     what: str
     memory: MemoryView | None
     changes: list[ChangeView]
     sources: list[SourceView]
     explanation: str
+    version_numbers: dict[int, int] = field(default_factory=dict)
 
 
 def why(engine: Engine, request: WhyRequest) -> WhyResult:
     """Say why something was stored, merged or refused: what was decided, when, by whom, and from what."""
-    found = engine.why(request.id, scope=engine.scope.narrowed(project=request.project))
+    from picomem.memory.version_history import version_numbers
+
+    explained = engine.why(request.id, scope=engine.scope.narrowed(project=request.project))
     explanation = ""
-    if found.episode is not None:
-        place = found.transcript.path if found.transcript else "a transcript that is gone"
-        explanation = f"an episode of {place}, read there because it was said; `picomem show {found.id}` opens it"
-        if found.episode.category == "timeline":
+    if explained.episode is not None:
+        place = explained.transcript.path if explained.transcript else "a transcript that is gone"
+        explanation = f"an episode of {place}, read there because it was said; `picomem show {explained.id}` opens it"
+        if explained.episode.category == "timeline":
             explanation = (
-                f"a timeline entry, made when a conversation was consolidated; `picomem show {found.id}` opens it"
+                f"a timeline entry, made when a conversation was consolidated; `picomem show {explained.id}` opens it"
             )
     return WhyResult(
-        id=found.id,
-        what=found.what,
-        memory=memory_view(found.memory, engine.now()) if found.memory else None,
-        changes=[change_view(change, found.memory.key if found.memory else "") for change in found.changes],
+        id=explained.id,
+        what=explained.what,
+        memory=memory_view(explained.memory, engine.now()) if explained.memory else None,
+        changes=[change_view(change, explained.memory.key if explained.memory else "") for change in explained.changes],
         sources=[
             SourceView(
-                each.version,
-                each.parent.kind,
-                each.parent.id,
-                each.parent.role,
-                each.origin.value,
-                each.text,
-                each.citation,
+                source.version,
+                source.parent.kind,
+                source.parent.id,
+                source.parent.role,
+                source.origin.value,
+                source.text,
+                source.citation,
             )
-            for each in found.sources
+            for source in explained.sources
         ],
         explanation=explanation,
+        version_numbers=version_numbers(explained.versions),
     )
 
 
@@ -166,11 +197,16 @@ class HistoryRequest:
 
 @dataclass(frozen=True, slots=True)
 class HistoryResult:
+    """`version_numbers` counts the versions as people do: a change may store several rows (see `picomem why`)."""
+
     versions: list[MemoryView]
+    version_numbers: list[int]
 
 
 def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
     """List every version of a memory: what was believed, from when to when, and when it was true."""
+    from picomem.memory.version_history import version_numbers
+
     now = engine.now()
     known = moment(request.as_of, now, engine.zone, end=True)
     true = moment(request.valid_at, now, engine.zone, end=True)
@@ -184,7 +220,11 @@ def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
         and (not believed or version.known_to is None)
         and (true is None or version.valid_from < true <= (version.valid_to or true))
     ]
-    return HistoryResult([memory_view(version, now) for version in versions])
+    numbers = {life: version_numbers([row for row in every if row.id == life]) for life in {row.id for row in every}}
+    return HistoryResult(
+        [memory_view(version, now) for version in versions],
+        [numbers[version.id][version.version] for version in versions],
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,14 +248,14 @@ def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     """List what was said, latest first, by project, session or time."""
     now = engine.now()
     damaged: list[str] = []
-    found = engine.timeline(
+    hits = engine.timeline(
         since=moment(request.since, now, engine.zone),
         until=moment(request.until, now, engine.zone, end=True),
         limit=request.limit,
         damaged=damaged,
         scope=engine.scope.narrowed(project=request.project, session=request.session),
     )
-    views = [hit_view(hit, engine.settings.memory.citations) for hit in found]
+    views = [hit_view(hit, engine.settings.memory.citations) for hit in hits]
     return TimelineResult(views, damage_warnings(damaged))
 
 
@@ -248,8 +288,16 @@ def index(engine: Engine, request: IndexRequest) -> IndexResult:
 def _listed(result: MemoriesResult) -> str:
     if not result.memories:
         return "\n".join(result.warnings) or "Nothing is remembered yet."
-    lines = [f"- {fenced(each.key, each.origin)}: {fenced(each.content, each.origin)}" for each in result.memories]
+    lines = [
+        f"- {fenced(memory.key, memory.origin)}: {fenced(memory.content, memory.origin)}" for memory in result.memories
+    ]
     return "\n".join([*lines, *([f"({result.left_out} more)"] if result.left_out else []), *result.warnings])
+
+
+def _told_turn(turn: TurnView) -> str:
+    told = f"{turn.role}: {fenced_turn(turn.text, turn.origin, turn.role)}"
+    earlier, later = turn.earlier_lines, turn.later_lines
+    return f"{told}\n({earlier} earlier and {later} later lines; all: true shows them)" if earlier or later else told
 
 
 OPERATIONS = (
@@ -275,12 +323,9 @@ OPERATIONS = (
         result=ShowResult,
         run=show,
         present=lookup_presentations.episode,
-        reply=lambda result: (
-            result.explanation
-            or "\n\n".join(f"{turn.role}: {fenced_turn(turn.text, turn.origin, turn.role)}" for turn in result.turns)
-        ),
+        reply=lambda result: result.explanation or "\n\n".join(map(_told_turn, result.turns)),
         permission="memory:read:session",
-        example="picomem show 01a20090-6145",
+        example='picomem show 01a20090-6145 --query "staging port"',
         tool="memory_show",
         read_only=True,
         idempotent=True,
@@ -295,7 +340,9 @@ OPERATIONS = (
         present=lookup_presentations.reasons,
         reply=lambda result: (
             result.explanation
-            or "\n".join(f"{each.at} {each.decision} by {each.actor}: {each.reason}" for each in result.changes)
+            or "\n".join(
+                f"{change.at} {change.decision} by {change.actor}: {change.reason}" for change in result.changes
+            )
         ),
         permission="memory:read:user",
         example="picomem why staging_db_port",
@@ -322,9 +369,9 @@ OPERATIONS = (
         run=history,
         present=lookup_presentations.versions,
         reply=lambda result: "\n".join(
-            f"{each.version}. {each.content} (true {each.valid_from} – {each.valid_to or 'now'}, "
-            f"believed {each.known_from} – {each.known_to or 'now'})"
-            for each in result.versions
+            f"{number}. {version.content} (true {version.valid_from} – {version.valid_to or 'now'}, "
+            f"believed {version.known_from} – {version.known_to or 'now'})"
+            for version, number in zip(result.versions, result.version_numbers)
         ),
         permission="memory:read:user",
         example="picomem history staging_db_port",
@@ -339,7 +386,7 @@ OPERATIONS = (
         run=timeline,
         present=lookup_presentations.timeline,
         reply=lambda result: "\n".join(
-            [*result.warnings, *(f"{each.at} {each.citation}: {each.text}" for each in result.episodes)]
+            [*result.warnings, *(f"{episode.at} {episode.citation}: {episode.text}" for episode in result.episodes)]
         ),
         permission="memory:read:session",
         example="picomem timeline --project harbor --since 30d",

@@ -237,9 +237,9 @@ class DoctorResult:
 
 def doctor(engine: Engine, request: DoctorRequest) -> DoctorResult:
     """Check the file, every row and what is derived from them; with --repair, rebuild what is derived."""
-    found = engine.doctor(repair=request.repair)
-    findings = [FindingView(each.check, each.problem, each.repaired) for each in found.findings]
-    return DoctorResult(found.healthy, request.repair, found.checked, findings, found.running)
+    diagnosis = engine.doctor(repair=request.repair)
+    findings = [FindingView(finding.check, finding.problem, finding.repaired) for finding in diagnosis.findings]
+    return DoctorResult(diagnosis.healthy, request.repair, diagnosis.checked, findings, diagnosis.running)
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +405,7 @@ OPERATIONS = (
         run=audit,
         present=remembering_presentations.audit,
         reply=lambda result: "\n".join(
-            f"{each.at} {each.verb} {each.decision}: {each.reason}" for each in result.changes
+            f"{change.at} {change.verb} {change.decision}: {change.reason}" for change in result.changes
         ),
         permission="memory:read:user",
         example="picomem audit -n 50",

@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from picomem.clock import Micros, iso
 from picomem.light_dataclass import dataclass
 from picomem.operations.views import iso_or_none
+from picomem.records.kinds import Source
 from picomem.records.memory import Change, Memory
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryView:
-    """One version of a memory. `current` says whether it is believed, and true, now."""
+    """One version of a memory. `current` says whether it is believed, and true, now; `said_at` is when its words were
+    said, which may be long before they were read from a transcript."""
 
     id: str
     version: int
@@ -38,6 +40,7 @@ class MemoryView:
     expires_at: str | None
     created_at: str
     updated_at: str
+    said_at: str
     archived: bool
     token_estimate: int
 
@@ -69,9 +72,17 @@ def memory_view(memory: Memory, now: Micros) -> MemoryView:
         expires_at=iso_or_none(memory.expires_at),
         created_at=iso(memory.created_at),
         updated_at=iso(memory.known_from),
+        said_at=iso(_said_at(memory)),
         archived=memory.archived or memory.expired(now),
         token_estimate=memory.tokens,
     )
+
+
+def _said_at(memory: Memory) -> Micros:
+    """A statement from a conversation holds since it was said; one that was stored directly was said then, and
+    may hold since another time."""
+    is_from_conversation = memory.source in (Source.SESSION, Source.CAPTURED, Source.CONSOLIDATION)
+    return min(memory.valid_from, memory.known_from) if is_from_conversation else memory.known_from
 
 
 @dataclass(frozen=True, slots=True)

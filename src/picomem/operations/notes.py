@@ -69,9 +69,9 @@ def search_notes(engine: Engine, request: SearchNotesRequest) -> SearchNotesResu
     warnings: list[str] = []
     cited = engine.settings.memory.citations != "off"
     if request.corpus in ("memory", "all"):
-        found = engine.search_notes(request.query, limit=request.max_results, min_score=request.min_score)
-        results += [_note_view(hit, cited) for hit in found.hits]
-        warnings += found.warnings
+        answer = engine.search_notes(request.query, limit=request.max_results, min_score=request.min_score)
+        results += [_note_view(hit, cited) for hit in answer.hits]
+        warnings += answer.warnings
     if request.corpus in ("sessions", "all"):
         try:
             said = engine.recall(
@@ -82,7 +82,7 @@ def search_notes(engine: Engine, request: SearchNotesRequest) -> SearchNotesResu
             warnings.append(f"Past sessions were not searched: {error}")
     if request.corpus == "wiki":
         warnings.append(_NO_WIKI)
-    results.sort(key=lambda each: -each.score)
+    results.sort(key=lambda result: -result.score)
     hybrid = request.corpus in ("sessions", "all") and engine.embedder_name != "none"
     return SearchNotesResult(
         engine.embedder_name,
@@ -121,18 +121,18 @@ def read_note(engine: Engine, request: ReadNoteRequest) -> ReadNoteResult:
     try:
         if request.corpus == "wiki":
             raise NotFound(_NO_WIKI)
-        found = engine.read_note(request.path, first_line=request.first_line, lines=request.lines)
+        excerpt = engine.read_note(request.path, first_line=request.first_line, lines=request.lines)
     except (InvalidInput, NotFound) as error:
         status = "not_found" if isinstance(error, NotFound) else "error"
         return ReadNoteResult(status, request.path, "", request.first_line, 0, False, None, str(error), Origin.OTHER)
-    more = found.more_from
+    more = excerpt.more_from
     return ReadNoteResult(
         status="ok",
-        path=found.name,
-        text=found.text,
-        startLine=found.first_line,
-        lines=found.lines,
-        truncated=more is not None or found.cut,
+        path=excerpt.name,
+        text=excerpt.text,
+        startLine=excerpt.first_line,
+        lines=excerpt.lines,
+        truncated=more is not None or excerpt.cut,
         nextFrom=more,
         message="",
         origin=Origin.OTHER,
@@ -171,9 +171,9 @@ def _session_view(hit: Hit, cited: bool) -> NoteView:
 
 def _searched(result: SearchNotesResult) -> str:
     lines = [
-        f"- {each.path}#L{each.startLine}-L{each.endLine} [score: {each.score:.2f}]: "
-        + fenced_turn(each.snippet, each.origin)
-        for each in result.results
+        f"- {note.path}#L{note.startLine}-L{note.endLine} [score: {note.score:.2f}]: "
+        + fenced_turn(note.snippet, note.origin)
+        for note in result.results
     ]
     head = f"Found {len(lines)} notes:" if lines else "No matching notes found."
     return "\n".join([head, *lines, *([result.warning] if result.warning else [])])

@@ -283,8 +283,8 @@ def _unicode(text: str) -> str:
 
 def options(request: type) -> list[tuple[str, Any, dict[str, Any]]]:
     """The fields of a request: name, default (MISSING where required), metadata."""
-    found = []
-    for each in fields(request):
-        default = each.default if each.default_factory is MISSING else ()
-        found.append((each.name, default, dict(each.metadata)))
-    return found
+    declared = []
+    for named in fields(request):
+        default = named.default if named.default_factory is MISSING else ()
+        declared.append((named.name, default, dict(named.metadata)))
+    return declared

@@ -24,6 +24,7 @@ class Verbatim:
     """Text whose lines are its own: a message, a note, a page."""
 
     text: str
+    marks: tuple[tuple[int, int], ...] = ()  # what of it is set off, [start, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +36,10 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What the blocks behind it have in common."""
+    """What the blocks behind it have in common, and a line of `details`."""
 
     text: str
+    details: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,7 @@ def _planned(planned: Planned) -> PurgeResult:
         dry_run=True,
         counts=planned.counts,
         said=in_words(planned.counts),
-        memories=[GoingMemory(each.key, each.content, each.key in planned.partly) for each in planned.memories],
+        memories=[GoingMemory(memory.key, memory.content, memory.key in planned.partly) for memory in planned.memories],
         sessions=[GoingSession(id_, title, "") for id_, title in planned.sessions]
         + [GoingSession(session, "", path) for session, path in planned.transcripts],
         change_id="",

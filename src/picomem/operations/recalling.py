@@ -16,6 +16,7 @@ from picomem.records.kinds import Kind, Priority
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
+    from picomem.records.hit import Answer, HitSession
 
 # The source designs' two categories beside our kinds: everything durable, and what was said.
 _CATEGORIES = (*Kind, "knowledge", "timeline")
@@ -84,7 +85,14 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
         scope=engine.scope.narrowed(project=request.project, session=request.session),
         now=now,
     )
-    return answer_view(answer, engine.settings.memory.citations)
+    return answer_view(answer, _hit_sessions(engine, answer), engine.settings.memory.citations)
+
+
+def _hit_sessions(engine: Engine, answer: Answer) -> list[HitSession]:
+    """What people are told of the hits' sessions. An agent reads the hits themselves: titles would cost it tokens."""
+    from picomem.engine.upkeep import hit_sessions
+
+    return [] if engine.caller.is_agent else hit_sessions(engine, answer.hits)
 
 
 def _recalled(answer: AnswerView) -> str:

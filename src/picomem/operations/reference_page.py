@@ -104,10 +104,10 @@ def _settings() -> Iterator[str]:
 
 def _errors() -> Iterator[str]:
     yield "| code | exit code | HTTP | meaning |\n|---|---|---|---|"
-    for each in vars(errors).values():
-        if isinstance(each, type) and issubclass(each, errors.PicomemError):
-            doc = (each.__doc__ or "").strip().replace("\n", " ")
-            yield f"| `{each.code}` | {each.exit_code} | {each.status} | {doc} |"
+    for error_class in vars(errors).values():
+        if isinstance(error_class, type) and issubclass(error_class, errors.PicomemError):
+            doc = (error_class.__doc__ or "").strip().replace("\n", " ")
+            yield f"| `{error_class.code}` | {error_class.exit_code} | {error_class.status} | {doc} |"
     yield "| | 130 | | Interrupted; what was done until then is kept. |"
 
 

@@ -64,6 +64,7 @@ class RememberResult:
     merged_with: str
     token_estimate: int
     memory: MemoryView
+    version_number: int
 
 
 def remember(engine: Engine, request: RememberRequest) -> RememberResult:
@@ -72,6 +73,8 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
     It is redacted, judged by the write gate and matched with what is known; near duplicates are merged and a known
     key gets a new version.
     """
+    from picomem.engine.upkeep import version_numbers
+
     done = engine.remember(
         request.content,
         kind=request.kind,
@@ -97,6 +100,7 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
         merged_with=done.merged_with,
         token_estimate=done.memory.tokens,
         memory=memory_view(done.memory, engine.now()),
+        version_number=version_numbers(engine, done.memory.id)[done.memory.version],
     )
 
 
@@ -121,13 +125,16 @@ class ReviseRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReviseResult:
-    """The version that is believed from now on."""
+    """The version that is believed from now on; `version_number` counts versions, as `memory.version` counts rows."""
 
     memory: MemoryView
+    version_number: int
 
 
 def revise(engine: Engine, request: ReviseRequest) -> ReviseResult:
     """Replace what is believed of a memory by a new version; the old one is kept, and can be asked for by date."""
+    from picomem.engine.upkeep import version_numbers
+
     if request.pin and request.unpin:
         raise InvalidInput("Give pin or unpin, not both.")
     memory = engine.revise(
@@ -146,7 +153,7 @@ def revise(engine: Engine, request: ReviseRequest) -> ReviseResult:
         origin=request.origin,
         scope=engine.scope.narrowed(project=request.project),
     )
-    return ReviseResult(memory_view(memory, engine.now()))
+    return ReviseResult(memory_view(memory, engine.now()), version_numbers(engine, memory.id)[memory.version])
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +208,7 @@ OPERATIONS = (
         result=ReviseResult,
         run=revise,
         present=remembering_presentations.revised,
-        reply=lambda result: f"Memory revised: {result.memory.key} (version {result.memory.version})",
+        reply=lambda result: f"Memory revised: {result.memory.key} (version {result.version_number})",
         permission="memory:write:user",
         example='picomem revise staging_db_port "The staging database listens on port 6432" --since 2026-05-01',
         tool="memory_revise",

@@ -58,22 +58,22 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
             raise Forbidden("A person decides on what waits; ask them to run `picomem review` in a terminal.")
         change, key = decide_on(engine, request.name, ReviewVerdict(request.verdict), request.other)
         return ReviewResult([], 0, change_view(change, key), key)
-    found = to_review(engine)
+    waiting = to_review(engine)
     now = engine.now()
     views = [
-        WaitingView(memory_view(each.memory, now), memory_view(each.older, now) if each.older else None, each.reason)
-        for each in found[: request.limit]
+        WaitingView(memory_view(item.memory, now), memory_view(item.older, now) if item.older else None, item.reason)
+        for item in waiting[: request.limit]
     ]
-    return ReviewResult(views, len(found) - len(views), None, "")
+    return ReviewResult(views, len(waiting) - len(views), None, "")
 
 
 def _listed(result: ReviewResult) -> str:
     if result.change:
         return f"{result.key}: {result.change.reason}"
     lines = []
-    for each in result.waiting:
-        beside = f" (may outdate {each.older.key}: {each.older.content})" if each.older else " (candidate)"
-        lines.append(f"- {each.memory.key}: {each.memory.content}{beside}")
+    for item in result.waiting:
+        beside = f" (may outdate {item.older.key}: {item.older.content})" if item.older else " (candidate)"
+        lines.append(f"- {item.memory.key}: {item.memory.content}{beside}")
     return "\n".join(lines) or "Nothing waits for a decision."
 
 

@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from difflib import get_close_matches
 from types import NoneType
 from typing import Any, Literal, Union, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
-from picomem.errors import InvalidInput
+from picomem.errors import InvalidInput, did_you_mean
 from picomem.light_dataclass import MISSING, dataclass, replace
 from picomem.light_dataclass import field as value_field
 from picomem.operations.fenced_results import fenced, fenced_turn
@@ -36,7 +35,7 @@ _NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true o
 _PROGRAMS = frozenset(
     """id source origin kind priority why decision reason status state message run change_id generator timeline
     invalidated tool_call_id transcript path citation at valid_from valid_to known_from known_to expires_at created_at
-    updated_at""".split()
+    updated_at said_at""".split()
 )
 _REFUSED = "candidate"  # of a change: a text that the gate refused, perhaps for what it told a model to do
 _SAID = ("text", "snippet")  # of a view of a turn: what was said
@@ -81,7 +80,7 @@ class Parameter:
         if not self.many:
             return self.wording.aliases.get(checked, checked) if isinstance(checked, str) else checked
         several = [checked] if isinstance(checked, str) else checked
-        return tuple(self.wording.aliases.get(each, each) for each in several)
+        return tuple(self.wording.aliases.get(text, text) for text in several)
 
 
 class Parameters:
@@ -89,8 +88,10 @@ class Parameters:
 
     def __init__(self, operation: Operation) -> None:
         self._operation = operation
-        self._known = {each.name: each for each in self._listed(operation)}
-        fields: dict[str, Any] = {each.name: (each.annotation, _field(each)) for each in self._known.values()}
+        self._known = {parameter.name: parameter for parameter in self._listed(operation)}
+        fields: dict[str, Any] = {
+            parameter.name: (parameter.annotation, _field(parameter)) for parameter in self._known.values()
+        }
         self._model: type[BaseModel] = create_model(
             operation.request.__name__, __config__=ConfigDict(extra="forbid"), **fields
         )
@@ -115,7 +116,9 @@ class Parameters:
             checked = self._model.model_validate(given)
         except ValidationError as error:
             raise InvalidInput(self._sentence(error.errors(include_url=False))) from error
-        values = {each.field: each.value(getattr(checked, each.name)) for each in self._known.values()}
+        values = {
+            parameter.field: parameter.value(getattr(checked, parameter.name)) for parameter in self._known.values()
+        }
         return self._operation.request(**values)
 
     def _check(self, name: str, value: Any) -> None:
@@ -123,22 +126,20 @@ class Parameters:
         parameter = self._known.get(name)
         if parameter is None:
             raise InvalidInput(f"{self._name} has no parameter “{_short(name)}”; {self._instead(name)}")
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, str) and each in parameter.wording.refused:
-                raise InvalidInput(parameter.wording.refused[each])
+        for element in value if isinstance(value, list) else [value]:
+            if isinstance(element, str) and element in parameter.wording.refused:
+                raise InvalidInput(parameter.wording.refused[element])
 
     def _instead(self, name: str) -> str:
         # Whoever knows the command line or the Python call may say the field's own name.
-        renamed = [each.name for each in self._known.values() if each.field == name]
-        near = renamed or get_close_matches(_short(name), list(self._known), 1, 0.5)
-        if near:
-            return f"did you mean “{near[0]}”?"
-        return f"there are {', '.join(self._known)}." if self._known else "it takes none."
+        renamed = [parameter.name for parameter in self._known.values() if parameter.field == name]
+        otherwise = f"there are {', '.join(self._known)}." if self._known else "it takes none."
+        return did_you_mean(renamed[0] if renamed else name, self._known, otherwise)
 
     def _sentence(self, errors: list[ErrorDetails]) -> str:
         """The first parameter that is wrong; of its several errors the one that looked deepest into the value."""
         first = str(errors[0]["loc"][0])
-        deepest = max((each for each in errors if each["loc"][0] == first), key=lambda each: len(each["loc"]))
+        deepest = max((error for error in errors if error["loc"][0] == first), key=lambda error: len(error["loc"]))
         parameter = self._known[first]
         if deepest["type"] == "missing":
             return f"{self._name} needs “{first}”: {parameter.help}."
@@ -192,18 +193,20 @@ def result_json(result: Any) -> dict[str, Any]:
 
 def _fenced(value: Any) -> Any:
     if isinstance(value, list):
-        return [_fenced(each) for each in value]
+        return [_fenced(element) for element in value]
     if not isinstance(value, dict):
         return value
-    found = {name: _fenced(each) for name, each in value.items()}
-    if "origin" in found:
-        origin = found["origin"]
-        found.update({name: _quoted_by(origin, text) for name, text in found.items() if name not in _PROGRAMS})
-        if origin == Origin.USER and (found.get("role") == "user" or found.get("source") == "sessions"):
-            found.update({name: fenced_turn(found[name], origin) for name in _SAID if isinstance(found.get(name), str)})
-    if found.get(_REFUSED):
-        found[_REFUSED] = fenced(found[_REFUSED], Origin.OTHER)
-    return found
+    fields = {name: _fenced(element) for name, element in value.items()}
+    if "origin" in fields:
+        origin = fields["origin"]
+        fields.update({name: _quoted_by(origin, text) for name, text in fields.items() if name not in _PROGRAMS})
+        if origin == Origin.USER and (fields.get("role") == "user" or fields.get("source") == "sessions"):
+            fields.update(
+                {name: fenced_turn(fields[name], origin) for name in _SAID if isinstance(fields.get(name), str)}
+            )
+    if fields.get(_REFUSED):
+        fields[_REFUSED] = fenced(fields[_REFUSED], Origin.OTHER)
+    return fields
 
 
 def _quoted_by(origin: str, value: Any) -> Any:

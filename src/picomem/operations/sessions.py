@@ -242,8 +242,8 @@ OPERATIONS = (
         run=sessions,
         present=sessions_presentations.sessions,
         reply=lambda result: "\n".join(
-            f"{each.session.last_active_at} {each.session.title} ({each.messages} messages, {each.session.id})"
-            for each in result.sessions
+            f"{listed.session.last_active_at} {listed.session.title} ({listed.messages} messages, {listed.session.id})"
+            for listed in result.sessions
         ),
         permission="memory:read:session",
         example="picomem sessions --channel whatsapp",
@@ -260,7 +260,7 @@ OPERATIONS = (
         run=messages,
         present=sessions_presentations.messages,
         reply=lambda result: "\n\n".join(
-            f"{each.role}: {fenced_turn(each.text, each.origin, each.role)}" for each in result.messages
+            f"{message.role}: {fenced_turn(message.text, message.origin, message.role)}" for message in result.messages
         ),
         permission="memory:read:session",
         example="picomem messages 01a20090-6145 -n 10",

@@ -45,6 +45,6 @@ def operation(name: str) -> Operation:
     """The operation of that name; raises KeyError for another."""
     for module, names in _PLACES.items():
         if name in names:
-            found = import_module(f"picomem.operations.{module}").OPERATIONS
-            return next(each for each in found if each.name == name)
+            declared = import_module(f"picomem.operations.{module}").OPERATIONS
+            return next(verb for verb in declared if verb.name == name)
     raise KeyError(name)

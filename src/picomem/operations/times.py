@@ -31,8 +31,8 @@ def moment(given: int | str | None, now: Micros, zone: tzinfo, *, end: bool = Fa
 
 def instant(given: int | str | None, now: Micros, zone: tzinfo) -> Micros | None:
     """The last moment of a time, for "what was so then": a version that begins where a day ends is of the next day."""
-    found = moment(given, now, zone, end=True)
-    return found if found is None or found == moment(given, now, zone) else found - 1
+    last_moment = moment(given, now, zone, end=True)
+    return last_moment if last_moment is None or last_moment == moment(given, now, zone) else last_moment - 1
 
 
 def window(given: str | None, now: Micros, zone: tzinfo) -> ParsedWindow | None:

@@ -51,14 +51,14 @@ def undo(engine: Engine, request: Undo) -> UndoResult:
     now = engine.now()
     views = [
         UndoneView(
-            change_view(each.undone, each.key),
-            change_view(each.change, each.key),
-            each.key,
-            memory_view(each.memory, now) if each.memory else None,
+            change_view(step.undone, step.key),
+            change_view(step.change, step.key),
+            step.key,
+            memory_view(step.memory, now) if step.memory else None,
         )
-        for each in done
+        for step in done
     ]
-    expired = [each.key for each in done if each.memory and each.memory.expired(now)]
+    expired = [step.key for step in done if step.memory and step.memory.expired(now)]
     warnings = [
         f"“{key}” is believed again, and its expiry date is past; `picomem revise {key} --expires-at never` keeps it."
         for key in expired
@@ -100,16 +100,16 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
 
     damaged: list[str] = []
     undone = undone_changes(engine, damaged)
-    found = engine.changes(request.limit, about=request.name, run=request.run, damaged=damaged)
-    listed = [ListedChange(change_view(each, key), undone.get(each.id, "")) for each, key in found]
+    recorded = engine.changes(request.limit, about=request.name, run=request.run, damaged=damaged)
+    listed = [ListedChange(change_view(change, key), undone.get(change.id, "")) for change, key in recorded]
     return ChangesResult(listed, damage_warnings(damaged))
 
 
 def _said(result: UndoResult) -> str:
     lines = [
-        f"{each.key}: {'believed again: ' + each.memory.content if each.memory else 'archived'}"
-        for each in result.undone
-        if each.key
+        f"{step.key}: {'believed again: ' + step.memory.content if step.memory else 'archived'}"
+        for step in result.undone
+        if step.key
     ]
     return "\n".join([*lines, *result.warnings])
 
@@ -134,8 +134,8 @@ OPERATIONS = (
         run=changes,
         present=remembering_presentations.changes,
         reply=lambda result: "\n".join(
-            f"{each.change.at} {each.change.id} {each.change.verb} {each.change.decision} {each.change.key}"
-            for each in result.changes
+            f"{listed.change.at} {listed.change.id} {listed.change.verb} {listed.change.decision} {listed.change.key}"
+            for listed in result.changes
         ),
         permission="memory:read:user",
         example="picomem changes staging_db_port",

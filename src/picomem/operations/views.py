@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from picomem.clock import Micros, iso
 from picomem.light_dataclass import asdict, dataclass
-from picomem.records.hit import Answer, Hit
+from picomem.records.hit import Answer, Hit, HitSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +58,28 @@ def hit_view(hit: Hit, citations: str = "auto") -> HitView:
 
 
 @dataclass(frozen=True, slots=True)
+class HitSessionView:
+    """The session of hits with the same `session` and `transcript`; see records/hit.py."""
+
+    session: str
+    transcript: str
+    host: str
+    title: str
+    origin: str
+    project: str
+    folder: str
+    at: str | None
+    files: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerView:
-    """The answer to a question; see records/hit.py."""
+    """The answer to a question; see records/hit.py. `sessions` says once of each session what its hits
+    share; it is empty for an agent."""
 
     question: str
     hits: list[HitView]
+    sessions: list[HitSessionView]
     confidence: float
     legs: dict[str, str]
     tokens: int
@@ -73,10 +91,24 @@ class AnswerView:
     warnings: list[str]
 
 
-def answer_view(answer: Answer, citations: str = "auto") -> AnswerView:
+def answer_view(answer: Answer, sessions: Iterable[HitSession], citations: str = "auto") -> AnswerView:
     return AnswerView(
         question=answer.question,
         hits=[hit_view(hit, citations) for hit in answer.hits],
+        sessions=[
+            HitSessionView(
+                session=session.session,
+                transcript=session.transcript,
+                host=session.host,
+                title=session.title,
+                origin=session.origin.value,
+                project=session.project,
+                folder=session.folder,
+                at=iso_or_none(session.started_at),
+                files=list(session.files),
+            )
+            for session in sessions
+        ],
         confidence=answer.confidence,
         legs=answer.legs,
         tokens=answer.tokens,

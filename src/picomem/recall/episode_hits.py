@@ -121,7 +121,9 @@ def _handed_out(
             evidence = signals.evidence(doc)
             asked = evidence.words.keys()
             looking.note_matched(episode.id, doc, evidence, words)
-            hits.append(episode_hit(episode, transcripts[name], share, why(doc, evidence, words), asked))
+            text = episodes.text_of(episode)
+            reason = why(doc, evidence, words, looking.question.words, text)
+            hits.append(episode_hit(episode, transcripts[name], share, reason, asked))
             if len(hits) == looking.wanted.limit:
                 return hits
     return hits

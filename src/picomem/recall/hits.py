@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Evidence
 from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Hit
-from picomem.text.terms import terms
+from picomem.text.terms import is_cjk, terms, words_at
 from picomem.text.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -100,14 +101,20 @@ def message_citation(message: Message) -> str:
     return f"picobot {message.session_id[:8]} message {message.seq}, {to_datetime(message.created_at):%Y-%m-%d}"
 
 
-def why(doc: int, found: Evidence, words: WordMatches) -> str:
-    """What speaks for a hit, in a few words."""
+def why(doc: int, found: Evidence, words: WordMatches, asked: Mapping[str, str], text: str) -> str:
+    """What speaks for a hit, in a few words. `asked` are the question's words by their terms, `text` is the hit's:
+    terms are shown as somebody wrote them."""
     reasons = []
     if found.words:
         heaviest = sorted(found.words, key=lambda term: -found.words[term])[:5]
         near = {term: words.nearly[term][doc] for term in heaviest if doc in words.nearly.get(term, ())}
-        named = (f"{near[term]} (near {term})" if term in near else term for term in heaviest)
-        reasons.append(("contains " if words.substring else "words: ") + ", ".join(named))
+        named = [
+            f"{_word_in(text, near[term])} (near {_asked_word(term, asked)})"
+            if term in near
+            else _asked_word(term, asked)
+            for term in heaviest
+        ]
+        reasons.append(("contains " if words.substring else "words: ") + ", ".join(dict.fromkeys(named)))
     if found.context > 0:
         reasons.append("its neighbours fit")
     if found.meaning >= 0.5:
@@ -119,6 +126,17 @@ def why(doc: int, found: Evidence, words: WordMatches) -> str:
             "near in meaning" if found.meaning > 0 else "its session fits" if found.session else "in the time"
         )
     return "; ".join(reasons)
+
+
+def _asked_word(term: str, asked: Mapping[str, str]) -> str:
+    """The word of the question behind a term, such as “deploy” for “deploi”; a part of a longer word stays as it is."""
+    word = asked.get(term, term)
+    return word if list(asked.values()).count(word) == 1 and not is_cjk(word) else term
+
+
+def _word_in(text: str, term: str) -> str:
+    """The word of a text behind a term."""
+    return next((word for _, word in words_at(text) if term in terms(word)), term)
 
 
 def redacted(hit: Hit, redactor: Redactor) -> Hit:

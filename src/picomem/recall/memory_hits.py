@@ -9,6 +9,7 @@ from picomem.errors import Corrupt
 from picomem.recall.confidence import LOOKED
 from picomem.recall.hits import citation, memory_hit, message_citation, why
 from picomem.recall.legs import Looking, shares
+from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Signals
 from picomem.recall.recency import newer_first
 from picomem.records.hit import Hit
@@ -42,7 +43,7 @@ def memory_hits(looking: Looking) -> list[Hit]:
         memory_hit(
             records[doc],
             round(weight * share, 4),
-            "; ".join(filter(None, [why(doc, signals.evidence(doc), words), remarks.get(doc)])),
+            "; ".join(filter(None, [_reason(looking, records[doc], signals, words), remarks.get(doc)])),
             context=looking.wanted.include_context,
             citation=_said_in(looking, records[doc]),
             remark=remarks.get(doc, ""),
@@ -53,6 +54,10 @@ def memory_hits(looking: Looking) -> list[Hit]:
         looking.note_matched(records[doc].id, doc, signals.evidence(doc), words)
     looking.weigh([signals.evidence(doc) for doc, _ in found[:LOOKED]], words)
     return hits
+
+
+def _reason(looking: Looking, memory: Memory, signals: Signals, words: WordMatches) -> str:
+    return why(memory.doc, signals.evidence(memory.doc), words, looking.question.words, memory.content)
 
 
 def durable(found: Sequence[float]) -> float:

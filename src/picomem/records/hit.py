@@ -44,6 +44,26 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HitSession:
+    """The session of one or more hits, found by its `session` and `transcript`.
+
+    `title` is the host's, or else the first line of the first request; `origin` says where the title came from.
+    `files` are those that the agent changed, the latest first, or else those that it read. `folder` is where the
+    session ran, if its last part differs from the project: a worktree.
+    """
+
+    session: str
+    transcript: str
+    host: str
+    title: str
+    origin: Origin
+    project: str
+    folder: str
+    started_at: Micros | None
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """The answer to a question.
 

@@ -20,6 +20,8 @@ from picomem.store.search import Document
 from picomem.store.sql_access import sql
 from picomem.store.unchecked_rows import Stored, stored
 
+_MOST_WITH_ACTIONS = 200  # episodes of one transcript whose actions are read to list its files
+
 
 class HostCount(NamedTuple):
     """The transcripts of a host: the number of `files`, and their total size in bytes."""
@@ -264,6 +266,18 @@ def timeline(
         limit=limit,
     )
     return _whole(rows, scope, damaged)
+
+
+def first_request(tx: Transaction, scope: Scope, transcript_id: str) -> Episode | None:
+    """The first episode of a transcript in which a person speaks; None where there is none, or it is damaged."""
+    rows = sql(tx).all("first_request", user=scope.user, transcript=transcript_id)
+    return next(iter(_whole(rows, scope, [])), None)
+
+
+def latest_actions(tx: Transaction, scope: Scope, transcript_id: str) -> list[str]:
+    """The actions of the latest episodes of a transcript that have some, latest first."""
+    rows = sql(tx).all("latest_actions", user=scope.user, transcript=transcript_id, limit=_MOST_WITH_ACTIONS)
+    return [str(row[0]) for row in rows]
 
 
 def text_of(episode: Episode) -> str:

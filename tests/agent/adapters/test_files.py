@@ -31,7 +31,7 @@ def test_a_file_is_read_as_it_was_written_and_is_a_memory(files: Files, engine: 
     assert other.files().read("main/MEMORY.md").text.endswith("- boat: Ruth\n")
     (hit, *_) = other.recall("which boat, Ruth?").hits
     assert "boat: Ruth" in hit.text
-    assert [each.content.count("boat") for each in other.history(hit.key)] == [0, 1]
+    assert [version.content.count("boat") for version in other.history(hit.key)] == [0, 1]
     assert open_engine(user="ann").files().paths() == []
 
 
@@ -79,7 +79,7 @@ def test_a_memory_under_the_key_of_a_file_is_no_file_and_not_in_its_way(files: F
     assert files.read("plan.md") is None
     files.write("plan.md", "two", expected=None)
     assert files.read("plan.md").text == "two"
-    assert {each.content for each in engine.memories()} == {"The harbour plan is kept by Ann", "two"}
+    assert {memory.content for memory in engine.memories()} == {"The harbour plan is kept by Ann", "two"}
 
 
 def test_a_deletion_is_not_undone_beside_a_new_file_of_that_path(files: Files, engine: Engine) -> None:
@@ -177,3 +177,22 @@ def test_the_tool_of_anthropics_library_runs_on_it(engine: Engine) -> None:
     with pytest.raises(ToolError, match="does not exist"):
         tool.call({"command": "view", "path": "/memories/b.md"})
     assert anyio.run(anyio.to_thread.run_sync, engine.files().paths) == ["a.md"]
+
+
+@pytest.mark.parametrize("path", ["/memories", "/memories/", "/memories/.", "/memories/sub/.."])
+def test_the_folder_of_claudes_memory_is_not_deleted_or_renamed_under_any_of_its_names(
+    engine: Engine, path: str
+) -> None:
+    memory = ClaudeMemory(engine)
+    memory.run({"command": "create", "path": "/memories/plan.md", "file_text": "one"})
+    with pytest.raises(InvalidInput, match="Cannot delete the /memories directory itself"):
+        memory.run({"command": "delete", "path": path})
+    with pytest.raises(InvalidInput, match="Cannot rename the /memories directory itself"):
+        memory.run({"command": "rename", "old_path": path, "new_path": "/memories/moved"})
+    assert "one" in memory.run({"command": "view", "path": "/memories/sub/../plan.md"})
+
+
+def test_a_path_out_of_claudes_memory_is_refused_in_the_words_that_claude_knows(engine: Engine) -> None:
+    outside = "/memories/../../../etc/passwd"
+    with pytest.raises(InvalidInput, match=f"Path {outside} would escape /memories directory"):
+        ClaudeMemory(engine).run({"command": "create", "path": outside, "file_text": "x"})

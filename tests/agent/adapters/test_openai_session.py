@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import anyio
 import pytest
 
@@ -84,8 +86,8 @@ def test_a_models_reasoning_and_other_strangers_to_the_log_come_back_whole(sessi
     run(session.add_items, [USER, *strangers[:2], ANSWER])
     run(session.add_items, strangers[2:])
     assert run(session.get_items) == [USER, *strangers[:2], ANSWER, *strangers[2:]]
-    found = window_of(engine, engine.sessions().page().sessions[0][0].id)
-    assert [each.content for each in found.messages] == [USER["content"], "It rains.", "Look:\n[image]"]
+    window = window_of(engine, engine.sessions().page().sessions[0][0].id)
+    assert [message.content for message in window.messages] == [USER["content"], "It rains.", "Look:\n[image]"]
 
 
 def test_secrets_are_redacted_and_an_output_without_its_call_is_left_out(session: OpenAISession) -> None:
@@ -97,3 +99,22 @@ def test_secrets_are_redacted_and_an_output_without_its_call_is_left_out(session
     (item,) = run(session.get_items)
     assert item["content"][0]["text"].startswith("key [redacted:") and key not in str(item)
     run(session.add_items, [])
+
+
+@pytest.mark.parametrize("settings", [{"limit": 2}, SimpleNamespace(limit=2)], ids=["dict", "object"])
+def test_the_settings_of_a_session_limit_its_items_and_an_argument_goes_before_them(engine: Engine, settings) -> None:
+    session = OpenAISession(engine, "support-44", session_settings=settings)
+    said = [{"role": "user", "content": f"Berth {number}"} for number in range(4)]
+    run(session.add_items, said)
+    assert run(session.get_items) == said[-2:]
+    assert run(session.get_items, 3) == said[-3:]
+    assert session.session_settings is settings
+
+
+@pytest.mark.parametrize(
+    "item", [{"role": "user", "content": "x", "extra": object()}, object(), {"type": "x", "a": {1}}]
+)
+def test_what_is_no_json_is_refused_and_nothing_of_the_call_is_stored(session: OpenAISession, item) -> None:
+    with pytest.raises(TypeError):
+        run(session.add_items, [USER, item])
+    assert run(session.get_items) == []

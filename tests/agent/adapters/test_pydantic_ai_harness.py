@@ -37,6 +37,8 @@ def harness(monkeypatch: pytest.MonkeyPatch) -> None:
     classes = SimpleNamespace(
         MemoryFile=make_dataclass("MemoryFile", ["content", "version", "operation_id", "truncated"]),
         MemoryMutation=make_dataclass("MemoryMutation", ["version", "replayed", "existed"]),
+        MemorySearchMatch=make_dataclass("MemorySearchMatch", ["path", "snippet", "score"]),
+        MemorySearchResult=make_dataclass("MemorySearchResult", ["matches", "scanned", "truncated"]),
         MemoryConflictError=Changed,
         MemoryOperationConflictError=Reused,
     )
@@ -57,14 +59,16 @@ def test_the_store_of_the_harness(engine: Engine) -> None:
             await store.get_operation(Operation("run:1", "another"))
         with pytest.raises(Changed):
             await store.write("a/MEMORY.md", "two", expected_version=None)
-        found = await store.read("a/MEMORY.md", max_chars=2)
-        assert (found.content, found.truncated, found.operation_id) == ("on", True, "run:1")
+        file = await store.read("a/MEMORY.md", max_chars=2)
+        assert (file.content, file.truncated, file.operation_id) == ("on", True, "run:1")
         assert await store.read("a/b.md", max_chars=2) is None
         with pytest.raises(ModelRetry, match="8,000 fit"):
             await store.write("a/b.md", "x" * 9_000, expected_version=None)
-        for bad in ("../x", "a//b"):
-            with pytest.raises(ValueError, match="is not a file path"):
+        for bad in ("../x", "a//b", "a b.md", "a/./b"):
+            with pytest.raises(ValueError, match="invalid memory path"):
                 await store.read(bad, max_chars=2)
+            with pytest.raises(ValueError, match="invalid memory path"):
+                await store.write(bad, "one", expected_version=None)
         await store.write("c.md", "three", expected_version=None)
         assert await store.list_paths(limit=9) == ["a/MEMORY.md", "c.md"]
         assert await store.list_paths("a/", limit=1) == ["a/MEMORY.md"]
@@ -73,3 +77,41 @@ def test_the_store_of_the_harness(engine: Engine) -> None:
 
     anyio.run(use)
     assert {change.actor for change, _ in engine.changes(9)} == {"agent:bob"}
+
+
+def test_the_deletion_of_a_missing_file_is_on_record_and_answered_alike_when_it_is_sent_again(engine: Engine) -> None:
+    async def use() -> None:
+        store = HarnessStore(engine)
+        once = Operation("run:7", "delete")
+        done = await store.delete("a.md", expected_version=None, operation=once)
+        assert (done.version, done.existed, done.replayed) == (None, False, False)
+        made = await store.write("a.md", "one", expected_version=None)
+        again = await store.delete("a.md", expected_version=None, operation=once)
+        assert (again.version, again.existed, again.replayed) == (None, False, True)
+        assert (await store.read("a.md", max_chars=9)).version == made.version
+
+    anyio.run(use)
+
+
+def test_the_files_below_a_prefix_are_searched_within_bounds(engine: Engine) -> None:
+    async def use() -> None:
+        store = HarnessStore(engine)
+        bounds = {"limit": 2, "max_files": 3, "max_chars": 120, "max_file_chars": 1_000}
+        for path, text in {
+            "a/boats.md": "sail " * 60 + "The boat lies at berth 4. A boat is blue.",
+            "a/crane.md": "The crane lifts a boat.",
+            "a/none.md": "Nothing of it.",
+            "b/boats.md": "boat boat boat",
+        }.items():
+            await store.write(path, text, expected_version=None)
+        result = await store.search("a/", "boats", **bounds)
+        assert [match.path for match in result.matches] == ["a/boats.md", "a/crane.md"]
+        assert "boat lies at berth" in result.matches[0].snippet
+        assert sum(len(match.snippet) for match in result.matches) <= 120
+        assert (result.scanned, result.truncated) == (3, False)
+        assert (await store.search("a/", "boats", **{**bounds, "limit": 1})).truncated
+        assert (await store.search("", "", **bounds)).matches == []
+        with pytest.raises(ValueError, match="positive"):
+            await store.search("a/", "boats", **{**bounds, "limit": 0})
+
+    anyio.run(use)

@@ -10,6 +10,7 @@ knows from the library's own file store. A file holds 8,000 characters.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,15 +40,15 @@ class ClaudeMemory:
         name = command.get("command")
         if name not in _FIELDS:
             raise InvalidInput(f"There is no command “{str(name)[:40]}”; there are {', '.join(_FIELDS)}.")
-        missing = [each for each in _FIELDS[name] if command.get(each) is None]
+        missing = [field for field in _FIELDS[name] if command.get(field) is None]
         if missing:
             raise InvalidInput(f"{name} needs “{missing[0]}”.")
         return getattr(self, f"_{name}")(command)
 
     def _view(self, command: Mapping[str, Any]) -> str:
         path = _within(command["path"])
-        if path and (found := self._files.read(path)) is not None:
-            lines = found.text.split("\n")
+        if path and (file := self._files.read(path)) is not None:
+            lines = file.text.split("\n")
             first, last = _range(command.get("view_range"), len(lines))
             shown = _numbered(lines, first, last)
             return f"Here's the content of {command['path']} with line numbers:\n{shown}"
@@ -65,8 +66,8 @@ class ClaudeMemory:
 
     def _str_replace(self, command: Mapping[str, Any]) -> str:
         path, old = _file(command["path"]), command["old_str"]
-        found = self._found(command["path"], path)
-        at = [number for number, _ in _places(found.text, old)]
+        file = self._found(command["path"], path)
+        at = [number for number, _ in _places(file.text, old)]
         if not at:
             raise InvalidInput(
                 f"No replacement was performed, old_str `{old}` did not appear verbatim in {command['path']}."
@@ -76,22 +77,22 @@ class ClaudeMemory:
                 f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: "
                 f"{', '.join(map(str, at))}. Please ensure it is unique"
             )
-        text = found.text.replace(old, command.get("new_str") or "", 1)
-        self._files.write(path, text, expected=found.version)
+        text = file.text.replace(old, command.get("new_str") or "", 1)
+        self._files.write(path, text, expected=file.version)
         shown = _numbered(text.split("\n"), max(1, at[0] - 2), at[0] + 2)
         return f"The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{shown}"
 
     def _insert(self, command: Mapping[str, Any]) -> str:
         path, line = _file(command["path"]), command["insert_line"]
-        found = self._found(command["path"], path)
-        lines = found.text.split("\n")
+        file = self._found(command["path"], path)
+        lines = file.text.split("\n")
         lines = lines[:-1] if lines[-1] == "" else lines
         if not isinstance(line, int) or not 0 <= line <= len(lines):
             raise InvalidInput(
                 f"Invalid `insert_line` parameter: {line}. It should be within the range [0, {len(lines)}]."
             )
         lines.insert(line, command["insert_text"].rstrip("\n"))
-        self._files.write(path, "\n".join(lines) + "\n", expected=found.version)
+        self._files.write(path, "\n".join(lines) + "\n", expected=file.version)
         return f"The file {command['path']} has been edited."
 
     def _delete(self, command: Mapping[str, Any]) -> str:
@@ -101,16 +102,18 @@ class ClaudeMemory:
         gone = [path] if self._files.read(path) is not None else self._files.paths(f"{path}/")
         if not gone:
             raise NotFound(f"The path {command['path']} does not exist")
-        for each in gone:
-            found = self._files.read(each)
-            if found is not None:
-                self._files.delete(each, expected=found.version)
+        for gone_path in gone:
+            file = self._files.read(gone_path)
+            if file is not None:
+                self._files.delete(gone_path, expected=file.version)
         return f"Successfully deleted {command['path']}"
 
     def _rename(self, command: Mapping[str, Any]) -> str:
+        if not _within(command["old_path"]):
+            raise InvalidInput(f"Cannot rename the {ROOT} directory itself")
         old, new = _file(command["old_path"]), _file(command["new_path"])
         moved = [(old, new)] if self._files.read(old) is not None else []
-        moved += [(each, new + each[len(old) :]) for each in self._files.paths(f"{old}/") if not moved]
+        moved += [(inner, new + inner[len(old) :]) for inner in self._files.paths(f"{old}/") if not moved]
         if not moved:
             raise NotFound(f"The path {command['old_path']} does not exist")
         if self._files.read(new) is not None or self._files.paths(f"{new}/"):
@@ -120,16 +123,16 @@ class ClaudeMemory:
         return f"Successfully renamed {command['old_path']} to {command['new_path']}"
 
     def _found(self, shown: str, path: str) -> Any:
-        found = self._files.read(path)
-        if found is None:
+        file = self._files.read(path)
+        if file is None:
             raise NotFound(f"The path {shown} does not exist. Please provide a valid path.")
-        return found
+        return file
 
     def _listed(self, shown: str, path: str, below: list[str]) -> str:
         sizes: dict[str, int] = {}
-        for each in below:
-            text = self._files.read(each)
-            parts = each[len(path) + 1 if path else 0 :].split("/")
+        for inner in below:
+            text = self._files.read(inner)
+            parts = inner[len(path) + 1 if path else 0 :].split("/")
             for depth in range(1, min(len(parts), _DEEPEST) + 1):
                 folder = "/" if depth < len(parts) else ""
                 name = "/".join(parts[:depth]) + folder
@@ -153,22 +156,26 @@ def memory_tool(engine: Engine, *, actor: str = "agent:claude") -> Any:
         except PicomemError as error:
             raise ToolError(str(error)) from error
 
-    each = {name: lambda _self, command: run(command) for name in _FIELDS}
-    return type("PicomemMemoryTool", (BetaAbstractMemoryTool,), each)()
+    methods = {name: lambda _self, command: run(command) for name in _FIELDS}
+    return type("PicomemMemoryTool", (BetaAbstractMemoryTool,), methods)()
 
 
 def _within(path: Any) -> str:
-    """A path below `/memories`, without that; empty for the folder itself. Raises InvalidInput."""
+    """A path below `/memories`, without that and without `.` and `..`; empty for the folder itself. Raises
+    InvalidInput."""
     if not isinstance(path, str) or not (path == ROOT or path.startswith(f"{ROOT}/")):
         raise InvalidInput(f"Path must start with {ROOT}, got: {str(path)[:80]}")
-    return path[len(ROOT) :].strip("/")
+    inside = posixpath.normpath(path[len(ROOT) + 1 :].lstrip("/") or ".")
+    if inside == ".." or inside.startswith("../"):
+        raise InvalidInput(f"Path {path[:80]} would escape {ROOT} directory")
+    return "" if inside == "." else inside
 
 
 def _file(path: Any) -> str:
-    found = _within(path)
-    if not found:
+    inside = _within(path)
+    if not inside:
         raise InvalidInput(f"The path {ROOT} is not a file.")
-    return found
+    return inside
 
 
 def _range(given: Any, lines: int) -> tuple[int, int]:
@@ -185,12 +192,12 @@ def _numbered(lines: list[str], first: int, last: int) -> str:
 
 def _places(text: str, part: str) -> list[tuple[int, int]]:
     """Where a part stands: the line, from 1, and the character."""
-    found = []
+    places = []
     at = text.find(part) if part else -1
     while at >= 0:
-        found.append((text[:at].count("\n") + 1, at))
+        places.append((text[:at].count("\n") + 1, at))
         at = text.find(part, at + 1)
-    return found
+    return places
 
 
 def _size(count: int) -> str:

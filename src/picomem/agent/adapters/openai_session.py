@@ -18,7 +18,8 @@ one under its name; what was said stays in the archive until it is purged.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, TypeVar
 
 from anyio import to_thread
@@ -39,22 +40,27 @@ _Done = TypeVar("_Done")
 
 
 class OpenAISession:
-    """A `Session` on an open engine, which it does not close. `session_id` is any name; the same name goes on."""
+    """A `Session` on an open engine, which it does not close. `session_id` is any name; the same name goes on.
 
-    session_settings: Any = None
+    `session_settings` are the SDK's `SessionSettings`, or a dict of their fields: `limit` is how many of the last items
+    a turn gets.
+    """
+
     _ignore_ids_for_matching = True  # the SDK's own switch for stores that do not keep its ids
 
-    def __init__(self, engine: Engine, session_id: str) -> None:
+    def __init__(self, engine: Engine, session_id: str, *, session_settings: Any = None) -> None:
         self.session_id = session_id
+        self.session_settings = _settings(session_settings)
         self._log: Sessions = engine.sessions()
 
     async def get_items(self, limit: int | None = None) -> list[Item]:
-        """The items of the conversation, or the last of them. An output is never without its call, nor a call without
-        an output."""
-        return await _run(lambda: self._items(limit))
+        """The items of the conversation, or the last of them, by default as many as the settings say. An output is
+        never without its call, nor a call without an output."""
+        most = _limit_of(self.session_settings) if limit is None else limit
+        return await _run(lambda: self._items(most))
 
     async def add_items(self, items: list[Any]) -> None:
-        """Store items at the end, all or none."""
+        """Store items at the end, all or none. Raises TypeError for an item that is no JSON."""
         await _run(lambda: self._add(items))
 
     async def pop_item(self) -> Item | None:
@@ -113,19 +119,43 @@ class OpenAISession:
 def said_of(items: Iterable[Any]) -> list[NewMessage]:
     """Items as they are stored: a message each, before it what else it has."""
     said: list[NewMessage] = []
-    for each in items:
-        item = each if isinstance(each, dict) else each.model_dump(exclude_unset=True)
-        found = _said(item)
-        rest = item if found is None else _rest(item, found)
+    for given_item in items:
+        item = _as_json(given_item)
+        message = _said(item)
+        rest = item if message is None else _rest(item, message)
         if rest is not None:
-            said.append(NewMessage(role=Role.SYSTEM, content=_ITEM + json.dumps(rest, ensure_ascii=False, default=str)))
-        said += [found] if found else []
+            said.append(NewMessage(role=Role.SYSTEM, content=_ITEM + json.dumps(rest, ensure_ascii=False)))
+        said += [message] if message else []
     return said
+
+
+def _as_json(given: Any) -> Item:
+    """An item as a JSON object. Raises TypeError for anything else: what is stored otherwise comes back as another."""
+    if isinstance(given, dict):
+        json.dumps(given)
+        return given
+    if not hasattr(given, "model_dump"):
+        raise TypeError(f"an item is a JSON object or a model of the SDK, not {type(given).__name__}")
+    return given.model_dump(mode="json", exclude_unset=True)
+
+
+def _settings(given: Any) -> Any:
+    """The settings as the SDK's class, where the SDK is installed. Raises TypeError for a field that there is not."""
+    try:
+        theirs = import_module("agents.memory.session_settings")
+    except ImportError:
+        return given
+    return theirs.SessionSettings() if given is None else theirs.coerce_session_settings(given)
+
+
+def _limit_of(settings: Any) -> int | None:
+    limit = settings.get("limit") if isinstance(settings, Mapping) else getattr(settings, "limit", None)
+    return limit if isinstance(limit, int) else None
 
 
 def items_of(messages: Sequence[Message]) -> list[Item]:
     """Messages as items: an assistant's with calls is several. A call whose output never came gets one that says so."""
-    answered = {each.tool_call_id for each in messages if each.role is Role.TOOL}
+    answered = {message.tool_call_id for message in messages if message.role is Role.TOOL}
     items: list[Item] = []
     about: Message | None = None
     for message in messages:
@@ -172,10 +202,10 @@ def _given(message: Message) -> Item | None:
     if message.role is not Role.SYSTEM or not message.content.startswith(_ITEM):
         return None
     try:
-        found = json.loads(message.content.removeprefix(_ITEM))
+        item = json.loads(message.content.removeprefix(_ITEM))
     except ValueError:
-        found = None  # a secret was taken out in the middle of its marks
-    return found if isinstance(found, dict) else {}
+        item = None  # a secret was taken out in the middle of its marks
+    return item if isinstance(item, dict) else {}
 
 
 def _is_about(message: Message) -> bool:

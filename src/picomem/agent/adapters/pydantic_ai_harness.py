@@ -11,6 +11,7 @@ compares by its own classes, which are imported when the first answer is made.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,11 +20,14 @@ from anyio import to_thread
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, Refused
 from picomem.memory.agent_files import FileWrite, Written
+from picomem.recall.passages import marks
+from picomem.text.terms import query_terms, terms
 
 if TYPE_CHECKING:
     from picomem.memory.agent_files import StoredFile
 
 _Done = TypeVar("_Done")
+_PART = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 
 
 class HarnessStore:
@@ -39,17 +43,15 @@ class HarnessStore:
         """The file at `path` as a `MemoryFile`, or None where there is none."""
         if max_chars <= 0:
             raise ValueError("max_chars must be positive")
-        try:
-            found: StoredFile | None = await to_thread.run_sync(self._files.read, path)
-        except InvalidInput as error:
-            raise ValueError(str(error)) from error
-        if found is None:
+        _check_path(path)
+        file: StoredFile | None = await _run(lambda: self._files.read(path))
+        if file is None:
             return None
         return _classes().MemoryFile(
-            content=found.text[:max_chars],
-            version=found.version,
-            operation_id=found.operation or None,
-            truncated=len(found.text) > max_chars,
+            content=file.text[:max_chars],
+            version=file.version,
+            operation_id=file.operation or None,
+            truncated=len(file.text) > max_chars,
         )
 
     async def get_operation(self, operation: Any) -> Any:
@@ -61,6 +63,7 @@ class HarnessStore:
         self, path: str, content: str, *, expected_version: str | None, operation: Any | None = None
     ) -> Any:
         """Make or replace a file whose version is `expected_version`."""
+        _check_path(path)
         given = _operation(operation)
         return _mutation(
             await _run(lambda: self._files.write(path, content, expected=expected_version, operation=given))
@@ -68,6 +71,7 @@ class HarnessStore:
 
     async def delete(self, path: str, *, expected_version: str | None, operation: Any | None = None) -> Any:
         """Archive a file whose version is `expected_version`."""
+        _check_path(path)
         given = _operation(operation)
         return _mutation(await _run(lambda: self._files.delete(path, expected=expected_version, operation=given)))
 
@@ -75,7 +79,57 @@ class HarnessStore:
         """The paths that begin with `prefix`, sorted."""
         if limit <= 0:
             raise ValueError("limit must be positive")
+        _check_prefix(prefix)
         return (await _run(lambda: self._files.paths(prefix)))[:limit]
+
+    async def search(
+        self, prefix: str, query: str, *, limit: int, max_files: int, max_chars: int, max_file_chars: int
+    ) -> Any:
+        """The files below `prefix` that hold words of the query, those with the most of them first, as a
+        `MemorySearchResult` within the bounds."""
+        if min(limit, max_files, max_chars, max_file_chars) <= 0:
+            raise ValueError("limit, max_files, max_chars and max_file_chars must be positive")
+        _check_prefix(prefix)
+        return await _run(lambda: self._search(prefix, query, limit, max_files, max_chars, max_file_chars))
+
+    def _search(self, prefix: str, query: str, limit: int, max_files: int, max_chars: int, max_file_chars: int) -> Any:
+        asked = set(query_terms(query))
+        below = [path for path in self._files.paths(prefix) if asked]
+        scored: list[tuple[int, str, str]] = []
+        for path in below[:max_files]:
+            file = self._files.read(path)
+            text = file.text[:max_file_chars] if file else ""
+            if score := sum(term in asked for term in terms(f"{path.removeprefix(prefix)}\n{text}")):
+                scored.append((-score, path, text))
+        matches, room = [], max_chars
+        best = sorted(scored)[:limit]
+        for left, (score, path, text) in zip(range(len(best), 0, -1), best):
+            shown = len(path.removeprefix(prefix))
+            if shown >= room:
+                break
+            snippet = _snippet(text, query, max(1, room // left - shown))
+            matches.append(_classes().MemorySearchMatch(path=path, snippet=snippet, score=float(-score)))
+            room -= shown + len(snippet)
+        is_cut = len(below) > max_files or len(scored) > len(matches)
+        return _classes().MemorySearchResult(matches=matches, scanned=min(len(below), max_files), truncated=is_cut)
+
+
+def _check_path(path: str) -> None:
+    """Raise ValueError for a path that the harness's own stores refuse."""
+    if not all(_PART.fullmatch(part) and ".." not in part and part != "." for part in path.split("/")):
+        raise ValueError(f"invalid memory path: {path[:80]!r}")
+
+
+def _check_prefix(prefix: str) -> None:
+    if prefix:
+        _check_path(prefix.removesuffix("/"))
+
+
+def _snippet(text: str, query: str, room: int) -> str:
+    """The part of a text around the first word of the query, of so many characters at most."""
+    first = next(iter(marks(text, dict.fromkeys(query_terms(query), 1.0))), (0, 0))[0]
+    start = max(0, min(first - room // 3, len(text) - room))
+    return text[start : start + room]
 
 
 def _classes() -> Any:

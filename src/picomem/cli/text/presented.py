@@ -56,8 +56,10 @@ def _is_numbered(block: Block) -> bool:
 
 def _lines(block: Block) -> list[str]:
     match block:
-        case Sentence(text) | Heading(text) | Verbatim(text):
+        case Sentence(text) | Verbatim(text):
             return [text]
+        case Heading(text, details):
+            return [text, _INDENT + details] if details else [text]
         case Text(text, most_lines):
             return [wrapped(text, "", most_lines)]
         case PresentedEntry(heading, body, number):
@@ -70,9 +72,9 @@ def _lines(block: Block) -> list[str]:
 
 
 def _body(part: Text | Verbatim) -> str:
-    if isinstance(part, Verbatim):
-        return textwrap.indent(part.text, _INDENT)
     text = marked(part.text, part.marks) if part.marks else part.text
+    if isinstance(part, Verbatim):
+        return textwrap.indent(text, _INDENT)
     return wrapped(text, _INDENT, part.most_lines)
 
 

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
         MemoriesResult,
         ShowResult,
         TimelineResult,
+        TurnView,
         WhyResult,
     )
+    from picomem.operations.memory_views import MemoryView
     from picomem.operations.views import HitView
 
 _MOST_ACTIONS = 3  # of an episode in the timeline
@@ -24,7 +26,7 @@ _MOST_ACTIONS = 3  # of an episode in the timeline
 def memories(result: MemoriesResult) -> Presentation:
     blocks: tuple[Block, ...] = tuple(
         PresentedEntry(
-            f"{memory.key}  ({memory.kind}, {day(memory.updated_at)[:10]})",
+            f"{memory.key}  ({memory.kind}, {day(memory.said_at)[:10]}{_end(memory)})",
             (Text(attributed(memory.content, memory.origin), 3),),
         )
         for memory in result.memories
@@ -35,16 +37,31 @@ def memories(result: MemoriesResult) -> Presentation:
     return Presentation(blocks=blocks, warnings=tuple(result.warnings), next_steps=(more,) if result.left_out else ())
 
 
+def _end(memory: MemoryView) -> str:
+    """How a memory of the past ended."""
+    if not memory.archived:
+        return ""
+    return f", archived {day(memory.known_to)[:10]}" if memory.known_to else f", expired {day(memory.expires_at)[:10]}"
+
+
 def episode(result: ShowResult) -> Presentation:
     shown = result.episode
     title = shown.citation + (f"  [{shown.project}]" if shown.project else "")
     if result.state != "open":
         body = PresentedEntry(result.explanation, (Text(shown.text, 40),))
         return Presentation(title, (Sentence(shown.transcript), body))
-    turns = tuple(
-        PresentedEntry(f"{turn.role}, {day(turn.at)}", (Verbatim(turn.text),), turn.number) for turn in result.turns
-    )
+    turns = tuple(PresentedEntry(f"{turn.role}, {day(turn.at)}", _said(turn), turn.number) for turn in result.turns)
     return Presentation(title, (Sentence(shown.transcript), *turns))
+
+
+def _said(turn: TurnView) -> tuple[Verbatim | Text, ...]:
+    """A message, or the part of a long one that was opened, between how much there is before and after it."""
+    said = Verbatim(turn.text, tuple((start, end) for start, end in turn.marks))
+    earlier, later = (
+        (Text(f"({plural(count, f'{where} line')}: --all)"),) if count else ()
+        for where, count in (("earlier", turn.earlier_lines), ("later", turn.later_lines))
+    )
+    return (*earlier, said, *later)
 
 
 def reasons(result: WhyResult) -> Presentation:
@@ -54,7 +71,7 @@ def reasons(result: WhyResult) -> Presentation:
         body = (Text(result.memory.content), *details(result.memory))
         blocks.append(PresentedEntry(f"{result.memory.key}  ({state})", body))
     for change in result.changes:
-        version = f" version {change.after}" if change.after else ""
+        version = f" version {result.version_numbers.get(change.after, change.after)}" if change.after else ""
         body = [Text(f"because {change.reason}")]
         body += [Text(f"offered: {change.candidate}")] if change.candidate else []
         blocks.append(PresentedEntry(f"{day(change.at)}  {step(change)}{version}  by {change.actor}", tuple(body)))
@@ -70,19 +87,24 @@ def versions(result: HistoryResult) -> Presentation:
         return Presentation(blocks=(Sentence("Nothing was believed of it then."),))
     blocks: list[Block] = []
     life = ""
-    for version in result.versions:
+    first_known: dict[tuple[str, int], str] = {}
+    latest: dict[tuple[str, int, str], MemoryView] = {}  # of the rows of a version with the same beginning
+    for version, number in zip(result.versions, result.version_numbers):
+        first_known.setdefault((version.id, number), version.known_from)
+        latest[version.id, number, version.valid_from] = version
+    for (_, number, _), version in latest.items():
         if version.id != life:  # a key that was forgotten and used again had another memory under it
             life = version.id
             blocks.append(Heading(f"{version.key}  {life}"))
         until = f" – {day(version.valid_to)}" if version.valid_to else " on"
         current = "  (current)" if version.current else ""
         known_to = day(version.known_to) if version.known_to else "now"
-        believed = Text(f"believed {day(version.known_from)} – {known_to}")
+        believed = Text(f"believed {day(first_known[version.id, number])} – {known_to}")
         blocks.append(
             PresentedEntry(
                 f"true from {day(version.valid_from)}{until}{current}",
                 (believed, Text(version.content), *details(version)),
-                version.version,
+                number,
             )
         )
     return Presentation(blocks=tuple(blocks))

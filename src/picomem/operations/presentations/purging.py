@@ -55,7 +55,7 @@ def _found(scan: ScanView) -> list[str]:
 def _plan(result: PurgeResult) -> Presentation:
     if not result.counts:
         return _NOTHING
-    sessions = [f"{each.session}  {each.title or each.path}".rstrip() for each in result.sessions[:_MOST_SESSIONS]]
+    sessions = [f"{going.session}  {going.title or going.path}".rstrip() for going in result.sessions[:_MOST_SESSIONS]]
     if len(result.sessions) > _MOST_SESSIONS:
         sessions.append(f"and {len(result.sessions) - _MOST_SESSIONS:,} more")
     blocks: list[Block] = [PresentedEntry(f"This would go for good: {result.said}.", tuple(map(Text, sessions)))]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
-from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text
+from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text
 from picomem.operations.presentations.wording import attributed, day, plural
 
 if TYPE_CHECKING:
-    from picomem.operations.views import AnswerView, HitView
+    from picomem.operations.views import AnswerView, HitSessionView, HitView
+
+_MOST_FILES = 5  # of a session
 
 
 def answer(result: AnswerView) -> Presentation:
-    blocks: list[Block] = [_entry(number, hit) for number, hit in enumerate(result.hits, 1)]
+    blocks: list[Block] = _grouped(result)
     if not result.hits and not result.left_out:
         blocks.append(Sentence("Nothing was found."))
     if result.time_phrase:
@@ -24,16 +27,59 @@ def answer(result: AnswerView) -> Presentation:
     return Presentation(
         blocks=tuple(blocks),
         warnings=tuple(result.warnings),
-        next_steps=(left_out,) if result.left_out > 0 else (),
+        next_steps=(*((left_out,) if result.left_out > 0 else ()), *_opening(result)),
     )
 
 
-def _entry(number: int, hit: HitView) -> PresentedEntry:
+def _opening(result: AnswerView) -> list[str]:
+    """How to read on where the words of the question stand, to be copied as it is."""
+    first = next((hit.id for hit in result.hits if hit.source == "episode"), "")
+    question = shlex.quote(" ".join(result.question.split()))
+    return [f"Read on at a hit: picomem show {first} --query {question}"] if first else []
+
+
+def _grouped(result: AnswerView) -> list[Block]:
+    """The hits of a session stand together, below what they share; memories and notes do as well. The group with the
+    best hit comes first."""
+    groups: dict[tuple[str, str, str], list[HitView]] = {}
+    for hit in result.hits:
+        is_spoken = hit.source == "episode"
+        group = (hit.source, hit.transcript if is_spoken else "", hit.session if is_spoken else "")
+        groups.setdefault(group, []).append(hit)
+    sessions = {("episode", session.transcript, session.session): session for session in result.sessions}
+    blocks: list[Block] = []
+    number = 0
+    for group, hits in groups.items():
+        session = sessions.get(group)
+        if session:
+            blocks.append(_session_heading(session, is_cited=bool(hits[0].citation)))
+        elif len(groups) > 1 and group[0] != "episode":
+            blocks.append(Heading("── memories" if group[0] == "memory" else "── notes"))
+        for hit in hits:
+            number += 1
+            blocks.append(_entry(number, hit, session))
+    return blocks
+
+
+def _session_heading(session: HitSessionView, *, is_cited: bool) -> Heading:
+    """What the hits of a session share: `── Why is the queue slow?  (claude-code 8463c716, 2026-04-07)  [harbor]`."""
+    title = attributed(session.title, session.origin) or "A session without a title"
+    project = session.project + (f", in {session.folder}" if session.folder else "")
+    pointer = f"{session.host} {session.session[:8]}".strip() if is_cited else ""
+    about = ", ".join(filter(None, (pointer, day(session.at)[:10] if session.at else "")))
+    parts = (f"── {title}", f"({about})" if about else "", f"[{project}]" if project else "")
+    named = ", ".join(session.files[:_MOST_FILES])
+    more = len(session.files) - _MOST_FILES
+    files = f"files: {named}" + (f" and {more} more" if more > 0 else "")
+    return Heading("  ".join(filter(None, parts)), files if session.files else "")
+
+
+def _entry(number: int, hit: HitView, session: HitSessionView | None) -> PresentedEntry:
     context = [Text(f"why it matters: {hit.context}")] if hit.context else []
     name = {"memory": hit.key, "note": day(hit.at)}.get(hit.source, hit.id)
     account = Text(f"{hit.score:.2f} · {hit.why} · {name}")
     actions = [Text(f"· {action}", 2) for action in hit.actions]
-    return PresentedEntry(_heading(hit), (_text(hit), *actions, *context, account), number)
+    return PresentedEntry(_heading(hit, session), (_text(hit), *actions, *context, account), number)
 
 
 def _text(hit: HitView) -> Text:
@@ -42,12 +88,22 @@ def _text(hit: HitView) -> Text:
     return Text(shown, marks=tuple((start + ahead, end + ahead) for start, end in hit.marks))
 
 
-def _heading(hit: HitView) -> str:
+def _heading(hit: HitView, session: HitSessionView | None) -> str:
     if hit.source == "memory":
         citation = f"  {hit.citation}" if hit.citation else ""
         return f"{hit.key}  ({hit.kind}, {day(hit.at)[:10]}){citation}" + "".join(f"  #{tag}" for tag in hit.tags)
     if hit.source == "note":
         return f"note {hit.id}"
+    if session:
+        return _said_by(hit)
     speaker = "" if hit.role in ("user", "assistant") else f"{hit.role}: "
     project = f"  [{hit.project}]" if hit.project else ""
     return f"{speaker}{hit.citation or 'said ' + day(hit.at)[:10]}{project}"
+
+
+def _said_by(hit: HitView) -> str:
+    """Who said it and when, below the heading of its session: `user, 2026-04-07 09:00, turn 12`."""
+    first, last = hit.turns[0], hit.turns[-1]
+    turns = f"turn {first}" if first == last else f"turns {first}–{last}"
+    branch = ", on an abandoned branch" if hit.abandoned else ""
+    return f"{hit.role}, {day(hit.at)}" + (f", {turns}{branch}" if hit.citation else "")

@@ -20,7 +20,7 @@ def remembered(result: RememberResult) -> Presentation:
     owner = f" for {memory.project}" if memory.project else ""
     account = f"{result.decision}: {result.reason} · {result.token_estimate} tokens · change {result.change_id}"
     entry = PresentedEntry(
-        f"{memory.key}  ({memory.kind}{owner}, version {memory.version})",
+        f"{memory.key}  ({memory.kind}{owner}, version {result.version_number})",
         (Text(memory.content), *details(memory), Verbatim(account)),
     )
     return Presentation(blocks=(entry,))
@@ -28,7 +28,7 @@ def remembered(result: RememberResult) -> Presentation:
 
 def revised(result: ReviseResult) -> Presentation:
     memory = result.memory
-    heading = f"{memory.key}  (version {memory.version}, true from {day(memory.valid_from)})"
+    heading = f"{memory.key}  (version {result.version_number}, true from {day(memory.valid_from)})"
     return Presentation(
         blocks=(PresentedEntry(heading, (Text(memory.content), *details(memory))),),
         next_steps=(f"`picomem history {memory.key}` shows what was believed before.",),
@@ -43,7 +43,7 @@ def undone(result: UndoResult) -> Presentation:
     again = result.run if len(result.undone) > 1 else result.undone[0].change.id
     does = "takes it back again" if result.undone[0].undone.verb == "undo" else "does it again"
     return Presentation(
-        blocks=tuple(_undone(each) for each in result.undone),
+        blocks=tuple(_undone(step) for step in result.undone),
         warnings=tuple(result.warnings),
         next_steps=(f"`picomem undo {again}` {does}.",),
     )

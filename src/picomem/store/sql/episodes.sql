@@ -110,6 +110,16 @@ WHERE e.user_id = :user AND (:project = '' OR t.project = :project) AND (:agent 
   AND (:since IS NULL OR e.started_at >= :since) AND (:until IS NULL OR e.started_at < :until)
 ORDER BY e.started_at DESC, e.first_turn DESC, e.part DESC LIMIT :limit
 
+-- name: first_request
+SELECT {episode_columns} FROM episodes AS e
+WHERE e.user_id = :user AND e.transcript_id = :transcript AND e.role <> 'assistant' AND e.preview <> ''
+ORDER BY e.first_turn, e.part LIMIT 1
+
+-- name: latest_actions
+SELECT e.actions FROM episodes AS e
+WHERE e.user_id = :user AND e.transcript_id = :transcript AND e.actions <> ''
+ORDER BY e.first_turn DESC, e.part DESC LIMIT :limit
+
 -- name: count_episodes
 SELECT episodes FROM holdings WHERE user_id = :user
 

@@ -1,0 +1,73 @@
+"""What people see of memories: when they were said, which version they are, why they were kept."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Picomem
+
+from picomem.app import open_engine
+from picomem.clock import DAY, system_clock
+
+
+def numbers(printed: str) -> list[str]:
+    return re.findall(r"(?m)^(\d+)\. true", printed)
+
+
+def test_versions_count_one_two_three_wherever_they_are_shown(picomem: Picomem) -> None:
+    assert "version 1" in picomem("remember", "The crane is yellow", "--key", "crane", "--since", "2020-01-01").out
+    assert "version 2" in picomem("revise", "crane", "The crane is red").out
+    assert "version 3" in picomem("revise", "crane", "--tag", "big").out
+    assert "version 4" in picomem("remember", "The crane is green since Monday", "--key", "crane").out
+    assert numbers(picomem("history", "crane").out) == ["1", "2", "3", "4"]
+    assert re.findall(r"version (\d+)", picomem("why", "crane").out) == ["1", "2", "3", "4"]
+    assert "version 4" in picomem("remember", "The crane is green since Monday", "--key", "crane").out
+    picomem("undo", picomem("changes", "--json").json["changes"][1]["change"]["id"])
+    assert numbers(picomem("history", "crane").out) == ["1", "2", "3", "4", "5"]
+
+
+def test_the_history_shows_each_version_once_with_the_time_in_which_it_was_true(picomem: Picomem) -> None:
+    picomem("remember", "The crane is yellow", "--key", "crane", "--since", "2020-01-01")
+    picomem("revise", "crane", "The crane is red", "--since", "2021-01-01")
+    printed = picomem("history", "crane").out
+    assert printed.count("The crane is yellow") == 1
+    assert "1. true from 2020-01-01 00:00 – 2021-01-01 00:00" in printed
+    assert "2. true from 2021-01-01 00:00 on  (current)" in printed
+
+
+def test_memories_show_when_a_thing_was_said_and_not_when_it_was_read(picomem: Picomem, home: Path) -> None:
+    said = {"role": "user", "content": "Remember that the gate closes at nine.", "timestamp": "2026-04-07T09:02:00Z"}
+    (home / "talk.jsonl").write_text(json.dumps(said) + "\n")
+    picomem("ingest", str(home / "talk.jsonl"))
+    picomem("remember", "The lock opens at noon", "--key", "lock", "--since", "2019-01-01")
+    printed = picomem("memories").out
+    assert "2026-04-07)" in printed
+    assert "2019" not in printed
+
+
+def test_expired_memories_can_be_listed(picomem: Picomem, home: Path) -> None:
+    picomem("remember", "The lock opens at noon", "--key", "lock")
+    earlier = system_clock() - 3 * DAY
+    database = home / "data" / "picomem" / "picomem.db"
+    with open_engine(database, clock=lambda: earlier) as engine:
+        engine.remember("The ferry is late today", key="ferry", expires=earlier + DAY)
+    assert "ferry" not in picomem("memories").out
+    listed = picomem("memories", "--archived").out
+    assert "The ferry is late today" in listed
+    assert "expired" in listed
+    assert "lock" not in listed
+
+
+@pytest.mark.parametrize(
+    ("again", "how"),
+    [
+        ("the harbour crane is painted yellow.", "word for word"),
+        ("The harbour crane is really painted yellow now", "in the same words"),
+    ],
+)
+def test_a_reason_says_word_for_word_only_where_it_is(picomem: Picomem, again: str, how: str) -> None:
+    picomem("remember", "The harbour crane is painted yellow")
+    assert f"already known {how}" in picomem("remember", again).out

@@ -1,0 +1,131 @@
+"""What people see of a recall: hits by session, in words that somebody wrote, and how to go on to the passage."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Picomem
+
+SESSION = "8463c716-a2ea-4c14-9efa-87158ebd9f20"
+OTHER = "97c5bbc9-0d7e-4d7c-8a3c-b70d0d1bb786"
+
+
+def row(session: str, number: int, role: str, content: object, at: str) -> dict[str, object]:
+    kept = f"{session[:8]}-0000-4000-8000-{number:012}"
+    before = f"{session[:8]}-0000-4000-8000-{number - 1:012}" if number else None
+    return {
+        "type": role, "uuid": kept, "parentUuid": before, "cwd": "/home/mia/harbor", "sessionId": session,
+        "timestamp": at, "gitBranch": "main", "isSidechain": False, "userType": "external", "version": "2.1.330",
+        "message": {"role": role, "content": content},
+    }  # fmt: skip
+
+
+def claude_session(home: Path, session: str, *rows: dict[str, object]) -> None:
+    folder = home / ".claude" / "projects" / "-home-mia-harbor"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{session}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in rows), "utf-8")
+
+
+@pytest.fixture
+def two_sessions(picomem: Picomem, home: Path) -> None:
+    edit = {"type": "tool_use", "id": "t1", "name": "Edit", "input": {"file_path": "/home/mia/harbor/src/queue.py"}}
+    claude_session(
+        home,
+        SESSION,
+        row(SESSION, 0, "user", "Why does the booking queue lose jobs?", "2026-04-07T09:00:00Z"),
+        row(SESSION, 1, "assistant", "The queue lives in Redis, which forgets jobs.", "2026-04-07T09:01:00Z"),
+        row(SESSION, 2, "assistant", [edit], "2026-04-07T09:02:00Z"),
+        row(SESSION, 3, "user", "Deploy the queue on Fridays never again.", "2026-04-07T09:03:00Z"),
+    )
+    claude_session(
+        home,
+        OTHER,
+        row(OTHER, 0, "user", "The queue of the ferry was long, a job for the weekend.", "2026-05-01T10:00:00Z"),
+        {"type": "custom-title", "customTitle": "Ferry trip", "sessionId": OTHER},
+    )
+    assert picomem("ingest").code == 0
+
+
+def test_people_see_the_hits_of_a_session_together_below_its_title_date_and_files(
+    picomem: Picomem, two_sessions: None
+) -> None:
+    lines = picomem("recall", "why does the queue lose jobs").out.splitlines()
+    first = next(number for number, line in enumerate(lines) if "Why does the booking queue lose jobs?" in line)
+    assert (
+        lines[first] == f"── Why does the booking queue lose jobs?  (claude-code {SESSION[:8]}, 2026-04-07)  [harbor]"
+    )
+    assert lines[first + 1] == "   files: src/queue.py"
+    headings = [line for line in lines if line.startswith("── ")]
+    assert len(headings) == 2
+    assert "── Ferry trip  (claude-code 97c5bbc9, 2026-05-01)  [harbor]" in headings
+    numbered = [line for line in lines if line[:1].isdigit()]
+    assert [line.split(".")[0] for line in numbered] == [str(number) for number in range(1, len(numbered) + 1)]
+    assert "1. user, 2026-04-07 09:00, turn 1" in numbered
+
+
+def test_the_json_of_a_recall_is_a_flat_list_of_hits_and_each_session_once(
+    picomem: Picomem, two_sessions: None
+) -> None:
+    answer = picomem("recall", "why does the queue lose jobs", "--json").json
+    assert [hit["score"] for hit in answer["hits"]] == sorted((hit["score"] for hit in answer["hits"]), reverse=True)
+    assert {hit["session"] for hit in answer["hits"]} == {SESSION, OTHER}
+    titles = {session["session"]: (session["title"], session["files"]) for session in answer["sessions"]}
+    assert titles == {
+        SESSION: ("Why does the booking queue lose jobs?", ["src/queue.py"]),
+        OTHER: ("Ferry trip", []),
+    }
+
+
+def test_a_reason_names_words_and_no_stems(picomem: Picomem, two_sessions: None) -> None:
+    printed = picomem("recall", "deploys in Redis").out
+    assert "deploys" in printed
+    assert "Redis" in printed
+    assert "deploi" not in printed
+    assert "redi " not in printed
+    assert "redi," not in printed
+
+
+@pytest.fixture
+def long_message(picomem: Picomem, home: Path) -> str:
+    """A message of 400 lines, one of which is asked for; the id of the episode that holds it."""
+    lines = [f"Line {number} of the log says that nothing happened." for number in range(400)]
+    lines[300] = "The lighthouse keeper hid the brass key under the anchor."
+    path = home / "talk.jsonl"
+    path.write_text(json.dumps({"role": "assistant", "content": "\n".join(lines)}) + "\n", "utf-8")
+    assert picomem("ingest", str(path)).code == 0
+    return picomem("recall", "where is the brass key", "--json").json["hits"][0]["id"]
+
+
+def test_show_opens_a_long_message_at_the_words_and_says_how_much_there_is_besides(
+    picomem: Picomem, long_message: str
+) -> None:
+    shown = picomem("show", long_message, "--query", "brass key").out
+    assert "The lighthouse keeper hid the brass key under the anchor." in shown
+    assert "Line 299 of the log" in shown
+    assert "Line 301 of the log" in shown
+    assert "Line 200 of the log" not in shown
+    turn = picomem("show", long_message, "--query", "brass key", "--json").json["turns"][0]
+    assert [turn["text"][start:end] for start, end in turn["marks"]] == ["brass", "key"]
+    shown_lines = len(turn["text"].split("\n"))
+    assert turn["earlier_lines"] + shown_lines + turn["later_lines"] == 400
+    assert f"({turn['earlier_lines']} earlier lines: --all)" in shown
+    assert f"({turn['later_lines']} later lines: --all)" in shown
+
+
+def test_show_opens_a_long_message_at_its_episode_and_all_of_it_on_request(picomem: Picomem, long_message: str) -> None:
+    assert "brass key" in picomem("show", long_message).out
+    whole = picomem("show", long_message, "--all").out
+    assert "Line 0 of the log" in whole
+    assert "Line 399 of the log" in whole
+    assert "--all)" not in whole
+
+
+def test_recall_prints_the_command_that_opens_its_first_hit_at_the_words(picomem: Picomem, long_message: str) -> None:
+    last = picomem("recall", "where's the brass key").out.splitlines()[-1]
+    command = last.partition("picomem ")[2]
+    arguments = shlex.split(command)
+    assert arguments == ["show", long_message, "--query", "where's the brass key"]
+    assert "hid the brass key" in picomem(*arguments).out
