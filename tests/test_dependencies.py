@@ -22,6 +22,10 @@ OPTIONAL = {
     "agent": ("agent", "app.py", "cli/chat.py", "models/provider.py", "models/language_model.py"),
     "onnx": ("models/onnx.py",),
     "fastembed": ("models/downloading.py",),
+    "server": (
+        "cli/serve.py",
+        *(f"gateway/{name}.py" for name in ("error_replies", "http_api", "json_rpc", "mcp_over_http", "web_server")),
+    ),
 }
 LEFT_OUT = SOURCES / "bench" / "peers" / "adapters"
 

@@ -62,13 +62,13 @@ class Runtime:
 
     def caller_of(self, token: str) -> Caller | None:
         """Who shows this token; None where it opens nothing. The store is asked each time. Raises StoreError."""
-        from picomem.engine.access import caller_of
+        from picomem.engine.authorization import caller_of
 
         return caller_of(self._resources, token)
 
     def has_tokens(self) -> bool:
         """Whether any user has a token that opens something. Raises StoreError."""
-        from picomem.engine.access import has_tokens
+        from picomem.engine.authorization import has_tokens
 
         return has_tokens(self._resources)
 

@@ -17,7 +17,7 @@ import pytest
 
 from picomem.app import operations
 from picomem.clock import DAY
-from picomem.engine.access import caller_of, grant, make_token, revoke_token, tokens
+from picomem.engine.authorization import caller_of, grant, make_token, revoke_token, tokens
 from picomem.engine.engine import Engine
 from picomem.gateway.guard import OPEN, Limits
 from picomem.gateway.http_api import application
@@ -38,8 +38,8 @@ def _path(name: str) -> str:
 def test_what_is_stored_over_http_is_recalled_over_http_and_by_another_process(served: Served, anns: str) -> None:
     stored = served.post(anns, "remember", {"content": "The billing service runs on PostgreSQL 17", "key": "billing"})
     assert (stored.status_code, stored.json()["decision"]) == (200, "add")
-    found = served.post(anns, "recall", {"query": "what does billing run on"}).json()
-    assert [hit["key"] for hit in found["hits"]] == ["billing"]
+    answer = served.post(anns, "recall", {"query": "what does billing run on"}).json()
+    assert [hit["key"] for hit in answer["hits"]] == ["billing"]
     listed = json.loads(picomem(served.db, "memories", "--user", "ann", "--json").stdout)
     assert "billing" in [memory["key"] for memory in listed["memories"]]
     assert served.post(anns, "changes").json()["changes"][0]["change"]["verb"] == "remember"
@@ -190,8 +190,8 @@ def test_a_global_permission_reaches_another_user_once_it_is_granted(served: Ser
     assert "picomem grant memory:read:global --user eve" in refused.stderr
     assert picomem(served.db, "grant", "memory:read:global", "--user", "eve").returncode == 0
     eves = token(served.db, "--user", "eve", "--scope", "memory:read:global")
-    found = served.post(eves, "recall", {"query": "who sails"}, Picomem_User="bob").json()
-    assert [hit["key"] for hit in found["hits"]] == ["sailing"]
+    answer = served.post(eves, "recall", {"query": "who sails"}, Picomem_User="bob").json()
+    assert [hit["key"] for hit in answer["hits"]] == ["sailing"]
     assert served.post(eves, "remember", {"content": "Bob rows"}, Picomem_User="bob").status_code == 403
     assert served.post(eves, "purge", {"everything": True, "dry_run": True}, Picomem_User="bob").status_code == 403
     assert picomem(served.db, "grant", "memory:read:global", "--withdraw", "--user", "eve").returncode == 0

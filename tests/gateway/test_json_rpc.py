@@ -53,8 +53,8 @@ def test_the_methods_of_the_design_list_search_create_update_and_archive(served:
         made = await _asked(client, _request("memory.create", content="The ferry leaves at seven", key="ferry"))
         assert made["result"]["decision"] == "add"
         await _asked(client, _request("memory.create", content="Tea is in the blue tin", key="tea", kind="preference"))
-        found = await _asked(client, _request("memory.search", query="when does the ferry leave"))
-        assert [hit["key"] for hit in found["result"]["hits"]] == ["ferry"]
+        answer = await _asked(client, _request("memory.search", query="when does the ferry leave"))
+        assert [hit["key"] for hit in answer["result"]["hits"]] == ["ferry"]
         listed = await _asked(client, _request("memory.list", kind="preference"))
         assert [memory["key"] for memory in listed["result"]["memories"]] == ["tea"]
         updated = await _asked(client, _request("memory.update", name="ferry", content="The ferry leaves at eight"))

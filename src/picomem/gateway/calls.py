@@ -24,7 +24,7 @@ from typing import Any
 from anyio import CapacityLimiter, from_thread, to_thread
 
 from picomem.clock import MINUTE, Micros, iso
-from picomem.engine.access import confirmation_key
+from picomem.engine.authorization import confirmation_key
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound
 from picomem.light_dataclass import asdict, fields, replace

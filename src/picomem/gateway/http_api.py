@@ -24,6 +24,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 
+from picomem.engine.authorization import last_change
 from picomem.errors import PicomemError
 from picomem.gateway.calls import Calls
 from picomem.gateway.error_replies import error_value, http_error, operation_error
@@ -63,7 +64,7 @@ def application(
 
     async def ready(_request: Request) -> Response:
         await to_thread.run_sync(_look, runtime)
-        return JSONResponse({"status": "ready"})
+        return JSONResponse({"ready": True})
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -71,7 +72,7 @@ def application(
             yield
 
     routes = [
-        Route("/health", lambda _: JSONResponse({"status": "ok"}), methods=["GET"]),
+        Route("/health", lambda _: JSONResponse({"ok": True}), methods=["GET"]),
         Route("/ready", ready, methods=["GET"]),
         Route(f"{API}/openapi.json", describe, methods=["GET"]),
         Route(f"{API}/{{operation}}", call, methods=["POST"]),
@@ -142,8 +143,7 @@ def _event(kind: str, value: Any) -> ServerSentEvent:
 
 def _look(runtime: Runtime) -> None:
     """Raise StoreError where the store cannot be read."""
-    runtime.engine().settings  # noqa: B018
-    runtime.caller_of("pico_bG9jYWw.x")
+    last_change(runtime.engine())
 
 
 async def _on_error(_request: Request, error: Exception) -> Response:

@@ -23,7 +23,7 @@ from anyio import CancelScope, to_thread
 from anyio.abc import TaskGroup
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from picomem.engine.access import last_change
+from picomem.engine.authorization import last_change
 from picomem.errors import InvalidInput, NotFound, PicomemError, StoreError
 from picomem.gateway.calls import Calls
 from picomem.gateway.error_replies import error_value
@@ -33,13 +33,6 @@ from picomem.light_dataclass import asdict
 from picomem.records.caller import Caller
 
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, FAULT, FAILED = -32700, -32600, -32601, -32602, -32603, -32000
-DESIGN_NAMES = {
-    "memory.list": "memories",
-    "memory.search": "recall",
-    "memory.create": "remember",
-    "memory.update": "revise",
-    "memory.delete": "forget",
-}
 PROTOCOL = "picomem.v1"
 _LOOK_SECONDS = 1.0
 _MOST_AT_ONCE = 32  # requests of a socket
@@ -51,6 +44,8 @@ class RpcServer:
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
+        remotes = calls.operations.values()
+        self._names = {remote.operation.rpc_method: remote.name for remote in remotes if remote.operation.rpc_method}
         self._sockets: dict[str, set[_Socket]] = {}  # by user
 
     @asynccontextmanager
@@ -66,7 +61,7 @@ class RpcServer:
         offered = [name for name in web_socket.scope.get("subprotocols", ()) if not name.startswith(SUBPROTOCOL)]
         await web_socket.accept(PROTOCOL if PROTOCOL in offered else None)
         caller: Caller = web_socket.state.caller
-        socket = _Socket(web_socket, caller, self._calls)
+        socket = _Socket(web_socket, caller, self._calls, self._names)
         self._sockets.setdefault(caller.user, set()).add(socket)
         try:
             await socket.run()
@@ -98,10 +93,12 @@ class RpcServer:
 class _Socket:
     """One client's socket."""
 
-    def __init__(self, web_socket: WebSocket, caller: Caller, calls: Calls) -> None:
+    def __init__(self, web_socket: WebSocket, caller: Caller, calls: Calls, names: Mapping[str, str]) -> None:
+        """`names` are the operations by the designs' methods."""
         self._web_socket = web_socket
         self._caller = caller
         self._calls = calls
+        self._names = names
         self._sending = anyio.Lock()
         self._running: dict[str, CancelScope] = {}  # by the JSON text of the request's id
         self._places = anyio.Semaphore(_MOST_AT_ONCE)
@@ -195,7 +192,7 @@ class _Socket:
         try:
             return _success(request_id, await self._result(method, params, request_id))
         except NotFound as error:
-            is_method = DESIGN_NAMES.get(method, method) not in self._calls.operations
+            is_method = self._names.get(method, method) not in self._calls.operations
             return _failure(request_id, NO_METHOD if is_method else FAILED, str(error), error_value(error))
         except InvalidInput as error:
             return _failure(request_id, INVALID_PARAMS, str(error), error_value(error))
@@ -203,7 +200,7 @@ class _Socket:
             return _failure(request_id, FAILED, str(error), error_value(error))
 
     async def _result(self, method: str, params: dict[str, Any], request_id: Any) -> dict[str, Any]:
-        name = DESIGN_NAMES.get(method, method)
+        name = self._names.get(method, method)
         arguments = {key: value for key, value in params.items() if key != "user"}
         user = params.get("user") or ""
         if not isinstance(user, str):

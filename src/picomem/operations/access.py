@@ -97,7 +97,7 @@ def token_make(engine: Engine, request: TokenMakeRequest) -> TokenMakeResult:
 
     `--user` says whose. Programs send it as `Authorization: Bearer TOKEN`.
     """
-    from picomem.engine.access import make_token
+    from picomem.engine.authorization import make_token
 
     expires_at = _end(request.expires, engine)
     label = " ".join(request.label.split())[:_LONGEST_LABEL]
@@ -107,7 +107,7 @@ def token_make(engine: Engine, request: TokenMakeRequest) -> TokenMakeResult:
 
 def token_list(engine: Engine, _request: TokenListRequest) -> TokenListResult:
     """List a user's tokens: what each is for, what it permits, and whether it is valid."""
-    from picomem.engine.access import tokens
+    from picomem.engine.authorization import tokens
 
     now = engine.now()
     return TokenListResult(engine.scope.user, [_view(token, now) for token in tokens(engine)])
@@ -115,7 +115,7 @@ def token_list(engine: Engine, _request: TokenListRequest) -> TokenListResult:
 
 def token_revoke(engine: Engine, request: TokenRevokeRequest) -> TokenView:
     """Let a token open nothing from now on, in processes that run already as well."""
-    from picomem.engine.access import revoke_token
+    from picomem.engine.authorization import revoke_token
 
     return _view(revoke_token(engine, request.id), engine.now())
 
@@ -125,8 +125,8 @@ def grant(engine: Engine, request: GrantRequest) -> GrantResult:
 
     Tokens of the user need the permission as their scope as well.
     """
-    from picomem.engine.access import grant as grant_to
-    from picomem.engine.access import granted
+    from picomem.engine.authorization import grant as grant_to
+    from picomem.engine.authorization import granted
 
     wanted = frozenset(request.permission)
     holds = grant_to(engine, wanted, withdraw=request.withdraw) if wanted else granted(engine)

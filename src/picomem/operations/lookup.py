@@ -303,6 +303,7 @@ def _told_turn(turn: TurnView) -> str:
 OPERATIONS = (
     Operation(
         name="memories",
+        rpc_method="memory.list",
         group="look",
         request=MemoriesRequest,
         result=MemoriesResult,

@@ -108,6 +108,7 @@ class Operation:
     - `stores_request`: the texts of the request become memory, so their origin is weighed (vouching.py)
     - `default_tool`: an agent is offered its tool without asking for it; each tool costs tokens of every request
     - `memory_action`: its action in an agent's tool `memory`
+    - `rpc_method`: what the designs call it in JSON-RPC, where it is not the operation's name
     - `resource`: the name of the MCP resource that holds its page
     - `chat_commands`: what it is called in a conversation with PicoBot
     """
@@ -139,6 +140,7 @@ class Operation:
     stores_request: bool = False
     default_tool: bool = False
     memory_action: str = ""
+    rpc_method: str = ""
     resource: str = ""
     chat_commands: tuple[ChatCommand, ...] = ()
 

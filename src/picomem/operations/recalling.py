@@ -128,6 +128,7 @@ def _recalled(answer: AnswerView) -> str:
 OPERATIONS = (
     Operation(
         name="recall",
+        rpc_method="memory.search",
         group="use",
         request=RecallRequest,
         result=AnswerView,

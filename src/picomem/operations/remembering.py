@@ -187,6 +187,7 @@ def _remembered(result: RememberResult) -> str:
 OPERATIONS = (
     Operation(
         name="remember",
+        rpc_method="memory.create",
         group="use",
         request=RememberRequest,
         result=RememberResult,
@@ -203,6 +204,7 @@ OPERATIONS = (
     ),
     Operation(
         name="revise",
+        rpc_method="memory.update",
         group="correct",
         request=ReviseRequest,
         result=ReviseResult,
@@ -216,6 +218,7 @@ OPERATIONS = (
     ),
     Operation(
         name="forget",
+        rpc_method="memory.delete",
         group="correct",
         request=ForgetRequest,
         result=ForgetResult,
