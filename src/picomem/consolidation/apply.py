@@ -138,8 +138,8 @@ class TakingUp:
     def _forgotten(self) -> list[Memory]:
         """What was forgotten since the first of these messages was said: it must not come back by them."""
         since = self.part.fresh[0].created_at
-        found = memories.archived(self.tx, self.owner)
-        return [memory for memory in found if memory.known_to is not None and memory.known_to > since]
+        archived = memories.archived(self.tx, self.owner)
+        return [memory for memory in archived if memory.known_to is not None and memory.known_to > since]
 
     def _call_off(self) -> list[str]:
         called_off = []
@@ -193,7 +193,7 @@ class TakingUp:
 
     def _offered(self, offer: Offer, sources: Sequence[int], forgotten: Sequence[Memory]) -> list[Offered]:
         same = (Relation.SAME, Relation.CONTAINED)
-        gone = next((each for each in forgotten if compare(offer.content, each.content).relation in same), None)
+        gone = next((memory for memory in forgotten if compare(offer.content, memory.content).relation in same), None)
         if gone is not None:
             self._refuse(offer.content, f"“{gone.key}” said this and was forgotten since")
             return []
@@ -245,8 +245,8 @@ class TakingUp:
         """The session as a transcript: what timeline entries point into, and what a person can withhold."""
         part, session = self.part, self.part.session
         path = session_path(session.id)
-        found = episodes.transcript_at(self.tx, self.owner, path, session.id)
-        transcript = found or Transcript(
+        known = episodes.transcript_at(self.tx, self.owner, path, session.id)
+        transcript = known or Transcript(
             id=new_id(),
             host="picobot",
             path=path,
@@ -284,7 +284,7 @@ class TakingUp:
 
     def _parents(self, numbers: Iterable[int]) -> list[Parent]:
         wanted = set(numbers)
-        return [Parent(kind="message", id=each.id) for each in self.part.messages if each.seq in wanted]
+        return [Parent(kind="message", id=message.id) for message in self.part.messages if message.seq in wanted]
 
     def _refuse(self, text: str, reason: str, memory_id: str = "") -> None:
         """Put on record what was not even offered, with the messages that it came from."""

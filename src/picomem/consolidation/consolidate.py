@@ -95,34 +95,34 @@ class Consolidator:
             loaded = session_rows.messages_after(
                 tx, self._scope, session.id, min(stands, session.last_consolidated_seq)
             )
-            found = due(session, loaded.messages, self._clock(), Triggers.of(self._settings), asked=asked)
-            if found is None:
+            due_now = due(session, loaded.messages, self._clock(), Triggers.of(self._settings), asked=asked)
+            if due_now is None:
                 return None
             if not self._settings.session.enable_summarization:
-                found = replace(found, covers=0)
+                due_now = replace(due_now, covers=0)
             window = self._settings.memory.consolidation_window
-            part = part_of(session, loaded.messages, found, summary, window // 2, self._cleaner.shown_text)
+            part = part_of(session, loaded.messages, due_now, summary, window // 2, self._cleaner.shown_text)
             marks = session_rows.marks(tx, self._scope, session.id, part.messages[0].seq - 1, part.last)
             known = self._known(tx, part, window // 10)
         material = self._material(part, known, window)
-        return PreparedPart(part=part, due_to=found.last, known=known, material=material, marks=marks)
+        return PreparedPart(part=part, due_to=due_now.last, known=known, material=material, marks=marks)
 
     def _session(self, tx: Transaction, session_id: str) -> Session:
-        found = session_rows.session(tx, self._scope, session_id)
-        if found is None:
+        session = session_rows.session(tx, self._scope, session_id)
+        if session is None:
             raise NotFound(f"There is no session “{session_id[:80]}”; `picomem sessions` lists them.")
-        return found
+        return session
 
     def _known(self, tx: Transaction, part: Part, room: int) -> tuple[Memory, ...]:
         """What is believed and shares words with the part, the likest first, within so many tokens."""
         said = frozenset(term for line in part.lines for term in terms(line.text))
-        found = []
+        sharing = []
         for memory in memories.current(tx, part.session.scope, self._clock()):
             shared = len(said & frozenset(terms(f"{memory.key} {memory.content}")))
             if shared and memory.origin.trusted:
-                found.append((-shared, memory.id, memory))
+                sharing.append((-shared, memory.id, memory))
         kept: list[Memory] = []
-        for _, _, memory in sorted(found, key=lambda each: each[:2])[:_MOST_KNOWN]:
+        for _, _, memory in sorted(sharing, key=lambda ranked: ranked[:2])[:_MOST_KNOWN]:
             room -= memory.tokens + count_tokens(memory.key)
             if room < 0:
                 break

@@ -102,7 +102,7 @@ def turn_back(
         before_at=session.last_consolidated_at,
         before_failures=session.consolidation_failures,
         summary=summary,
-        episodes=tuple(each.id for each in stored),
+        episodes=tuple(entry.id for entry in stored),
         entries=tuple(removed),
         at=writer.now,
     )
@@ -113,12 +113,12 @@ def turn_back(
 def _latest(change: Change, undoes: Mapping[str, str]) -> str:
     """The last of the changes that did, undid and redid what a change is about."""
     base, _ = applied(change.id, undoes)
-    return next((each for each in reversed(tuple(undoes)) if applied(each, undoes)[0] == base), base)
+    return next((change_id for change_id in reversed(tuple(undoes)) if applied(change_id, undoes)[0] == base), base)
 
 
 def _record(tx: Transaction, scope: Scope, change_id: str) -> consolidations.Record | None:
-    found = audit.change(tx, scope, change_id)
-    return consolidations.of_run(tx, scope, found.run) if found else None
+    recorded = audit.change(tx, scope, change_id)
+    return consolidations.of_run(tx, scope, recorded.run) if recorded else None
 
 
 def _removed(tx: Transaction, scope: Scope, ids: Sequence[str]) -> list[Episode]:
@@ -158,4 +158,4 @@ def _summarise(tx: Transaction, scope: Scope, kept: consolidations.Record, done:
 def _parents(tx: Transaction, scope: Scope, kept: consolidations.Record, after: int, last: int) -> list[Parent]:
     """The messages of the conversation behind a number, up to another."""
     said = session_rows.messages_after(tx, scope, kept.session, after).messages
-    return [Parent(kind="message", id=each.id) for each in said if each.seq <= last]
+    return [Parent(kind="message", id=message.id) for message in said if message.seq <= last]

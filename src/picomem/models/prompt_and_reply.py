@@ -103,7 +103,7 @@ def instructions(material: Material, *, with_schema: bool) -> str:
 
 def prompt(material: Material) -> str:
     """What a model is given to work on."""
-    known = "\n".join(f"- {each.key}: {' '.join(each.content.split())}" for each in material.known) or "(nothing)"
+    known = "\n".join(f"- {memory.key}: {' '.join(memory.content.split())}" for memory in material.known) or "(nothing)"
     parts = [f"Memory holds already:\n{known}"]
     if material.summary:
         parts.append(f"Earlier summary:\n{fenced(material.summary, material.summary_origin)}")
@@ -121,21 +121,21 @@ def read_answer(text: str) -> Proposal:
     """The proposal in an answer. Raises GeneratorFailed that says what is wrong with it."""
     if len(text) > LONGEST_ANSWER:
         raise GeneratorFailed(f"The answer has {len(text):,} characters, and {LONGEST_ANSWER:,} are the most.")
-    found = _object_in(re.sub(_THOUGHTS, "", text).strip())
-    if found is None:
+    answer = _object_in(re.sub(_THOUGHTS, "", text).strip())
+    if answer is None:
         begins = " ".join(text.split())[:80]
         raise GeneratorFailed(
             f"The answer is no whole JSON object (it begins “{begins}”)." if begins else "It is empty."
         )
-    timeline = found.get("timeline")
+    timeline = answer.get("timeline")
     if not isinstance(timeline, str):
         raise GeneratorFailed("The answer has no text for “timeline”.")
-    summary = found.get("summary")
+    summary = answer.get("summary")
     return Proposal(
-        facts=tuple(fact for each in _list(found.get("facts")) if (fact := _fact(each)) is not None),
+        facts=tuple(fact for entry in _list(answer.get("facts")) if (fact := _fact(entry)) is not None),
         timeline=timeline,
         summary=summary if isinstance(summary, str) else "",
-        invalidate=tuple(key for key in _list(found.get("invalidate")) if isinstance(key, str)),
+        invalidate=tuple(key for key in _list(answer.get("invalidate")) if isinstance(key, str)),
     )
 
 
@@ -151,11 +151,11 @@ def _object_in(text: str) -> dict[str, Any] | None:
     for start in dict.fromkeys(start for start in starts[:5] if start >= 0):
         for candidate in (text[start:], re.sub(r",(\s*[}\]])", r"\1", text[start:])):
             try:
-                found, _ = json.JSONDecoder().raw_decode(candidate)
+                parsed, _ = json.JSONDecoder().raw_decode(candidate)
             except (ValueError, RecursionError):
                 continue
-            if isinstance(found, dict) and "timeline" in found:
-                return found
+            if isinstance(parsed, dict) and "timeline" in parsed:
+                return parsed
     return None
 
 
