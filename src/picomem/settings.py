@@ -127,6 +127,9 @@ class MemorySettings:
         "", 'command that answers instead of a model: prompt on stdin, JSON on stdout, such as "claude -p"; empty: none'
     )
     consolidation_command_secs: int = _setting(180, "seconds to wait for the command")
+    consolidate_transcripts: bool = _setting(
+        False, "whether ingested sessions are consolidated unasked as well; `picomem consolidate` always does it"
+    )
     consolidation_window: int = _setting(
         8_000, "context window of the consolidation model, in tokens; longer conversations are split"
     )

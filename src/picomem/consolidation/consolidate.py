@@ -18,6 +18,7 @@ from picomem.consolidation.due import Triggers, due
 from picomem.consolidation.material import Part, part_of
 from picomem.consolidation.proposal_checks import Taken, persons_in, taken
 from picomem.consolidation.timeline_entries import entry
+from picomem.consolidation.transcript_material import TranscriptPlace
 from picomem.errors import NotFound
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.lease import Heartbeat, Lease
@@ -45,17 +46,20 @@ MakeWriter = Callable[[str], Writer]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedPart:
     """A part of what is due (up to the message `due_to`), with what the generator is shown of memory, and the marks of
-    what was read."""
+    what was read. `place` says where the part of a transcript stands in it."""
 
     part: Part
     due_to: int
     known: tuple[Memory, ...]
     material: Material
-    marks: tuple[session_rows.MessageMark, ...]
+    marks: tuple[session_rows.MessageMark, ...] = ()
+    place: TranscriptPlace | None = None
 
 
 class Consolidator:
-    """Reads and writes for the consolidation of one user's conversations."""
+    """Reads and writes for the consolidation of one user's conversations with PicoBot."""
+
+    works_without_model = True  # what is due is taken up at the day's limit, and after failures, as well
 
     def __init__(
         self,
@@ -206,7 +210,7 @@ class Consolidator:
             with self._connector.write(self._scope) as tx:
                 if not self._unchanged(tx, ready):
                     return None
-                done = TakingUp(tx, ready.part, taken, writer, generator, ready.part.session.scope, self._cleaner)
+                done = self._taking_up(tx, ready, taken, writer, generator)
                 applied = done.all(texts, vectors, self._vectors if with_vectors else None)
                 if dry_run:
                     raise _TakenBack(applied)
@@ -215,6 +219,11 @@ class Consolidator:
         if self._vectors is not None:
             self._vectors.store_waiting(self._connector)
         return applied
+
+    def _taking_up(
+        self, tx: Transaction, ready: PreparedPart, taken: Taken, writer: Writer, generator: str
+    ) -> TakingUp:
+        return TakingUp(tx, ready.part, taken, writer, generator, ready.part.session.scope, self._cleaner)
 
     def _unchanged(self, tx: Transaction, ready: PreparedPart) -> bool:
         part = ready.part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from picomem.engine.engine import Engine
 from picomem.errors import StoreError
@@ -13,9 +13,12 @@ from picomem.records.kinds import Origin
 
 if TYPE_CHECKING:
     from picomem.consolidation.consolidate import Consolidator
+    from picomem.consolidation.transcripts import TranscriptConsolidator
     from picomem.memory.remember import Remembered
     from picomem.records.session import Loaded, Summary
     from picomem.sessions.context_window import ContextWindow
+
+AnyConsolidator = TypeVar("AnyConsolidator", bound="Consolidator")
 
 
 def heard(engine: Engine, *texts: str) -> None:
@@ -80,7 +83,18 @@ def consolidator(engine: Engine) -> Consolidator:
     """What reads and writes for `picomem.distillation`, which asks the generator."""
     from picomem.consolidation.consolidate import Consolidator
 
-    return Consolidator(
+    return _consolidator(engine, Consolidator)
+
+
+def transcript_consolidator(engine: Engine) -> TranscriptConsolidator:
+    """The same for the transcripts of other programs."""
+    from picomem.consolidation.transcripts import TranscriptConsolidator
+
+    return _consolidator(engine, TranscriptConsolidator)
+
+
+def _consolidator(engine: Engine, kind: type[AnyConsolidator]) -> AnyConsolidator:
+    return kind(
         engine._context.connector,
         engine.scope,
         engine._context.cleaner(),

@@ -81,7 +81,7 @@ _BY_A_PROGRAM = "sdk"  # how the entrypoint of `claude -p` and of the SDKs begin
 _COMPACTED = "This session is being continued from a previous conversation"
 _SELF_SUMMARY = "acompact"
 # What stands around the words of a summary.
-_BEFORE_SUMMARY = re.compile(r"\AThis session is being continued[^\n]*\n*(?:.*?\n+Summary:\s*\n)?", re.DOTALL)
+_BEFORE_SUMMARY = re.compile(r"\AThis session is being continued[^\n]*\n*(?:(?:.*?\n)?Summary:\s*\n)?", re.DOTALL)
 _BEHIND_SUMMARY = re.compile(
     r"\n+(?:Please c|C)ontinue the conversation from where (?:we|it) left[^\n]*|\n+If you need specific details[^\n]*"
 )
