@@ -25,11 +25,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from picomem.engine.agent_support import consolidator, safe_text, transcript_consolidator
+from picomem.engine.agent_support import consolidator, reconciler, safe_text, transcript_consolidator
 from picomem.errors import GeneratorFailed, NotFound, StoreError
 from picomem.light_dataclass import dataclass, field
 from picomem.models.extractive import Extractive, extracted
-from picomem.models.generator import Generator
+from picomem.models.generator import Generator, Judge
 from picomem.records.session import Session
 from picomem.records.spend import Spend
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from picomem.consolidation.apply import Applied
     from picomem.consolidation.consolidate import Consolidator, PreparedPart
     from picomem.consolidation.proposal_checks import Taken
+    from picomem.consolidation.reconcile import Reconciled
     from picomem.consolidation.transcripts import WaitingTranscript
     from picomem.engine.engine import Engine
 
@@ -147,6 +148,26 @@ async def consolidate_due(
     ):
         outcomes += await _consolidate_transcripts(engine, generator, force=force, progress=progress)
     return outcomes
+
+
+async def reconcile(engine: Engine, generator: Generator) -> tuple[list[Reconciled], Consolidated]:
+    """Ask a model about a few doubted pairs; what became of each, and what that cost. Nothing without a model."""
+    from anyio.to_thread import run_sync
+
+    done = Consolidated("")
+    if not isinstance(generator, Judge):
+        return [], done
+    doubts = await run_sync(reconciler, engine)
+    pairs = await run_sync(doubts.waiting)
+    if not pairs:
+        return [], done
+    purse = _Purse(await run_sync(consolidator, engine), generator.name, done)
+    try:
+        verdicts = await generator.judge(doubts.shown(pairs), purse)
+    except GeneratorFailed as error:
+        done.notes.append(await run_sync(safe_text, engine, str(error)))
+        return [], done
+    return await run_sync(doubts.apply, pairs, verdicts, generator.name), done
 
 
 async def waiting_transcripts(engine: Engine) -> list[WaitingTranscript]:

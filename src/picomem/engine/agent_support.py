@@ -13,6 +13,7 @@ from picomem.records.kinds import Origin
 
 if TYPE_CHECKING:
     from picomem.consolidation.consolidate import Consolidator
+    from picomem.consolidation.reconcile import Reconciler
     from picomem.consolidation.transcripts import TranscriptConsolidator
     from picomem.memory.remember import Remembered
     from picomem.records.session import Loaded, Summary
@@ -91,6 +92,19 @@ def transcript_consolidator(engine: Engine) -> TranscriptConsolidator:
     from picomem.consolidation.transcripts import TranscriptConsolidator
 
     return _consolidator(engine, TranscriptConsolidator)
+
+
+def reconciler(engine: Engine) -> Reconciler:
+    """What reads and writes for doubts that a model is asked about."""
+    from picomem.consolidation.reconcile import Reconciler
+
+    return Reconciler(
+        engine._context.connector,
+        engine.scope,
+        engine._context.cleaner(),
+        lambda actor: engine._context.writer("consolidate", actor),
+        engine._context.clock,
+    )
 
 
 def _consolidator(engine: Engine, kind: type[AnyConsolidator]) -> AnyConsolidator:

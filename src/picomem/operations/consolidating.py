@@ -92,6 +92,17 @@ class WaitingSessionView:
 
 
 @dataclass(frozen=True, slots=True)
+class ReconciledView:
+    """What became of two memories that may contradict each other: `decision` is supersede, merge, keep or unsure."""
+
+    newer: str
+    older: str
+    decision: str
+    reason: str
+    change_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class ConsolidateResult:
     """`waiting` are the sessions of transcripts that wait, the latest first; `room_today` is how many tokens the day's
     limit leaves, None where there is no limit."""
@@ -101,6 +112,8 @@ class ConsolidateResult:
     sessions: list[ConsolidatedView]
     waiting: list[WaitingSessionView]
     room_today: int | None
+    reconciled: list[ReconciledView]
+    warnings: list[str]
 
 
 async def consolidate(
@@ -111,7 +124,8 @@ async def consolidate(
     Without a SESSION every one with something new is consolidated: the conversations, then sessions of transcripts,
     the latest first, until memory.daily_token_limit. The model is that of memory.consolidation_model, or the command of
     memory.consolidation_command. Without either, sentences of conversations are picked, and sessions of transcripts
-    wait. Each run is one change: `picomem changes` lists it, and `picomem undo` takes it back.
+    wait. A model is also asked about a few doubts of `picomem review`. Each run is one change: `picomem changes` lists
+    it, and `picomem undo` takes it back.
     """
     from picomem import distillation
     from picomem.models.selection import generator_of
@@ -126,11 +140,20 @@ async def consolidate(
         done = await distillation.consolidate_due(
             engine, generator, force=True, dry_run=request.dry_run, progress=progress
         )
+    reconciled, cost = ([], None)
+    if not request.session and not request.dry_run:
+        reconciled, cost = await distillation.reconcile(engine, generator)
     waiting = [] if request.session else await distillation.waiting_transcripts(engine)
     limit = engine.settings.memory.daily_token_limit
     room = max(0, limit - engine.status().spent_today) if limit else None
     views = [_waiting_view(item) for item in waiting]
-    return ConsolidateResult(generator.name, request.dry_run, [_view(outcome) for outcome in done], views, room)
+    settled = [
+        ReconciledView(pair.newer, pair.older, pair.change.decision, pair.change.reason, pair.change.id)
+        for pair in reconciled
+    ]
+    sessions = [_view(outcome) for outcome in done]
+    warnings = cost.notes if cost else []
+    return ConsolidateResult(generator.name, request.dry_run, sessions, views, room, settled, warnings)
 
 
 def _waiting_view(item: WaitingTranscript) -> WaitingSessionView:

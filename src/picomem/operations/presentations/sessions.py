@@ -81,7 +81,8 @@ def imported(result: ImportSessionsResult) -> Presentation:
 
 def consolidated(result: ConsolidateResult) -> Presentation:
     blocks: list[Block] = []
-    warnings: list[str] = []
+    warnings: list[str] = [*result.warnings]
+    blocks += [Sentence(f"{pair.decision}: {pair.older} / {pair.newer}  {pair.reason}") for pair in result.reconciled]
     for view in result.sessions:
         blocks += [_run(view.session, run, result.dry_run) for run in view.runs]
         if view.state != "done":
