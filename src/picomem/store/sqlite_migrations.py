@@ -68,6 +68,7 @@ STEPS = (
     Step(("0008", "search_sqlite_0008"), _move_user_rows),
     Step(("0009",), _hash_episodes_anew),
     Step(("0010",), _move_to_columns),
+    Step(("0011",)),
 )
 SCHEMA_VERSION = len(STEPS)
 
