@@ -11,6 +11,10 @@ A failure of the generator is counted in the session's row, and nothing else hap
 due again. After `memory.max_failures_before_degrade` consecutive failures the part is consolidated without a model:
 by the extractive generator, or as a `[RAW]` entry if that finds nothing. Then the count starts again.
 
+Transcripts of other programs are taken up in the same way, after the conversations, the latest session first; unasked
+only with `memory.consolidate_transcripts`, and then one part at a time. Nothing stands in for the model there: without
+one, at the day's limit and after a failure they wait.
+
 The maximum cost of a call is reserved before the call, and the actual cost is settled afterwards. So a process that
 crashes repeatedly during calls also reaches `memory.daily_token_limit`, and two processes cannot both use the remaining
 tokens. Above the limit the extractive generator is used, and the result says so.
@@ -22,11 +26,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from picomem.engine.agent_support import consolidator, safe_text
-from picomem.errors import GeneratorFailed, StoreError
+from picomem.engine.agent_support import consolidator, reconciler, safe_text, transcript_consolidator
+from picomem.errors import GeneratorFailed, NotFound, StoreError
 from picomem.light_dataclass import dataclass, field
 from picomem.models.extractive import Extractive, extracted
-from picomem.models.generator import Generator
+from picomem.models.generator import Generator, Judge
 from picomem.records.session import Session
 from picomem.records.spend import Spend
 
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
     from picomem.consolidation.apply import Applied
     from picomem.consolidation.consolidate import Consolidator, PreparedPart
     from picomem.consolidation.proposal_checks import Taken
+    from picomem.consolidation.reconcile import Reconciled
+    from picomem.consolidation.transcripts import WaitingTranscript
     from picomem.engine.engine import Engine
 
 
@@ -44,7 +50,8 @@ _REST_SECONDS = 300.0  # after a failure
 @dataclass(slots=True)
 class Consolidated:
     """What became of a session. `state` is "done", "not due", "failed" (the generator; `failures` in a row),
-    "overtaken" (another process was faster), "busy" (another one is at it) or "off" (memory is). A long conversation is
+    "overtaken" (another process was faster), "busy" (another one is at it), "off" (memory is), "limit" (a transcript
+    waits for the next day) or "no model" (a transcript waits for one). A long conversation is
     taken up in several `runs`, and those before a failure stand. `notes` say what was done otherwise than by the
     configured generator."""
 
@@ -70,7 +77,31 @@ async def consolidate(
     if not (force or engine.settings.memory.enabled):
         return Consolidated(session_id, "off")
     store = await run_sync(consolidator, engine)
+    try:
+        return await _consolidate(engine, store, generator, session_id, force=force, dry_run=dry_run)
+    except NotFound:
+        transcripts = await run_sync(transcript_consolidator, engine)
+        transcript = await run_sync(transcripts.find, session_id)
+        return await _consolidate(engine, transcripts, generator, transcript, force=force, dry_run=dry_run)
+
+
+async def _consolidate(
+    engine: Engine,
+    store: Consolidator,
+    generator: Generator,
+    session_id: str,
+    *,
+    force: bool,
+    dry_run: bool,
+    most_parts: int = 0,
+) -> Consolidated:
+    """Take up a session from a store of such, in at most so many parts (0: in as many as it needs)."""
+    from anyio.to_thread import run_sync
+
     done = Consolidated(session_id)
+    if not store.works_without_model and isinstance(generator, Extractive):
+        done.state = "no model"
+        return done
     until = 0
     while True:
         ready = await run_sync(partial(store.ready, session_id, asked=force or bool(until)))
@@ -79,7 +110,7 @@ async def consolidate(
         done.session = ready.part.session.id
         until = until or ready.due_to
         await _run(engine, store, generator, ready, done, dry_run)
-        if done.state != "done" or dry_run:
+        if done.state != "done" or dry_run or len(done.runs) == most_parts:
             return done
 
 
@@ -101,17 +132,80 @@ async def consolidate_due(
     if not (force or engine.settings.memory.enabled):
         return []
     store = await run_sync(consolidator, engine)
-    results: list[Consolidated] = []
+    outcomes: list[Consolidated] = []
     waiting: list[Session] = await run_sync(store.waiting)
     for number, session in enumerate(waiting):
         if progress:
             progress(number, len(waiting), f"{generator.name}: {session.title or session.id}")
         done = await consolidate(engine, generator, session.id, force=force, dry_run=dry_run)
         if done.state != "not due":
-            results.append(done)
+            outcomes.append(done)
         if done.state in ("failed", "busy"):
+            return outcomes
+    if (
+        not dry_run
+        and not isinstance(generator, Extractive)
+        and (force or engine.settings.memory.consolidate_transcripts)
+    ):
+        outcomes += await _consolidate_transcripts(engine, generator, force=force, progress=progress)
+    return outcomes
+
+
+async def reconcile(engine: Engine, generator: Generator) -> tuple[list[Reconciled], Consolidated]:
+    """Ask a model about a few doubted pairs; what became of each, and what that cost. Nothing without a model."""
+    from anyio.to_thread import run_sync
+
+    done = Consolidated("")
+    if not isinstance(generator, Judge):
+        return [], done
+    doubts = await run_sync(reconciler, engine)
+    pairs = await run_sync(doubts.waiting)
+    if not pairs:
+        return [], done
+    purse = _Purse(await run_sync(consolidator, engine), generator.name, done)
+    try:
+        verdicts = await generator.judge(doubts.shown(pairs), purse)
+    except GeneratorFailed as error:
+        done.notes.append(await run_sync(safe_text, engine, str(error)))
+        return [], done
+    return await run_sync(doubts.apply, pairs, verdicts, generator.name), done
+
+
+async def waiting_transcripts(engine: Engine) -> list[WaitingTranscript]:
+    """The transcripts that a person who asks now would have consolidated, the latest first."""
+    from anyio.to_thread import run_sync
+
+    store = await run_sync(transcript_consolidator, engine)
+    return await run_sync(store.waiting_transcripts)
+
+
+async def _consolidate_transcripts(
+    engine: Engine, generator: Generator, *, force: bool, progress: Callable[[int, int, str], None] | None
+) -> list[Consolidated]:
+    """Consolidate transcripts, the latest first, until the day's limit; without `force` one part of one of them.
+
+    A transcript that the generator fails on is passed by, but after a few failures in a row it is the generator's.
+    """
+    from anyio.to_thread import run_sync
+
+    store = await run_sync(transcript_consolidator, engine)
+    waiting = await run_sync(partial(store.waiting_transcripts, only_idle=not force))
+    outcomes: list[Consolidated] = []
+    failures = 0
+    for number, item in enumerate(waiting):
+        if progress:
+            progress(number, len(waiting), f"{generator.name}: {item.transcript.title or item.transcript.session}")
+        done = await _consolidate(
+            engine, store, generator, item.transcript.id, force=True, dry_run=False, most_parts=0 if force else 1
+        )
+        done.session = item.transcript.session or done.session
+        if done.state != "not due":
+            outcomes.append(done)
+        failures = failures + 1 if done.state == "failed" else 0
+        stopped = done.state in ("busy", "limit") or failures == engine.settings.memory.max_failures_before_degrade
+        if stopped or (outcomes and not force):
             break
-    return results
+    return outcomes
 
 
 async def attend(engine: Engine, generator: Generator, *, look_seconds: float = _LOOK_SECONDS) -> None:
@@ -166,11 +260,14 @@ async def _kept(
         done.failures = ready.part.session.consolidation_failures + 1
         if not dry_run:
             done.failures = await run_sync(store.failed, ready)
-        if done.failures < engine.settings.memory.max_failures_before_degrade:
+        if not store.works_without_model or done.failures < engine.settings.memory.max_failures_before_degrade:
             done.state = "failed"
             return
         done.notes.append(f"{name} failed {done.failures} times in a row, so no model was asked this time.")
         taken = None
+    if taken is None and not store.works_without_model and ready.part.has_words:
+        done.state = "limit"
+        return
     if taken is None:
         name, taken = await run_sync(_without_model, ready)
     applied = await run_sync(partial(store.apply, ready, taken, name, dry_run=dry_run))

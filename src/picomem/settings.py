@@ -123,6 +123,13 @@ class MemorySettings:
     consolidation_key: str = _setting(
         "", "its API key; empty: that of [model] if the provider is the same; safer in the environment variable"
     )
+    consolidation_command: str = _setting(
+        "", 'command that answers instead of a model: prompt on stdin, JSON on stdout, such as "claude -p"; empty: none'
+    )
+    consolidation_command_secs: int = _setting(180, "seconds to wait for the command")
+    consolidate_transcripts: bool = _setting(
+        False, "whether ingested sessions are consolidated unasked as well; `picomem consolidate` always does it"
+    )
     consolidation_window: int = _setting(
         8_000, "context window of the consolidation model, in tokens; longer conversations are split"
     )

@@ -44,7 +44,7 @@ def check(memory: Engine, known: Session, generator: LanguageModel, name: str) -
     assert before[1][0] == 0
     done = consolidate(memory, generator, known.id, force=True)
     now = memory.sessions().get(known.id)
-    believed = {each.key: each.content for each in memory.memories()}
+    believed = {stored.key: stored.content for stored in memory.memories()}
     assert {key: believed.get(key) for key in KNOWN} == KNOWN, name
     assert set(versions) <= set(all_versions(memory)), name
     assert not any(INVENTED in f"{key} {content}" for key, content, *_ in all_versions(memory)), name
@@ -73,8 +73,8 @@ def test_a_bad_answer_loses_overwrites_and_makes_up_no_memory(memory: Engine, kn
 
 
 def test_there_are_hundreds_of_bad_answers() -> None:
-    found = [answer for kind in KINDS.values() for answer in kind()]
-    assert len({name for name, _ in found}) == len({text for _, text in found}) == len(found) > 280
+    answers = [answer for kind in KINDS.values() for answer in kind()]
+    assert len({name for name, _ in answers}) == len({text for _, text in answers}) == len(answers) > 280
 
 
 @pytest.mark.requirement("A11")
@@ -93,8 +93,8 @@ def test_an_answer_that_did_not_end_by_itself_and_a_model_that_fails_leave_all_a
 def test_three_bad_answers_in_a_row_of_whatever_kind_end_without_a_model(memory: Engine, known: Session) -> None:
     memory._context.settings = settings(daily_token_limit=0)
     bad = [answering(WHOLE[:90]), raising(TimeoutError()), answering("I cannot assist with that.")]
-    states = [consolidate(memory, each, known.id, force=True) for each in bad]
-    assert [each.state for each in states] == ["failed", "failed", "done"]
+    states = [consolidate(memory, generator, known.id, force=True) for generator in bad]
+    assert [outcome.state for outcome in states] == ["failed", "failed", "done"]
     assert states[-1].runs[0].generator == "extractive"
     assert "failed 3 times in a row" in states[-1].notes[-1]
-    assert {each.key: each.content for each in memory.memories()} == KNOWN
+    assert {stored.key: stored.content for stored in memory.memories()} == KNOWN

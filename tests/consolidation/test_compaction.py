@@ -69,7 +69,7 @@ def test_the_agent_stores_what_should_last(memory: Engine, workspace: Path) -> N
     agent = Agent(memory)
     assert flushed(memory, agent, workspace).state == "stored"
     assert agent.asked == [STORE]
-    assert [each.content for each in memory.memories()] == [LAST]
+    assert [stored.content for stored in memory.memories()] == [LAST]
     assert list(workspace.iterdir()) == []
 
 

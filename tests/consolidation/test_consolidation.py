@@ -37,7 +37,7 @@ from picomem.records.spend import Spend
 
 
 def contents(memory: Engine) -> dict[str, str]:
-    return {each.key: each.content for each in memory.memories()}
+    return {stored.key: stored.content for stored in memory.memories()}
 
 
 @pytest.mark.requirement("A8")
@@ -65,7 +65,7 @@ def test_one_timeline_entry_is_written_and_the_history_comes_back_compressed(mem
     assert (entry.importance, entry.kind, entry.origin) == (0.3, "timeline", Origin.AGENT)
     assert memory.recall("why was staging slow", include_transcripts=True).hits[0].id == entry.id
     _, _, opened = memory.show(entry.id)
-    assert [turn.text for turn in opened.turns] == [each.content for each in TALK]
+    assert [turn.text for turn in opened.turns] == [message.content for message in TALK]
     assert memory.doctor().healthy
 
 
@@ -79,7 +79,7 @@ def test_only_what_came_after_the_pointer_is_taken_up(memory: Engine, talk: Sess
     memory.sessions().append(talk.id, said("user", "Deploy it on Monday then."), said("assistant", "On Monday, good."))
     assert consolidate(memory, generator, talk.id).state == "not due"  # one turn
     assert consolidate(memory, generator, talk.id, force=True).state == "done"
-    fresh = [[line.number for line in each.lines if line.fresh] for each in generator.asked]
+    fresh = [[line.number for line in material.lines if line.fresh] for material in generator.asked]
     assert fresh == [[1, 2, 3, 4, 5, 6], [7, 8]]
     assert len(memory.timeline()) == 2
 
@@ -102,7 +102,7 @@ def test_a_clock_that_jumps_makes_nothing_be_taken_up_twice_or_never(
     clock.now += jump
     memory.sessions().append(talk.id, *TALK)
     consolidate(memory, generator, talk.id)
-    assert [[line.number for line in each.lines if line.fresh] for each in generator.asked] == [
+    assert [[line.number for line in material.lines if line.fresh] for material in generator.asked] == [
         [1, 2, 3, 4, 5, 6],
         [7, 8, 9, 10, 11, 12],
     ]
@@ -111,7 +111,7 @@ def test_a_clock_that_jumps_makes_nothing_be_taken_up_twice_or_never(
 @pytest.mark.requirement("P6")
 @pytest.mark.parametrize("settled", [with_window(1_000)])
 def test_a_long_history_gets_one_summary_and_keeps_its_last_messages(memory: Engine) -> None:
-    session = begun(memory, *[each for n in range(12) for each in (said("user", f"Part {n} " + "boat " * 20), said("assistant", f"Done {n}"))])  # fmt: skip
+    session = begun(memory, *[message for n in range(12) for message in (said("user", f"Part {n} " + "boat " * 20), said("assistant", f"Done {n}"))])  # fmt: skip
     generator = Scripted([proposal()])
     assert consolidate(memory, generator, session.id).state == "done"
     summary = memory.sessions().summary(session.id)
@@ -132,7 +132,7 @@ def test_a_long_history_gets_one_summary_and_keeps_its_last_messages(memory: Eng
 
 @pytest.mark.parametrize("settled", [with_window(1_000)])
 def test_what_is_too_long_for_a_model_is_taken_up_in_parts(memory: Engine) -> None:
-    session = begun(memory, *[each for n in range(20) for each in (said("user", f"Part {n} " + "boat " * 150), said("assistant", f"Done {n}"))])  # fmt: skip
+    session = begun(memory, *[message for n in range(20) for message in (said("user", f"Part {n} " + "boat " * 150), said("assistant", f"Done {n}"))])  # fmt: skip
     generator = Scripted([proposal()])
     done = consolidate(memory, generator, session.id)
     assert len(done.runs) == len(generator.asked) > 2
@@ -213,7 +213,9 @@ def test_a_run_is_one_change_with_the_pointer_before_and_after(memory: Engine, t
 
 def test_a_dry_run_says_what_would_be_kept_and_keeps_nothing(memory: Engine, talk: Session) -> None:
     done = consolidate(memory, Scripted([proposal(PORT)]), talk.id, dry_run=True)
-    assert [(content, each.decision) for content, _, each in done.runs[0].offered] == [(PORT.content, "add")]
+    assert [(content, remembered.decision) for content, _, remembered in done.runs[0].offered] == [
+        (PORT.content, "add")
+    ]
     assert memory.memories() == []
     assert memory.timeline() == []
     assert memory.changes() == []
@@ -263,8 +265,8 @@ def test_one_process_at_a_time_asks_a_model(memory: Engine, talk: Session) -> No
     second = begun(memory, *TALK)
 
     def meanwhile() -> None:
-        states.extend(consolidate(memory, other, each.id, force=True).state for each in (talk, second))
-        states.extend(each.state for each in anyio.run(partial(distillation.consolidate_due, memory, other)))
+        states.extend(consolidate(memory, other, session.id, force=True).state for session in (talk, second))
+        states.extend(outcome.state for outcome in anyio.run(partial(distillation.consolidate_due, memory, other)))
 
     done = consolidate(memory, Scripted([proposal(PORT)], meanwhile=meanwhile), talk.id)
     assert states == ["busy"] * 3
@@ -322,7 +324,7 @@ def test_messages_that_were_purged_while_the_model_was_asked_leave_no_trace(memo
 def test_several_sessions_are_taken_up_and_those_that_are_not_due_are_left(memory: Engine, talk: Session) -> None:
     begun(memory, *TALK[:2])
     done = anyio.run(distillation.consolidate_due, memory, Scripted([proposal()]))
-    assert [(each.session, each.state) for each in done] == [(talk.id, "done")]
+    assert [(outcome.session, outcome.state) for outcome in done] == [(talk.id, "done")]
 
 
 @pytest.mark.requirement("A6")
@@ -382,5 +384,5 @@ def test_what_a_memory_tool_handed_out_is_not_stored_again(memory: Engine) -> No
         said("assistant", f"{recalled}."),
     )
     done = consolidate(memory, Scripted([proposal(Fact("queue_store", recalled))]), session.id, force=True)
-    assert [each.decision for _, _, each in done.runs[0].offered] == ["refuse"]
+    assert [remembered.decision for _, _, remembered in done.runs[0].offered] == ["refuse"]
     assert memory.memories() == []

@@ -35,7 +35,7 @@ def test_three_finished_turns_are_enough_and_two_are_not() -> None:
 @pytest.mark.requirement("A6")
 def test_history_past_half_of_the_window_is_enough() -> None:
     long = _turns(2, words=2_000)
-    assert sum(each.tokens for each in long) > 8_000 > sum(each.tokens for each in long[:3])
+    assert sum(message.tokens for message in long) > 8_000 > sum(message.tokens for message in long[:3])
     assert due(SESSION, long[:2], 0, DEFAULT) is None
     assert due(SESSION, long, 0, DEFAULT) == Due(Trigger.SIZE, 1, 4, 0)
 
@@ -82,8 +82,8 @@ def test_the_last_ten_messages_stay_word_for_word_and_pairs_stay_whole() -> None
         message(10, Role.TOOL, "rain", answers="c2"),
         *[message(seq, Role.USER if seq % 2 else Role.ASSISTANT, "boat") for seq in range(11, 20)],
     ]
-    found = due(SESSION, messages, 0, DEFAULT)
-    assert found == Due(Trigger.TURNS, 1, 18, 7)  # ten would begin at 10, which answers 8
+    due_now = due(SESSION, messages, 0, DEFAULT)
+    assert due_now == Due(Trigger.TURNS, 1, 18, 7)  # ten would begin at 10, which answers 8
 
 
 def test_a_result_that_may_yet_come_is_waited_for() -> None:
@@ -99,17 +99,17 @@ def test_a_cut_parts_no_call_from_its_result_and_the_end_stays(
     messages: list[Message], consolidated: int, idle: int, keep: int
 ) -> None:
     session = replace(SESSION, last_consolidated_seq=consolidated)
-    found = due(session, messages, idle * 10 * MINUTE, replace(DEFAULT, keep=keep, tokens=200))
-    if found is None:
+    due_now = due(session, messages, idle * 10 * MINUTE, replace(DEFAULT, keep=keep, tokens=200))
+    if due_now is None:
         return
-    assert consolidated < found.first <= found.last
-    assert found.covers <= found.last
+    assert consolidated < due_now.first <= due_now.last
+    assert due_now.covers <= due_now.last
     groups, orphans = grouped(messages)
     for group in groups:
-        for cut in (found.last, found.covers):
+        for cut in (due_now.last, due_now.covers):
             assert not group.first <= cut < group.last
-    alone = {each.seq for each in orphans}
-    behind = [each for each in messages if each.seq > found.covers and each.seq not in alone]
-    assert not found.covers or len(behind) >= keep
-    assert not (groups[-1].waits and groups[-1].first <= found.last)
-    assert due(replace(session, last_consolidated_seq=found.last), messages, 0, replace(DEFAULT, turns=1)) is None
+    alone = {message.seq for message in orphans}
+    behind = [message for message in messages if message.seq > due_now.covers and message.seq not in alone]
+    assert not due_now.covers or len(behind) >= keep
+    assert not (groups[-1].waits and groups[-1].first <= due_now.last)
+    assert due(replace(session, last_consolidated_seq=due_now.last), messages, 0, replace(DEFAULT, turns=1)) is None

@@ -180,11 +180,11 @@ def test_two_processes_that_consolidate_one_session_at_once_do_it_once(calm, mad
         both = [_start(db, made[1]) for _ in range(2)]
         ended = [(process.communicate(timeout=120)[1], process.returncode) for process in both]
         assert ended == [("", 0)] * 2
-        found = _rows(db)
-        spans = [(first, last) for first, last, _, _ in found["runs"]]
+        rows = _rows(db)
+        spans = [(first, last) for first, last, _, _ in rows["runs"]]
         assert spans == [(first, last) for first, last, _, _ in calm[0]["runs"]]
-        assert [row[2:] for row in found["timeline"]] == [row[2:] for row in calm[0]["timeline"]]
-        assert found["pointer"] == calm[0]["pointer"]
+        assert [row[2:] for row in rows["timeline"]] == [row[2:] for row in calm[0]["timeline"]]
+        assert rows["pointer"] == calm[0]["pointer"]
         with open_memory(db, embedder="none", settings=SETTINGS) as memory:
             assert memory.status().models["scripted"]["calls"] == len(spans)  # nothing is paid for twice
         assert disagreements(db) == []

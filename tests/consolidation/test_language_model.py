@@ -57,7 +57,7 @@ def test_a_server_that_speaks_openais_protocol_consolidates(memory, talk, server
     done = consolidate(memory, open_generator(configured(server.url, provider)), talk.id)
     assert (done.state, done.notes) == ("done", [])
     assert done.runs[0].generator == f"{provider}:tiny"
-    assert [each.key for each in memory.memories()] == ["staging_db_port"]
+    assert [stored.key for stored in memory.memories()] == ["staging_db_port"]
     (request,) = server.requests
     assert request["model"] == "tiny"
     assert "tools" not in request
@@ -91,7 +91,7 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again_with_what_is_wrong(mem
     done = consolidate(memory, generator, talk.id)
     assert (done.state, done.spend.calls) == ("done", 2)
     again = server.requests[1]["messages"]
-    assert [each["role"] for each in again] == ["system", "user", "assistant", "user"]
+    assert [message["role"] for message in again] == ["system", "user", "assistant", "user"]
     assert "no whole JSON object" in again[-1]["content"]
 
 
@@ -213,7 +213,7 @@ def test_a_model_that_is_gone_is_done_without_after_three_times(memory: Engine, 
     with running() as gone:
         generator = open_generator(configured(gone.url))
     states = [consolidate(memory, generator, talk.id) for _ in range(3)]
-    assert [each.state for each in states] == ["failed", "failed", "done"]
+    assert [outcome.state for outcome in states] == ["failed", "failed", "done"]
     assert "is the server running?" in states[0].notes[0]
     assert states[0].spend == Spend()  # nothing was sent
     assert states[-1].runs[0].generator == "extractive"

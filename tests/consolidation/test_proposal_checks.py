@@ -26,8 +26,8 @@ SESSION = Session(id="s", scope=Scope(), channel=Channel.TUI, created_at=0, last
 def part(*texts: tuple[Role, str, Origin] | str, summary: Summary | None = None, covers: int = 0) -> Part:
     """A part of so many messages; a text alone is the user's."""
     lines = [
-        PromptLine(number, *((Role.USER, each, Origin.USER) if isinstance(each, str) else each))
-        for number, each in enumerate(texts, 1)
+        PromptLine(number, *((Role.USER, text, Origin.USER) if isinstance(text, str) else text))
+        for number, text in enumerate(texts, 1)
     ]
     return Part(
         session=SESSION,
@@ -64,7 +64,7 @@ PAGE = part(
 
 
 def facts(of: Part, *contents: str) -> list[proposal_checks.Checked]:
-    return list(left(Proposal(facts=tuple(Fact("k", each) for each in contents)), of).facts)
+    return list(left(Proposal(facts=tuple(Fact("k", content) for content in contents)), of).facts)
 
 
 @pytest.mark.requirement("X6", "X7")
@@ -128,7 +128,7 @@ def test_a_statement_is_a_fact_with_a_valid_key_and_the_messages_behind_it() -> 
 def test_what_nobody_said_is_no_fact(content: str, made_up: bool) -> None:
     done = left(Proposal(facts=(Fact("k", content),)), BOAT)
     assert (done.facts == ()) is made_up
-    assert all("nobody said" in each.reason for each in done.turned_down)
+    assert all("nobody said" in refusal.reason for refusal in done.turned_down)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_facts_under_one_key_get_keys_of_their_own() -> None:
 
 def test_facts_are_bounded_and_each_is_taken_once() -> None:
     many = [f"Pier {number} belongs to Swift" for number in range(30)]
-    done = left(Proposal(facts=tuple(Fact("", each) for each in [*many, many[0].upper()])), BOAT)
+    done = left(Proposal(facts=tuple(Fact("", content) for content in [*many, many[0].upper()])), BOAT)
     assert len(done.facts) == proposal_checks.MOST_FACTS
     assert len(done.turned_down) == 30 - proposal_checks.MOST_FACTS
 
@@ -215,9 +215,9 @@ def test_timeline_and_summary_have_the_least_trusted_origin_of_what_they_cover()
 
 @given(st.lists(st.sampled_from(list(Origin)), max_size=5))
 def test_the_worst_of_origins_is_never_better_than_any_and_never_the_users(origins: list[Origin]) -> None:
-    found = worst(origins)
-    assert found is not Origin.USER
-    assert found.trusted == all(origin.trusted for origin in origins)
+    least = worst(origins)
+    assert least is not Origin.USER
+    assert least.trusted == all(origin.trusted for origin in origins)
 
 
 def test_only_what_was_shown_and_spoken_of_is_called_off() -> None:
@@ -230,7 +230,7 @@ def test_only_what_was_shown_and_spoken_of_is_called_off() -> None:
         "there is no such memory among those that the model was shown",
     ]
     many = tuple(known(f"boat{number}", "A boat") for number in range(9))
-    assert len(left(Proposal(invalidate=tuple(each.key for each in many)), BOAT, many).invalidate) == 5
+    assert len(left(Proposal(invalidate=tuple(stored.key for stored in many)), BOAT, many).invalidate) == 5
 
 
 @pytest.mark.requirement("A8")

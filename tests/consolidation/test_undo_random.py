@@ -60,15 +60,18 @@ class Undoing(RuleBasedStateMachine):
     def state(self) -> tuple:
         """All that memory holds now, whatever ids its rows have."""
         engine = self.engine
-        sessions = [engine.sessions().get(each) for each in self.talks]
+        sessions = [engine.sessions().get(talk) for talk in self.talks]
         with engine._context.connector.read() as tx:
             lineage = {
                 tuple(row[:6]) for row in sql(tx).all("all_lineage", user="local") if row[0] in ("episode", "summary")
             }
         return (
-            sorted((each.id, each.key, each.content, each.valid_from) for each in engine.memories()),
-            [(each.last_consolidated_seq, each.last_consolidated_at, each.consolidation_failures) for each in sessions],
-            [engine.sessions().summary(each) for each in self.talks],
+            sorted((memory.id, memory.key, memory.content, memory.valid_from) for memory in engine.memories()),
+            [
+                (session.last_consolidated_seq, session.last_consolidated_at, session.consolidation_failures)
+                for session in sessions
+            ],
+            [engine.sessions().summary(talk) for talk in self.talks],
             sorted((entry.id, entry.text, entry.at) for entry in engine.timeline()),
             sorted(hit.id for hit in engine.recall("harbour talk", include_memories=False).hits),
             sorted(lineage),

@@ -20,7 +20,7 @@ GENERATOR = Scripted([proposal(PORT, invalidate=("staging_pool_port",))])
 def state(memory: Engine, session: str) -> tuple:
     """What a consolidation changes of a conversation and of memory."""
     now = memory.sessions().get(session)
-    believed = {(each.key, each.content) for each in memory.memories()}
+    believed = {(stored.key, stored.content) for stored in memory.memories()}
     pointer = (now.last_consolidated_seq, now.last_consolidated_at, now.consolidation_failures)
     return believed, pointer, memory.sessions().summary(session), [entry.text for entry in memory.timeline()]
 
@@ -35,14 +35,14 @@ def test_a_whole_run_is_taken_back(memory: Engine, talk: Session, by: str, db, d
     assert after != before
     done = memory.undo(run.run if by == "run" else run.change_id)
     assert state(memory, talk.id) == before
-    assert {each.key for each in done} == {"staging_db_port", "staging_pool_port", ""}
+    assert {change.key for change in done} == {"staging_db_port", "staging_pool_port", ""}
     assert memory.doctor().healthy
     assert disagreements(db) == []
     with pytest.raises(Conflict, match="was undone already"):
         memory.undo(run.run)
     again = memory.undo(done[-1].change.id if by == "change" else done[-1].change.run)
     assert state(memory, talk.id) == after
-    assert {each.key for each in again} == {"staging_db_port", "staging_pool_port", ""}
+    assert {change.key for change in again} == {"staging_db_port", "staging_pool_port", ""}
     assert disagreements(db) == []
     with pytest.raises(Conflict, match="was undone already"):
         memory.undo(done[-1].change.run)
@@ -83,7 +83,7 @@ def test_a_conversation_that_was_consolidated_anew_is_not_given_the_old_run_as_w
         memory.undo(undone)
     memory.undo(second.run)
     memory.undo(undone)
-    assert [each.key for each in memory.memories()] == ["staging_db_port"]
+    assert [stored.key for stored in memory.memories()] == ["staging_db_port"]
     assert len(memory.timeline()) == 1
     assert memory.doctor().healthy
 
@@ -125,7 +125,7 @@ def test_what_was_taken_back_is_not_stored_again_by_the_next_run(memory: Engine,
     memory.undo(run.run)
     done = consolidate(memory, Scripted([proposal(PORT, Fact("pool", "The pool of staging answers in 3 ms"))]), talk.id)
     assert done.state == "done"
-    assert [each.key for each in memory.memories()] == ["pool"]
+    assert [stored.key for stored in memory.memories()] == ["pool"]
     assert len(memory.timeline()) == 1
 
 
@@ -133,7 +133,9 @@ def test_what_was_taken_back_is_not_stored_again_by_the_next_run(memory: Engine,
 def test_runs_are_taken_back_from_the_latest_on_with_their_summaries(memory: Engine, db, disagreements) -> None:
     memory._context.settings = with_window(1_000)
     words = [
-        each for n in range(8) for each in (said("user", f"Part {n} " + "boat " * 200), said("assistant", f"Done {n}."))
+        message
+        for n in range(8)
+        for message in (said("user", f"Part {n} " + "boat " * 200), said("assistant", f"Done {n}."))
     ]
     session = begun(memory, *words)
     states = [state(memory, session.id)]

@@ -53,6 +53,7 @@ def test_messages_are_turns_and_the_programs_own_entries_are_not(read):
     assert [(turn.text, turn.id, turn.parent) for turn in turns] == [
         ("hello", "e1", "e0"),
         ("hi", "e2", "e1"),
+        ("we said hello", "e5", "e4"),
         ("other way", "e7", "e1"),
     ]
     info = state.info
@@ -64,7 +65,7 @@ def test_messages_are_turns_and_the_programs_own_entries_are_not(read):
         "greeting",
     )
     assert state.skipped.counts["tool"] == 2
-    assert state.skipped.counts["summary"] == 1
+    assert [turn.summarises for turn in turns] == [False, False, True, False]
 
 
 def test_who_wrote_a_user_message_is_told_by_its_provenance(read):

@@ -86,9 +86,9 @@ def test_recall_goes_on_while_vectors_are_made_and_says_how_many_there_are(db, t
         fill(memory, tmp_path)
         assert memory.recall("milk").legs["episodes by vector"] == "60"
     with open_engine(db, settings=chosen(f"onnx:{model}")) as memory:
-        found = memory.recall("milk")
-        assert found.legs["episodes by vector"] == "0; partial: 0 of 60 have a vector"
-        assert len(found.hits) == 10
+        recalled = memory.recall("milk")
+        assert recalled.legs["episodes by vector"] == "0; partial: 0 of 60 have a vector"
+        assert len(recalled.hits) == 10
         assert not memory.doctor().healthy
         assert counts(db) == {"wordllama-l2-256": 61}
 
@@ -238,9 +238,9 @@ def test_of_two_processes_that_begin_at_once_each_row_is_embedded_once(db, tmp_p
     with open_engine(db, settings=chosen("static")) as memory:
         fill(memory, tmp_path, 200)
     running = [start(db, server.url, "embed", "--json") for _ in range(2)]
-    done = [json.loads(each.communicate(timeout=120)[0]) for each in running]
-    assert sum(each["made"] for each in done) == 201
-    assert sum(each["removed"] for each in done) == 201
+    done = [json.loads(process.communicate(timeout=120)[0]) for process in running]
+    assert sum(report["made"] for report in done) == 201
+    assert sum(report["removed"] for report in done) == 201
     assert len(server.texts) == len(set(server.texts)) == 201
     assert counts(db) == {"endpoint-tiny": 201}
 
@@ -325,7 +325,7 @@ def test_the_end_does_not_wait_for_a_server_that_hangs(db, tmp_path, chosen, ser
     settings = chosen("endpoint:tiny", base_url=server.url, timeout_secs=60)
     with open_engine(db, settings=settings) as memory, in_background(memory):
         assert asked.wait(30)
-    worker = next(each for each in threading.enumerate() if each.name == "picomem-embed")
+    worker = next(thread for thread in threading.enumerate() if thread.name == "picomem-embed")
     free.set()
     worker.join(30)
     assert not worker.is_alive()

@@ -147,18 +147,18 @@ def test_a_bad_day_of_the_server_costs_a_leg_and_no_episode(server, db, chosen, 
         assert (report.episodes, report.without_vector) == (3, 3)
         assert said in report.problems[0]
         assert "`picomem embed`" in report.problems[0]
-        found = memory.recall("which automobile is crimson?")
-        assert {hit.source for hit in found.hits} == {"memory", "episode"}
-        assert said in found.legs["memories by vector"]
+        recalled = memory.recall("which automobile is crimson?")
+        assert {hit.source for hit in recalled.hits} == {"memory", "episode"}
+        assert said in recalled.legs["memories by vector"]
         assert memory.remember("The cat is blue", key="pet").memory is not None
         assert missing_vectors(memory) == 4
     server.behave = None
     with open_engine(db, settings=settings) as memory:
         assert "partial: 1 of 2" in memory.recall("feline").legs["memories by vector"]
         assert memory.embed().made == 4
-        found = memory.recall("feline")
-        assert [hit.text for hit in found.hits][:1] == ["The cat is blue"]
-        assert not any("partial" in leg for leg in found.legs.values())
+        recalled = memory.recall("feline")
+        assert [hit.text for hit in recalled.hits][:1] == ["The cat is blue"]
+        assert not any("partial" in leg for leg in recalled.legs.values())
 
 
 def test_a_server_that_is_not_there_is_asked_once_and_then_left_alone(server, db, chosen) -> None:
@@ -231,9 +231,9 @@ def test_vectors_of_another_length_are_made_anew_only_when_asked_for(server, db,
     server.behave = another_length
     with open_engine(db, settings=settings) as memory:
         memory.remember("The car is red", key="paint")
-        found = memory.recall("the kitten drinks milk")
-        assert "those stored have 16; `picomem embed --afresh`" in found.legs["episodes by vector"]
-        assert TURNS[1] in [hit.text for hit in found.hits]  # by its words
+        recalled = memory.recall("the kitten drinks milk")
+        assert "those stored have 16; `picomem embed --afresh`" in recalled.legs["episodes by vector"]
+        assert TURNS[1] in [hit.text for hit in recalled.hits]  # by its words
         with pytest.raises(EmbedderFailed, match="--afresh"):
             memory.embed()
         assert memory.embed(afresh=True).made == 4

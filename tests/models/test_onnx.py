@@ -78,10 +78,10 @@ def test_pooling_takes_the_first_the_last_or_the_mean_of_a_texts_own_tokens() ->
 
 @given(st.lists(st.integers(1, 90)), st.integers(1, 200))
 def test_a_batch_has_texts_of_like_length_and_few_tokens(lengths, together) -> None:
-    found = list(batches(lengths, together))
-    assert [lengths[i] for batch in found for i in batch] == sorted(lengths)
-    assert sorted(i for batch in found for i in batch) == list(range(len(lengths)))
-    assert all(len(batch) == 1 or len(batch) * max(lengths[i] for i in batch) <= together for batch in found)
+    batched = list(batches(lengths, together))
+    assert [lengths[i] for batch in batched for i in batch] == sorted(lengths)
+    assert sorted(i for batch in batched for i in batch) == list(range(len(lengths)))
+    assert all(len(batch) == 1 or len(batch) * max(lengths[i] for i in batch) <= together for batch in batched)
 
 
 def test_a_pooling_that_nobody_says_is_asked_for_and_not_guessed(model, db, chosen) -> None:

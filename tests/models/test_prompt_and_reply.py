@@ -96,18 +96,18 @@ _ANSWERS = st.fixed_dictionaries(
 @given(_ANSWERS.map(json.dumps) | st.text(max_size=300))
 def test_whatever_is_answered_becomes_a_proposal_or_a_sentence(text: str) -> None:
     try:
-        found = read_answer(text)
+        answer = read_answer(text)
     except GeneratorFailed as error:
         assert str(error)
         return
-    assert isinstance(found.timeline, str)
-    assert isinstance(found.summary, str)
-    for fact in found.facts:
+    assert isinstance(answer.timeline, str)
+    assert isinstance(answer.summary, str)
+    for fact in answer.facts:
         assert fact.content.strip()
         assert isinstance(fact.importance, float)
         assert fact.kind is None or fact.kind in Kind
         assert all(isinstance(number, int) for number in fact.sources)
-    assert all(isinstance(key, str) for key in found.invalidate)
+    assert all(isinstance(key, str) for key in answer.invalidate)
 
 
 def test_the_prompt_marks_what_is_new_and_fences_what_others_wrote() -> None:

@@ -58,7 +58,7 @@ def talk(draw: st.DrawFn, most: int = 24) -> list[Message]:
         else:
             say(Role(kind), draw(TEXTS))
     gone = draw(st.sets(st.integers(1, most), max_size=2)) if draw(st.booleans()) else set()
-    return [each for each in messages if each.seq not in gone]
+    return [message for message in messages if message.seq not in gone]
 
 
 def summaries(last: int) -> st.SearchStrategy[Summary | None]:

@@ -33,8 +33,8 @@ def test_what_was_said_is_there_after_a_restart(open_engine) -> None:
         (2, Role.ASSISTANT, "All moored.", Origin.AGENT),
     ]
     assert (loaded.before, loaded.damaged) == (0, ())
-    found = again.get(session.id[:18])
-    assert (found.channel, found.channel_id, found.title) == ("websocket", "socket 7", "How are the boats?")
+    kept = again.get(session.id[:18])
+    assert (kept.channel, kept.channel_id, kept.title) == ("websocket", "socket 7", "How are the boats?")
 
 
 def test_messages_are_loaded_from_the_end_or_from_behind_a_number(log: Sessions) -> None:
@@ -200,9 +200,9 @@ def test_an_archived_session_is_out_of_the_list_until_something_is_said_in_it(lo
     log.append(session.id, user("hello"))
     log.archive(session.id)
     assert log.page().sessions == ()
-    assert [found.id for found, _ in log.page(archived=True).sessions] == [session.id]
+    assert [listed.id for listed, _ in log.page(archived=True).sessions] == [session.id]
     log.append(session.id, user("hello again"))
-    assert [found.id for found, _ in log.page().sessions] == [session.id]
+    assert [listed.id for listed, _ in log.page().sessions] == [session.id]
     assert log.page(archived=True).sessions == ()
 
 

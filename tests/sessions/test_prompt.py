@@ -29,15 +29,15 @@ def test_the_prompt_has_the_index_page_the_memories_that_fit_the_question_and_th
     engine.remember("Mia drinks green tea", key="tea")
     session = engine.sessions().create()
     engine.sessions().append(session.id, user("Where is the Swift moored?"))
-    found = window_of(engine, session.id)
-    assert found.system.startswith("# Memory index\n")
-    assert "## Memory Context\n- swift: The Swift is moored at the north pier" in found.system
-    assert [message.content for message in found.messages] == ["Where is the Swift moored?"]
-    assert window_of(engine, session.id) == found
+    shown = window_of(engine, session.id)
+    assert shown.system.startswith("# Memory index\n")
+    assert "## Memory Context\n- swift: The Swift is moored at the north pier" in shown.system
+    assert [message.content for message in shown.messages] == ["Where is the Swift moored?"]
+    assert window_of(engine, session.id) == shown
     engine.sessions().append(session.id, assistant("At the north pier."), user("And what does Mia drink?"))
     later = window_of(engine, session.id)
     page = later.system.partition("## Memory Context")[0]
-    assert found.system.startswith(page)  # the same bytes from turn to turn
+    assert shown.system.startswith(page)  # the same bytes from turn to turn
     assert "- tea: Mia drinks green tea" in later.system
 
 
@@ -63,13 +63,13 @@ def test_the_summary_is_there_when_history_was_cut_unless_it_is_switched_off(eng
     )
     with engine._context.connector.write(engine.scope) as tx:
         store.put_summary(tx, engine.scope, summary)
-    found = window_of(engine, session.id)
-    assert "## Session Summary\nThey counted." in found.system
-    assert [message.seq for message in found.messages] == list(range(19, 31))
+    shown = window_of(engine, session.id)
+    assert "## Session Summary\nThey counted." in shown.system
+    assert [message.seq for message in shown.messages] == list(range(19, 31))
     _with(engine, session=SessionSettings(include_summary_on_truncation=False))
-    found = window_of(engine, session.id)
-    assert "They counted." not in found.system
-    assert [message.seq for message in found.messages] == list(range(11, 31))
+    shown = window_of(engine, session.id)
+    assert "They counted." not in shown.system
+    assert [message.seq for message in shown.messages] == list(range(11, 31))
 
 
 def test_the_newest_user_message_is_in_however_long_ago_it_was_said(engine: Engine) -> None:
@@ -78,10 +78,10 @@ def test_the_newest_user_message_is_in_however_long_ago_it_was_said(engine: Engi
     log.append(session.id, user("Count the boats"))
     for number in range(110):
         log.append(session.id, assistant("", call(id=f"c{number}")), result("one more", f"c{number}"))
-    found = window_of(engine, session.id)
-    assert found.messages[0].content == "Count the boats"
-    assert found.messages[-1].seq == 221
-    assert len(found.messages) <= 20
+    shown = window_of(engine, session.id)
+    assert shown.messages[0].content == "Count the boats"
+    assert shown.messages[-1].seq == 221
+    assert len(shown.messages) <= 20
 
 
 @pytest.mark.requirement("X7")

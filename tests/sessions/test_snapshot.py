@@ -251,5 +251,5 @@ def test_a_user_is_named_by_the_channel() -> None:
 
 
 def test_a_session_without_a_user_is_its_channels(engine: Engine, tmp_path: Path) -> None:
-    found = import_sessions(engine, snapshot(tmp_path, entry(user_id="")))
-    assert found.users == ("whatsapp:4917012345@s.whatsapp.net",)
+    taken = import_sessions(engine, snapshot(tmp_path, entry(user_id="")))
+    assert taken.users == ("whatsapp:4917012345@s.whatsapp.net",)

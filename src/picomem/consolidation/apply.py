@@ -64,6 +64,7 @@ class Applied:
     summary: str
     covered: int
     origin: Origin
+    unit: str  # what `first` and `last` number: messages or turns
     offered: tuple[Offered, ...]
     called_off: tuple[str, ...]
     turned_down: tuple[tuple[str, str], ...] = field(default=())
@@ -80,14 +81,14 @@ class TakingUp:
     generator: str
     owner: Scope
     cleaner: Cleaner
+    unit: str = "messages"
     change_id: str = ""  # of the run's own change
     turned_down: list[tuple[str, str]] = field(default_factory=list)  # a text and the reason
 
     def all(self, texts: Sequence[str], vectors: Sequence[Prepared | None], store: Vectors | None) -> Applied:
-        part, session = self.part, self.part.session
-        reason = f"messages {part.first} to {part.last} of session {session.id}, by {self.generator}"
-        before_seq = session.last_consolidated_seq
-        own = self.writer.record(self.tx, self.owner, CONSOLIDATED, reason, before=before_seq, after=part.last)
+        part = self.part
+        before, after = self._before(), self._after()
+        own = self.writer.record(self.tx, self.owner, CONSOLIDATED, self._reason(), before=before, after=after)
         self.change_id = own.id
         forgotten = self._forgotten()
         called_off = self._call_off()
@@ -98,7 +99,41 @@ class TakingUp:
         if store is not None:
             for episode, vector in zip(stored, vectors, strict=True):
                 store.store(self.tx, "episode", episode.doc, vector)
-        before = session_rows.summary(self.tx, self.owner, part.session.id) if part.covers else None
+        self._keep_on_record(stored)
+        return Applied(
+            run=self.writer.run,
+            change_id=self.change_id,
+            generator=self.generator,
+            first=self._first(),
+            last=after,
+            timeline="\n".join(texts),
+            summary=self.taken.summary if part.covers else "",
+            covered=part.covers,
+            origin=self.taken.origin,
+            unit=self.unit,
+            offered=tuple(offered),
+            called_off=tuple(called_off),
+            turned_down=tuple(self.turned_down),
+        )
+
+    def _first(self) -> int:
+        return self.part.first
+
+    def _before(self) -> int:
+        """Where the pointer stands before the run."""
+        return self.part.session.last_consolidated_seq
+
+    def _after(self) -> int:
+        """Where the pointer stands after the run."""
+        return self.part.last
+
+    def _reason(self) -> str:
+        return f"messages {self.part.first} to {self.part.last} of session {self.part.session.id}, by {self.generator}"
+
+    def _keep_on_record(self, stored: Sequence[Episode]) -> None:
+        """Write the summary, move the pointer, and record what was there before."""
+        part, session = self.part, self.part.session
+        before = session_rows.summary(self.tx, self.owner, session.id) if part.covers else None
         self._summarise(before)
         consolidations.record(
             self.tx,
@@ -110,7 +145,7 @@ class TakingUp:
                 generator=self.generator,
                 first=part.first,
                 last=part.last,
-                before_seq=before_seq,
+                before_seq=session.last_consolidated_seq,
                 before_at=session.last_consolidated_at,
                 before_failures=session.consolidation_failures,
                 summary=before,
@@ -119,27 +154,13 @@ class TakingUp:
                 at=self.writer.now,
             ),
         )
-        consolidations.move_pointer(self.tx, part.session, part.last, self.writer.now)
-        return Applied(
-            run=self.writer.run,
-            change_id=self.change_id,
-            generator=self.generator,
-            first=part.first,
-            last=part.last,
-            timeline="\n".join(texts),
-            summary=self.taken.summary if part.covers else "",
-            covered=part.covers,
-            origin=self.taken.origin,
-            offered=tuple(offered),
-            called_off=tuple(called_off),
-            turned_down=tuple(self.turned_down),
-        )
+        consolidations.move_pointer(self.tx, session, part.last, self.writer.now)
 
     def _forgotten(self) -> list[Memory]:
         """What was forgotten since the first of these messages was said: it must not come back by them."""
         since = self.part.fresh[0].created_at
-        found = memories.archived(self.tx, self.owner)
-        return [memory for memory in found if memory.known_to is not None and memory.known_to > since]
+        archived = memories.archived(self.tx, self.owner)
+        return [memory for memory in archived if memory.known_to is not None and memory.known_to > since]
 
     def _call_off(self) -> list[str]:
         called_off = []
@@ -193,7 +214,7 @@ class TakingUp:
 
     def _offered(self, offer: Offer, sources: Sequence[int], forgotten: Sequence[Memory]) -> list[Offered]:
         same = (Relation.SAME, Relation.CONTAINED)
-        gone = next((each for each in forgotten if compare(offer.content, each.content).relation in same), None)
+        gone = next((memory for memory in forgotten if compare(offer.content, memory.content).relation in same), None)
         if gone is not None:
             self._refuse(offer.content, f"“{gone.key}” said this and was forgotten since")
             return []
@@ -201,13 +222,30 @@ class TakingUp:
 
     def _timeline(self, texts: Sequence[str]) -> list[Episode]:
         """Store the entry, and the row that stands for the session as a transcript."""
-        part = self.part
-        fresh = part.fresh
-        transcript = self._transcript()
-        key = f"ctx_{part.session.id}_{new_id()}"
-        entry = Episode(
+        entry = self._entry()
+        parts = [
+            replace(
+                entry,
+                id=new_id(),
+                part=entry.part + number,
+                preview=text,
+                tokens=count_tokens(text),
+                identity=content_hash(entry.key, str(number)),
+            )
+            for number, text in enumerate(texts)
+        ]
+        stored = episodes.insert_all(self.tx, self.owner, parts)
+        parents = self._parents(message.seq for message in self.part.fresh)
+        for episode in stored:
+            memories.add_lineage(self.tx, self.owner, "episode", episode.id, 0, parents, self.change_id)
+        return stored
+
+    def _entry(self) -> Episode:
+        """The entry without its text, at its place."""
+        part, fresh = self.part, self.part.fresh
+        return Episode(
             id="",
-            transcript_id=transcript.id,
+            transcript_id=self._transcript().id,
             first_turn=part.first - 1,
             last_turn=part.last - 1,
             part=0,
@@ -220,33 +258,17 @@ class TakingUp:
             ended_at=fresh[-1].created_at,
             identity="",
             category="timeline",
-            key=key,
+            key=f"ctx_{part.session.id}_{new_id()}",
             importance=_IMPORTANCE,
             created_at=self.writer.now,
         )
-        parts = [
-            replace(
-                entry,
-                id=new_id(),
-                part=number,
-                preview=text,
-                tokens=count_tokens(text),
-                identity=content_hash(key, str(number)),
-            )
-            for number, text in enumerate(texts)
-        ]
-        stored = episodes.insert_all(self.tx, self.owner, parts)
-        parents = self._parents(message.seq for message in fresh)
-        for episode in stored:
-            memories.add_lineage(self.tx, self.owner, "episode", episode.id, 0, parents, self.change_id)
-        return stored
 
     def _transcript(self) -> Transcript:
         """The session as a transcript: what timeline entries point into, and what a person can withhold."""
         part, session = self.part, self.part.session
         path = session_path(session.id)
-        found = episodes.transcript_at(self.tx, self.owner, path, session.id)
-        transcript = found or Transcript(
+        known = episodes.transcript_at(self.tx, self.owner, path, session.id)
+        transcript = known or Transcript(
             id=new_id(),
             host="picobot",
             path=path,
@@ -284,7 +306,7 @@ class TakingUp:
 
     def _parents(self, numbers: Iterable[int]) -> list[Parent]:
         wanted = set(numbers)
-        return [Parent(kind="message", id=each.id) for each in self.part.messages if each.seq in wanted]
+        return [Parent(kind="message", id=message.id) for message in self.part.messages if message.seq in wanted]
 
     def _refuse(self, text: str, reason: str, memory_id: str = "") -> None:
         """Put on record what was not even offered, with the messages that it came from."""

@@ -18,6 +18,7 @@ from picomem.consolidation.due import Triggers, due
 from picomem.consolidation.material import Part, part_of
 from picomem.consolidation.proposal_checks import Taken, persons_in, taken
 from picomem.consolidation.timeline_entries import entry
+from picomem.consolidation.transcript_material import TranscriptPlace
 from picomem.errors import NotFound
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.lease import Heartbeat, Lease
@@ -45,17 +46,20 @@ MakeWriter = Callable[[str], Writer]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedPart:
     """A part of what is due (up to the message `due_to`), with what the generator is shown of memory, and the marks of
-    what was read."""
+    what was read. `place` says where the part of a transcript stands in it."""
 
     part: Part
     due_to: int
     known: tuple[Memory, ...]
     material: Material
-    marks: tuple[session_rows.MessageMark, ...]
+    marks: tuple[session_rows.MessageMark, ...] = ()
+    place: TranscriptPlace | None = None
 
 
 class Consolidator:
-    """Reads and writes for the consolidation of one user's conversations."""
+    """Reads and writes for the consolidation of one user's conversations with PicoBot."""
+
+    works_without_model = True  # what is due is taken up at the day's limit, and after failures, as well
 
     def __init__(
         self,
@@ -95,34 +99,34 @@ class Consolidator:
             loaded = session_rows.messages_after(
                 tx, self._scope, session.id, min(stands, session.last_consolidated_seq)
             )
-            found = due(session, loaded.messages, self._clock(), Triggers.of(self._settings), asked=asked)
-            if found is None:
+            due_now = due(session, loaded.messages, self._clock(), Triggers.of(self._settings), asked=asked)
+            if due_now is None:
                 return None
             if not self._settings.session.enable_summarization:
-                found = replace(found, covers=0)
+                due_now = replace(due_now, covers=0)
             window = self._settings.memory.consolidation_window
-            part = part_of(session, loaded.messages, found, summary, window // 2, self._cleaner.shown_text)
+            part = part_of(session, loaded.messages, due_now, summary, window // 2, self._cleaner.shown_text)
             marks = session_rows.marks(tx, self._scope, session.id, part.messages[0].seq - 1, part.last)
             known = self._known(tx, part, window // 10)
         material = self._material(part, known, window)
-        return PreparedPart(part=part, due_to=found.last, known=known, material=material, marks=marks)
+        return PreparedPart(part=part, due_to=due_now.last, known=known, material=material, marks=marks)
 
     def _session(self, tx: Transaction, session_id: str) -> Session:
-        found = session_rows.session(tx, self._scope, session_id)
-        if found is None:
+        session = session_rows.session(tx, self._scope, session_id)
+        if session is None:
             raise NotFound(f"There is no session “{session_id[:80]}”; `picomem sessions` lists them.")
-        return found
+        return session
 
     def _known(self, tx: Transaction, part: Part, room: int) -> tuple[Memory, ...]:
         """What is believed and shares words with the part, the likest first, within so many tokens."""
         said = frozenset(term for line in part.lines for term in terms(line.text))
-        found = []
+        sharing = []
         for memory in memories.current(tx, part.session.scope, self._clock()):
             shared = len(said & frozenset(terms(f"{memory.key} {memory.content}")))
             if shared and memory.origin.trusted:
-                found.append((-shared, memory.id, memory))
+                sharing.append((-shared, memory.id, memory))
         kept: list[Memory] = []
-        for _, _, memory in sorted(found, key=lambda each: each[:2])[:_MOST_KNOWN]:
+        for _, _, memory in sorted(sharing, key=lambda ranked: ranked[:2])[:_MOST_KNOWN]:
             room -= memory.tokens + count_tokens(memory.key)
             if room < 0:
                 break
@@ -206,7 +210,7 @@ class Consolidator:
             with self._connector.write(self._scope) as tx:
                 if not self._unchanged(tx, ready):
                     return None
-                done = TakingUp(tx, ready.part, taken, writer, generator, ready.part.session.scope, self._cleaner)
+                done = self._taking_up(tx, ready, taken, writer, generator)
                 applied = done.all(texts, vectors, self._vectors if with_vectors else None)
                 if dry_run:
                     raise _TakenBack(applied)
@@ -215,6 +219,11 @@ class Consolidator:
         if self._vectors is not None:
             self._vectors.store_waiting(self._connector)
         return applied
+
+    def _taking_up(
+        self, tx: Transaction, ready: PreparedPart, taken: Taken, writer: Writer, generator: str
+    ) -> TakingUp:
+        return TakingUp(tx, ready.part, taken, writer, generator, ready.part.session.scope, self._cleaner)
 
     def _unchanged(self, tx: Transaction, ready: PreparedPart) -> bool:
         part = ready.part

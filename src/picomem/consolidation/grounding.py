@@ -59,8 +59,8 @@ class Shown:
                 return reason
         elif len(words & self.words) < (_SAID_CJK if self.cjk else _SAID) * len(words):
             return "nobody said anything like it"
-        unsaid = [each for each in _numbers(statement) if each not in self.numbers]
-        made_up = next((each for each in unsaid if len(each) > 4 or int(each) > _SPELT_OUT), "")
+        unsaid = [number for number in _numbers(statement) if number not in self.numbers]
+        made_up = next((number for number in unsaid if len(number) > 4 or int(number) > _SPELT_OUT), "")
         return f"nobody said the number {made_up[:20]}" if made_up else ""
 
     def _unconfirmed(self, statement: str) -> str:
@@ -82,4 +82,4 @@ def _is_cjk(text: str) -> bool:
 def _numbers(text: str) -> list[str]:
     """The numbers in a text, without leading noughts and what groups their digits."""
     joined = re.sub(r"(?<=\d)[,' ](?=\d{3}\b)", "", text)
-    return [each.lstrip("0") or "0" for each in re.findall(r"[0-9]+", joined)]
+    return [digits.lstrip("0") or "0" for digits in re.findall(r"[0-9]+", joined)]

@@ -185,7 +185,7 @@ def _facts(
     for fact in facts:
         content = " ".join(safe(plain(fact.content)).split())
         reason = _no_fact(content, told) or shown.reason_against(content)
-        if not reason and any(each.content.casefold() == content.casefold() for each in kept):
+        if not reason and any(checked.content.casefold() == content.casefold() for checked in kept):
             continue
         if not reason and len(kept) == MOST_FACTS:
             reason = f"a consolidation stores {MOST_FACTS} facts at most"
@@ -309,9 +309,9 @@ def _tainted(part: Part) -> Origin | None:
 
 def _origins(part: Part, made_of: frozenset[int] | None, told: str) -> list[Origin]:
     lines = [line for line in part.lines if made_of is None or line.number in made_of]
-    found = [line.origin for line in lines]
+    origins = [line.origin for line in lines]
     own = Grounds(line.text for line in lines).terms
     theirs = frozenset(term for line in lines for term in terms(pasted_in(line))) - own
-    found += [Origin.OTHER] if theirs & frozenset(terms(told)) else []
+    origins += [Origin.OTHER] if theirs & frozenset(terms(told)) else []
     tainted = _tainted(part)
-    return [*found, tainted] if tainted else found
+    return [*origins, tainted] if tainted else origins

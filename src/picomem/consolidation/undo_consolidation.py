@@ -43,9 +43,8 @@ def check_latest(tx: Transaction, scope: Scope, change: Change, undoes: Mapping[
             f"Run {change.run} was undone already, by {latest}; undo that to have it again.", change_id=latest
         )
     kept = _record(tx, scope, latest)
-    session = session_rows.session(tx, scope, kept.session) if kept else None
-    if kept is not None and session is not None and session.last_consolidated_seq != kept.last:
-        later = consolidations.latest(tx, scope, kept.session)
+    pointer, later = _pointer(tx, scope, kept) if kept else (None, "")
+    if kept is not None and pointer is not None and pointer != kept.last:
         raise Conflict(
             f"Run {change.run} cannot be undone yet: the conversation was consolidated further by run {later}; undo "
             "that first.",
@@ -84,25 +83,28 @@ def turn_back(
         after=change.before,
         undoes=change.id,
     )
-    session = session_rows.session(tx, scope, kept.session) if kept else None
-    if kept is None or session is None:
+    if kept is None or _pointer(tx, scope, kept)[0] is None:
         return done  # the conversation was purged since
+    session = session_rows.session(tx, scope, kept.session) if kept.session else None
     removed = _removed(tx, scope, kept.episodes)
     stored = _stored(tx, scope, kept, done, vectors)
     summary = session_rows.summary(tx, scope, kept.session) if kept.summarised else None
     if kept.summarised:
         _summarise(tx, scope, kept, done)
-    consolidations.move_back(tx, scope, kept)
+    if kept.transcript:
+        consolidations.forget(tx, scope, kept.run)  # the pointer is where the latest run on record ended
+    else:
+        consolidations.move_back(tx, scope, kept)
     back = replace(
         kept,
         run=writer.run,
         change_id=done.id,
         last=kept.before_seq,
         before_seq=kept.last,
-        before_at=session.last_consolidated_at,
-        before_failures=session.consolidation_failures,
+        before_at=session.last_consolidated_at if session else None,
+        before_failures=session.consolidation_failures if session else 0,
         summary=summary,
-        episodes=tuple(each.id for each in stored),
+        episodes=tuple(entry.id for entry in stored),
         entries=tuple(removed),
         at=writer.now,
     )
@@ -113,12 +115,21 @@ def turn_back(
 def _latest(change: Change, undoes: Mapping[str, str]) -> str:
     """The last of the changes that did, undid and redid what a change is about."""
     base, _ = applied(change.id, undoes)
-    return next((each for each in reversed(tuple(undoes)) if applied(each, undoes)[0] == base), base)
+    return next((change_id for change_id in reversed(tuple(undoes)) if applied(change_id, undoes)[0] == base), base)
 
 
 def _record(tx: Transaction, scope: Scope, change_id: str) -> consolidations.Record | None:
-    found = audit.change(tx, scope, change_id)
-    return consolidations.of_run(tx, scope, found.run) if found else None
+    recorded = audit.change(tx, scope, change_id)
+    return consolidations.of_run(tx, scope, recorded.run) if recorded else None
+
+
+def _pointer(tx: Transaction, scope: Scope, kept: consolidations.Record) -> tuple[int | None, str]:
+    """Up to where the conversation of a run was taken up by now, and its latest run; None where it was purged."""
+    if kept.transcript:
+        latest = consolidations.latest_of_transcript(tx, scope, kept.transcript)
+        return (latest.last, latest.run) if latest else (None, "")
+    session = session_rows.session(tx, scope, kept.session)
+    return (session.last_consolidated_seq if session else None), consolidations.latest(tx, scope, kept.session)
 
 
 def _removed(tx: Transaction, scope: Scope, ids: Sequence[str]) -> list[Episode]:
@@ -136,7 +147,10 @@ def _stored(
     tx: Transaction, scope: Scope, kept: consolidations.Record, done: Change, vectors: Vectors | None
 ) -> list[Episode]:
     stored = episodes.insert_all(tx, scope, kept.entries)
-    parents = _parents(tx, scope, kept, kept.entries[0].first_turn, kept.entries[0].last_turn + 1) if stored else []
+    if kept.transcript:
+        parents = _episodes_of(tx, scope, kept) if stored else []
+    else:
+        parents = _parents(tx, scope, kept, kept.entries[0].first_turn, kept.entries[0].last_turn + 1) if stored else []
     for entry in stored:
         memories.add_lineage(tx, scope, "episode", entry.id, 0, parents, done.id)
         if vectors is not None:
@@ -158,4 +172,15 @@ def _summarise(tx: Transaction, scope: Scope, kept: consolidations.Record, done:
 def _parents(tx: Transaction, scope: Scope, kept: consolidations.Record, after: int, last: int) -> list[Parent]:
     """The messages of the conversation behind a number, up to another."""
     said = session_rows.messages_after(tx, scope, kept.session, after).messages
-    return [Parent(kind="message", id=each.id) for each in said if each.seq <= last]
+    return [Parent(kind="message", id=message.id) for message in said if message.seq <= last]
+
+
+def _episodes_of(tx: Transaction, scope: Scope, kept: consolidations.Record) -> list[Parent]:
+    """The episodes of the turns that a run took up."""
+    entry = kept.entries[0]
+    there = episodes.of_transcript(tx, scope, kept.transcript, [])
+    return [
+        Parent(kind="episode", id=episode.id)
+        for episode in there
+        if episode.category == "transcript" and entry.first_turn <= episode.last_turn <= entry.last_turn
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from picomem.engine.engine import Engine
 from picomem.errors import StoreError
@@ -13,9 +13,13 @@ from picomem.records.kinds import Origin
 
 if TYPE_CHECKING:
     from picomem.consolidation.consolidate import Consolidator
+    from picomem.consolidation.reconcile import Reconciler
+    from picomem.consolidation.transcripts import TranscriptConsolidator
     from picomem.memory.remember import Remembered
     from picomem.records.session import Loaded, Summary
     from picomem.sessions.context_window import ContextWindow
+
+AnyConsolidator = TypeVar("AnyConsolidator", bound="Consolidator")
 
 
 def heard(engine: Engine, *texts: str) -> None:
@@ -80,7 +84,31 @@ def consolidator(engine: Engine) -> Consolidator:
     """The reader and writer for `picomem.distillation`, which calls the generator."""
     from picomem.consolidation.consolidate import Consolidator
 
-    return Consolidator(
+    return _consolidator(engine, Consolidator)
+
+
+def transcript_consolidator(engine: Engine) -> TranscriptConsolidator:
+    """The same for the transcripts of other programs."""
+    from picomem.consolidation.transcripts import TranscriptConsolidator
+
+    return _consolidator(engine, TranscriptConsolidator)
+
+
+def reconciler(engine: Engine) -> Reconciler:
+    """What reads and writes for doubts that a model is asked about."""
+    from picomem.consolidation.reconcile import Reconciler
+
+    return Reconciler(
+        engine._context.connector,
+        engine.scope,
+        engine._context.cleaner(),
+        lambda actor: engine._context.writer("consolidate", actor),
+        engine._context.clock,
+    )
+
+
+def _consolidator(engine: Engine, kind: type[AnyConsolidator]) -> AnyConsolidator:
+    return kind(
         engine._context.connector,
         engine.scope,
         engine._context.cleaner(),

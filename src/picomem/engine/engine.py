@@ -312,14 +312,17 @@ class Engine:
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
         """An episode and the messages behind it, read from the transcript or the session itself. Raises NotFound."""
         from picomem.history.explain import find_episode
-        from picomem.ingest.transcript_pointer import open_episode
+        from picomem.ingest.transcript_pointer import open_entry, open_episode
+        from picomem.records.episode import HOST_SUMMARY
+        from picomem.records.session import session_path
 
         with self._context.connector.read() as tx:
             episode = find_episode(tx, self.scope, episode_id)
             transcript = episodes.transcript(tx, self.scope, episode.transcript_id)
         if transcript is not None and transcript.send_policy == "deny":
             raise Refused("That session is withheld, so its content is not returned (see `picomem withhold --help`).")
-        if episode.category == "timeline" and transcript is not None:
+        is_of_session = transcript is not None and transcript.path == session_path(transcript.session)
+        if episode.category == "timeline" and transcript is not None and is_of_session:
             from picomem.memory.timeline import opened
 
             with self._context.connector.read() as tx:
@@ -328,7 +331,9 @@ class Engine:
                     transcript,
                     opened(tx, self.scope, episode, transcript.session, self._context.redactor()),
                 )
-        return episode, transcript, open_episode(episode, transcript, self._context.redactor())
+        is_written = episode.category == "timeline" and not episode.key.startswith(HOST_SUMMARY)
+        opening = open_entry if is_written else open_episode
+        return episode, transcript, opening(episode, transcript, self._context.redactor())
 
     def index(self, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """The always-loaded page, from the store where memory has not changed since it was made."""

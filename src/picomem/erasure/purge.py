@@ -231,6 +231,10 @@ class _Erasing:
             if run.session in self.plan.sessions | self.plan.shortened | self.plan.summaries:
                 self.texts += run.texts
                 consolidations.delete_of_session(self.tx, self.scope, run.session)
+            elif run.transcript in self.plan.transcripts | self.plan.trimmed:
+                # Of a transcript that stays it is still known how far it was consolidated.
+                self.texts += run.texts
+                consolidations.rewrite_text(self.tx, self.scope, run._replace(episodes="[]"))
         for named, *_ in session_rows.stored_sessions(self.tx, self.scope):
             if named.id in self.plan.sessions:
                 self.texts += [named.title, named.channel_id]

@@ -31,7 +31,8 @@ from picomem.light_dataclass import asdict, dataclass, field, replace
 from picomem.paths import named_path
 from picomem.policy.pasted import own_words, pasted_words
 from picomem.records.kinds import Origin, worst
-from picomem.records.transcript import Skipped, TranscriptInfo, Turn
+from picomem.records.transcript import SUMMARY, Skipped, TranscriptInfo, Turn
+from picomem.text.own_prompts import is_own_prompt
 
 if TYPE_CHECKING:
     from picomem.ingest.source import RecordSource
@@ -43,6 +44,7 @@ _REMEMBERED = 4096
 _DIGEST = 6  # bytes: among 4,096 entries a false match has a chance of 1 in 10^10 a turn
 _LONGEST_FIELD = 1000
 _UNKNOWN_KINDS = 32
+_OWN = "own prompt"  # the mark of a run that answers a prompt of picomem's own
 _HEARD = "heard"  # the mark of what was read from outside in this run, by its least trusted origin
 
 
@@ -80,8 +82,8 @@ class Recent:
 class State:
     """Where a parser stands in a transcript.
 
-    `turns` counts the turns given so far, `branches` is the tree that they make in a host that writes one, `marks`
-    are the format's own few notes.
+    `turns` counts the turns given so far, `outside` is the least trusted origin of all that was read, `branches` is the
+    tree that they make in a host that writes one, `marks` are the format's own few notes.
     """
 
     info: TranscriptInfo = field(default_factory=TranscriptInfo)
@@ -90,6 +92,7 @@ class State:
     seen: Recent = field(default_factory=Recent)
     marks: dict[str, str] = field(default_factory=dict)
     branches: Branches = field(default_factory=Branches)
+    outside: Origin = Origin.AGENT
 
     def to_json(self) -> Record:
         """A JSON object from which `from_json` makes an equal state."""
@@ -100,6 +103,7 @@ class State:
             "seen": self.seen.packed(),
             "marks": dict(self.marks),
             "branches": self.branches.to_json(),
+            "outside": self.outside.value,
         }
 
     @classmethod
@@ -113,6 +117,8 @@ class State:
                 Recent(stored["seen"]),
                 dict(stored["marks"]),
                 Branches.from_json(stored["branches"]),
+                # An older picomem's state does not say what was read.
+                Origin(stored.get("outside", Origin.OTHER if stored["turns"] else Origin.AGENT)),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput("The stored state of a transcript cannot be read; read it from the start.") from error
@@ -124,7 +130,10 @@ class State:
             self.renote(**news)
 
     def renote(self, **said: object) -> None:
-        """Set fields of `info`, whatever stood there; texts are cut, other types dropped."""
+        """Set fields of `info`, whatever stood there; texts are cut, other types dropped. A title that tells of a
+        prompt of picomem's own is none."""
+        if _OWN in self.marks:
+            said.pop("title", None)
         fields = {name: value[:_LONGEST_FIELD] if isinstance(value, str) else value for name, value in said.items()}
         fits = {
             name: value for name, value in fields.items() if isinstance(value, int if name == "started_at" else str)
@@ -145,6 +154,7 @@ class State:
         the user's next message, may be that text in other words."""
         if origin is not None and not origin.trusted:
             self.marks[_HEARD] = worst((origin, Origin(self.marks.get(_HEARD, origin)))).value
+            self.outside = worst((self.outside, origin))
 
     def place(
         self, turns: Sequence[Turn], record: object, parent: object, *, person: bool, aside: bool = False
@@ -181,6 +191,9 @@ class State:
         agent's turn has the origin of what was heard in the run (`hear`). A trusted message begins a run; what is said
         while the agent works (not `begins_run`) changes nothing of what the agent has read.
         """
+        if self._is_of_own_prompt(role, text, begins_run=begins_run):
+            self.skipped.add("picomem's own prompt")
+            return ()
         if origin is Origin.USER and has_open_block(text):
             origin = Origin.OTHER
         if not (text := clean(text)) and not actions:
@@ -199,10 +212,44 @@ class State:
             self.hear(origin)
         elif role == "user" and begins_run:
             self.marks.pop(_HEARD, None)
+        if role == "user" and pasted_words(text):
+            self.outside = worst((self.outside, Origin.OTHER))
+        return self._counted(line, text, role, origin, at, ids, actions)
+
+    def summarise(
+        self, line: Line, text: str, *, at: Micros | None, key: str, ids: tuple[object, object, object]
+    ) -> Sequence[Turn]:
+        """The summary that the host wrote of the turns so far, as a turn; nothing where it has no words, or was seen
+        before. It may tell of all that was read, so it has the least trusted origin of that."""
+        text = clean(text)
+        if _OWN in self.marks or not _says_something(text) or not self.seen.add(f"{SUMMARY}\n{key}"):
+            self.skipped.add("summary")
+            return ()
+        (turn,) = self._counted(line, text, SUMMARY, self.outside, at, ids, ())
+        return (replace(turn, summarises=True),)
+
+    def _counted(
+        self,
+        line: Line,
+        text: str,
+        role: str,
+        origin: Origin,
+        at: Micros | None,
+        ids: tuple[object, object, object],
+        actions: tuple[str, ...],
+    ) -> Sequence[Turn]:
         ids_of = (short(ids[0]), short(ids[1]), short(ids[2]))
         turn = Turn(self.turns, role, text, at, origin, line.offset, line.end, *ids_of, actions=actions)
         self.turns += 1
         return (turn,)
+
+    def _is_of_own_prompt(self, role: str, text: str, *, begins_run: bool) -> bool:
+        """Whether a turn is a prompt of picomem's own (text/own_prompts.py), or belongs to the answer."""
+        if role == "user" and is_own_prompt(text):
+            self.marks[_OWN] = "1"
+        elif role == "user" and begins_run:
+            self.marks.pop(_OWN, None)
+        return _OWN in self.marks
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,12 +26,13 @@ from picomem.clock import Micros
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, fields, replace
 from picomem.policy.pasted import told_apart
-from picomem.records.episode import Episode
+from picomem.records.episode import HOST_SUMMARY, Episode
 from picomem.records.ids import content_hash, new_id
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
 
 LONGEST_PREVIEW = 1_500  # characters; the bound that the requirement sets
+LONGEST_SUMMARY = 6_000  # characters that are kept of a host's summary; the pointer opens the rest
 LONGEST_ACTIONS = 1_000  # characters of all actions of a piece
 _GLOBAL_ID = 32  # an id this long is a UUID or a hash: the same in a copy of the transcript
 _DIGEST = 12  # hexadecimal digits of a hash that are kept of a turn that was said
@@ -55,6 +56,8 @@ class Piece:
     ended_at: Micros | None
     identity: str
     actions: str = ""  # a line each
+    category: str = "transcript"
+    key: str = ""
 
     @property
     def meaning(self) -> str:
@@ -119,6 +122,9 @@ class Packer:
     def add(self, turn: Turn) -> Iterator[Piece]:
         """The pieces that this turn makes or changes, in order; a piece that grew is given again, whole."""
         repeat = 0 if turn.id or turn.at is not None else self._said.before(turn)
+        if turn.summarises:
+            yield from self._summary(turn, identity(self._host, self.session, turn, repeat))
+            return
         grown = self._grown(turn)
         if grown is not None:
             self.open = grown
@@ -134,6 +140,12 @@ class Packer:
                 piece = replace(piece, origin=Origin.OTHER)
             self.open = piece if _packs(turn.role, turn.origin) and len(parts) == 1 else None
             yield piece
+
+    def _summary(self, turn: Turn, name: str) -> Iterator[Piece]:
+        """A host's summary as an entry of the timeline. What is packed before it goes on to grow behind it."""
+        for number, text in enumerate(cut(turn.text[:LONGEST_SUMMARY])):
+            piece = _piece(turn, number, text, "", content_hash(name, str(number)) if number else name)
+            yield replace(piece, category="timeline", key=f"{HOST_SUMMARY}{name[:16]}")
 
     def _grown(self, turn: Turn) -> Piece | None:
         last = self.open
@@ -186,10 +198,11 @@ def _packs(role: str, origin: Origin) -> bool:
 
 
 _WORDS = ("text", "actions")
+_OF_SUMMARIES = ("category", "key")  # which do not grow
 
 
 def _without_words(piece: Piece) -> dict[str, Any]:
-    stored = {field.name: getattr(piece, field.name) for field in fields(Piece)}
+    stored = {field.name: getattr(piece, field.name) for field in fields(Piece) if field.name not in _OF_SUMMARIES}
     return {**stored, **{name: [len(stored[name]), content_hash(stored[name])] for name in _WORDS}}
 
 

@@ -18,6 +18,7 @@ from picomem.ingest.source import source_of
 from picomem.light_dataclass import dataclass, replace
 from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode, Transcript
+from picomem.records.kinds import worst
 from picomem.records.transcript import Turn
 
 
@@ -34,22 +35,52 @@ class Opened:
 def open_episode(episode: Episode, transcript: Transcript | None, redactor: Redactor, *, whole: bool = False) -> Opened:
     """Read the span of an episode from its transcript: the messages of which it was made, or all that there are, where
     it is damaged and can decide nothing (`whole`)."""
+    turns = _turns(episode, transcript, redactor)
+    if isinstance(turns, Opened):
+        return turns
+    turns = turns if whole else _meant(episode, turns)
+    if not turns:
+        return _changed(transcript)
+    # Who said it was told by what stood before in the file, so the episode knows it and the span does not.
+    told = {"role": episode.role, "origin": episode.origin, "branch": episode.branch}
+    return Opened("open", tuple(replace(turn, index=episode.first_turn + n, **told) for n, turn in enumerate(turns)))
+
+
+def open_entry(entry: Episode, transcript: Transcript | None, redactor: Redactor) -> Opened:
+    """Read the turns of which a consolidation made a timeline entry. Where it read text of others, what the agent says
+    in them may be such text: the span alone does not show what stood before it."""
+    turns = _turns(entry, transcript, redactor)
+    if isinstance(turns, Opened):
+        return turns
+    if not turns:
+        return _changed(transcript)
+    told = [
+        replace(
+            turn,
+            index=entry.first_turn + number,
+            origin=turn.origin if turn.role == "user" else worst((turn.origin, entry.origin)),
+        )
+        for number, turn in enumerate(turns)
+    ]
+    return Opened("open", tuple(told))
+
+
+def _turns(episode: Episode, transcript: Transcript | None, redactor: Redactor) -> list[Turn] | Opened:
+    """The turns in the span of an episode, redacted; or why they cannot be shown."""
     if transcript is None:
         return Opened("gone", (), "The record of the transcript is gone; only the preview is left.")
-    path = _path(transcript)
     try:
-        turns = _read(episode, transcript, path)
+        turns = _read(episode, transcript, _path(transcript))
     except NotFound:
         return Opened("gone", (), f"The transcript {transcript.path} is gone; only the preview is left.")
     except InvalidInput as error:
         return Opened("unreadable", (), f"{error} Only the preview is left.")
-    turns = [_redacted(turn, redactor) for turn in turns]
-    turns = turns if whole else _meant(episode, turns)
-    if not turns:
-        return Opened("changed", (), f"The transcript {path} was rewritten; only the preview is left.")
-    # Who said it was told by what stood before in the file, so the episode knows it and the span does not.
-    told = {"role": episode.role, "origin": episode.origin, "branch": episode.branch}
-    return Opened("open", tuple(replace(turn, index=episode.first_turn + n, **told) for n, turn in enumerate(turns)))
+    return [_redacted(turn, redactor) for turn in turns]
+
+
+def _changed(transcript: Transcript | None) -> Opened:
+    path = _path(transcript) if transcript is not None else ""
+    return Opened("changed", (), f"The transcript {path} was rewritten; only the preview is left.")
 
 
 def _redacted(turn: Turn, redactor: Redactor) -> Turn:

@@ -65,16 +65,22 @@ def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: Re
             return writer.forget(tx, memory.scope, memory.id, "reviewed: discarded", "discard")
         confirmed: dict[str, object] = {"source": Source.MANUAL, "expires_at": None}
         return _next(tx, writer, memory, confirmed, "confirm", "reviewed: kept")
-    newer, older = pair
+    return settle_pair(tx, writer, *pair, verdict)
+
+
+def settle_pair(
+    tx: Transaction, writer: Writer, newer: Memory, older: Memory, verdict: ReviewVerdict, said: str = "reviewed:"
+) -> Change:
+    """Write a decision about a pair; the reason on record begins with `said`."""
     if verdict is ReviewVerdict.DISCARD:
-        return writer.forget(tx, newer.scope, newer.id, f"reviewed: discarded beside “{older.key}”", "discard")
+        return writer.forget(tx, newer.scope, newer.id, f"{said} discarded beside “{older.key}”", "discard")
     if verdict is ReviewVerdict.SUPERSEDE:
-        return writer.forget(tx, older.scope, older.id, f"reviewed: superseded by “{newer.key}”", "supersede")
+        return writer.forget(tx, older.scope, older.id, f"{said} superseded by “{newer.key}”", "supersede")
     if verdict is ReviewVerdict.MERGE:
-        return writer.forget(tx, older.scope, older.id, f"reviewed: “{newer.key}” says the same", "merge")
+        return writer.forget(tx, older.scope, older.id, f"{said} “{newer.key}” says the same", "merge")
     linked, target = (newer, older) if older.id in newer.contradicts else (older, newer)
     related = tuple(entry for entry in linked.related if entry != f"{CONTRADICTS}{target.id}")
-    return _next(tx, writer, linked, {"related": related}, "keep", f"reviewed: true beside “{target.key}”")
+    return _next(tx, writer, linked, {"related": related}, "keep", f"{said} true beside “{target.key}”")
 
 
 def _next(

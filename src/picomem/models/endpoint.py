@@ -195,8 +195,8 @@ def vectors_of(answer: bytes, count: int) -> np.ndarray | None:
         data = json.loads(answer)["data"]
         if len(data) != count:
             return None
-        ordered = sorted(data, key=lambda each: each.get("index", 0))
-        rows = np.array([_numbers(each["embedding"]) for each in ordered], np.float32)
+        ordered = sorted(data, key=lambda item: item.get("index", 0))
+        rows = np.array([_numbers(item["embedding"]) for item in ordered], np.float32)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         return None
     return rows if rows.ndim == 2 and rows.shape[1] and np.isfinite(rows).all() else None

@@ -61,11 +61,11 @@ def extracted(material: Material) -> Proposal:
     if material.summarise_to:
         covered = [line for line in material.lines if line.number <= material.summarise_to]
         newer = _picked(_sentences([line for line in covered if line in trusted] or covered), _SUMMARY // 2)
-        summary = [*_earlier(material.summary, _SUMMARY - sum(len(each.text) for each in newer)), *newer]
+        summary = [*_earlier(material.summary, _SUMMARY - sum(len(sentence.text) for sentence in newer)), *newer]
     return Proposal(
         timeline=_joined(timeline, " "),
         summary=_joined(summary, "\n"),
-        made_of=frozenset(each.number for each in (*timeline, *summary)),
+        made_of=frozenset(sentence.number for sentence in (*timeline, *summary)),
     )
 
 
@@ -86,10 +86,10 @@ def _parts(text: str) -> list[str]:
 
 def _weight(line: PromptLine, text: str, spread: Counter[str]) -> float:
     """What a sentence says about what is talked of, a word: long ones must not win by their length alone."""
-    found = set(terms(text))
-    if len(found) < 2:
-        return 0.01 * len(found)  # "Great." is said where nothing else was
-    weight = sum(min(spread[term], 4) for term in found) / (4 + len(found))
+    words = set(terms(text))
+    if len(words) < 2:
+        return 0.01 * len(words)  # "Great." is said where nothing else was
+    weight = sum(min(spread[term], 4) for term in words) / (4 + len(words))
     weight *= 1.5 if line.role is Role.USER else 1.0
     weight *= 1.5 if re.search(_TELLING, text) else 1.0
     return weight * (0.6 if text.endswith(("?", "？")) else 1.0)
@@ -99,11 +99,11 @@ def _picked(sentences: list[_ScoredSentence], room: int) -> list[_ScoredSentence
     """The weightiest that fit, each said once, in their order."""
     taken: list[_ScoredSentence] = []
     seen: set[str] = set()
-    for each in sorted(sentences, key=lambda sentence: (-sentence.weight, sentence.place)):
-        cost = len(each.text) + len(each.speaker) + 3
-        if each.weight > 0 and cost <= room and each.text.casefold() not in seen:
-            seen.add(each.text.casefold())
-            taken.append(each)
+    for sentence in sorted(sentences, key=lambda sentence: (-sentence.weight, sentence.place)):
+        cost = len(sentence.text) + len(sentence.speaker) + 3
+        if sentence.weight > 0 and cost <= room and sentence.text.casefold() not in seen:
+            seen.add(sentence.text.casefold())
+            taken.append(sentence)
             room -= cost
     return sorted(taken, key=lambda sentence: sentence.place)
 
@@ -123,12 +123,12 @@ def _joined(sentences: Sequence[_ScoredSentence], between: str) -> str:
     """The sentences as a text; who speaks stands before the first of several."""
     told: list[str] = []
     speaker = ""
-    for each in sentences:
-        if each.speaker and (each.speaker != speaker or between == "\n"):
-            told.append(f"{each.speaker}: {each.text}")
+    for sentence in sentences:
+        if sentence.speaker and (sentence.speaker != speaker or between == "\n"):
+            told.append(f"{sentence.speaker}: {sentence.text}")
         else:
-            told.append(each.text)
-        speaker = each.speaker
+            told.append(sentence.text)
+        speaker = sentence.speaker
     return between.join(told)
 
 

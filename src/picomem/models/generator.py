@@ -1,13 +1,16 @@
 """Text generators: from a part of a conversation to a proposal of what to keep of it.
 
-Two stand behind one protocol: `extractive.py`, which needs no model, and `language_model.py`, any model that
-pydantic-ai reaches. Which one it is, `selection.py` reads from the settings. A generator proposes and decides nothing:
-what becomes of a proposal is decided in `consolidation/proposal_checks.py` and by the write gate.
+Three stand behind one protocol: `extractive.py`, which needs no model, `language_model.py`, any model that
+pydantic-ai reaches, and `command_model.py`, a program that the user has. Which one it is, `selection.py` reads from the
+settings. A generator proposes and decides nothing: what becomes of a proposal is decided in
+`consolidation/proposal_checks.py` and by the write gate.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Protocol, runtime_checkable
 
 from picomem.light_dataclass import dataclass
 from picomem.records.kinds import Kind, Origin
@@ -77,6 +80,33 @@ class Proposal:
     made_of: frozenset[int] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubtedPair:
+    """Two memories that may contradict each other, with the days since which they are known."""
+
+    older: KnownMemory
+    newer: KnownMemory
+    older_day: str
+    newer_day: str
+
+
+class PairRelation(StrEnum):
+    """How the newer of two memories stands to the older one."""
+
+    REPLACES = "replaces"
+    BOTH_HOLD = "both"
+    SAME = "same"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """What a model says of a pair, and why."""
+
+    relation: PairRelation
+    reason: str
+
+
 class Purse(Protocol):
     """What may be spent. A call is reserved for at the most that it can cost, and set right when it is over."""
 
@@ -96,4 +126,15 @@ class Generator(Protocol):
 
     async def propose(self, material: Material, purse: Purse) -> Proposal:
         """A proposal; each call is paid from the purse. Raises GeneratorFailed, where the purse is empty too."""
+        ...
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """A generator that can also be asked how doubted pairs stand to each other."""
+
+    name: str
+
+    async def judge(self, pairs: Sequence[DoubtedPair], purse: Purse) -> tuple[PairVerdict, ...]:
+        """A verdict for each pair, in order. Raises GeneratorFailed."""
         ...

@@ -18,12 +18,15 @@ counted by our own tokenizer; one that may have been answered unheard stays coun
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Generic
 
 from picomem.errors import GeneratorFailed
-from picomem.models.generator import Material, Proposal, Purse
-from picomem.models.prompt_and_reply import SCHEMA, again, instructions, prompt, read_answer
+from picomem.models.generator import DoubtedPair, Material, PairVerdict, Proposal, Purse
+from picomem.models.pair_question import pair_question
+from picomem.models.prompt_and_reply import again, consolidation_question
 from picomem.models.provider import ModelChoice
+from picomem.models.question import Answer, Question
 from picomem.records.spend import Spend
 from picomem.text.tokens import count_tokens
 
@@ -48,30 +51,37 @@ class LanguageModel:
 
     async def propose(self, material: Material, purse: Purse) -> Proposal:
         """Ask, and read what it answers. Raises GeneratorFailed."""
-        asking = _Asking(self._model, self._choice, material, purse, self._rung)
+        return await self._answer(consolidation_question(material), purse)
+
+    async def judge(self, pairs: Sequence[DoubtedPair], purse: Purse) -> tuple[PairVerdict, ...]:
+        """Ask which of the pairs still hold. Raises GeneratorFailed."""
+        return await self._answer(pair_question(pairs), purse)
+
+    async def _answer(self, question: Question[Answer], purse: Purse) -> Answer:
+        asking = _Asking(self._model, self._choice, question, purse, self._rung)
         try:
             async with self._model:
-                proposal = await asking.proposal()
+                answer = await asking.answer()
         except GeneratorFailed as error:
             raise GeneratorFailed(f"{self.name}: {error}") from error
         self._rung = asking.rung
-        return proposal
+        return answer
 
 
-class _Asking:
-    """One proposal on its way down the ladder."""
+class _Asking(Generic[Answer]):
+    """One question on its way down the ladder."""
 
-    def __init__(self, model: Model, choice: ModelChoice, material: Material, purse: Purse, rung: int) -> None:
+    def __init__(self, model: Model, choice: ModelChoice, question: Question[Answer], purse: Purse, rung: int) -> None:
         self._model = model
         self._choice = choice
-        self._material = material
+        self._question = question
         self._purse = purse
         self._answer = ""  # the one that could not be used, and why
         self._problem = ""
         self._cut_off = False
         self.rung = rung
 
-    async def proposal(self) -> Proposal:
+    async def answer(self) -> Answer:
         failure = GeneratorFailed()
         for _ in range(_CALLS):
             try:
@@ -83,7 +93,7 @@ class _Asking:
                 self.rung += 1
                 continue
             if response.finish_reason == "length":
-                failure = GeneratorFailed(f"the answer was cut off at {self._material.output_tokens:,} tokens.")
+                failure = GeneratorFailed(f"the answer was cut off at {self._question.output_tokens:,} tokens.")
                 if self.rung == _PROMPTED or self._cut_off:
                     break
                 self._cut_off = True
@@ -92,7 +102,7 @@ class _Asking:
             if response.finish_reason == "content_filter":
                 raise GeneratorFailed("the provider's filter withheld the answer.")
             try:
-                return read_answer(response.text or "")
+                return self._question.read(response.text or "")
             except GeneratorFailed as error:
                 failure = error
                 self._answer, self._problem = (response.text or "")[:2_000], str(error)
@@ -107,7 +117,7 @@ class _Asking:
         messages = self._messages()
         given = self._given()
         seconds = self._choice.timeout_secs
-        spend = unheard = Spend(1, given, self._material.output_tokens)
+        spend = unheard = Spend(1, given, self._question.output_tokens)
         if not await self._purse.reserve(unheard):
             raise GeneratorFailed("the limit of tokens leaves no room for a call.")
         try:
@@ -117,7 +127,7 @@ class _Asking:
                     self._model,
                     messages,
                     model_settings={
-                        "max_tokens": self._material.output_tokens,
+                        "max_tokens": self._question.output_tokens,
                         "request_timeout": float(seconds),
                         "timeout": float(seconds),
                         "max_retries": 0,
@@ -154,16 +164,17 @@ class _Asking:
     def _messages(self) -> list[ModelMessage]:
         from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
 
-        task = instructions(self._material, with_schema=self.rung != _SCHEMA)
-        first = ModelRequest(parts=[SystemPromptPart(task), UserPromptPart(prompt(self._material))])
+        first = ModelRequest(parts=[SystemPromptPart(self._task()), UserPromptPart(self._question.prompt)])
         if not self._problem:
             return [first]
         answered = ModelResponse(parts=[TextPart(self._answer or "(nothing)")])
         return [first, answered, ModelRequest(parts=[UserPromptPart(again(self._problem))])]
 
     def _given(self) -> int:
-        texts = instructions(self._material, with_schema=self.rung != _SCHEMA), prompt(self._material), self._answer
-        return sum(map(count_tokens, texts)) + _FRAME
+        return sum(map(count_tokens, (self._task(), self._question.prompt, self._answer))) + _FRAME
+
+    def _task(self) -> str:
+        return self._question.task if self.rung == _SCHEMA else self._question.task_with_schema
 
     def _parameters(self) -> ModelRequestParameters:
         from pydantic_ai.models import ModelRequestParameters
@@ -172,7 +183,9 @@ class _Asking:
         if self.rung == _PROMPTED:
             return ModelRequestParameters()
         # A server of one's own holds a model to the whole schema anyway; "strict" would take the bounds out of it.
-        schema = OutputObjectDefinition(json_schema=SCHEMA, name="consolidation", strict=not self._choice.is_own_server)
+        schema = OutputObjectDefinition(
+            json_schema=self._question.schema, name=self._question.name, strict=not self._choice.is_own_server
+        )
         if self.rung == _SCHEMA:
             return ModelRequestParameters(output_mode="native", output_object=schema, prompted_output_template=False)
         return ModelRequestParameters(output_mode="prompted", output_object=schema, prompted_output_template=False)

@@ -27,10 +27,10 @@ def installed(env: Mapping[str, str] = os.environ) -> list[str]:
         return []
     finally:
         connection.close()
-    found = body.get("models") if isinstance(body, dict) else None
-    models = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-    models.sort(key=lambda each: str(each.get("modified_at", "")), reverse=True)
-    names = [str(each.get("name") or "") for each in models]
+    listed = body.get("models") if isinstance(body, dict) else None
+    models = [model for model in listed if isinstance(model, dict)] if isinstance(listed, list) else []
+    models.sort(key=lambda model: str(model.get("modified_at", "")), reverse=True)
+    names = [str(model.get("name") or "") for model in models]
     return [name for name in names if name and "embed" not in name]
 
 

@@ -77,7 +77,9 @@ def recipe_of(given: Path, settings: EmbedderSettings) -> Recipe:
     may be on a disk that is away, and InvalidInput that says what is missing in it, or what nobody said."""
     given = given.expanduser().absolute()
     model = _model_file(given)
-    folder = next((each for each in (model.parent, *model.parents[1:2]) if is_regular(each / "tokenizer.json")), None)
+    folder = next(
+        (place for place in (model.parent, *model.parents[1:2]) if is_regular(place / "tokenizer.json")), None
+    )
     if folder is None:
         raise InvalidInput(f"{model.parent} has no tokenizer.json, which the model's maker hands out beside it.")
     steps = {str(step.get("type", "")).rpartition(".")[2] for step in _json(folder / "modules.json", [])}
@@ -85,7 +87,7 @@ def recipe_of(given: Path, settings: EmbedderSettings) -> Recipe:
         raise InvalidInput(f"{folder} holds a model with a {min(steps - _STEPS)} step, which cannot be run here.")
     prompts = _json(folder / "config_sentence_transformers.json", {}).get("prompts") or {}
     sentences = _json(folder / "sentence_bert_config.json", {})
-    family = family_of((each.name for each in (folder, *folder.parents[:2])), sentences.get("model_args") or {})
+    family = family_of((named.name for named in (folder, *folder.parents[:2])), sentences.get("model_args") or {})
     longest = sentences.get("max_seq_length") or _LONGEST
     pooling = settings.pooling or _pooling(folder) or family.pooling
     if not pooling:
@@ -109,10 +111,10 @@ def _model_file(given: Path) -> Path:
     if not is_folder(given):
         raise EmbedderFailed(f"There is no folder {given}; recall.embedder names one as onnx:/path/to/model.")
     places = [folder / name for folder in (given, given / "onnx") for name in _FILES]
-    found = next((place for place in places if is_regular(place)), None)
-    if found is None:
+    file = next((place for place in places if is_regular(place)), None)
+    if file is None:
         raise InvalidInput(f"{given} holds no model.onnx; name the file itself as onnx:/path/to/file.onnx.")
-    return found
+    return file
 
 
 def _pooling(folder: Path) -> str:
@@ -177,7 +179,7 @@ class OnnxEmbedder:
             session, tokenizer = self._session, self._tokenizer
         encoded = tokenizer.encode_batch(texts)
         rows: list[np.ndarray] = [np.zeros(0)] * len(texts)
-        for picked in batches([len(each.ids) for each in encoded]):
+        for picked in batches([len(encoding.ids) for encoding in encoded]):
             for i, row in zip(picked, self._run(session, [encoded[i] for i in picked]), strict=True):
                 rows[i] = row
         return unit_rows(np.stack(rows))
@@ -185,17 +187,17 @@ class OnnxEmbedder:
     def _run(self, session: onnxruntime.InferenceSession, encoded: list[Any]) -> np.ndarray:
         import numpy as np
 
-        width = max(len(each.ids) for each in encoded)
+        width = max(len(encoding.ids) for encoding in encoded)
         given = {
             name: np.zeros((len(encoded), width), np.int64)
             for name in ("input_ids", "attention_mask", "token_type_ids", "position_ids")
         }
-        for i, each in enumerate(encoded):
-            given["input_ids"][i, : len(each.ids)] = each.ids
-            given["attention_mask"][i, : len(each.ids)] = each.attention_mask
-            given["token_type_ids"][i, : len(each.ids)] = each.type_ids
+        for i, encoding in enumerate(encoded):
+            given["input_ids"][i, : len(encoding.ids)] = encoding.ids
+            given["attention_mask"][i, : len(encoding.ids)] = encoding.attention_mask
+            given["token_type_ids"][i, : len(encoding.ids)] = encoding.type_ids
         given["position_ids"][:] = np.arange(width)
-        wanted = {each.name for each in session.get_inputs()}
+        wanted = {argument.name for argument in session.get_inputs()}
         if wanted - given.keys():
             raise EmbedderFailed(
                 f"The model wants {', '.join(sorted(wanted - given.keys()))}, which is not known here."
@@ -267,7 +269,7 @@ def _run_safely(session: onnxruntime.InferenceSession, given: dict[str, np.ndarr
     """The model's vectors of sentences where it makes them, else its vectors of tokens, which come first."""
     import numpy as np
 
-    names = [each.name for each in session.get_outputs()]
+    names = [output.name for output in session.get_outputs()]
     chosen = "sentence_embedding" if "sentence_embedding" in names else names[0]
     try:
         output = np.asarray(session.run([chosen], given)[0])

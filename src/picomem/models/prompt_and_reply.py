@@ -22,6 +22,7 @@ from picomem.models.generator import (
     PromptLine,
     Proposal,
 )
+from picomem.models.question import Question
 from picomem.records.kinds import Kind
 from picomem.records.session import Role
 from picomem.records.untrusted_fence import fenced
@@ -29,7 +30,7 @@ from picomem.records.untrusted_fence import fenced
 LONGEST_ANSWER = 40_000  # characters; the longest that was asked for has a quarter of that
 _MOST_ENTRIES = 100  # of a list in an answer that are looked at
 _THOUGHTS = r"(?is)<(think|thinking|reasoning)>.*?</\1>"
-_TOP = r"\{\s*\"(?:facts|timeline|summary|invalidate)\""
+_TOP = r"\{\s*\"(?:facts|timeline|summary|invalidate|pairs)\""
 
 # The bounds end a small model's loop where the server holds it to the schema: one that says the same over and over
 # would write until it is cut off. A text that comes to its bound is one character too long, and turned down. A fact is
@@ -94,6 +95,19 @@ _BY_SCHEMA = "\n\nThe object must match this JSON schema:\n{schema}"
 _AGAIN = "That cannot be used: {problem} Answer again with the whole JSON object, and nothing else."
 
 
+def consolidation_question(material: Material) -> Question[Proposal]:
+    """The question what to keep of a part of a conversation."""
+    return Question(
+        name="consolidation",
+        task=instructions(material, with_schema=False),
+        task_with_schema=instructions(material, with_schema=True),
+        prompt=prompt(material),
+        schema=SCHEMA,
+        output_tokens=material.output_tokens,
+        read=read_answer,
+    )
+
+
 def instructions(material: Material, *, with_schema: bool) -> str:
     """What a model is told of its task; `with_schema` where the request itself cannot say it."""
     wanted = _SUMMARY.format(last=material.summarise_to) if material.summarise_to else _NO_SUMMARY
@@ -103,7 +117,7 @@ def instructions(material: Material, *, with_schema: bool) -> str:
 
 def prompt(material: Material) -> str:
     """What a model is given to work on."""
-    known = "\n".join(f"- {each.key}: {' '.join(each.content.split())}" for each in material.known) or "(nothing)"
+    known = "\n".join(f"- {memory.key}: {' '.join(memory.content.split())}" for memory in material.known) or "(nothing)"
     parts = [f"Memory holds already:\n{known}"]
     if material.summary:
         parts.append(f"Earlier summary:\n{fenced(material.summary, material.summary_origin)}")
@@ -119,24 +133,30 @@ def again(problem: str) -> str:
 
 def read_answer(text: str) -> Proposal:
     """The proposal in an answer. Raises GeneratorFailed that says what is wrong with it."""
+    answer = object_with("timeline", text)
+    timeline = answer.get("timeline")
+    if not isinstance(timeline, str):
+        raise GeneratorFailed("The answer has no text for “timeline”.")
+    summary = answer.get("summary")
+    return Proposal(
+        facts=tuple(fact for entry in _list(answer.get("facts")) if (fact := _fact(entry)) is not None),
+        timeline=timeline,
+        summary=summary if isinstance(summary, str) else "",
+        invalidate=tuple(key for key in _list(answer.get("invalidate")) if isinstance(key, str)),
+    )
+
+
+def object_with(name: str, text: str) -> dict[str, Any]:
+    """The first whole JSON object in a reply that has a member `name`. Raises GeneratorFailed."""
     if len(text) > LONGEST_ANSWER:
         raise GeneratorFailed(f"The answer has {len(text):,} characters, and {LONGEST_ANSWER:,} are the most.")
-    found = _object_in(re.sub(_THOUGHTS, "", text).strip())
-    if found is None:
+    answer = _object_in(re.sub(_THOUGHTS, "", text).strip(), name)
+    if answer is None:
         begins = " ".join(text.split())[:80]
         raise GeneratorFailed(
             f"The answer is no whole JSON object (it begins “{begins}”)." if begins else "It is empty."
         )
-    timeline = found.get("timeline")
-    if not isinstance(timeline, str):
-        raise GeneratorFailed("The answer has no text for “timeline”.")
-    summary = found.get("summary")
-    return Proposal(
-        facts=tuple(fact for each in _list(found.get("facts")) if (fact := _fact(each)) is not None),
-        timeline=timeline,
-        summary=summary if isinstance(summary, str) else "",
-        invalidate=tuple(key for key in _list(found.get("invalidate")) if isinstance(key, str)),
-    )
+    return answer
 
 
 def _shown(line: PromptLine) -> str:
@@ -145,17 +165,17 @@ def _shown(line: PromptLine) -> str:
     return f"[{line.number}]{mark} {speaker}: {fenced(line.text, line.origin)}"
 
 
-def _object_in(text: str) -> dict[str, Any] | None:
-    """The first whole object in a text that can be the answer."""
+def _object_in(text: str, name: str) -> dict[str, Any] | None:
+    """The first whole object in a text that can be the answer: it has a member `name`."""
     starts = [text.find("{"), *(match.start() for match in re.finditer(_TOP, text))]
     for start in dict.fromkeys(start for start in starts[:5] if start >= 0):
         for candidate in (text[start:], re.sub(r",(\s*[}\]])", r"\1", text[start:])):
             try:
-                found, _ = json.JSONDecoder().raw_decode(candidate)
+                parsed, _ = json.JSONDecoder().raw_decode(candidate)
             except (ValueError, RecursionError):
                 continue
-            if isinstance(found, dict) and "timeline" in found:
-                return found
+            if isinstance(parsed, dict) and name in parsed:
+                return parsed
     return None
 
 

@@ -43,7 +43,7 @@ class ModelChoice:
         return self.provider in (*LOCAL, "openai-compatible")
 
     def __repr__(self) -> str:
-        shown = (f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.name != "key")
+        shown = (f"{key.name}={getattr(self, key.name)!r}" for key in fields(self) if key.name != "key")
         return f"ModelChoice({', '.join(shown)})"
 
 

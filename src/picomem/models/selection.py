@@ -46,10 +46,20 @@ def embedder_of(chosen: str, settings: EmbedderSettings) -> Embedder | None:
 
 
 def generator_of(settings: Settings) -> Generator:
-    """What consolidates: the model of `memory.consolidation_model`, or the extractive generator where none is set.
+    """What consolidates: the model of `memory.consolidation_model`, the command of `memory.consolidation_command`, or
+    the extractive generator where neither is set.
 
-    Nothing is connected to before the first question. Raises InvalidInput.
+    Nothing is connected to or started before the first question. Raises InvalidInput.
     """
+    if settings.memory.consolidation_command:
+        from picomem.models.command_model import CommandModel
+
+        if settings.memory.consolidation_model:
+            raise InvalidInput(
+                "memory.consolidation_command and memory.consolidation_model are both set; set the one that is to "
+                "consolidate."
+            )
+        return CommandModel(settings.memory.consolidation_command, settings.memory.consolidation_command_secs)
     if not settings.memory.consolidation_model:
         from picomem.models.extractive import Extractive
 

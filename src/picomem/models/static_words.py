@@ -61,14 +61,14 @@ def _near(word: str) -> tuple[tuple[str, float], ...]:
     cosines = np.einsum("ij,j->i", rows, asked / (np.linalg.norm(asked) or 1.0))
     nearest = np.argpartition(-cosines, _LOOKED)[:_LOOKED]
     own = query_terms(word)
-    found: dict[str, float] = {}
+    near: dict[str, float] = {}
     for i in nearest[np.argsort(-cosines[nearest])]:
-        if cosines[i] < _NEAR or len(found) == _MOST_NEAR:
+        if cosines[i] < _NEAR or len(near) == _MOST_NEAR:
             break
         for term in query_terms(names[i]):
             if term not in own:
-                found.setdefault(term, round(float(cosines[i]), 4))
-    return tuple(found.items())
+                near.setdefault(term, round(float(cosines[i]), 4))
+    return tuple(near.items())
 
 
 @lru_cache(maxsize=1)

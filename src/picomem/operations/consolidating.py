@@ -9,8 +9,10 @@ from picomem.errors import GeneratorFailed
 from picomem.light_dataclass import asdict, dataclass
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.presentations import sessions as sessions_presentations
+from picomem.operations.views import iso_or_none
 
 if TYPE_CHECKING:
+    from picomem.consolidation.transcripts import WaitingTranscript
     from picomem.engine.engine import Engine
 
 
@@ -19,7 +21,11 @@ class ConsolidateRequest:
     session: str = option(
         "the session's id, or the beginning of it (default: every session with something new)", "", positional=True
     )
-    dry_run: bool = option("only show what would be kept of the first part; the model is asked, and that costs", False)
+    dry_run: bool = option(
+        "only show what would be kept of the first part; the model is asked, and that costs. Sessions of transcripts "
+        "are listed with what they may cost; about those the model is asked only if one is named",
+        False,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +42,14 @@ class OfferedView:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """One run: the messages it took up, and what it kept of them. `covered` is the number of the last message that the
-    summary stands for, 0 where it wrote none; `turned_down` are a text and a reason each."""
+    """One run: the messages that it took up (of a transcript: turns, as `unit` says), and what it kept of them.
+    `covered` is the number of the last message that the summary stands for, 0 where it wrote none; `turned_down` are a
+    text and a reason each."""
 
     run: str
     change_id: str
     generator: str
+    unit: str
     first: int
     last: int
     timeline: str
@@ -55,7 +63,8 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class ConsolidatedView:
-    """A session: `state` is done, not due, failed, overtaken or busy; `warnings` say what went otherwise than usual."""
+    """A session: `state` is done, not due, failed, overtaken, busy, limit or no model; `warnings` say what went
+    otherwise than usual."""
 
     session: str
     state: str
@@ -68,21 +77,55 @@ class ConsolidatedView:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingSessionView:
+    """A session that was read from a transcript and has something new: so many `episodes`, and about what it costs to
+    consolidate them."""
+
+    session: str
+    title: str
+    host: str
+    project: str
+    ended_at: str | None
+    episodes: int
+    calls: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReconciledView:
+    """What became of two memories that may contradict each other: `decision` is supersede, merge, keep or unsure."""
+
+    newer: str
+    older: str
+    decision: str
+    reason: str
+    change_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class ConsolidateResult:
+    """`waiting` are the sessions of transcripts that wait, the latest first; `room_today` is how many tokens the day's
+    limit leaves, None where there is no limit."""
+
     generator: str
     dry_run: bool
     sessions: list[ConsolidatedView]
+    waiting: list[WaitingSessionView]
+    room_today: int | None
+    reconciled: list[ReconciledView]
+    warnings: list[str]
 
 
 async def consolidate(
     engine: Engine, request: ConsolidateRequest, progress: Progressing | None = None
 ) -> ConsolidateResult:
-    """Take up into memory what is new in conversations with PicoBot: facts, a timeline entry, a summary.
+    """Take up into memory what is new in conversations with PicoBot and in sessions that were read: facts, a summary.
 
-    PicoBot does it by itself when a conversation is long enough, has had a few turns or rests. Without a SESSION every
-    one with something new is consolidated. The model is the one of memory.consolidation_model; without one, sentences
-    are picked. Each run is one change: `picomem changes` lists it, and
-    `picomem undo` takes it back.
+    Without a SESSION every one with something new is consolidated: the conversations, then sessions of transcripts,
+    the latest first, until memory.daily_token_limit. The model is that of memory.consolidation_model, or the command of
+    memory.consolidation_command. Without either, sentences of conversations are picked, and sessions of transcripts
+    wait. A model is also asked about a few doubts of `picomem review`. Each run is one change: `picomem changes` lists
+    it, and `picomem undo` takes it back.
     """
     from picomem import distillation
     from picomem.models.selection import generator_of
@@ -97,7 +140,33 @@ async def consolidate(
         done = await distillation.consolidate_due(
             engine, generator, force=True, dry_run=request.dry_run, progress=progress
         )
-    return ConsolidateResult(generator.name, request.dry_run, [_view(consolidated) for consolidated in done])
+    reconciled, cost = ([], None)
+    if not request.session and not request.dry_run:
+        reconciled, cost = await distillation.reconcile(engine, generator)
+    waiting = [] if request.session else await distillation.waiting_transcripts(engine)
+    limit = engine.settings.memory.daily_token_limit
+    room = max(0, limit - engine.status().spent_today) if limit else None
+    views = [_waiting_view(item) for item in waiting]
+    settled = [
+        ReconciledView(pair.newer, pair.older, pair.change.decision, pair.change.reason, pair.change.id)
+        for pair in reconciled
+    ]
+    sessions = [_view(outcome) for outcome in done]
+    warnings = cost.notes if cost else []
+    return ConsolidateResult(generator.name, request.dry_run, sessions, views, room, settled, warnings)
+
+
+def _waiting_view(item: WaitingTranscript) -> WaitingSessionView:
+    return WaitingSessionView(
+        session=item.transcript.session,
+        title=item.transcript.title,
+        host=item.transcript.host,
+        project=item.transcript.project,
+        ended_at=iso_or_none(item.transcript.ended_at),
+        episodes=item.episodes,
+        calls=item.calls,
+        tokens=item.tokens,
+    )
 
 
 def _view(done: Consolidated) -> ConsolidatedView:
@@ -111,6 +180,7 @@ def _view(done: Consolidated) -> ConsolidatedView:
                 run=run.run,
                 change_id=run.change_id,
                 generator=run.generator,
+                unit=run.unit,
                 first=run.first,
                 last=run.last,
                 timeline=run.timeline,

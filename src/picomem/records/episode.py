@@ -8,6 +8,8 @@ from picomem.clock import Micros
 from picomem.light_dataclass import dataclass
 from picomem.records.kinds import Origin
 
+HOST_SUMMARY = "compaction_"  # how the key of a timeline entry begins that a host's own summary is
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
@@ -64,7 +66,7 @@ class Episode:
     ended_at: Micros | None
     identity: str
     branch: str = ""
-    category: str = "transcript"  # or "timeline": a consolidation's own entry
+    category: str = "transcript"  # or "timeline": a consolidation's own entry, or a host's summary
     key: str = ""
     summary: str = ""
     importance: float = 0.3

@@ -6,6 +6,8 @@ from picomem.clock import Micros
 from picomem.light_dataclass import dataclass, field
 from picomem.records.kinds import Origin
 
+SUMMARY = "summary"  # the role of a turn that summarises others
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -17,7 +19,7 @@ class Turn:
     """
 
     index: int
-    role: str  # "user", "assistant", or a speaker's name
+    role: str  # "user", "assistant", a speaker's name, or SUMMARY
     text: str
     at: Micros | None
     origin: Origin
@@ -27,6 +29,7 @@ class Turn:
     parent: str = ""
     branch: str = ""
     forks: bool = False  # it goes on from another turn than the one before
+    summarises: bool = False  # the host wrote it in place of the turns before it
     actions: tuple[str, ...] = ()  # what its speaker did, a line each (ingest/actions.py)
 
     @property

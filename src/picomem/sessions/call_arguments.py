@@ -38,7 +38,7 @@ def _redacted(value: Any, redact: Redact) -> Any:
         safe = redact(text)
         return value if safe == text else safe
     if isinstance(value, list):
-        return [_redacted(each, redact) for each in value]
+        return [_redacted(item, redact) for item in value]
     if isinstance(value, dict):
-        return {_redacted(name, redact): _redacted(each, redact) for name, each in value.items()}
+        return {_redacted(name, redact): _redacted(item, redact) for name, item in value.items()}
     return value

@@ -125,9 +125,11 @@ def window(
 ) -> ContextWindow:
     """Choose. `loaded` is the end of the session, `index` the index page, `known` the memories, the best first."""
     left = [LeftOut("messages", str(seq), _DAMAGED) for seq in loaded.damaged]
-    left += [LeftOut("messages", str(each.seq), _OLD_SYSTEM) for each in loaded.messages if each.role is Role.SYSTEM]
+    left += [
+        LeftOut("messages", str(message.seq), _OLD_SYSTEM) for message in loaded.messages if message.role is Role.SYSTEM
+    ]
     groups, orphans = grouped([message for message in loaded.messages if message.role is not Role.SYSTEM])
-    left += [LeftOut("messages", str(each.seq), _NO_CALL) for each in orphans]
+    left += [LeftOut("messages", str(orphan.seq), _NO_CALL) for orphan in orphans]
 
     newest = max((place for place, group in enumerate(groups) if group.role is Role.USER), default=len(groups))
     groups = [_with_results_cut(group, budgets, place >= newest, left) for place, group in enumerate(groups)]

@@ -61,11 +61,11 @@ class Sessions:
         if not name.strip():
             raise InvalidInput("The conversation's name is empty; write a few letters.")
         with self._connector.write(self._scope) as tx:
-            found = session_rows.of_channel(tx, self._scope, chosen.value, name)
-            if found is None:
-                found = self._begun(chosen, name, "")
-                session_rows.put(tx, found)
-        return found
+            session = session_rows.of_channel(tx, self._scope, chosen.value, name)
+            if session is None:
+                session = self._begun(chosen, name, "")
+                session_rows.put(tx, session)
+        return session
 
     def append(self, session_id: str, *said: NewMessage) -> list[Message]:
         """Store messages at the end of a session, all or none; an archived session is taken out of the archive.
@@ -168,15 +168,15 @@ class Sessions:
         Rows that are damaged are left out and named. Raises NotFound.
         """
         with self._connector.read() as tx:
-            found = session_rows.find_id(tx, self._scope, session_id)
+            found_id = session_rows.find_id(tx, self._scope, session_id)
             if last is None or last > TAIL:
-                loaded = session_rows.messages_after(tx, self._scope, found, after)
+                loaded = session_rows.messages_after(tx, self._scope, found_id, after)
             else:
-                mark = session_rows.end_mark(tx, self._scope, found, TAIL)
-                kept = self._tails.get(found, mark)
-                loaded = kept or session_rows.last_messages(tx, self._scope, found, TAIL)
+                mark = session_rows.end_mark(tx, self._scope, found_id, TAIL)
+                kept = self._tails.get(found_id, mark)
+                loaded = kept or session_rows.last_messages(tx, self._scope, found_id, TAIL)
                 if kept is None:
-                    self._tails.put(found, mark, loaded)
+                    self._tails.put(found_id, mark, loaded)
         return _narrowed(loaded, last, after)
 
     def shown(self, session_id: str, *, last: int | None = None, after: int = 0) -> Loaded:
@@ -196,9 +196,9 @@ class Sessions:
         if not loaded.before or any(message.role is Role.USER for message in loaded.messages):
             return loaded
         with self._connector.read() as tx:
-            found = session_rows.find_id(tx, self._scope, session_id)
+            found_id = session_rows.find_id(tx, self._scope, session_id)
             return session_rows.messages_after(
-                tx, self._scope, found, session_rows.last_user_seq(tx, self._scope, found) - 1
+                tx, self._scope, found_id, session_rows.last_user_seq(tx, self._scope, found_id) - 1
             )
 
     def summary(self, session_id: str) -> Summary | None:
@@ -221,10 +221,10 @@ class Sessions:
         )
 
     def _found(self, tx: Transaction, session_id: str) -> Session:
-        found = session_rows.session(tx, self._scope, session_rows.find_id(tx, self._scope, session_id))
-        if found is None:
+        session = session_rows.session(tx, self._scope, session_rows.find_id(tx, self._scope, session_id))
+        if session is None:
             raise NotFound(f"There is no session “{session_id[:80]}”.")
-        return found
+        return session
 
     def _changed(self, session_id: str, **fields: object) -> Session:
         with self._connector.write(self._scope) as tx:

@@ -64,7 +64,7 @@ def grouped(messages: Sequence[Message]) -> tuple[list[Group], list[Message]]:
             continue
         waiting.call([call.id for call in message.tool_calls], len(members))
         members.append([message])
-    return [_group(each) for each in members], orphans
+    return [_group(group) for group in members], orphans
 
 
 def last_of(groups: Sequence[Group], place: int) -> int:

@@ -74,19 +74,19 @@ def take_over(
     Raises NotFound, InvalidInput for a broken snapshot, and StoreError; the file is then left alone, and the database.
     """
     skipped: Counter[str] = Counter()
-    found = _read(path, lambda text: redactor().redact(plain(text)).text, clock(), skipped)
+    stored = _read(path, lambda text: redactor().redact(plain(text)).text, clock(), skipped)
     new, messages, differing = 0, 0, []
     with connector.write(EVERYONE) as tx:  # a snapshot holds the sessions of several users
-        for each in found:
-            if Tombstones(tx, each.session.scope).touches("picobot", each.session.id, ""):
+        for one in stored:
+            if Tombstones(tx, one.session.scope).touches("picobot", one.session.id, ""):
                 skipped["purged session"] += 1
                 continue
-            added = _store(tx, each)
+            added = _store(tx, one)
             new += added is not None and added[0]
             messages += added[1] if added else 0
-            differing += [] if added else [each.session.id]
+            differing += [] if added else [one.session.id]
     return TakenOver(
-        users=tuple(sorted({each.session.scope.user for each in found})),
+        users=tuple(sorted({one.session.scope.user for one in stored})),
         sessions=new,
         messages=messages,
         differing=tuple(differing),
@@ -123,16 +123,16 @@ def _user(fields: dict[str, Any]) -> str:
     return _text(fields, "user_id") or user_of(channel, name=channel_id, key=channel_id, session=_text(fields, "id"))
 
 
-def _store(tx: Transaction, found: _SessionSnapshot) -> tuple[bool, int] | None:
+def _store(tx: Transaction, snapshot: _SessionSnapshot) -> tuple[bool, int] | None:
     """Whether the session is new, and how many messages were; None where the session went another way here."""
-    session, scope = found.session, found.session.scope
+    session, scope = snapshot.session, snapshot.session.scope
     known = session_rows.session(tx, scope, session.id)
     here = session_rows.messages_after(tx, scope, session.id, 0)
-    agreed = min(len(here.messages), len(found.said))
-    if here.damaged or any(not _same(message, said) for message, said in zip(here.messages, found.said)):
+    agreed = min(len(here.messages), len(snapshot.said))
+    if here.damaged or any(not _same(message, said) for message, said in zip(here.messages, snapshot.said)):
         return None
     last = session_rows.last_seq(tx, scope, session.id)
-    fresh = with_origins(found.said[agreed:], here.messages, Origin.AGENT)
+    fresh = with_origins(snapshot.said[agreed:], here.messages, Origin.AGENT)
     news = [stored_message(session.id, seq, said, session.last_active_at) for seq, said in enumerate(fresh, last + 1)]
     if known is None:
         session_rows.put(tx, replace(session, title=title_of(news)))
@@ -172,17 +172,17 @@ def _read(path: Path, redact: Redact, now: Micros, skipped: Counter[str]) -> lis
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{path} is not a whole PicoBot {NAME}; it was left alone.") from error
     listed = document.get("sessions") if isinstance(document, dict) else None
-    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+    if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
         raise InvalidInput(f"{path} is no PicoBot {NAME}: it has no list of sessions; it was left alone.")
-    found: dict[tuple[str, str], _SessionSnapshot] = {}
+    by_id: dict[tuple[str, str], _SessionSnapshot] = {}
     for place, fields in enumerate(listed, 1):
         try:
             one = _session(fields, redact, now, skipped)
         except (InvalidInput, ValueError) as error:
             raise InvalidInput(f"Session {place} of {path} cannot be read, so it was left alone: {error}") from error
-        if found.setdefault((one.session.scope.user, one.session.id), one) is not one:
+        if by_id.setdefault((one.session.scope.user, one.session.id), one) is not one:
             raise InvalidInput(f"Session {place} of {path} has the id of another, so it was left alone.")
-    return list(found.values())
+    return list(by_id.values())
 
 
 def _session(fields: dict[str, Any], redact: Redact, now: Micros, skipped: Counter[str]) -> _SessionSnapshot:
@@ -237,8 +237,8 @@ def _call(call: dict[str, Any]) -> ToolCall:
 
 def _kind(value: object) -> str:
     """The name of one of Rust's enum values: the text, or the one member of the object."""
-    found = next(iter(value), "") if isinstance(value, dict) else value
-    return found if isinstance(found, str) else ""
+    name = next(iter(value), "") if isinstance(value, dict) else value
+    return name if isinstance(name, str) else ""
 
 
 def _text(fields: dict[str, Any], name: str) -> str:

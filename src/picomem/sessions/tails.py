@@ -27,11 +27,11 @@ class Tails:
     def get(self, session: str, mark: object) -> Loaded | None:
         """What was read of a session at this mark of its end, or None."""
         with self._lock:
-            found = self._held.get(session)
-            if found is None or found[0] != mark:
+            held = self._held.get(session)
+            if held is None or held[0] != mark:
                 return None
             self._held.move_to_end(session)
-            return found[1]
+            return held[1]
 
     def put(self, session: str, mark: object, loaded: Loaded) -> None:
         """Keep it, in place of what was known before."""

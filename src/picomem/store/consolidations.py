@@ -22,7 +22,10 @@ from picomem.store.unchecked_rows import Stored, stored
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What a run did to its conversation, as whoever takes it back needs it. `run` did it, by the change `change_id`.
+    """What a run did to its conversation, as its undo needs it. `run` did it, by the change `change_id`.
+
+    Of a conversation with PicoBot `session` is the id, and the numbers are of messages. Of a transcript `transcript`
+    is, the numbers are of turns, counted from 1, and `generation` is that of the transcript.
 
     A run that took messages up moved the pointer to `last`, stored the timeline entry `episodes` (ids) and, if
     `summarised`, the summary. One that took that back moved the pointer as well and removed the entry, which is then
@@ -43,14 +46,17 @@ class Record:
     episodes: tuple[str, ...] = ()
     entries: tuple[Episode, ...] = ()
     at: Micros
+    transcript: str = ""
+    generation: int = 0
 
 
 class RunText(NamedTuple):
     """The texts that are kept of a run, as they are stored (JSON): the summary before it, and its timeline entries,
-    which hold text only where the run removed one."""
+    which hold text only where the run removed one. `session` is empty where the run was of a transcript."""
 
     run: str
     session: str
+    transcript: str
     summary: str
     episodes: str
 
@@ -58,6 +64,14 @@ class RunText(NamedTuple):
     def texts(self) -> list[str]:
         """Those that say something."""
         return [self.summary, self.episodes] if _holds_text(self.episodes) else [self.summary]
+
+
+class WaitingTranscript(NamedTuple):
+    """A transcript with so many episodes that no consolidation has read, and their tokens."""
+
+    id: str
+    episodes: int
+    tokens: int
 
 
 def waiting(tx: Transaction, scope: Scope) -> list[Session]:
@@ -88,6 +102,9 @@ def count_failure(tx: Transaction, session: Session) -> None:
 
 def record(tx: Transaction, scope: Scope, made: Record) -> None:
     """Keep what a run did, and what was there before it."""
+    if made.transcript:
+        _record_of_transcript(tx, scope, made)
+        return
     summary = "" if made.summary is None else json.dumps(asdict(made.summary), ensure_ascii=False)
     entries = json.dumps([*made.episodes, *map(asdict, made.entries)], ensure_ascii=False)
     sql(tx).run(
@@ -109,11 +126,28 @@ def record(tx: Transaction, scope: Scope, made: Record) -> None:
     )
 
 
+def _record_of_transcript(tx: Transaction, scope: Scope, made: Record) -> None:
+    sql(tx).run(
+        "insert_transcript_consolidation",
+        user=scope.user,
+        run=made.run,
+        transcript_id=made.transcript,
+        change_id=made.change_id,
+        generator=made.generator,
+        first_turn=made.first,
+        last_turn=made.last,
+        before_turn=made.before_seq,
+        generation=made.generation,
+        episodes=json.dumps([*made.episodes, *map(asdict, made.entries)], ensure_ascii=False),
+        at=made.at,
+    )
+
+
 def of_run(tx: Transaction, scope: Scope, run: str) -> Record | None:
     """The record of a run; None if there is none. Raises Corrupt for a damaged row."""
     row = sql(tx).one("consolidation", user=scope.user, run=run)
     if row is None:
-        return None
+        return _of_transcript(sql(tx).one("transcript_consolidation", user=scope.user, run=run))
     if not row_hash.is_whole("consolidations", row):
         raise Corrupt(f"The record of consolidation {run} does not match its own hash; run `picomem doctor`.", id=run)
     entries: list[str | dict[str, Any]] = json.loads(row[9])
@@ -133,6 +167,48 @@ def of_run(tx: Transaction, scope: Scope, run: str) -> Record | None:
         generator=row[11],
         at=row[12],
     )
+
+
+def _of_transcript(row: Row | None) -> Record | None:
+    if row is None:
+        return None
+    if not row_hash.is_whole("transcript_consolidations", row):
+        raise Corrupt(
+            f"The record of consolidation {row[0]} does not match its own hash; run `picomem doctor`.", id=str(row[0])
+        )
+    entries: list[str | dict[str, Any]] = json.loads(row[6])
+    return Record(
+        run=row[0],
+        session="",
+        transcript=row[1],
+        first=row[2],
+        last=row[3],
+        before_seq=row[4],
+        generation=row[5],
+        episodes=tuple(entry for entry in entries if isinstance(entry, str)),
+        entries=tuple(_entry(entry) for entry in entries if not isinstance(entry, str)),
+        change_id=row[7],
+        generator=row[8],
+        at=row[9],
+        before_at=None,
+        before_failures=0,
+        summary=None,
+        summarised=False,
+    )
+
+
+def latest_of_transcript(tx: Transaction, scope: Scope, transcript_id: str) -> Record | None:
+    """The latest run of a transcript; None where there is none. Raises Corrupt for a damaged row."""
+    return _of_transcript(sql(tx).one("latest_transcript_consolidation", user=scope.user, transcript_id=transcript_id))
+
+
+def waiting_transcripts(tx: Transaction, scope: Scope, most_tokens: int) -> list[WaitingTranscript]:
+    """The transcripts of a scope with episodes that no consolidation has read, the latest first. Each episode counts
+    with at most so many tokens."""
+    rows = sql(tx).all(
+        "transcripts_to_consolidate", user=scope.user, agent=scope.agent, project=scope.project, most=most_tokens
+    )
+    return [WaitingTranscript(*row) for row in rows]
 
 
 def latest(tx: Transaction, scope: Scope, session_id: str) -> str:
@@ -158,6 +234,7 @@ def move_back(tx: Transaction, scope: Scope, made: Record) -> None:
 def forget(tx: Transaction, scope: Scope, run: str) -> None:
     """Delete what is on record of a run: it cannot be taken back any more."""
     sql(tx).run("delete_consolidation", user=scope.user, run=run)
+    sql(tx).run("delete_transcript_consolidation", user=scope.user, run=run)
 
 
 def forget_entries(tx: Transaction, scope: Scope, before: Micros) -> None:
@@ -169,15 +246,25 @@ def forget_entries(tx: Transaction, scope: Scope, before: Micros) -> None:
 
 def stored_runs(tx: Transaction, scope: Scope) -> Iterator[Stored[RunText]]:
     """The texts that are kept of every run of the user, by run."""
-    return stored("consolidations", _run_text, sql(tx).all("all_consolidations", user=scope.user))
+    yield from stored("consolidations", _run_text, sql(tx).all("all_consolidations", user=scope.user))
+    rows = sql(tx).all("all_transcript_consolidations", user=scope.user)
+    yield from stored("transcript_consolidations", _transcript_run_text, rows)
 
 
 def _run_text(row: Row) -> RunText:
-    return RunText(run=row[0], session=row[1], summary=row[7], episodes=row[9])
+    return RunText(run=row[0], session=row[1], transcript="", summary=row[7], episodes=row[9])
+
+
+def _transcript_run_text(row: Row) -> RunText:
+    return RunText(run=row[0], session="", transcript=row[1], summary="", episodes=row[6])
 
 
 def rewrite_text(tx: Transaction, scope: Scope, text: RunText) -> None:
     """Store other texts for a run; a damaged row stays one."""
+    if text.transcript:
+        statement = "rewrite_transcript_consolidation_text"
+        sql(tx).run(statement, user=scope.user, run=text.run, episodes=text.episodes)
+        return
     sql(tx).run(
         "rewrite_consolidation_text",
         user=scope.user,

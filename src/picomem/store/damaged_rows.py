@@ -15,6 +15,7 @@ _INTEGERS = frozenset(
     "version pinned valid_from known_from created_at tokens doc at child_version parent_version generation size cursor "
     "turns updated_at first_turn last_turn part start_offset end_offset left_out budget last_active_at "
     "last_consolidated_seq consolidation_failures seq message_count covered_seq first_seq last_seq before_seq "
+    "before_turn "
     "before_failures summarised day calls input_tokens output_tokens modified_at first_line last_line "
     "exported_at".split()
 )

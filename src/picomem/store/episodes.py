@@ -206,6 +206,11 @@ def stored_episodes(tx: Transaction, scope: Scope) -> Iterator[Stored[Episode]]:
     return stored("episodes", _record, sql(tx).all("all_episodes", user=scope.user))
 
 
+def of_transcript(tx: Transaction, scope: Scope, transcript_id: str, damaged: list[str]) -> list[Episode]:
+    """The episodes of a transcript in their order; the ids of damaged rows are put on `damaged`."""
+    return _whole(sql(tx).all("episodes_of_transcript", user=scope.user, transcript_id=transcript_id), scope, damaged)
+
+
 def old_timeline_entries(tx: Transaction, scope: Scope, before: Micros) -> list[Episode]:
     """Timeline entries that were made before a time; of a damaged row nobody knows when that was."""
     return _whole(sql(tx).all("old_timeline_entries", user=scope.user, before=before), scope, [])

@@ -43,6 +43,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "session_summaries": "session_id summary message_count covered_seq created_at updated_at origin user_id",
         "consolidations": "run session_id first_seq last_seq before_seq before_at before_failures before_summary "
         "summarised episodes change_id generator at user_id",
+        "transcript_consolidations": "run transcript_id first_turn last_turn before_turn generation episodes change_id "
+        "generator at user_id",
         "spending": "day model calls input_tokens output_tokens user_id",
         "note_files": "root path stamp modified_at content_hash user_id",
         "note_sections": "doc root path heading first_line last_line content tokens part user_id",
@@ -74,6 +76,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "messages": ("user_id", "session_id", "seq"),
     "session_summaries": ("user_id", "session_id"),
     "consolidations": ("user_id", "run"),
+    "transcript_consolidations": ("user_id", "run"),
     "spending": ("user_id", "day", "model"),
     "note_files": ("user_id", "root", "path"),
     "note_sections": ("user_id", "doc"),

@@ -31,6 +31,7 @@ _ROW_NAMES = {
     "messages": "message",
     "session_summaries": "the summary of session",
     "consolidations": "the record of consolidation",
+    "transcript_consolidations": "the record of consolidation",
     "spending": "the cost of day",
     "note_files": "the record of the note",
     "note_sections": "the section of a note",

@@ -69,6 +69,7 @@ STEPS = (
     Step(("0009",), _hash_episodes_anew),
     Step(("0010",), _move_to_columns),
     Step(("0011",)),
+    Step(("0012",)),
 )
 SCHEMA_VERSION = len(STEPS)
 

@@ -80,6 +80,11 @@ _HUMAN = ("", "user", "human", "typed", "sdk", "prompt", "queued", "cli")
 _BY_A_PROGRAM = "sdk"  # how the entrypoint of `claude -p` and of the SDKs begins
 _COMPACTED = "This session is being continued from a previous conversation"
 _SELF_SUMMARY = "acompact"
+# What stands around the words of a summary.
+_BEFORE_SUMMARY = re.compile(r"\AThis session is being continued[^\n]*\n*(?:(?:.*?\n)?Summary:\s*\n)?", re.DOTALL)
+_BEHIND_SUMMARY = re.compile(
+    r"\n+(?:Please c|C)ontinue the conversation from where (?:we|it) left[^\n]*|\n+If you need specific details[^\n]*"
+)
 _QUESTION = "AskUserQuestion"
 _PLAN = "ExitPlanMode"
 _APPROVED = "User has approved"
@@ -242,9 +247,11 @@ def _calls(content: object) -> list[Record]:
 
 
 def _user(state: State, line: Line, record: Record, content: object, *, begins_run: bool = True) -> Sequence[Turn]:
-    if record.get("isCompactSummary") is True or state.info.agent.startswith(_SELF_SUMMARY):
+    if state.info.agent.startswith(_SELF_SUMMARY):
         state.skipped.add("summary")
         return ()
+    if record.get("isCompactSummary") is True:
+        return _summary(state, line, record, _visible(state, content))
     if record.get("isMeta") is True:
         state.skipped.add("meta")
         return ()
@@ -257,8 +264,7 @@ def _user(state: State, line: Line, record: Record, content: object, *, begins_r
         state.skipped.add("repeated")
         return ()
     if text.startswith(_COMPACTED):
-        state.skipped.add("summary")
-        return ()
+        return _summary(state, line, record, text)
     if text.lstrip().startswith("<task-notification"):
         state.skipped.add("notification")
         return ()
@@ -272,6 +278,17 @@ def _user(state: State, line: Line, record: Record, content: object, *, begins_r
         key=_identity(record),
         ids=(_identity(record), record.get("parentUuid"), record.get("gitBranch")),
         begins_run=begins_run and origin is Origin.USER,
+    )
+
+
+def _summary(state: State, line: Line, record: Record, text: str) -> Sequence[Turn]:
+    """What the program wrote in place of the conversation so far when it had become too long."""
+    return state.summarise(
+        line,
+        _BEHIND_SUMMARY.sub("", _BEFORE_SUMMARY.sub("", text)),
+        at=moment(record.get("timestamp")),
+        key=_identity(record),
+        ids=(_identity(record), record.get("parentUuid"), record.get("gitBranch")),
     )
 
 

@@ -3,8 +3,8 @@
 No specification exists. A line is {timestamp, type, payload}. What was said stands twice: as
 `response_item` (what went to the model) and as `event_msg` (what was shown). The first is used; an event is
 used only as long as no message item was seen, and an item that repeats such an event is then dropped. So
-nothing is told late, and a file that holds events alone is read too. `compacted` repeats the history and is
-passed over. The oldest files are items without the envelope.
+nothing is told late, and a file that holds events alone is read too. `compacted` repeats the history, and has the
+summary that stands for it in `message`; only that is read. The oldest files are items without the envelope.
 
 Items of role user also carry what the program tells the model: those parts are dropped by how they begin.
 """
@@ -38,7 +38,6 @@ from picomem.records.transcript import Turn
 
 _QUIET = {
     "turn_context": "bookkeeping",
-    "compacted": "summary",
     "inter_agent_communication": "inter-agent",
     "inter_agent_communication_metadata": "inter-agent",
     "token_usage_record": "bookkeeping",
@@ -123,6 +122,8 @@ class Codex(LineFormat):
             return _item(state, line, payload, at)
         elif kind == "event_msg":
             return _event(state, line, payload, at)
+        elif kind == "compacted":
+            return _summary(state, line, payload, at)
         elif isinstance(kind, str) and kind in _QUIET:
             state.note(cwd=payload.get("cwd"))
             state.skipped.add(_QUIET[kind])
@@ -233,6 +234,13 @@ def _item(state: State, line: Line, item: Record, at: int | None) -> Sequence[Tu
         return ()
     key = f"{short(item.get('id'))}\n{at}\n{role}\n{text}" if at is not None or item.get("id") else ""
     return _say(state, line, role, text, at, key, item.get("id"))
+
+
+def _summary(state: State, line: Line, compacted: Record, at: int | None) -> Sequence[Turn]:
+    """What the program wrote in place of the conversation so far; empty where only the provider can read it."""
+    text = compacted.get("message")
+    text = text if isinstance(text, str) else ""
+    return state.summarise(line, text, at=at, key=f"{at}\n{text}", ids=("", "", state.info.branch))
 
 
 def _call(state: State, line: Line, item: Record, at: int | None) -> Sequence[Turn]:

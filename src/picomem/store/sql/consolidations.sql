@@ -63,3 +63,49 @@ WHERE user_id = :user AND day = :day
 -- name: spent_in_all
 SELECT model, sum(calls), sum(input_tokens), sum(output_tokens) FROM spending
 WHERE user_id = :user GROUP BY model ORDER BY model
+
+-- name: insert_transcript_consolidation
+INSERT INTO transcript_consolidations (user_id, run, transcript_id, change_id, generator, first_turn, last_turn,
+    before_turn, generation, episodes, at, row_hash)
+VALUES (:user, :run, :transcript_id, :change_id, :generator, :first_turn, :last_turn, :before_turn, :generation,
+    :episodes, :at, :row_hash)
+
+-- part: transcript_consolidation_columns
+run, transcript_id, first_turn, last_turn, before_turn, generation, episodes, change_id, generator, at, user_id, row_hash
+
+-- name: transcript_consolidation
+SELECT {transcript_consolidation_columns} FROM transcript_consolidations WHERE user_id = :user AND run = :run
+
+-- name: all_transcript_consolidations
+SELECT {transcript_consolidation_columns} FROM transcript_consolidations WHERE user_id = :user ORDER BY run
+
+-- name: latest_transcript_consolidation
+SELECT {transcript_consolidation_columns} FROM transcript_consolidations
+WHERE user_id = :user AND transcript_id = :transcript_id ORDER BY change_id DESC LIMIT 1
+
+-- name: rewrite_transcript_consolidation_text
+UPDATE transcript_consolidations SET episodes = :episodes WHERE user_id = :user AND run = :run
+
+-- name: delete_transcript_consolidation
+DELETE FROM transcript_consolidations WHERE user_id = :user AND run = :run
+
+-- Withheld transcripts, those of sub-agents and those that stand for a conversation with PicoBot are none of these.
+-- name: transcripts_to_consolidate
+WITH latest AS (
+    SELECT r.transcript_id, r.last_turn, r.generation, r.at FROM transcript_consolidations AS r
+    WHERE r.user_id = :user AND r.change_id = (
+        SELECT max(o.change_id) FROM transcript_consolidations AS o
+        WHERE o.user_id = :user AND o.transcript_id = r.transcript_id)
+)
+SELECT t.id, count(*), sum(CASE WHEN e.tokens < :most THEN e.tokens ELSE :most END)
+FROM transcripts AS t
+JOIN episodes AS e ON e.user_id = t.user_id AND e.transcript_id = t.id
+LEFT JOIN latest AS l ON l.transcript_id = t.id
+WHERE t.user_id = :user AND t.send_policy <> 'deny' AND t.parent_session = '' AND t.path NOT LIKE 'picomem:session/%'
+  AND (:agent = '' OR t.agent = :agent) AND (:project = '' OR t.project = :project)
+  AND e.category = 'transcript' AND e.preview <> ''
+  AND (l.transcript_id IS NULL
+       OR (l.generation = t.generation AND e.last_turn >= l.last_turn)
+       OR (l.generation <> t.generation AND e.created_at > l.at))
+GROUP BY t.id, t.ended_at, t.updated_at
+ORDER BY coalesce(t.ended_at, t.updated_at) DESC, t.id DESC

@@ -171,3 +171,7 @@ WHERE user_id = :user AND send_policy = 'deny' AND session <> '' AND session IN 
 UPDATE transcripts SET send_policy = :policy
 WHERE user_id = :user
   AND (session >= :from AND session < :to OR parent_session >= :from AND parent_session < :to)
+
+-- name: episodes_of_transcript
+SELECT {episode_columns} FROM episodes AS e
+WHERE e.user_id = :user AND e.transcript_id = :transcript_id ORDER BY e.first_turn, e.part

@@ -47,7 +47,6 @@ _QUIET = {
     "model_change": "bookkeeping",
     "label": "bookkeeping",
     "leaf": "bookkeeping",
-    "compaction": "summary",
     "branch_summary": "summary",
     "reset": "bookkeeping",
     "custom": "custom",
@@ -125,15 +124,16 @@ class OpenClaw(LineFormat):
         if kind == "session":
             _describe(state, record)
             return ()
-        state.place((), record.get("id"), record.get("parentId", ""), person=False)
+        told = _summary(state, line, record) if kind == "compaction" else ()
+        told = state.place(told, record.get("id"), record.get("parentId", ""), person=False)
         if kind == "session_info":
             state.renote(title=record.get("name") or state.info.title)
             state.skipped.add("title")
         elif isinstance(kind, str) and kind in _QUIET:
             state.skipped.add(_QUIET[kind])
-        else:
+        elif kind != "compaction":
             state.unknown(kind)
-        return ()
+        return told
 
 
 FORMAT = OpenClaw()
@@ -189,6 +189,15 @@ def _message(state: State, line: Line, record: Record) -> Sequence[Turn]:
         ids=(record_id, record.get("parentId"), ""),
         actions=actions,
     )
+
+
+def _summary(state: State, line: Line, record: Record) -> Sequence[Turn]:
+    """What was written in place of the conversation so far when it had become too long."""
+    text, record_id = record.get("summary"), short(record.get("id"))
+    text = text if isinstance(text, str) else ""
+    at = moment(record.get("timestamp"))
+    ids = (record_id, record.get("parentId"), "")
+    return state.summarise(line, text, at=at, key=record_id or f"{at}\n{text}", ids=ids)
 
 
 def _listen(state: State, line: Line, message: Record) -> None:

@@ -1,0 +1,100 @@
+"""The episodes of a transcript as messages that a generator may be shown. Pure.
+
+A transcript is long and mostly an agent's talk, so each episode is cut: a person's words say most. Of a turn in many
+parts (a paste) the first and the last are shown. Where the host has summarised the session, its last summary stands for
+what the agent said before it, which costs less; what the person said is shown in any case, since facts come from it.
+What stands on a branch that its user went back from is left out.
+
+A speaker by name in somebody's log is a person, but not the user, so their words count as another's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from picomem.light_dataclass import dataclass
+from picomem.records.episode import HOST_SUMMARY, Episode, Transcript
+from picomem.records.kinds import Origin
+from picomem.records.session import Message, Role
+from picomem.text.tokens import count_tokens, cut_to_tokens
+
+MOST_TOKENS = 400  # of an episode that is shown
+_OF_AN_AGENT = 150
+_ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "agent": Role.ASSISTANT, "summary": Role.ASSISTANT}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """How far a transcript was taken up: so many turns, when it was of that generation, at that time."""
+
+    turns: int = 0
+    generation: int = 0
+    at: int = 0
+
+    def is_fresh(self, episode: Episode, generation: int) -> bool:
+        """Whether an episode was not taken up; after a rewrite turns have other numbers, so its time decides."""
+        if not self.at or self.generation == generation:
+            return episode.last_turn >= self.turns
+        return episode.created_at > self.at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptPlace:
+    """A part in its transcript: the episodes that stand for its messages, and the first turn and the last, counted from
+    1."""
+
+    transcript: Transcript
+    reached: Reached
+    shown: tuple[Episode, ...]
+    first_turn: int
+    last_turn: int
+
+
+def fresh_episodes(transcript: Transcript, there: Sequence[Episode], reached: Reached) -> list[Episode]:
+    """Those of a transcript's episodes, in their order, that are to be shown."""
+    fresh = [
+        episode
+        for episode in there
+        if episode.preview
+        and not transcript.took_back(episode.first_turn)
+        and (episode.category == "transcript" or episode.key.startswith(HOST_SUMMARY))
+        and reached.is_fresh(episode, transcript.generation)
+    ]
+    last_summary = max((episode.first_turn for episode in fresh if episode.category == "timeline"), default=-1)
+    lasts = {episode.first_turn: episode.part for episode in fresh}
+    return [
+        episode
+        for episode in fresh
+        if (episode.first_turn >= last_summary or episode.role == "user")
+        and (episode.category == "timeline" or episode.part in (0, lasts[episode.first_turn]))
+    ]
+
+
+def messages_of(transcript: Transcript, shown: Sequence[Episode]) -> list[Message]:
+    """Episodes as messages, numbered from 1."""
+    return [_message(transcript, episode, number) for number, episode in enumerate(shown, 1)]
+
+
+def turns_before(shown: Sequence[Episode], number: int, turns: int) -> int:
+    """How many turns are taken up when the message of that number was the last one; `turns` are all there are."""
+    if number >= len(shown):
+        return max(turns, shown[-1].last_turn + 1)
+    # The next run begins with the whole turn where this one ended in the middle of it.
+    return min(shown[number - 1].last_turn + 1, shown[number].first_turn)
+
+
+def _message(transcript: Transcript, episode: Episode, number: int) -> Message:
+    role = _ROLES.get(episode.role)
+    text = episode.preview if role else f"{episode.role}: {episode.preview}"
+    most = _OF_AN_AGENT if role is Role.ASSISTANT and episode.category == "transcript" else MOST_TOKENS
+    text = cut_to_tokens(text, most)
+    return Message(
+        session_id=transcript.session,
+        seq=number,
+        id=episode.id,
+        role=role or Role.ASSISTANT,
+        content=text,
+        origin=episode.origin if role else Origin.OTHER,
+        tokens=count_tokens(text),
+        created_at=episode.started_at or transcript.started_at or episode.created_at,
+    )

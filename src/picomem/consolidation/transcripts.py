@@ -1,0 +1,228 @@
+"""Consolidate transcripts: conversations that other programs own, of which memory has the episodes.
+
+It is the same as with a conversation with PicoBot (`consolidate.py`, `apply.py`), with these differences:
+
+- Episodes stand for messages, and lineage leads to them.
+- How far a transcript was taken up is where its latest run on record ended; a purge or an undo moves it by that alone.
+- What a person asked for was found when the transcript was read, and no prompt waits for a summary.
+- Without a model, and at the day's limit, nothing is done: the episodes are there to be recalled in any case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from picomem.clock import MINUTE
+from picomem.consolidation.apply import Offered, TakingUp
+from picomem.consolidation.consolidate import Consolidator, PreparedPart
+from picomem.consolidation.due import Due, Trigger
+from picomem.consolidation.material import part_of
+from picomem.consolidation.proposal_checks import Taken
+from picomem.consolidation.transcript_material import (
+    MOST_TOKENS,
+    Reached,
+    TranscriptPlace,
+    fresh_episodes,
+    messages_of,
+    turns_before,
+)
+from picomem.errors import NotFound, Refused
+from picomem.light_dataclass import dataclass, replace
+from picomem.memory.remember import Writer
+from picomem.records.episode import Episode, Transcript
+from picomem.records.memory import Memory, Parent
+from picomem.records.session import Channel, Session
+from picomem.store import consolidations, episodes
+from picomem.store.connector import Transaction
+
+_TOKENS_OF_A_CALL = 1_800  # of the task, what is known, and a usual answer
+_ENTRY_PART = 1_000  # so that an entry stands behind the parts of the turn with which it begins
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingTranscript:
+    """A transcript with something new, and what its consolidation may cost: calls, and tokens in all."""
+
+    transcript: Transcript
+    episodes: int
+    calls: int
+    tokens: int
+
+
+class TranscriptConsolidator(Consolidator):
+    """Reads and writes for the consolidation of one user's transcripts."""
+
+    works_without_model = False
+
+    def waiting_transcripts(self, *, only_idle: bool = False) -> list[WaitingTranscript]:
+        """The transcripts with something new, the latest first; with `only_idle` those in which nothing was said for
+        `memory.idle_consolidation_minutes`."""
+        most = self._settings.memory.consolidation_window // 2
+        quiet = self._clock() - self._settings.memory.idle_consolidation_minutes * MINUTE
+        waiting = []
+        with self._connector.read() as tx:
+            for row in consolidations.waiting_transcripts(tx, self._scope, MOST_TOKENS):
+                transcript = episodes.transcript(tx, self._scope, row.id)
+                if transcript is None or (only_idle and (transcript.ended_at or 0) > quiet):
+                    continue
+                calls = -(-row.tokens // most)
+                tokens = row.tokens + calls * _TOKENS_OF_A_CALL
+                waiting.append(
+                    WaitingTranscript(transcript=transcript, episodes=row.episodes, calls=calls, tokens=tokens)
+                )
+        return waiting
+
+    def find(self, name: str) -> str:
+        """The id of the transcript of a session, by the session's id or the beginning of one. Raises NotFound."""
+        with self._connector.read() as tx:
+            found = [
+                stored.record
+                for stored in episodes.stored_transcripts(tx, self._scope)
+                if name and stored.record.session.startswith(name) and not stored.record.path.startswith("picomem:")
+            ]
+        exact = [transcript for transcript in found if transcript.session == name]
+        named = exact or found
+        if len({transcript.session for transcript in named}) > 1:
+            raise NotFound(f"More than one session begins with “{name[:80]}”; write more of it.")
+        if not named:
+            raise NotFound(
+                f"There is no session “{name[:80]}”; `picomem sessions` lists those with PicoBot, and `picomem "
+                "timeline --json` shows the ids of those that were read."
+            )
+        return max(named, key=lambda transcript: transcript.turns).id
+
+    def ready(self, session_id: str, *, asked: bool = False) -> PreparedPart | None:  # noqa: ARG002 - see waiting
+        """The next part of the transcript of that id, or None. Raises NotFound, Refused and Corrupt."""
+        window = self._settings.memory.consolidation_window
+        with self._connector.read() as tx:
+            transcript = episodes.transcript(tx, self._scope, session_id)
+            if transcript is None:
+                raise NotFound(f"There is no transcript {session_id}.")
+            if transcript.send_policy == "deny":
+                raise Refused("That session is withheld: no model is shown it (see `picomem withhold --help`).")
+            reached = self._reached(tx, transcript)
+            there = episodes.of_transcript(tx, self._scope, transcript.id, [])
+            shown = fresh_episodes(transcript, there, reached)
+            if not any(char.isalnum() for episode in shown for char in episode.preview):
+                return None
+            session = self._session_of(transcript)
+            messages = messages_of(transcript, shown)
+            everything = Due(Trigger.ASKED, 1, len(messages), 0)
+            part = part_of(session, messages, everything, None, window // 2, self._cleaner.shown_text)
+            known = self._known(tx, part, window // 10)
+        place = TranscriptPlace(
+            transcript=transcript,
+            reached=reached,
+            shown=tuple(shown[part.first - 1 : part.last]),
+            first_turn=shown[part.first - 1].first_turn + 1,
+            last_turn=turns_before(shown, part.last, transcript.turns),
+        )
+        material = self._material(part, known, window)
+        # What is shown next is numbered from 1 again, so a run has no number at which to end.
+        return PreparedPart(part=part, due_to=transcript.turns, known=known, material=material, place=place)
+
+    def _reached(self, tx: Transaction, transcript: Transcript) -> Reached:
+        run = consolidations.latest_of_transcript(tx, self._scope, transcript.id)
+        return Reached(turns=run.last, generation=run.generation, at=run.at) if run else Reached()
+
+    def _session_of(self, transcript: Transcript) -> Session:
+        """The transcript as a session, for what both have in common."""
+        return Session(
+            id=transcript.session or transcript.id,
+            scope=replace(self._scope, project=transcript.project),
+            channel=Channel.API,
+            title=transcript.title,
+            created_at=transcript.started_at or 0,
+            last_active_at=transcript.ended_at or 0,
+        )
+
+    def failed(self, ready: PreparedPart) -> int:  # noqa: ARG002 - no failure of a transcript is counted in the store
+        return 1
+
+    def _unchanged(self, tx: Transaction, ready: PreparedPart) -> bool:
+        place = _place_of(ready)
+        now = episodes.transcript(tx, self._scope, place.transcript.id)
+        if now is None or now.send_policy == "deny" or now.generation != place.transcript.generation:
+            return False
+        if self._reached(tx, now) != place.reached:
+            return False
+        there = {episode.id: episode.preview for episode in episodes.of_transcript(tx, self._scope, now.id, [])}
+        # The last one may have grown meanwhile; what was added to it is taken up by the next run.
+        return all(there.get(episode.id, "").startswith(episode.preview) for episode in place.shown)
+
+    def _taking_up(
+        self, tx: Transaction, ready: PreparedPart, taken: Taken, writer: Writer, generator: str
+    ) -> TakingUp:
+        scope = ready.part.session.scope
+        taking_up = _TakingUpTranscript(tx, ready.part, taken, writer, generator, scope, self._cleaner, unit="turns")
+        taking_up.place = _place_of(ready)
+        return taking_up
+
+
+def _place_of(ready: PreparedPart) -> TranscriptPlace:
+    assert ready.place is not None
+    return ready.place
+
+
+class _TakingUpTranscript(TakingUp):
+    """One run on a transcript in its transaction."""
+
+    place: TranscriptPlace
+
+    def _first(self) -> int:
+        return self.place.first_turn
+
+    def _before(self) -> int:
+        return self.place.reached.turns
+
+    def _after(self) -> int:
+        return self.place.last_turn
+
+    def _reason(self) -> str:
+        place = self.place
+        return f"turns {place.first_turn} to {place.last_turn} of session {self.part.session.id}, by {self.generator}"
+
+    def _requests(self, forgotten: Sequence[Memory]) -> list[Offered]:  # noqa: ARG002 - ingest found them
+        return []
+
+    def _entry(self) -> Episode:
+        shown = self.place.shown
+        return replace(
+            TakingUp._entry(self),
+            first_turn=shown[0].first_turn,
+            last_turn=max(episode.last_turn for episode in shown),
+            part=_ENTRY_PART,
+            start=min(episode.start for episode in shown),
+            end=max(episode.end for episode in shown),
+        )
+
+    def _transcript(self) -> Transcript:
+        return self.place.transcript
+
+    def _keep_on_record(self, stored: Sequence[Episode]) -> None:
+        place = self.place
+        consolidations.record(
+            self.tx,
+            self.owner,
+            consolidations.Record(
+                run=self.writer.run,
+                change_id=self.change_id,
+                session="",
+                transcript=place.transcript.id,
+                generation=place.transcript.generation,
+                generator=self.generator,
+                first=place.first_turn,
+                last=place.last_turn,
+                before_seq=place.reached.turns,
+                before_at=None,
+                before_failures=0,
+                summary=None,
+                summarised=False,
+                episodes=tuple(episode.id for episode in stored),
+                at=self.writer.now,
+            ),
+        )
+
+    def _parents(self, numbers: Iterable[int]) -> list[Parent]:
+        wanted = set(numbers)
+        return [Parent(kind="episode", id=message.id) for message in self.part.messages if message.seq in wanted]

@@ -1,0 +1,23 @@
+"""What a language model is asked: a task, what to work on, and how its answer is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from picomem.light_dataclass import dataclass
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question(Generic[Answer]):
+    """One question. `read` makes the answer of a reply's text and raises GeneratorFailed where it cannot."""
+
+    name: str  # of the schema
+    task: str
+    task_with_schema: str  # for a request that cannot carry the schema by itself
+    prompt: str
+    schema: dict[str, Any]
+    output_tokens: int
+    read: Callable[[str], Answer]

@@ -1,0 +1,90 @@
+"""Doubted pairs, and a model that is asked how they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import anyio
+import pytest
+from tests.consolidation.conftest import Scripted
+
+from picomem import distillation
+from picomem.engine.engine import Engine
+from picomem.engine.review import to_review
+from picomem.models.generator import DoubtedPair, PairRelation, PairVerdict, Purse
+from picomem.models.pair_question import read_verdicts
+from picomem.records.kinds import Origin
+from picomem.records.memory import CONTRADICTS
+from picomem.records.spend import Spend
+
+pytestmark = pytest.mark.requirement("X15", "X17")
+
+
+class Judging(Scripted):
+    """A model that has one opinion of every pair."""
+
+    def __init__(self, relation: PairRelation) -> None:
+        super().__init__()
+        self.relation = relation
+        self.judged: list[DoubtedPair] = []
+
+    async def judge(self, pairs: Sequence[DoubtedPair], purse: Purse) -> tuple[PairVerdict, ...]:
+        assert await purse.reserve(Spend(1, 100, 20))
+        self.judged += pairs
+        return tuple(PairVerdict(self.relation, "the wiki moved") for _ in pairs)
+
+
+def doubt(memory: Engine, older: Origin = Origin.AGENT, *, pinned: bool = False) -> None:
+    first = memory.remember("The wiki runs on MediaWiki", key="wiki", origin=older, pinned=pinned).memory
+    assert first is not None
+    link = f"{CONTRADICTS}{first.id}"
+    memory.remember("BookStack serves all our handbooks now", key="handbooks", origin=Origin.AGENT, related=[link])
+    assert [item.older.key for item in to_review(memory) if item.older] == ["wiki"]
+
+
+def keys(memory: Engine) -> list[str]:
+    return sorted(stored.key for stored in memory.memories())
+
+
+@pytest.mark.parametrize(
+    ("relation", "left", "doubts"),
+    [
+        (PairRelation.REPLACES, ["handbooks"], 0),
+        (PairRelation.SAME, ["handbooks"], 0),
+        (PairRelation.BOTH_HOLD, ["handbooks", "wiki"], 0),
+        (PairRelation.UNCLEAR, ["handbooks", "wiki"], 1),
+    ],
+)
+def test_a_clear_answer_is_one_change_that_can_be_undone(memory: Engine, relation, left, doubts) -> None:
+    doubt(memory)
+    model = Judging(relation)
+    (settled,), _ = anyio.run(distillation.reconcile, memory, model)
+    assert "says scripted: the wiki moved" in settled.change.reason
+    assert (keys(memory), len(to_review(memory))) == (left, doubts)
+    assert memory.status().spent_today == 120
+    assert anyio.run(distillation.reconcile, memory, model)[0] == []
+    assert len(model.judged) == 1  # nobody pays for the same pair twice
+    if not doubts:
+        memory.undo(settled.change.id)
+        assert (keys(memory), len(to_review(memory))) == (["handbooks", "wiki"], 1)
+
+
+@pytest.mark.parametrize(("origin", "pinned"), [(Origin.USER, False), (Origin.AGENT, True), (Origin.WEB, False)])
+def test_what_a_person_stated_or_pinned_and_what_others_said_stays_a_doubt(memory: Engine, origin, pinned) -> None:
+    doubt(memory, origin, pinned=pinned)
+    model = Judging(PairRelation.REPLACES)
+    assert anyio.run(distillation.reconcile, memory, model)[0] == []
+    assert (keys(memory), model.judged) == (["handbooks", "wiki"], [])
+
+
+@pytest.mark.parametrize(
+    ("reply", "relations"),
+    [
+        ('```json\n{"pairs": [{"pair": 1, "relation": "replaces", "reason": "x"}]}\n```', "replaces unclear"),
+        ('{"pairs": [{"pair": 2, "relation": "certainly"}, {"pair": true, "relation": "same"}]}', "unclear unclear"),
+        ('{"pairs": [{"pair": 1, "relation": "same"}, {"pair": 1, "relation": "both"}]}', "unclear unclear"),
+        ('{"pairs": "replaces"}', "unclear unclear"),
+    ],
+)
+def test_what_is_not_said_clearly_is_unclear(reply: str, relations: str) -> None:
+    assert " ".join(verdict.relation for verdict in read_verdicts(reply, 2)) == relations
