@@ -15,7 +15,7 @@ def test_nothing_found_is_nothing_known():
 
 
 def test_the_more_of_a_question_a_hit_holds_the_surer():
-    sure = [confidence([each], IDF, ()) for each in (said(), said("paint"), said("paint", "harbour", near=0.5))]
+    sure = [confidence([evidence], IDF, ()) for evidence in (said(), said("paint"), said("paint", "harbour", near=0.5))]
     assert 0 < sure[0] < sure[1] < sure[2] < 1
 
 

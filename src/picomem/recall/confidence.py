@@ -42,13 +42,13 @@ def confidence(
         return 0.0
     about = {term: weight for term, weight in idf.items() if term not in named}
     looked = best[:LOOKED]
-    theirs = [found for found in looked if found.own] if named else []
-    fits = max(fit(found, about) for found in theirs or best[:FIRST])
-    lead = _most(theirs, about) - _most([found for found in looked if not found.own], about) if theirs else 0.0
+    theirs = [evidence for evidence in looked if evidence.own] if named else []
+    fits = max(fit(evidence, about) for evidence in theirs or best[:FIRST])
+    lead = _most(theirs, about) - _most([evidence for evidence in looked if not evidence.own], about) if theirs else 0.0
     total = sum(about.values())
     never = sum(weight for term, weight in about.items() if term in unheard) / total if total else 0.0
     return round(1 / (1 + exp(-(_BIAS + _FIT * fits + _LEAD * lead + _UNHEARD * never))), 4)
 
 
-def _most(found: Sequence[Evidence], about: Mapping[str, float]) -> float:
-    return max((covered(each.words, about) for each in found), default=0.0)
+def _most(evidence: Sequence[Evidence], about: Mapping[str, float]) -> float:
+    return max((covered(hit.words, about) for hit in evidence), default=0.0)

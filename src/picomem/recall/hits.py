@@ -100,23 +100,23 @@ def message_citation(message: Message) -> str:
     return f"picobot {message.session_id[:8]} message {message.seq}, {to_datetime(message.created_at):%Y-%m-%d}"
 
 
-def why(doc: int, found: Evidence, words: WordMatches) -> str:
+def why(doc: int, evidence: Evidence, words: WordMatches) -> str:
     """What speaks for a hit, in a few words."""
     reasons = []
-    if found.words:
-        heaviest = sorted(found.words, key=lambda term: -found.words[term])[:5]
+    if evidence.words:
+        heaviest = sorted(evidence.words, key=lambda term: -evidence.words[term])[:5]
         near = {term: words.nearly[term][doc] for term in heaviest if doc in words.nearly.get(term, ())}
         named = (f"{near[term]} (near {term})" if term in near else term for term in heaviest)
         reasons.append(("contains " if words.substring else "words: ") + ", ".join(named))
-    if found.context > 0:
+    if evidence.context > 0:
         reasons.append("its neighbours fit")
-    if found.meaning >= 0.5:
+    if evidence.meaning >= 0.5:
         reasons.append("near in meaning")
-    if found.in_window:
+    if evidence.in_window:
         reasons.append("from the time asked for")
     if not reasons:
         reasons.append(
-            "near in meaning" if found.meaning > 0 else "its session fits" if found.session else "in the time"
+            "near in meaning" if evidence.meaning > 0 else "its session fits" if evidence.session else "in the time"
         )
     return "; ".join(reasons)
 

@@ -58,16 +58,16 @@ class Looking:
         leg = _LEG_NAMES[source] + " by words"
         try:
             where = Corpus(self.tx, self.scope, source, total, self.lexicon, self.weights)
-            found = self._matched(where)
+            matches = self._matched(where)
         except StoreError as error:
             self.legs[leg] = f"failed: {error}"
             return WordMatches()
-        self.legs[leg] = f"{len(found.totals)}" + (" by substring" if found.substring else "")
-        for term, spellings in found.spelled.items():
+        self.legs[leg] = f"{len(matches.totals)}" + (" by substring" if matches.substring else "")
+        for term, spellings in matches.spelled.items():
             note = f"“{term}” was not found; looked for {', '.join(spellings)} as well."
             if note not in self.notes:
                 self.notes.append(note)
-        return found
+        return matches
 
     def _matched(self, where: Corpus) -> WordMatches:
         try:
@@ -98,8 +98,8 @@ class Looking:
             return
         model = self.meaning.embedder
         trust = model.trust(self.question.text)
-        found = rank.meaning_scores(near.nearest, near.middling, tokens, reads_sentences=model.reads_sentences)
-        signals.meaning = {doc: trust * value for doc, value in found.items()}
+        likeness = rank.meaning_scores(near.nearest, near.middling, tokens, reads_sentences=model.reads_sentences)
+        signals.meaning = {doc: trust * value for doc, value in likeness.items()}
         marks = rank.marks_here(model.marks, near.middling, near.documents) if model.reads_sentences else model.marks
         signals.near = {doc: rank.nearness(cosine, marks) for doc, cosine in near.nearest.items()}
 

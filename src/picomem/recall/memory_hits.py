@@ -28,7 +28,7 @@ def memory_hits(looking: Looking) -> list[Hit]:
     docs = list(dict.fromkeys([*words.totals, *near.nearest]))
     known = memories.by_docs(looking.tx, looking.scope, docs, looking.damaged) if docs else []
     filters = looking.wanted.filters
-    records = {each.doc: each for each in known if filters.admits_memory(each, looking.scope, looking.now)}
+    records = {memory.doc: memory for memory in known if filters.admits_memory(memory, looking.scope, looking.now)}
     signals = Signals(totals=words.totals, words=words.parts(records))
     looking.add_meaning(signals, near, {doc: memory.tokens for doc, memory in records.items()})
     scores = {
@@ -36,8 +36,8 @@ def memory_hits(looking: Looking) -> list[Hit]:
         for doc, score in looking.fused(records, signals, words).items()
     }
     scores, remarks = newer_first(scores, records, signals.words)
-    found = list(islice(shares(scores, signals, words), max(looking.wanted.limit, LOOKED)))
-    weight = durable([share for _, share in found])
+    ranked = list(islice(shares(scores, signals, words), max(looking.wanted.limit, LOOKED)))
+    weight = durable([share for _, share in ranked])
     hits = [
         memory_hit(
             records[doc],
@@ -47,18 +47,18 @@ def memory_hits(looking: Looking) -> list[Hit]:
             citation=_said_in(looking, records[doc]),
             remark=remarks.get(doc, ""),
         )
-        for doc, share in found[: looking.wanted.limit]
+        for doc, share in ranked[: looking.wanted.limit]
     ]
-    for doc, _ in found[: looking.wanted.limit]:
+    for doc, _ in ranked[: looking.wanted.limit]:
         looking.note_matched(records[doc].id, doc, signals.evidence(doc), words)
-    looking.weigh([signals.evidence(doc) for doc, _ in found[:LOOKED]], words)
+    looking.weigh([signals.evidence(doc) for doc, _ in ranked[:LOOKED]], words)
     return hits
 
 
-def durable(found: Sequence[float]) -> float:
+def durable(fits: Sequence[float]) -> float:
     """What the shares of memories are multiplied with beside those of episodes: as much as leaves the best within 1, so
     that different shares stay different."""
-    return min(_DURABLE, 1 / max(found, default=1.0)) if any(found) else 1.0
+    return min(_DURABLE, 1 / max(fits, default=1.0)) if any(fits) else 1.0
 
 
 def _said_in(looking: Looking, memory: Memory) -> str:

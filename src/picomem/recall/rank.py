@@ -198,10 +198,10 @@ def left_open(parts: Mapping[int, Mapping[str, float]], idf: Mapping[str, float]
     return 1 - max((covered(words, idf) for words in parts.values()), default=0.0)
 
 
-def fit(found: Evidence, idf: Mapping[str, float]) -> float:
+def fit(evidence: Evidence, idf: Mapping[str, float]) -> float:
     """How far a hit is about the question, 0–1: its words cover what the question is about (the share of the
     question's weight that it holds), or its meaning is near."""
-    return round(1 - (1 - covered(found.words, idf)) * (1 - found.near), 4)
+    return round(1 - (1 - covered(evidence.words, idf)) * (1 - evidence.near), 4)
 
 
 def nearness(cosine: float, marks: tuple[float, float]) -> float:
