@@ -177,11 +177,17 @@ def test_an_answer_gives_its_account(told: Engine) -> None:
 
 
 def test_an_episode_carries_the_pointer_that_opens_it(told: Engine) -> None:
-    hit = next(hit for hit in told.recall("next_free_slot").hits if hit.source == "episode")
-    assert hit.turns == (2, 2)
-    assert hit.citation.endswith("turn 3, 2026-04-14")
+    hit = next(hit for hit in told.recall("daylight saving").hits if hit.source == "episode")
+    assert hit.turns == (3, 3)
+    assert hit.citation.endswith("turn 4, 2026-04-14")
     _, _, opened = told.show(hit.id)
-    assert [turn.text for turn in opened.turns] == ["The bug is in next_free_slot in src/harbor/calendar/slots.py."]
+    assert [turn.text for turn in opened.turns] == [TALK[3][2]]
+
+
+def test_a_memory_carries_the_pointer_to_the_turn_that_it_was_taken_from(told: Engine) -> None:
+    hit = told.recall("next_free_slot").hits[0]
+    assert (hit.source, hit.turns, Path(hit.transcript).name) == ("memory", (2, 2), "talk.jsonl")
+    assert hit.citation.endswith("turn 3, 2026-04-14")
 
 
 def test_nothing_is_found_where_nothing_fits(told: Engine) -> None:

@@ -26,7 +26,7 @@ from picomem.evaluation import metrics
 from picomem.evaluation.cases import Case, CaseQuestion, CaseSession, TurnKey, asked_at
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, format_named
-from picomem.light_dataclass import dataclass, replace
+from picomem.light_dataclass import dataclass
 from picomem.models.embedder import Embedder
 from picomem.models.selection import embedder_of
 from picomem.recall.weights import WEIGHTS, Weights
@@ -151,7 +151,7 @@ class _Haystack:
             confidence = sure if name == SYSTEMS[0] else confidence
             groups["session", name] = metrics.distinct(self._session_of(hit).id for hit in hits)
             groups["turn", name] = [self._turns_of(hit) for hit in hits]
-        hits = self._spoken(self._recalled_by_default(self._engines[SYSTEMS[0]], question))
+        hits = self._recalled_by_default(self._engines[SYSTEMS[0]], question)
         groups["session", DEFAULT_CALL] = metrics.distinct(self._session_of(hit).id for hit in hits if hit.transcript)
         groups["turn", DEFAULT_CALL] = [self._turns_of(hit) for hit in hits]
         gold = {"session": question.gold_sessions, "turn": question.gold_turns}
@@ -189,20 +189,6 @@ class _Haystack:
     def _recalled_by_default(self, engine: Engine, question: CaseQuestion) -> Sequence[Hit]:
         """The hits of a call that names no limit and no budget of tokens."""
         return engine.recall(question.text, now=self._asked_at(question), include_notes=False).hits
-
-    def _spoken(self, hits: Iterable[Hit]) -> list[Hit]:
-        """Hits, with the place where it was said for a memory that ingest took from a turn."""
-        return [self._said_in(hit) if hit.source == "memory" else hit for hit in hits]
-
-    def _said_in(self, memory: Hit) -> Hit:
-        engine = self._engines[SYSTEMS[0]]
-        for source in engine.why(memory.id).sources:
-            if source.parent.kind == "episode":
-                said = engine.why(source.parent.id)
-                if said.episode and said.transcript:
-                    turns = (said.episode.first_turn, said.episode.last_turn)
-                    return replace(memory, transcript=said.transcript.path, turns=turns)
-        return memory
 
     def _asked_at(self, question: CaseQuestion) -> Micros:
         asked = asked_at(question, self._case.sessions)

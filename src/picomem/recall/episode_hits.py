@@ -46,7 +46,7 @@ def episode_hits(looking: Looking) -> list[Hit]:
     ranked = shares(scores, signals, words)
     if not (window and window.hard):
         ranked = (entry for entry in ranked if _has_reason(entry[0], signals))
-    ranked, again = tee(_weighed(looking, ranked, places))
+    ranked, again = tee(_weighed(looking, ranked, places, window))
     hits = _handed_out(looking, ranked, signals, words)
     if hits:  # the best may be held back for its origin
         best = islice((doc for doc, share in again if share <= hits[0].score), LOOKED)
@@ -128,10 +128,13 @@ def _handed_out(
 
 
 def _weighed(
-    looking: Looking, ranked: Iterator[tuple[int, float]], places: dict[int, EpisodePlace]
+    looking: Looking,
+    ranked: Iterator[tuple[int, float]],
+    places: dict[int, EpisodePlace],
+    window: TimeWindow | None,
 ) -> Iterator[tuple[int, float]]:
-    """What was found, with what says nothing by itself further down, and the further parts of a long turn: the best of
-    them opens the whole turn."""
+    """What was found, with three kinds of episodes further down: those that say nothing by themselves, the further
+    parts of a long turn (the best of them opens the whole turn), and those of a session that gave much already."""
     first = list(islice(ranked, max(_WEIGHED, looking.wanted.limit)))
     short = [doc for doc, _ in first if places[doc].tokens <= _SHORT]
     weights: dict[int, float] = {}
@@ -146,6 +149,8 @@ def _weighed(
         turns.add(turn)
     weighed = [(doc, round(share * weights[doc], 4)) for doc, share in first]
     weighed.sort(key=lambda doc_and_share: -doc_and_share[1])
+    if not (window and window.weight == 1.0):  # else one time or session is asked for, and all of it may be wanted
+        weighed = rank.spread(weighed, places)
     yield from weighed
     least = weighed[-1][1] if weighed else 0.0
     yield from ((doc, min(share, least)) for doc, share in ranked)

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from picomem.clock import to_datetime
-from picomem.light_dataclass import replace
+from picomem.light_dataclass import dataclass, replace
 from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Evidence
 from picomem.records.episode import Episode, Transcript
@@ -23,7 +23,16 @@ _MOST_ACTIONS = 8  # that a hit shows
 HIT_OVERHEAD = 24  # tokens of a hit's key, score, date and citation, which are handed out with its text
 
 
-def memory_hit(memory: Memory, score: float, why: str, *, context: bool, citation: str, remark: str = "") -> Hit:
+@dataclass(frozen=True, slots=True)
+class SaidIn:
+    """Where a memory was said: for a person, and the turns of a transcript where it was one."""
+
+    citation: str = ""
+    transcript: str = ""
+    turns: tuple[int, int] | None = None
+
+
+def memory_hit(memory: Memory, score: float, why: str, *, context: bool, said_in: SaidIn, remark: str = "") -> Hit:
     """A memory as a hit; `context` says whether what stands around it is handed out as well."""
     return Hit(
         source="memory",
@@ -41,7 +50,9 @@ def memory_hit(memory: Memory, score: float, why: str, *, context: bool, citatio
         tags=memory.tags,
         session=memory.scope.session,
         project=memory.scope.project,
-        citation=citation,
+        transcript=said_in.transcript,
+        turns=said_in.turns,
+        citation=said_in.citation,
         remark=remark,
     )
 

@@ -51,6 +51,7 @@ class Looking:
     notes: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
     matched: dict[str, dict[str, float]] = field(default_factory=dict)  # by hit, its terms and what each weighs
+    taken_from: dict[str, str] = field(default_factory=dict)  # by memory, the episode in which it was said
     episodes: int | None = None  # how many the user has; None where they were not looked at
     confidence: float = 0.0
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 from picomem.errors import Corrupt
 from picomem.recall.confidence import LOOKED
-from picomem.recall.hits import citation, memory_hit, message_citation, why
+from picomem.recall.hits import SaidIn, citation, memory_hit, message_citation, why
 from picomem.recall.legs import Looking, shares
 from picomem.recall.rank import Signals
 from picomem.recall.recency import newer_first
@@ -44,7 +44,7 @@ def memory_hits(looking: Looking) -> list[Hit]:
             round(weight * share, 4),
             "; ".join(filter(None, [why(doc, signals.evidence(doc), words), remarks.get(doc)])),
             context=looking.wanted.include_context,
-            citation=_said_in(looking, records[doc]),
+            said_in=_said_in(looking, records[doc]),
             remark=remarks.get(doc, ""),
         )
         for doc, share in ranked[: looking.wanted.limit]
@@ -61,17 +61,20 @@ def durable(fits: Sequence[float]) -> float:
     return min(_DURABLE, 1 / max(fits, default=1.0)) if any(fits) else 1.0
 
 
-def _said_in(looking: Looking, memory: Memory) -> str:
-    """Where a memory was said, if it was taken from a transcript; empty if it was given to us."""
+def _said_in(looking: Looking, memory: Memory) -> SaidIn:
+    """Where a memory was said, if it was taken from a transcript; nowhere if it was given to us. Keeps the episode."""
     for parent, _ in memories.parents_of(looking.tx, looking.scope, memory.id):
         if parent.kind == "message":
             said = session_rows.message_by_id(looking.tx, looking.scope, parent.id)
             if said is not None:
-                return message_citation(said)
+                return SaidIn(message_citation(said))
         try:
             episode = episodes.episode(looking.tx, looking.scope, parent.id) if parent.kind == "episode" else None
             if episode is not None:
-                return citation(episode, looking.transcript(episode.transcript_id))
+                looking.taken_from[memory.id] = episode.id
+                transcript = looking.transcript(episode.transcript_id)
+                turns = (episode.first_turn, episode.last_turn)
+                return SaidIn(citation(episode, transcript), transcript.path if transcript else "", turns)
         except Corrupt as error:
             looking.damaged.append(str(error.data["id"]))
-    return ""
+    return SaidIn()

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from picomem.policy.redact import Redactor
 
 MEMORY_SHARE = 0.6  # of the token budget; what memories leave over goes to episodes
+_MOST_OF_IT = 0.5  # a memory with so much of its episode's tokens says what the episode says
 _DOUBTFUL = 0.3  # below this confidence the answer says that it is hardly one
 
 
@@ -65,6 +66,7 @@ class Recall:
             )
             ranked = memory_hits(looking) if wanted.filters.include_memories else []
             ranked += episode_hits(looking) if wanted.filters.include_transcripts else []
+        ranked = _without_repeats(ranked, looking.taken_from)
         notes = looking.notes
         if looking.damaged:
             lost = len(set(looking.damaged))
@@ -109,6 +111,22 @@ def _too_unsure(withheld: list[Hit], sure: float, wanted: Wanted) -> str:
         f"{count} held back: that they answer the question is {sure:.0%} likely, and less than "
         f"{wanted.min_confidence:.0%} counts as nothing; ask with a min_confidence of 0 to see them."
     )
+
+
+def _without_repeats(ranked: list[Hit], taken_from: Mapping[str, str]) -> list[Hit]:
+    """The hits without those that repeat a better one: of a memory and the episode that it was taken from the second,
+    but for an episode that says much more than the memory."""
+    episodes = {hit.id: hit for hit in ranked if hit.source == "episode"}
+    repeats: set[str] = set()
+    for memory in ranked:
+        episode = episodes.get(taken_from.get(memory.id, ""))
+        if episode is None:
+            continue
+        if memory.score < episode.score:
+            repeats.add(memory.id)
+        elif memory.tokens - HIT_OVERHEAD >= _MOST_OF_IT * (episode.tokens - HIT_OVERHEAD):
+            repeats.add(episode.id)
+    return [hit for hit in ranked if hit.id not in repeats]
 
 
 def _chosen(ranked: list[Hit], wanted: Wanted) -> list[Hit]:

@@ -13,8 +13,8 @@ class Hit:
 
     `score` lies in 0–1 and falls along the list; notes come last, with scores of their own. `why` says in words what
     made it a hit. `text` is the passage that answers where the budget has no room for the whole episode. For an
-    episode, `transcript`, `turns` and `citation` are the pointer that opens it again; for a note `citation` is, its
-    path with the lines.
+    episode, and for a memory taken from one, `transcript`, `turns` and `citation` are the pointer to what was said; for
+    a note `citation` is, its path with the lines.
     """
 
     source: str  # "memory", "episode" or "note"
