@@ -102,6 +102,7 @@ class Recall:
             until=asked.until if asked else filters.until,
             time_phrase=time.phrase if asked else "",
             notes=tuple(notes),
+            signs=looking.signs,
         )
 
 

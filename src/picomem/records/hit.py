@@ -44,6 +44,22 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Signs:
+    """What the confidence in an answer is judged by (recall/confidence.py).
+
+    fit      how much of the question one of the best hits holds by its words, or says in others. Where the question
+             names a speaker, only what that one said counts
+    lead     how much more of it that speaker said than anybody else did: “what did Ann paint?” is not answered by
+             Ben, who paints
+    unheard  the share of the question's weight in words that were never said by anybody
+    """
+
+    fit: float
+    lead: float
+    unheard: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """The answer to a question.
 
@@ -62,3 +78,4 @@ class Answer:
     until: Micros | None = None
     time_phrase: str = ""
     notes: tuple[str, ...] = field(default=())
+    signs: Signs | None = None  # what the confidence was judged by
