@@ -66,7 +66,7 @@ class Recall:
             )
             ranked = memory_hits(looking) if wanted.filters.include_memories else []
             ranked += episode_hits(looking) if wanted.filters.include_transcripts else []
-        ranked = _without_repeats(ranked, looking.taken_from)
+        ranked, repeats = _without_repeats(ranked, looking.taken_from)
         notes = looking.notes
         if looking.damaged:
             lost = len(set(looking.damaged))
@@ -103,6 +103,7 @@ class Recall:
             time_phrase=time.phrase if asked else "",
             notes=tuple(notes),
             signs=looking.signs,
+            repeats=tuple(redacted(hit, redactor) for hit in repeats) if redactor else (),
         )
 
 
@@ -114,9 +115,9 @@ def _too_unsure(withheld: list[Hit], sure: float, wanted: Wanted) -> str:
     )
 
 
-def _without_repeats(ranked: list[Hit], taken_from: Mapping[str, str]) -> list[Hit]:
-    """The hits without those that repeat a better one: of a memory and the episode that it was taken from the second,
-    but for an episode that says much more than the memory."""
+def _without_repeats(ranked: list[Hit], taken_from: Mapping[str, str]) -> tuple[list[Hit], list[Hit]]:
+    """The hits without those that repeat a better one, and those that do: of a memory and the episode that it was taken
+    from the second, but for an episode that says much more than the memory."""
     episodes = {hit.id: hit for hit in ranked if hit.source == "episode"}
     repeats: set[str] = set()
     for memory in ranked:
@@ -127,7 +128,7 @@ def _without_repeats(ranked: list[Hit], taken_from: Mapping[str, str]) -> list[H
             repeats.add(memory.id)
         elif memory.tokens - HIT_OVERHEAD >= _MOST_OF_IT * (episode.tokens - HIT_OVERHEAD):
             repeats.add(episode.id)
-    return [hit for hit in ranked if hit.id not in repeats]
+    return [hit for hit in ranked if hit.id not in repeats], [hit for hit in ranked if hit.id in repeats]
 
 
 def _chosen(ranked: list[Hit], wanted: Wanted) -> list[Hit]:

@@ -79,3 +79,4 @@ class Answer:
     time_phrase: str = ""
     notes: tuple[str, ...] = field(default=())
     signs: Signs | None = None  # what the confidence was judged by
+    repeats: tuple[Hit, ...] = ()  # left out, because a better hit says the same: whoever has that one has these
