@@ -138,8 +138,8 @@ def fit(observed: Sequence[Observation]) -> dict[str, float]:
     of_set = np.array([[float(row.name == name) for name in names] for row in observed])
     answered = np.array([float(row.kind == ANSWERED) for row in observed])
     linear = _regress(np.hstack([signs / spread, of_set]), answered, weights)[: len(SIGNS)] / spread
-    found = np.array([float(row.found) for row in observed])
-    scale, bias = _regress(np.stack([signs @ linear, np.ones(len(signs))], axis=1), found, weights)
+    is_found = np.array([float(row.found) for row in observed])
+    scale, bias = _regress(np.stack([signs @ linear, np.ones(len(signs))], axis=1), is_found, weights)
     return {"bias": round(float(bias), 2)} | {
         name: round(float(scale * weight), 2) for name, weight in zip(SIGNS, linear, strict=True)
     }
@@ -189,8 +189,8 @@ def validated(observed: Sequence[Observation]) -> Iterator[list[str]]:
             f"{auroc(known, by_kind[kind]):.3f} ({len(by_kind[kind])})" if kind in by_kind else "–"
             for kind in UNANSWERABLE
         ]
-        found = [float(row.found) for row in observed if row.name == name and row.kind == ANSWERED]
-        yield [name, f"{len(known)}", *cells, f"{np.mean(known):.2f}", f"{np.mean(found):.2f}"]
+        found_shares = [float(row.found) for row in observed if row.name == name and row.kind == ANSWERED]
+        yield [name, f"{len(known)}", *cells, f"{np.mean(known):.2f}", f"{np.mean(found_shares):.2f}"]
 
 
 def encode(weights: dict[str, float]) -> bytes:
@@ -200,8 +200,8 @@ def encode(weights: dict[str, float]) -> bytes:
 def read_observed(path: Path = OBSERVED) -> list[Observation]:
     with path.open(encoding="utf-8", newline="") as file:
         return [
-            Observation(name, kind, found == "1", tuple(map(float, signs)))
-            for name, kind, found, *signs in csv.reader(file)
+            Observation(name, kind, is_found == "1", tuple(map(float, signs)))
+            for name, kind, is_found, *signs in csv.reader(file)
         ]
 
 
