@@ -26,7 +26,7 @@ def test_a_session_ranks_by_its_best_hit_among_sessions():
 
 
 @pytest.mark.parametrize(
-    ("found", "k", "any_", "all_", "frac"),
+    ("ranks", "k", "any_", "all_", "frac"),
     [
         ((1, 3), 1, 1, 0, 0.5),
         ((1, 3), 3, 1, 1, 1.0),
@@ -34,10 +34,10 @@ def test_a_session_ranks_by_its_best_hit_among_sessions():
         ((6, None), 5, 0, 0, 0.0),
     ],
 )
-def test_some_all_and_how_much_of_the_gold_among_the_first_k(found, k, any_, all_, frac):
-    assert metrics.any_at(found, k) == any_
-    assert metrics.all_at(found, k) == all_
-    assert metrics.frac_at(found, k) == frac
+def test_some_all_and_how_much_of_the_gold_among_the_first_k(ranks, k, any_, all_, frac):
+    assert metrics.any_at(ranks, k) == any_
+    assert metrics.all_at(ranks, k) == all_
+    assert metrics.frac_at(ranks, k) == frac
 
 
 def test_ndcg_by_hand():
@@ -58,11 +58,11 @@ def test_the_reciprocal_rank_is_of_the_first_gold_and_ends_with_the_list():
 
 
 def test_scores_are_means_over_the_questions():
-    found = metrics.scores([(1, None), (2,)], (1, 5))
-    assert found["n"] == 2
-    assert (found["any@1"], found["all@5"], found["frac@5"]) == (0.5, 0.5, 0.75)
-    assert found["mrr@10"] == 0.75
-    assert list(found)[-2:] == ["ndcg@10", "mrr@10"]
+    scores = metrics.scores([(1, None), (2,)], (1, 5))
+    assert scores["n"] == 2
+    assert (scores["any@1"], scores["all@5"], scores["frac@5"]) == (0.5, 0.5, 0.75)
+    assert scores["mrr@10"] == 0.75
+    assert list(scores)[-2:] == ["ndcg@10", "mrr@10"]
 
 
 def test_no_question_has_no_score():
@@ -70,15 +70,15 @@ def test_no_question_has_no_score():
 
 
 @given(RANKS, st.integers(1, 20))
-def test_all_implies_some_and_a_share_lies_between(found, k):
-    assert metrics.all_at(found, k) <= metrics.frac_at(found, k) <= metrics.any_at(found, k) <= 1
+def test_all_implies_some_and_a_share_lies_between(ranks, k):
+    assert metrics.all_at(ranks, k) <= metrics.frac_at(ranks, k) <= metrics.any_at(ranks, k) <= 1
 
 
 @given(RANKS, st.integers(1, 20))
-def test_looking_deeper_never_loses_gold(found, k):
-    assert metrics.frac_at(found, k) <= metrics.frac_at(found, k + 1)
-    assert 0 <= metrics.ndcg(found, k) <= 1
-    assert metrics.reciprocal_rank(found, k) <= metrics.reciprocal_rank(found, k + 1)
+def test_looking_deeper_never_loses_gold(ranks, k):
+    assert metrics.frac_at(ranks, k) <= metrics.frac_at(ranks, k + 1)
+    assert 0 <= metrics.ndcg(ranks, k) <= 1
+    assert metrics.reciprocal_rank(ranks, k) <= metrics.reciprocal_rank(ranks, k + 1)
 
 
 def test_the_median_of_an_even_number_is_between_the_two_in_the_middle():

@@ -55,7 +55,7 @@ def store(tmp_path: Path) -> Path:
 def file(tmp_path: Path) -> Callable[..., Path]:
     def _file(*questions: object) -> Path:
         path = tmp_path / "questions.jsonl"
-        lines = (each if isinstance(each, str) else json.dumps(each) for each in questions or QUESTIONS)
+        lines = (question if isinstance(question, str) else json.dumps(question) for question in questions or QUESTIONS)
         path.write_text("".join(f"{line}\n" for line in lines))
         return path
 
@@ -75,11 +75,14 @@ def test_recall_is_asked_beside_plain_full_text_and_another_embedder(store, file
     assert (report.episodes, report.memories, report.user) == (6, 1, "local")
     assert [way.name for way in report.ways] == ["none", "static", "fts5"]
     assert [way.vectors for way in report.ways] == [0, 7, 0]
-    assert [each.line for each in report.asked] == [1, 2, 3, 4]
-    assert [each.ranks["none"] is not None for each in report.asked] == [True, True, True, False]
+    assert [question.line for question in report.asked] == [1, 2, 3, 4]
+    assert [question.ranks["none"] is not None for question in report.asked] == [True, True, True, False]
     assert report.ways[0].scores["any@10"] == 0.75
-    assert [(each.ours, each.theirs) for each in report.compared] == [("none", "fts5"), ("static", "none")]
-    assert all(each.worth.questions == 4 for each in report.compared)
+    assert [(comparison.ours, comparison.theirs) for comparison in report.compared] == [
+        ("none", "fts5"),
+        ("static", "none"),
+    ]
+    assert all(comparison.worth.questions == 4 for comparison in report.compared)
 
 
 def test_nothing_is_written_to_the_store_and_the_copy_is_private_and_gone(store, file, tmp_path, monkeypatch):
@@ -240,7 +243,7 @@ def test_words_are_found_whatever_their_case_and_blanks(words, between, opened):
 def test_a_session_is_meant_by_the_beginning_of_its_id(session, others):
     question = OwnQuestion(line=1, text="?", session=session, words=(), asked_at=None)
     assert question.is_met([*others, f"{session}ba"], "", lambda: "")
-    assert question.is_met(others, "", lambda: "") == any(each.startswith(session) for each in others)
+    assert question.is_met(others, "", lambda: "") == any(other.startswith(session) for other in others)
 
 
 @pytest.mark.parametrize("stray", ["--k=1,3", "--jobs=2", "--every=2"])

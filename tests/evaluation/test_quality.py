@@ -65,9 +65,9 @@ def test_sessions_that_say_the_same_are_all_there(haystack, write_set):
     haystack["sessions"].append(twin)
     haystack["questions"][0]["gold_sessions"] = ["s-kiln", "s-twin"]
     case = next(read_cases(write_set(haystack)))
-    found = try_case(case, 10, "none").outcomes[0]
-    assert sorted(found.ranks["session", "picomem"], key=str) == [1, 2]
-    assert sorted(found.ranks["turn", "picomem"], key=str) == [1, 2]
+    outcome = try_case(case, 10, "none").outcomes[0]
+    assert sorted(outcome.ranks["session", "picomem"], key=str) == [1, 2]
+    assert sorted(outcome.ranks["turn", "picomem"], key=str) == [1, 2]
 
 
 def test_the_default_call_is_measured_with_its_own_limits(haystack, write_set):
@@ -76,9 +76,9 @@ def test_the_default_call_is_measured_with_its_own_limits(haystack, write_set):
     haystack["sessions"].append({"id": "s-long", "ts": "", "turns": chatter})
     haystack["questions"][0] |= {"text": "glazes teapot part", "gold_sessions": ["s-kiln"], "gold_turns": ["1"]}
     case = next(read_cases(write_set(haystack)))
-    found = try_case(case, 20, "none").outcomes[0].ranks
-    assert found["turn", "picomem"] == (15,)
-    assert found["turn", "default call"] == (None,)
+    ranks = try_case(case, 20, "none").outcomes[0].ranks
+    assert ranks["turn", "picomem"] == (15,)
+    assert ranks["turn", "default call"] == (None,)
 
 
 def test_a_memory_counts_where_it_was_said(haystack, write_set):
@@ -102,17 +102,17 @@ def test_a_report_has_a_line_for_every_unit_type_and_system(haystack, write_set)
     seen: list[quality.QualityProgress] = []
     path = write_set(haystack, haystack | {"id": "again"})
     report = quality.run([path], (1, 5), seen.append, embedder="none")
-    assert [(each.cases, each.questions) for each in seen] == [(1, 3), (2, 6)]
-    found = report.sets[0]
-    assert (found.name, found.cases, found.questions, found.turns) == ("talks", 2, 6, 18)
-    assert [(line.unit, line.type, line.system) for line in found.lines] == [
+    assert [(progress.cases, progress.questions) for progress in seen] == [(1, 3), (2, 6)]
+    measured = report.sets[0]
+    assert (measured.name, measured.cases, measured.questions, measured.turns) == ("talks", 2, 6, 18)
+    assert [(line.unit, line.type, line.system) for line in measured.lines] == [
         (unit, kind, system) for unit in ("session", "turn") for kind in ("all", "plain", "time") for system in SYSTEMS
     ]
     line = report.line("talks", "session")
     assert line is not None
     assert line.scores["any@5"] == 1
-    assert found.turns_per_hit > 1
-    assert found.time_ratio == pytest.approx(found.recall_ms / found.fts5_ms)
+    assert measured.turns_per_hit > 1
+    assert measured.time_ratio == pytest.approx(measured.recall_ms / measured.fts5_ms)
     assert json.loads(json.dumps(asdict(report)))["sets"][0]["lines"][0]["scores"]["n"] == 6
 
 
@@ -127,13 +127,13 @@ def test_a_report_is_read_as_a_table(haystack, write_set):
 def test_what_a_difference_is_worth_is_told_for_every_unit_and_measure(haystack, write_set):
     haystack["questions"][1]["text"] = "When does the boat leave?"  # the harbour is named by the answer alone
     report = quality.run([write_set(haystack, haystack | {"id": "again"})], (1, 5), embedder="none")
-    found = {(each.unit, each.measure): each.worth for each in report.sets[0].differences}
-    assert list(found) == [
+    worths = {(difference.unit, difference.measure): difference.worth for difference in report.sets[0].differences}
+    assert list(worths) == [
         (unit, measure)
         for unit in ("session", "turn")
         for measure in ("any@1", "any@5", "all@1", "all@5", "frac@1", "frac@5", "ndcg@10", "mrr@10")
     ]
-    for (unit, measure), worth in found.items():
+    for (unit, measure), worth in worths.items():
         ours, theirs = (report.line("talks", unit, system) for system in ("picomem", "fts5"))
         assert ours is not None
         assert theirs is not None

@@ -22,18 +22,18 @@ def test_what_is_compared_must_be_of_one_length():
 
 
 def test_a_difference_that_is_always_there_is_sure():
-    found = paired([1.0] * 40, [0.0] * 40, range(40))
-    assert found is not None
-    assert (found.difference, found.low, found.high) == (1, 1, 1)
-    assert (found.won, found.lost, found.cases) == (40, 0, 40)
-    assert found.p < 0.001
+    worth = paired([1.0] * 40, [0.0] * 40, range(40))
+    assert worth is not None
+    assert (worth.difference, worth.low, worth.high) == (1, 1, 1)
+    assert (worth.won, worth.lost, worth.cases) == (40, 0, 40)
+    assert worth.p < 0.001
 
 
 def test_few_cases_are_never_sure_however_many_their_questions():
-    found = paired([1.0] * 400, [0.0] * 400, [number % 4 for number in range(400)])
-    assert found is not None
-    assert found.p < 0.001
-    assert found.p_cases == 2 / 2**4
+    worth = paired([1.0] * 400, [0.0] * 400, [number % 4 for number in range(400)])
+    assert worth is not None
+    assert worth.p < 0.001
+    assert worth.p_cases == 2 / 2**4
 
 
 def test_cases_that_differ_make_the_interval_wide():
@@ -53,34 +53,36 @@ def test_one_case_still_has_an_interval_over_its_questions():
 @given(st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0]), min_size=1, max_size=8))
 def test_the_p_value_of_few_is_the_share_of_all_their_signs(differences):
     signs = list(product((-1, 1), repeat=len(differences)))
-    sums = [abs(sum(sign * each for sign, each in zip(way, differences, strict=True))) for way in signs]
-    assert sign_flip(differences) == pytest.approx(sum(each >= abs(sum(differences)) for each in sums) / len(signs))
+    sums = [abs(sum(sign * difference for sign, difference in zip(way, differences, strict=True))) for way in signs]
+    assert sign_flip(differences) == pytest.approx(sum(total >= abs(sum(differences)) for total in sums) / len(signs))
 
 
 @settings(deadline=None, max_examples=30)  # a bootstrap takes its time
 @given(QUESTIONS)
 def test_what_is_said_holds_for_any_questions(questions):
-    ours, theirs, cases = (list(each) for each in zip(*questions, strict=True))
-    found, turned = paired(ours, theirs, cases), paired(theirs, ours, cases)
-    assert found is not None
+    ours, theirs, cases = (list(column) for column in zip(*questions, strict=True))
+    straight, turned = paired(ours, theirs, cases), paired(theirs, ours, cases)
+    assert straight is not None
     assert turned is not None
     differences = [mine - other for mine, other in zip(ours, theirs, strict=True)]
-    assert found.difference == pytest.approx(sum(differences) / len(differences))
-    assert min(differences) - 1e-9 <= found.low <= found.high <= max(differences) + 1e-9
-    assert 0 < found.p <= 1
-    assert 0 < found.p_cases <= 1
-    assert (turned.difference, turned.p, turned.p_cases) == pytest.approx((-found.difference, found.p, found.p_cases))
-    assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low))
-    assert (turned.won, turned.lost) == (found.lost, found.won)
-    assert paired(ours, theirs, cases) == found
+    assert straight.difference == pytest.approx(sum(differences) / len(differences))
+    assert min(differences) - 1e-9 <= straight.low <= straight.high <= max(differences) + 1e-9
+    assert 0 < straight.p <= 1
+    assert 0 < straight.p_cases <= 1
+    assert (turned.difference, turned.p, turned.p_cases) == pytest.approx(
+        (-straight.difference, straight.p, straight.p_cases)
+    )
+    assert (turned.low, turned.high) == pytest.approx((-straight.high, -straight.low))
+    assert (turned.won, turned.lost) == (straight.lost, straight.won)
+    assert paired(ours, theirs, cases) == straight
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.lists(VALUES, min_size=1, max_size=60))
 def test_two_that_are_alike_do_not_differ(values):
-    found = paired(values, values, range(len(values)))
-    assert found is not None
-    assert (found.difference, found.low, found.high, found.p, found.won, found.lost) == (0, 0, 0, 1, 0, 0)
+    worth = paired(values, values, range(len(values)))
+    assert worth is not None
+    assert (worth.difference, worth.low, worth.high, worth.p, worth.won, worth.lost) == (0, 0, 0, 1, 0, 0)
 
 
 @settings(deadline=None)

@@ -40,18 +40,18 @@ def test_the_area_counts_the_pairs_in_the_right_order(higher, lower, area):
 
 
 def test_each_judge_is_measured_on_the_same_questions():
-    found = sureness([asked(0.9, 1), asked(0.6, 1), asked(0.3)])
-    assert found is not None
-    assert (found.answerable, found.unanswerable) == (2, 1)
-    assert found.auroc == {"picomem": 1.0, "fts5 session": 0.5, "fts5 turn": 0.0}
+    judged = sureness([asked(0.9, 1), asked(0.6, 1), asked(0.3)])
+    assert judged is not None
+    assert (judged.answerable, judged.unanswerable) == (2, 1)
+    assert judged.auroc == {"picomem": 1.0, "fts5 session": 0.5, "fts5 turn": 0.0}
 
 
 def test_a_bin_says_how_often_an_answer_was_found():
-    found = sureness([asked(0.9, 1), asked(1.0, 7, None), asked(0.8), asked(0.79, 2), asked(0.0)])
-    assert found is not None
-    assert [each.n for each in found.reliability] == [1, 0, 0, 1, 3]
-    assert [each.found for each in found.reliability] == [0, 0, 0, 1, pytest.approx(1 / 3)]
-    assert found.reliability[-1].confidence == pytest.approx(0.9)
+    judged = sureness([asked(0.9, 1), asked(1.0, 7, None), asked(0.8), asked(0.79, 2), asked(0.0)])
+    assert judged is not None
+    assert [row.n for row in judged.reliability] == [1, 0, 0, 1, 3]
+    assert [row.found for row in judged.reliability] == [0, 0, 0, 1, pytest.approx(1 / 3)]
+    assert judged.reliability[-1].confidence == pytest.approx(0.9)
 
 
 @pytest.mark.parametrize(
@@ -74,11 +74,11 @@ def test_where_every_question_has_an_answer_there_is_nothing_to_say():
 
 def test_the_command_says_how_well_it_knows_that_nothing_is_known(haystack, write_set):
     report = quality.run([write_set(haystack)], embedder="none")
-    found = report.sets[0].sureness
-    assert found is not None
-    assert (found.answerable, found.unanswerable) == (3, 1)
-    assert sum(each.n for each in found.reliability) == 4
-    assert found.auroc["picomem"] == 1.0  # of a shoe size nothing was ever said
+    judged = report.sets[0].sureness
+    assert judged is not None
+    assert (judged.answerable, judged.unanswerable) == (3, 1)
+    assert sum(row.n for row in judged.reliability) == 4
+    assert judged.auroc["picomem"] == 1.0  # of a shoe size nothing was ever said
     assert json.loads(json.dumps(asdict(report)))["sets"][0]["sureness"]["auroc"]["fts5 turn"] > 0.5
     told = quality.render(report).splitlines()[-7:]
     assert told[0].split(":")[0].strip() == "AUROC, 3 questions with an answer beside 1 without"

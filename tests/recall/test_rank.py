@@ -65,9 +65,9 @@ def test_a_question_of_which_the_best_hold_nothing_still_has_scores_that_fall() 
     matches = WordMatches()
     matches.idf = {"boat": 1.0}
     signals = Signals(totals={}, words={}, context={1: 0.9, 2: 0.6, 3: 0.3})
-    found = list(shares({1: 0.9, 2: 0.6, 3: 0.3}, signals, matches))
-    assert [doc for doc, _ in found] == [1, 2, 3]
-    assert 1 > found[0][1] > found[1][1] > found[2][1] > 0
+    ranked = list(shares({1: 0.9, 2: 0.6, 3: 0.3}, signals, matches))
+    assert [doc for doc, _ in ranked] == [1, 2, 3]
+    assert 1 > ranked[0][1] > ranked[1][1] > ranked[2][1] > 0
 
 
 def test_memories_that_fit_nearly_alike_keep_scores_that_differ() -> None:

@@ -47,21 +47,21 @@ def told(engine: Engine, talk: Callable[..., Path]) -> Engine:
     return engine
 
 
-def found(engine: Engine, question: str, **options: Any) -> list[str]:
+def recall_texts(engine: Engine, question: str, **options: Any) -> list[str]:
     return [hit.text for hit in engine.recall(question, **options).hits]
 
 
 @pytest.mark.requirement("A2")
 def test_words_find_what_has_them_and_the_best_comes_first(told: Engine) -> None:
-    hits = found(told, "does the queue run on redis")
+    hits = recall_texts(told, "does the queue run on redis")
     assert hits[0].startswith("Shall the booking queue run on Redis")
 
 
 @pytest.mark.requirement("A2")
 def test_a_memory_is_found_by_its_key_and_its_content_as_soon_as_it_is_stored(engine: Engine) -> None:
     engine.remember("It listens on 6432", key="staging_db_port")
-    assert found(engine, "staging port") == ["It listens on 6432"]
-    assert found(engine, "6432") == ["It listens on 6432"]
+    assert recall_texts(engine, "staging port") == ["It listens on 6432"]
+    assert recall_texts(engine, "6432") == ["It listens on 6432"]
 
 
 @pytest.mark.requirement("A3")
@@ -85,7 +85,7 @@ def test_a_memory_is_found_by_its_key_and_its_content_as_soon_as_it_is_stored(en
 def test_identifiers_paths_parts_slips_and_single_characters_are_found(
     told: Engine, question: str, expected: str
 ) -> None:
-    assert any(expected in text for text in found(told, question)[:3])
+    assert any(expected in text for text in recall_texts(told, question)[:3])
 
 
 @pytest.mark.requirement("A4")
@@ -103,7 +103,7 @@ def test_time_words_in_the_question_bring_that_time_to_the_front(told: Engine) -
     answer = told.recall("what did we talk about on April 14th?", now="2026-05-02")
     assert answer.time_phrase
     assert {hit.citation[-10:] for hit in answer.hits[:2]} == {"2026-04-14"}
-    assert "库存表" in found(told, "前天我们聊了什么？", now="2026-05-03")[0]
+    assert "库存表" in recall_texts(told, "前天我们聊了什么？", now="2026-05-03")[0]
 
 
 def test_a_time_from_which_nothing_is_known_is_said_and_all_times_are_searched(told: Engine) -> None:
@@ -129,8 +129,8 @@ def test_the_token_budget_is_never_exceeded_and_memories_are_served_first(told: 
 def test_filters_for_priority_and_tag(engine: Engine) -> None:
     engine.remember("The queue must never lose a job", key="a", priority="critical", tags=["ops"])
     engine.remember("The queue is blue on the chart", key="b", priority="low", tags=["ui"])
-    assert found(engine, "queue", priority="high") == ["The queue must never lose a job"]
-    assert found(engine, "queue", tag="ui") == ["The queue is blue on the chart"]
+    assert recall_texts(engine, "queue", priority="high") == ["The queue must never lose a job"]
+    assert recall_texts(engine, "queue", tag="ui") == ["The queue is blue on the chart"]
 
 
 def test_context_is_handed_out_only_when_asked_for(engine: Engine) -> None:
@@ -177,11 +177,17 @@ def test_an_answer_gives_its_account(told: Engine) -> None:
 
 
 def test_an_episode_carries_the_pointer_that_opens_it(told: Engine) -> None:
-    hit = next(hit for hit in told.recall("next_free_slot").hits if hit.source == "episode")
-    assert hit.turns == (2, 2)
-    assert hit.citation.endswith("turn 3, 2026-04-14")
+    hit = next(hit for hit in told.recall("daylight saving").hits if hit.source == "episode")
+    assert hit.turns == (3, 3)
+    assert hit.citation.endswith("turn 4, 2026-04-14")
     _, _, opened = told.show(hit.id)
-    assert [turn.text for turn in opened.turns] == ["The bug is in next_free_slot in src/harbor/calendar/slots.py."]
+    assert [turn.text for turn in opened.turns] == [TALK[3][2]]
+
+
+def test_a_memory_carries_the_pointer_to_the_turn_that_it_was_taken_from(told: Engine) -> None:
+    hit = told.recall("next_free_slot").hits[0]
+    assert (hit.source, hit.turns, Path(hit.transcript).name) == ("memory", (2, 2), "talk.jsonl")
+    assert hit.citation.endswith("turn 3, 2026-04-14")
 
 
 def test_nothing_is_found_where_nothing_fits(told: Engine) -> None:
@@ -195,8 +201,8 @@ def test_recall_as_of_a_day_answers_what_was_believed_then(engine: Engine, clock
     engine.remember("Mia lives in Paris", key="home")
     then = clock.now
     engine.revise("home", "Mia lives in Berlin")
-    assert found(engine, "where does Mia live?", as_of=then) == ["Mia lives in Paris"]
-    assert found(engine, "where does Mia live?") == ["Mia lives in Berlin"]
+    assert recall_texts(engine, "where does Mia live?", as_of=then) == ["Mia lives in Paris"]
+    assert recall_texts(engine, "where does Mia live?") == ["Mia lives in Berlin"]
 
 
 @pytest.mark.requirement("X7")
@@ -216,8 +222,8 @@ def test_a_transcript_whose_policy_forbids_it_is_never_handed_out(told: Engine) 
 def test_a_project_s_recall_stays_in_it(engine: Engine) -> None:
     engine.remember("The queue is Redis", key="queue_h", scope=Scope(project="harbor"))
     engine.remember("The queue is a file", key="queue_l", scope=Scope(project="lantern"))
-    assert found(engine, "queue", scope=Scope(project="harbor")) == ["The queue is Redis"]
-    assert len(found(engine, "queue")) == 2
+    assert recall_texts(engine, "queue", scope=Scope(project="harbor")) == ["The queue is Redis"]
+    assert len(recall_texts(engine, "queue")) == 2
 
 
 HOSTILE = [

@@ -43,11 +43,11 @@ def _talked_of(count: int, seed: int) -> np.ndarray:
 def test_the_likely_ones_hold_nearly_all_of_the_nearest() -> None:
     rows, asked = _talked_of(60_000, 1), _talked_of(20, 2)
     codes = made(rows)
-    found = 0
-    for each in asked:
-        nearest = np.argpartition(-(rows @ each), 50)[:50]
-        found += int(np.isin(nearest, likely(codes, each, 2_000)).sum())
-    assert found / (50 * len(asked)) >= 0.99
+    kept = 0
+    for question in asked:
+        nearest = np.argpartition(-(rows @ question), 50)[:50]
+        kept += int(np.isin(nearest, likely(codes, question, 2_000)).sum())
+    assert kept / (50 * len(asked)) >= 0.99
 
 
 @pytest.mark.parametrize("dimensions", [1, 7, 64, 100, 384])

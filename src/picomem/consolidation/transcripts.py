@@ -75,13 +75,13 @@ class TranscriptConsolidator(Consolidator):
     def find(self, name: str) -> str:
         """The id of the transcript of a session, by the session's id or the beginning of one. Raises NotFound."""
         with self._connector.read() as tx:
-            found = [
+            beginning = [
                 stored.record
                 for stored in episodes.stored_transcripts(tx, self._scope)
                 if name and stored.record.session.startswith(name) and not stored.record.path.startswith("picomem:")
             ]
-        exact = [transcript for transcript in found if transcript.session == name]
-        named = exact or found
+        exact = [transcript for transcript in beginning if transcript.session == name]
+        named = exact or beginning
         if len({transcript.session for transcript in named}) > 1:
             raise NotFound(f"More than one session begins with “{name[:80]}”; write more of it.")
         if not named:

@@ -185,7 +185,7 @@ class Engine:
             from picomem.notes.recall_fallback import answered
 
             answer = answered(recall, notes, parse(question, asked_at, self._context.zone), wanted)
-        self._context.handed_out().note(answer.hits)
+        self._context.handed_out().note((*answer.hits, *answer.repeats))
         return answer
 
     def search_notes(self, query: str, *, limit: int = 6, min_score: float = 0.25) -> NoteSearch:

@@ -122,11 +122,11 @@ def _case_in(path: Path, number: int, line: bytes) -> Case:
 
 
 def _case(record: Mapping[str, Any]) -> Case:
-    sessions = tuple(_session(each) for each in record["sessions"])
+    sessions = tuple(_session(session) for session in record["sessions"])
     questions = [
-        _question(each, sessions)
-        for each in record["questions"]
-        if each.get("abstain") or each.get("gold_sessions") or each.get("gold_turns")
+        _question(question, sessions)
+        for question in record["questions"]
+        if question.get("abstain") or question.get("gold_sessions") or question.get("gold_turns")
     ]
     return Case(str(record["id"]), sessions, tuple(sorted(questions, key=lambda question: question.visible)))
 

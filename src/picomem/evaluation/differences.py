@@ -25,34 +25,34 @@ class Difference:
 def differences(outcomes: Sequence[TrialOutcome], cases: Sequence[int], ks: tuple[int, ...]) -> Iterator[Difference]:
     """By unit and measure, over the questions that have gold there; `cases` says which case each outcome is of."""
     for unit in UNITS:
-        asked = [number for number, each in enumerate(outcomes) if (unit, SYSTEMS[0]) in each.ranks]
+        asked = [number for number, outcome in enumerate(outcomes) if (unit, SYSTEMS[0]) in outcome.ranks]
         ours, theirs = (
             [metrics.values(outcomes[number].ranks[unit, system], ks) for number in asked] for system in SYSTEMS
         )
         for measure in ours[0] if ours else ():
             worth = paired(
-                [each[measure] for each in ours],
-                [each[measure] for each in theirs],
+                [values[measure] for values in ours],
+                [values[measure] for values in theirs],
                 [cases[number] for number in asked],
             )
             if worth is not None:
                 yield Difference(unit=unit, measure=measure, worth=worth)
 
 
-def claimed(found: Sequence[Difference]) -> list[Difference]:
+def claimed(rows: Sequence[Difference]) -> list[Difference]:
     """Those of the differences that the documents speak of."""
-    return [each for each in found if each.measure in _CLAIMED]
+    return [row for row in rows if row.measure in _CLAIMED]
 
 
-def difference_rows(found: Sequence[Difference]) -> list[list[str]]:
+def difference_rows(compared: Sequence[Difference]) -> list[list[str]]:
     """As a table, the heading first. Of one case there is no p by cases."""
     rows = [["unit", "measure", "n", "cases", "difference", "95 %", "p", "p by cases", "won", "lost"]]
-    for each in found:
-        worth = each.worth
+    for difference in compared:
+        worth = difference.worth
         rows.append(
             [
-                each.unit,
-                each.measure,
+                difference.unit,
+                difference.measure,
                 f"{worth.questions}",
                 f"{worth.cases}",
                 share(worth.difference),

@@ -42,36 +42,36 @@ def distinct(units: Iterable[_Unit]) -> list[tuple[_Unit]]:
     return [(unit,) for unit in dict.fromkeys(units)]
 
 
-def any_at(found: Ranks, k: int) -> float:
-    return float(any(_within(rank, k) for rank in found))
+def any_at(gold_ranks: Ranks, k: int) -> float:
+    return float(any(_within(rank, k) for rank in gold_ranks))
 
 
-def all_at(found: Ranks, k: int) -> float:
-    return float(all(_within(rank, k) for rank in found))
+def all_at(gold_ranks: Ranks, k: int) -> float:
+    return float(all(_within(rank, k) for rank in gold_ranks))
 
 
-def frac_at(found: Ranks, k: int) -> float:
-    return sum(_within(rank, k) for rank in found) / len(found)
+def frac_at(gold_ranks: Ranks, k: int) -> float:
+    return sum(_within(rank, k) for rank in gold_ranks) / len(gold_ranks)
 
 
-def ndcg(found: Ranks, depth: int = DEPTH) -> float:
-    gain = sum(1 / log2(1 + rank) for rank in found if rank is not None and rank <= depth)
-    most = sum(1 / log2(1 + rank) for rank in range(1, min(len(found), depth) + 1))
+def ndcg(gold_ranks: Ranks, depth: int = DEPTH) -> float:
+    gain = sum(1 / log2(1 + rank) for rank in gold_ranks if rank is not None and rank <= depth)
+    most = sum(1 / log2(1 + rank) for rank in range(1, min(len(gold_ranks), depth) + 1))
     return min(1.0, gain / most)
 
 
-def reciprocal_rank(found: Ranks, depth: int = DEPTH) -> float:
-    return max((1 / rank for rank in found if rank is not None and rank <= depth), default=0.0)
+def reciprocal_rank(gold_ranks: Ranks, depth: int = DEPTH) -> float:
+    return max((1 / rank for rank in gold_ranks if rank is not None and rank <= depth), default=0.0)
 
 
-def values(found: Ranks, ks: Sequence[int]) -> dict[str, float]:
+def values(gold_ranks: Ranks, ks: Sequence[int]) -> dict[str, float]:
     """Every metric of one question (with some gold), by name."""
     named = {
-        f"{name}@{k}": metric(found, k)
+        f"{name}@{k}": metric(gold_ranks, k)
         for name, metric in (("any", any_at), ("all", all_at), ("frac", frac_at))
         for k in ks
     }
-    return named | {f"ndcg@{DEPTH}": ndcg(found), f"mrr@{DEPTH}": reciprocal_rank(found)}
+    return named | {f"ndcg@{DEPTH}": ndcg(gold_ranks), f"mrr@{DEPTH}": reciprocal_rank(gold_ranks)}
 
 
 def scores(questions: Sequence[Ranks], ks: Sequence[int]) -> dict[str, float]:
@@ -81,8 +81,8 @@ def scores(questions: Sequence[Ranks], ks: Sequence[int]) -> dict[str, float]:
     """
     if not questions:
         return {"n": 0}
-    each = [values(found, ks) for found in questions]
-    return {"n": len(questions)} | {name: mean([named[name] for named in each]) for name in each[0]}
+    measured = [values(gold_ranks, ks) for gold_ranks in questions]
+    return {"n": len(questions)} | {name: mean([named[name] for named in measured]) for name in measured[0]}
 
 
 def auroc(higher: Sequence[float], lower: Sequence[float]) -> float:

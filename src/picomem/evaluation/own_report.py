@@ -126,15 +126,15 @@ def made_report(
 
 
 def _way(name: str, answered: Sequence[Answered], made: int) -> ReportedWay:
-    scores = metrics.scores([(each.rank,) for each in answered], _DEPTHS)
-    sure = [each.confidence for each in answered if each.confidence is not None and _is_found(each)]
-    unsure = [each.confidence for each in answered if each.confidence is not None and not _is_found(each)]
+    scores = metrics.scores([(answer.rank,) for answer in answered], _DEPTHS)
+    sure = [answer.confidence for answer in answered if answer.confidence is not None and _is_found(answer)]
+    unsure = [answer.confidence for answer in answered if answer.confidence is not None and not _is_found(answer)]
     return ReportedWay(
         name=name,
         scores={measure: scores[measure] for measure in _MEASURES},
         confidence=metrics.mean(sure) if sure else None,
         unsure=metrics.mean(unsure) if unsure else None,
-        ms=metrics.median([each.seconds for each in answered]) * 1000,
+        ms=metrics.median([answer.seconds for answer in answered]) * 1000,
         vectors=made,
     )
 
@@ -144,7 +144,7 @@ def _is_found(answered: Answered) -> bool:
 
 
 def _compared(ours: str, theirs: str, answered: Mapping[str, Sequence[Answered]]) -> Compared:
-    mine, others = ([metrics.reciprocal_rank((each.rank,)) for each in answered[name]] for name in (ours, theirs))
+    mine, others = ([metrics.reciprocal_rank((answer.rank,)) for answer in answered[name]] for name in (ours, theirs))
     # Each question is a case of its own: they share the store, but so does every further question of this user.
     worth = paired(mine, others, range(len(mine)))
     assert worth is not None  # a file without a question is refused
@@ -160,16 +160,16 @@ def render(report: OwnReport, *, as_markdown: bool = False) -> str:
         f"{_counted(report.memories, 'memory', 'memories')} of user "
         f"{report.user} in {report.store}\n(asked of a copy, which is gone again; nothing was written to the store)"
     )
-    compared = [_sentence(each) for each in report.compared]
+    compared = [_sentence(comparison) for comparison in report.compared]
     return "\n".join([heading, "", *table, "", *compared, *_missed(report)])
 
 
 def _rows(report: OwnReport) -> Iterator[list[str]]:
     yield ["", *_MEASURES, "confidence: found", "not found", "ms", "vectors made"]
     for way in report.ways:
-        sure = ("" if each is None else f"{each:.2f}" for each in (way.confidence, way.unsure))
+        sure = ("" if confidence is None else f"{confidence:.2f}" for confidence in (way.confidence, way.unsure))
         made = "" if way.name == BARE else f"{way.vectors:,}"
-        yield [_short(way.name), *(share(way.scores[each]) for each in _MEASURES), *sure, f"{way.ms:.1f}", made]
+        yield [_short(way.name), *(share(way.scores[measure]) for measure in _MEASURES), *sure, f"{way.ms:.1f}", made]
 
 
 def _counted(count: int, one: str, many: str = "") -> str:
@@ -194,17 +194,17 @@ def _short(name: str) -> str:
 
 def _missed(report: OwnReport) -> Iterator[str]:
     first = report.ways[0].name
-    missed = [each for each in report.asked if each.ranks[first] is None]
+    missed = [question for question in report.asked if question.ranks[first] is None]
     if not missed:
         return
     yield f"\nNot among the first {DEPTH} of {_short(first)}:"
-    for each in missed:
-        others = [f"{_short(name)} finds it at {rank}" for name, rank in each.ranks.items() if rank is not None]
-        yield f"\n  line {each.line}: {each.question}"
-        yield f"    wanted {each.wanted}" + ("" if each.known else ", which is not in this store")
-        yield f"    {'; '.join([f'confidence {each.confidence:.2f}', *others])}; what came instead:"
-        for number, came in enumerate(each.came, 1):
+    for question in missed:
+        others = [f"{_short(name)} finds it at {rank}" for name, rank in question.ranks.items() if rank is not None]
+        yield f"\n  line {question.line}: {question.question}"
+        yield f"    wanted {question.wanted}" + ("" if question.known else ", which is not in this store")
+        yield f"    {'; '.join([f'confidence {question.confidence:.2f}', *others])}; what came instead:"
+        for number, came in enumerate(question.came, 1):
             text = " ".join(came.text.split())
             yield f"    {number}. {came.place}: {text[:_SHORT]}{'…' if len(text) > _SHORT else ''}"
-        if not each.came:
+        if not question.came:
             yield "    nothing"

@@ -76,7 +76,7 @@ def run(
             with closing(Fts5(copy.with_name("plain.db"))) as plain:
                 if not texts:
                     raise NotFound(f"Nothing of user {owner} is in {store}; --user names another.")
-                plain.add(each.text for each in texts)
+                plain.add(text.text for text in texts)
                 answered = {BARE: list(_asked_plain(engine, plain, texts, questions, tell))}
         made: dict[str, int] = {}
         for way in ways:
@@ -86,12 +86,12 @@ def run(
     return made_report(
         store=str(store),
         user=owner,
-        episodes=sum(each.source == "episode" for each in texts),
-        memories=sum(each.source == "memory" for each in texts),
+        episodes=sum(text.source == "episode" for text in texts),
+        memories=sum(text.source == "memory" for text in texts),
         ways=[way.name for way in ways],
         made=made,
         questions=questions,
-        unknown={each.line for each in questions if not _is_known(each, texts)},
+        unknown={question.line for question in questions if not _is_known(question, texts)},
         answered=answered,
     )
 
@@ -124,7 +124,7 @@ def _result(hit: Hit) -> _Result:
 
 
 def _is_known(question: OwnQuestion, texts: Sequence[_Result]) -> bool:
-    return not question.session or any(each.session.startswith(question.session) for each in texts)
+    return not question.session or any(text.session.startswith(question.session) for text in texts)
 
 
 def _asked(engine: Engine, way: Variant, questions: Sequence[OwnQuestion], tell: Telling) -> Iterator[Answered]:
@@ -143,8 +143,10 @@ def _asked(engine: Engine, way: Variant, questions: Sequence[OwnQuestion], tell:
             include_retold=True,  # as `picomem recall` does
         )
         seconds = perf_counter() - began
-        found = [_result(hit) for hit in answer.hits]
-        yield Answered(rank=rank_of(question, found), seconds=seconds, confidence=answer.confidence, came=_came(found))
+        results = [_result(hit) for hit in answer.hits]
+        yield Answered(
+            rank=rank_of(question, results), seconds=seconds, confidence=answer.confidence, came=_came(results)
+        )
 
 
 def _asked_plain(
@@ -156,12 +158,12 @@ def _asked_plain(
         began = perf_counter()
         best = plain.best(question.text, DEPTH)
         seconds = perf_counter() - began
-        found = [texts[document] for document in best]
-        yield Answered(rank=rank_of(question, found), seconds=seconds, confidence=None, came=_came(found))
+        results = [texts[document] for document in best]
+        yield Answered(rank=rank_of(question, results), seconds=seconds, confidence=None, came=_came(results))
 
 
-def _came(found: Sequence[_Result]) -> tuple[Came, ...]:
-    return tuple(Came(place=each.place, text=each.text) for each in found[:_SHOWN])
+def _came(results: Sequence[_Result]) -> tuple[Came, ...]:
+    return tuple(Came(place=result.place, text=result.text) for result in results[:_SHOWN])
 
 
 def _judge(engine: Engine) -> Callable[[OwnQuestion, Sequence[_Result]], metrics.Rank]:
@@ -178,16 +180,16 @@ def _judge(engine: Engine) -> Callable[[OwnQuestion, Sequence[_Result]], metrics
         """Those in which a memory was said."""
         with suppress(NotFound, Conflict, Corrupt):
             sources = [source.parent.id for source in engine.why(memory).sources if source.parent.kind == "episode"]
-            spoken = [engine.why(each).transcript for each in sources]
-            return tuple(each.session for each in spoken if each is not None)
+            spoken = [engine.why(source).transcript for source in sources]
+            return tuple(transcript.session for transcript in spoken if transcript is not None)
         return ()
 
-    def rank_of(question: OwnQuestion, found: Sequence[_Result]) -> metrics.Rank:
-        for rank, each in enumerate(found[:DEPTH], 1):
-            is_memory = each.source == "memory"
-            sessions = [each.session, *(sessions_of(each.id) if question.session and is_memory else ())]
+    def rank_of(question: OwnQuestion, results: Sequence[_Result]) -> metrics.Rank:
+        for rank, result in enumerate(results[:DEPTH], 1):
+            is_memory = result.source == "memory"
+            sessions = [result.session, *(sessions_of(result.id) if question.session and is_memory else ())]
             if question.is_met(
-                sessions, each.text, lambda each=each: "" if each.source == "memory" else opened(each.id)
+                sessions, result.text, lambda result=result: "" if result.source == "memory" else opened(result.id)
             ):
                 return rank
         return None

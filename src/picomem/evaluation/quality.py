@@ -87,9 +87,9 @@ class QualityReport:
 
     def line(self, name: str, unit: str, system: str = "picomem", kind: str = ALL_TYPES) -> QualityRow | None:
         """One line of one set; None where it is not there (a set without gold turns has no turn lines)."""
-        for found in self.sets:
-            for line in found.lines:
-                if (found.name, line.unit, line.system, line.type) == (name, unit, system, kind):
+        for quality in self.sets:
+            for line in quality.lines:
+                if (quality.name, line.unit, line.system, line.type) == (name, unit, system, kind):
                     return line
         return None
 
@@ -156,15 +156,15 @@ def _quality(
         turns += trial.turns
         ingest_seconds += trial.ingest_seconds
         if progress:
-            progress(QualityProgress(name=name, cases=cases, questions=sum(each.answerable for each in asked)))
-    outcomes = [each for each in asked if each.answerable]
-    recall, fts5 = (metrics.median([each.seconds[system] for each in outcomes]) * 1000 for system in SYSTEMS)
+            progress(QualityProgress(name=name, cases=cases, questions=sum(outcome.answerable for outcome in asked)))
+    outcomes = [outcome for outcome in asked if outcome.answerable]
+    recall, fts5 = (metrics.median([outcome.seconds[system] for outcome in outcomes]) * 1000 for system in SYSTEMS)
     return SetQuality(
         name=name,
         cases=cases,
         questions=len(outcomes),
         turns=turns,
-        turns_per_hit=metrics.mean([width for each in outcomes for width in each.widths]),
+        turns_per_hit=metrics.mean([width for outcome in outcomes for width in outcome.widths]),
         recall_ms=recall,
         fts5_ms=fts5,
         time_ratio=recall / fts5 if fts5 else 0.0,
@@ -177,54 +177,55 @@ def _quality(
 
 def lines_of(outcomes: Sequence[TrialOutcome], ks: tuple[int, ...]) -> Iterator[QualityRow]:
     """The table of a set: by unit, over all questions and then by type, each system in turn."""
-    kinds = sorted({each.type for each in outcomes})
+    kinds = sorted({outcome.type for outcome in outcomes})
     for unit in UNITS:
         for kind in (ALL_TYPES, *(kinds if len(kinds) > 1 else ())):
             for system in _LISTED:
-                found = [
-                    each.ranks[unit, system]
-                    for each in outcomes
-                    if kind in (ALL_TYPES, each.type) and (unit, system) in each.ranks
+                gold_ranks = [
+                    outcome.ranks[unit, system]
+                    for outcome in outcomes
+                    if kind in (ALL_TYPES, outcome.type) and (unit, system) in outcome.ranks
                 ]
-                if found:
-                    yield QualityRow(unit=unit, type=kind, system=system, scores=metrics.scores(found, ks))
+                if gold_ranks:
+                    yield QualityRow(unit=unit, type=kind, system=system, scores=metrics.scores(gold_ranks, ks))
 
 
 def render(report: QualityReport) -> str:
     """The report as plain text: a heading and a table for each set."""
-    return "\n\n".join(_rendered(each, report) for each in report.sets)
+    return "\n\n".join(_rendered(quality, report) for quality in report.sets)
 
 
-def _rendered(found: SetQuality, report: QualityReport) -> str:
+def _rendered(quality: SetQuality, report: QualityReport) -> str:
     heading = (
-        f"{_part(found, report)}: {found.cases} cases, {found.questions} questions, {found.turns} turns; "
+        f"{_part(quality, report)}: {quality.cases} cases, {quality.questions} questions, {quality.turns} turns; "
         f"embedder {report.embedder}\n"
-        f"  {found.turns_per_hit:.2f} turns per hit; recall {found.recall_ms:.1f} ms, FTS5 {found.fts5_ms:.2f} ms "
-        f"({found.time_ratio:.1f} times); ingest {found.ingest_turns_per_second:.0f} turns/s"
+        f"  {quality.turns_per_hit:.2f} turns per hit; recall {quality.recall_ms:.1f} ms, "
+        f"FTS5 {quality.fts5_ms:.2f} ms ({quality.time_ratio:.1f} times); "
+        f"ingest {quality.ingest_turns_per_second:.0f} turns/s"
     )
-    if not found.lines:
+    if not quality.lines:
         return heading
     return "\n".join(
         [
             heading,
-            *plain(score_rows(found), left=3),
+            *plain(score_rows(quality), left=3),
             "  picomem less fts5 on the same questions, with what the difference is worth:",
-            *plain(difference_rows(found.differences), left=2),
-            *rendered(found.sureness),
+            *plain(difference_rows(quality.differences), left=2),
+            *rendered(quality.sureness),
         ]
     )
 
 
-def _part(found: SetQuality, report: QualityReport) -> str:
+def _part(quality: SetQuality, report: QualityReport) -> str:
     """What was tried: the whole set, or which part of its cases."""
-    return found.name if report.every == 1 else f"{found.name}, one case in {report.every}"
+    return quality.name if report.every == 1 else f"{quality.name}, one case in {report.every}"
 
 
-def score_rows(found: SetQuality) -> list[list[str]]:
+def score_rows(quality: SetQuality) -> list[list[str]]:
     """The lines of a set as a table, the heading first."""
-    names = [name for name in found.lines[0].scores if name != "n"]
+    names = [name for name in quality.lines[0].scores if name != "n"]
     rows = [["unit", "type", "system", "n", *names]]
-    for line in found.lines:
+    for line in quality.lines:
         values = (f"{line.scores[name]:.3f}" for name in names)
         rows.append([line.unit, line.type, line.system, f"{line.scores['n']:.0f}", *values])
     return rows
@@ -235,15 +236,15 @@ def render_markdown(report: QualityReport) -> str:
     differences that the documents speak of are worth."""
     scores: list[list[str]] = []
     worth: list[list[str]] = []
-    for found in report.sets:
-        heading, *rows = score_rows(found)
+    for quality in report.sets:
+        heading, *rows = score_rows(quality)
         scores = scores or [["set", "unit", *heading[2:]]]
         scores += [
-            [_part(found, report), row[0], row[2], row[3], *(share(float(value)) for value in row[4:])]
+            [_part(quality, report), row[0], row[2], row[3], *(share(float(value)) for value in row[4:])]
             for row in rows
             if row[1] == ALL_TYPES
         ]
-        heading, *rows = difference_rows(claimed(found.differences))
+        heading, *rows = difference_rows(claimed(quality.differences))
         worth = worth or [["set", *heading]]
-        worth += [[_part(found, report), *row] for row in rows]
+        worth += [[_part(quality, report), *row] for row in rows]
     return "\n".join([*markdown(scores), "", *markdown(worth)])

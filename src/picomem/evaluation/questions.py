@@ -46,7 +46,7 @@ class OwnQuestion:
     def is_met(self, sessions: Collection[str], text: str, opened: Callable[[], str]) -> bool:
         """Whether a result is what was wanted: it is of these sessions and has this text; `opened` gives the messages
         behind it, which are asked for only if the text does not say it."""
-        if self.session and not any(each.startswith(self.session) for each in sessions):
+        if self.session and not any(session.startswith(self.session) for session in sessions):
             return False
         return _holds(text, self.words) or _holds(opened(), self.words)
 
@@ -58,10 +58,10 @@ def read_questions(path: Path, zone: tzinfo) -> list[OwnQuestion]:
         lines = read_regular(path, most=_LARGEST).decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{path} cannot be read: {error}.") from error
-    found = [_question(path, number, line, zone) for number, line in enumerate(lines, 1) if line.strip()]
-    if not found:
+    questions = [_question(path, number, line, zone) for number, line in enumerate(lines, 1) if line.strip()]
+    if not questions:
         raise InvalidInput(f'{path} holds no question; write one a line, as {{"question": "…", "words": "…"}}.')
-    return found
+    return questions
 
 
 def _question(path: Path, number: int, line: str, zone: tzinfo) -> OwnQuestion:

@@ -50,7 +50,7 @@ def paired(ours: Sequence[float], theirs: Sequence[float], cases: Sequence[Hasha
     by_case: dict[Hashable, list[float]] = {}
     for mine, other, case in zip(ours, theirs, cases, strict=True):
         by_case.setdefault(case, []).append(mine - other)
-    differences = [each for members in by_case.values() for each in members]
+    differences = [difference for members in by_case.values() for difference in members]
     if not differences:
         return None
     low, high = interval(list(by_case.values()))
@@ -62,14 +62,14 @@ def paired(ours: Sequence[float], theirs: Sequence[float], cases: Sequence[Hasha
         high=high,
         p=sign_flip(differences),
         p_cases=sign_flip([sum(members) for members in by_case.values()]),
-        won=sum(each > 0 for each in differences),
-        lost=sum(each < 0 for each in differences),
+        won=sum(difference > 0 for difference in differences),
+        lost=sum(difference < 0 for difference in differences),
     )
 
 
 def interval(by_case: Sequence[Sequence[float]]) -> tuple[float, float]:
     """The 95 % interval of the mean over all differences; every case has some."""
-    values = np.array([each for members in by_case for each in members])
+    values = np.array([difference for members in by_case for difference in members])
     sizes = np.array([len(members) for members in by_case])
     begins = np.cumsum(sizes) - sizes
     random = np.random.default_rng(_SEED)
@@ -86,7 +86,7 @@ def interval(by_case: Sequence[Sequence[float]]) -> tuple[float, float]:
 def sign_flip(differences: Sequence[float]) -> float:
     """The share of ways to give differences their signs that brings their sum as far from zero (two-sided): of all
     ways where they are few, else of 10,000 at random, the one at hand among them."""
-    told = np.array([each for each in differences if each])
+    told = np.array([difference for difference in differences if difference])
     if not len(told):
         return 1.0
     far = abs(told.sum()) - 1e-9 * np.abs(told).sum()  # sums in another order round otherwise

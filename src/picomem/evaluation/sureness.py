@@ -43,15 +43,17 @@ class Sureness:
 
 def sureness(asked: Sequence[TrialOutcome]) -> Sureness | None:
     """What the certainties of these questions are worth; None where all of them, or none, have an answer."""
-    known = [each for each in asked if each.answerable]
-    unknown = [each for each in asked if not each.answerable]
+    known = [outcome for outcome in asked if outcome.answerable]
+    unknown = [outcome for outcome in asked if not outcome.answerable]
     if not known or not unknown:
         return None
     return Sureness(
         answerable=len(known),
         unanswerable=len(unknown),
         auroc={
-            judge: metrics.auroc([each.certainty[judge] for each in known], [each.certainty[judge] for each in unknown])
+            judge: metrics.auroc(
+                [outcome.certainty[judge] for outcome in known], [outcome.certainty[judge] for outcome in unknown]
+            )
             for judge in JUDGES
         },
         reliability=tuple(_bins(asked)),
@@ -66,23 +68,23 @@ def is_found(outcome: TrialOutcome) -> bool:
 
 def _bins(asked: Sequence[TrialOutcome]) -> Iterator[Bin]:
     for number in range(BINS):
-        members = [each for each in asked if min(BINS - 1, int(each.certainty["picomem"] * BINS)) == number]
+        members = [outcome for outcome in asked if min(BINS - 1, int(outcome.certainty["picomem"] * BINS)) == number]
         yield Bin(
             least=number / BINS,
             n=len(members),
-            unanswerable=sum(not each.answerable for each in members),
-            confidence=metrics.mean([each.certainty["picomem"] for each in members]),
-            found=metrics.mean([float(is_found(each)) for each in members]),
+            unanswerable=sum(not outcome.answerable for outcome in members),
+            confidence=metrics.mean([outcome.certainty["picomem"] for outcome in members]),
+            found=metrics.mean([float(is_found(outcome)) for outcome in members]),
         )
 
 
-def rendered(found: Sureness | None) -> Iterator[str]:
+def rendered(judged: Sureness | None) -> Iterator[str]:
     """The lines that say so; none of nothing."""
-    if found is None:
+    if judged is None:
         return
-    told = ", ".join(f"{judge} {value:.3f}" for judge, value in found.auroc.items())
-    yield f"  AUROC, {found.answerable} questions with an answer beside {found.unanswerable} without: {told}"
+    told = ", ".join(f"{judge} {value:.3f}" for judge, value in judged.auroc.items())
+    yield f"  AUROC, {judged.answerable} questions with an answer beside {judged.unanswerable} without: {told}"
     yield f"  confidence     n  without an answer   mean  some gold in the first {DEPTH}"
-    for each in found.reliability:
-        span = f"{each.least:.1f}–{each.least + 1 / BINS:.1f}"
-        yield f"  {span}  {each.n:8}  {each.unanswerable:17}  {each.confidence:5.2f}  {each.found:.3f}"
+    for row in judged.reliability:
+        span = f"{row.least:.1f}–{row.least + 1 / BINS:.1f}"
+        yield f"  {span}  {row.n:8}  {row.unanswerable:17}  {row.confidence:5.2f}  {row.found:.3f}"

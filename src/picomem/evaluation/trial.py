@@ -26,11 +26,11 @@ from picomem.evaluation import metrics
 from picomem.evaluation.cases import Case, CaseQuestion, CaseSession, TurnKey, asked_at
 from picomem.ingest import reader
 from picomem.ingest.format import DocumentFormat, format_named
-from picomem.light_dataclass import dataclass, replace
+from picomem.light_dataclass import dataclass
 from picomem.models.embedder import Embedder
 from picomem.models.selection import embedder_of
 from picomem.recall.weights import WEIGHTS, Weights
-from picomem.records.hit import Hit
+from picomem.records.hit import Answer, Hit, Signs
 from picomem.settings import RecallSettings, Settings, load
 from picomem.store.plain_full_text import Fts5
 
@@ -70,6 +70,7 @@ class TrialOutcome:
     type: str
     answerable: bool
     certainty: dict[str, float]
+    signs: Signs | None = None  # what recall's confidence was judged by
     ranks: dict[tuple[str, str], metrics.Ranks]
     widths: tuple[int, ...]
     seconds: dict[str, float]
@@ -143,21 +144,23 @@ class _Haystack:
             ("session", "fts5"): metrics.distinct(self._case.sessions[doc].id for doc in matched["session"]),
             ("turn", "fts5"): [(self._turn_keys[doc],) for doc in matched["turn"]],
         }
-        confidence = 0.0
+        confidence, signs = 0.0, None
         if len(self._engines) > 1:
             self._recalled(self._engines[SYSTEMS[0]], question)  # or the first would pay for what all of them share
         for name, engine in self._engines.items():
-            hits, sure, seconds[name] = self._recalled(engine, question)
-            confidence = sure if name == SYSTEMS[0] else confidence
+            hits, answer, seconds[name] = self._recalled(engine, question)
+            if name == SYSTEMS[0]:
+                confidence, signs = answer.confidence, answer.signs
             groups["session", name] = metrics.distinct(self._session_of(hit).id for hit in hits)
             groups["turn", name] = [self._turns_of(hit) for hit in hits]
-        hits = self._spoken(self._recalled_by_default(self._engines[SYSTEMS[0]], question))
+        hits = self._recalled_by_default(self._engines[SYSTEMS[0]], question)
         groups["session", DEFAULT_CALL] = metrics.distinct(self._session_of(hit).id for hit in hits if hit.transcript)
         groups["turn", DEFAULT_CALL] = [self._turns_of(hit) for hit in hits]
         gold = {"session": question.gold_sessions, "turn": question.gold_turns}
         return TrialOutcome(
             type=question.type,
             answerable=question.answerable,
+            signs=signs,
             certainty={"picomem": confidence}
             | {f"fts5 {unit}": table.top_score(question.text) for unit, table in self._fts5.items()},
             ranks={key: metrics.ranks(gold[key[0]], ranked) for key, ranked in groups.items() if gold[key[0]]},
@@ -165,8 +168,8 @@ class _Haystack:
             seconds=seconds,
         )
 
-    def _recalled(self, engine: Engine, question: CaseQuestion) -> tuple[Sequence[Hit], float, float]:
-        """Hits from enough sessions, recall's confidence, and the seconds that the first of the calls for them took."""
+    def _recalled(self, engine: Engine, question: CaseQuestion) -> tuple[Sequence[Hit], Answer, float]:
+        """Hits from enough sessions, the answer that holds them, and the seconds that the first call for them took."""
         now = self._asked_at(question)
         wanted = min(self._depth, question.visible)
         limit, seconds = max(_HITS, self._depth), 0.0
@@ -183,26 +186,12 @@ class _Haystack:
             hits = answer.hits
             seconds = seconds or perf_counter() - started
             if len(hits) < limit or len({hit.transcript for hit in hits}) >= wanted:
-                return hits, answer.confidence, seconds
+                return hits, answer, seconds
             limit *= 4
 
     def _recalled_by_default(self, engine: Engine, question: CaseQuestion) -> Sequence[Hit]:
         """The hits of a call that names no limit and no budget of tokens."""
         return engine.recall(question.text, now=self._asked_at(question), include_notes=False).hits
-
-    def _spoken(self, hits: Iterable[Hit]) -> list[Hit]:
-        """Hits, with the place where it was said for a memory that ingest took from a turn."""
-        return [self._said_in(hit) if hit.source == "memory" else hit for hit in hits]
-
-    def _said_in(self, memory: Hit) -> Hit:
-        engine = self._engines[SYSTEMS[0]]
-        for source in engine.why(memory.id).sources:
-            if source.parent.kind == "episode":
-                said = engine.why(source.parent.id)
-                if said.episode and said.transcript:
-                    turns = (said.episode.first_turn, said.episode.last_turn)
-                    return replace(memory, transcript=said.transcript.path, turns=turns)
-        return memory
 
     def _asked_at(self, question: CaseQuestion) -> Micros:
         asked = asked_at(question, self._case.sessions)

@@ -38,16 +38,16 @@ def variants(embedders: list[str], compared: list[str], env: Mapping[str, str] =
     the first of the embedders counts as set. Raises InvalidInput for what is no embedder and no setting."""
     first = embedders[0] if embedders else ""
     base = {**env, "PICOMEM_RECALL_EMBEDDER": first} if first else env
-    found = [_variant(each, env) for each in embedders]
-    if not found:
+    ways = [_variant(name, env) for name in embedders]
+    if not ways:
         settings = load(env)
-        found = [Variant(name=settings.recall.embedder, settings=settings)]
-    found += [_variant(each, base) for each in compared]
-    names = [each.name for each in found]
+        ways = [Variant(name=settings.recall.embedder, settings=settings)]
+    ways += [_variant(name, base) for name in compared]
+    names = [variant.name for variant in ways]
     for name in names:
         if names.count(name) > 1:
             raise InvalidInput(f"“{name}” is named twice; there is nothing to compare.")
-    return found
+    return ways
 
 
 def _variant(name: str, env: Mapping[str, str]) -> Variant:

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from picomem import paths
 from picomem.errors import GeneratorFailed, InvalidInput
 from picomem.models.generator import DoubtedPair, Material, PairVerdict, Proposal, Purse
+from picomem.models.model_task import Answer, ModelTask
 from picomem.models.pair_question import pair_question
 from picomem.models.prompt_and_reply import again, consolidation_question
-from picomem.models.question import Answer, Question
 from picomem.records.spend import Spend
 from picomem.text.own_prompts import COMMAND_MARKER, OWN_PROMPT
 from picomem.text.tokens import count_tokens
@@ -60,7 +60,7 @@ class CommandModel:
         """Ask which of the pairs still hold. Raises GeneratorFailed."""
         return await self._answer(pair_question(pairs), purse)
 
-    async def _answer(self, question: Question[Answer], purse: Purse) -> Answer:
+    async def _answer(self, question: ModelTask[Answer], purse: Purse) -> Answer:
         prompt = f"{OWN_PROMPT}\n\n{question.task_with_schema}\n\n{question.prompt}"
         failure = GeneratorFailed()
         try:

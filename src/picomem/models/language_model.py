@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from picomem.errors import GeneratorFailed
 from picomem.models.generator import DoubtedPair, Material, PairVerdict, Proposal, Purse
+from picomem.models.model_task import Answer, ModelTask
 from picomem.models.pair_question import pair_question
 from picomem.models.prompt_and_reply import again, consolidation_question
 from picomem.models.provider import ModelChoice
-from picomem.models.question import Answer, Question
 from picomem.records.spend import Spend
 from picomem.text.tokens import count_tokens
 
@@ -57,7 +57,7 @@ class LanguageModel:
         """Ask which of the pairs still hold. Raises GeneratorFailed."""
         return await self._answer(pair_question(pairs), purse)
 
-    async def _answer(self, question: Question[Answer], purse: Purse) -> Answer:
+    async def _answer(self, question: ModelTask[Answer], purse: Purse) -> Answer:
         asking = _Asking(self._model, self._choice, question, purse, self._rung)
         try:
             async with self._model:
@@ -71,7 +71,7 @@ class LanguageModel:
 class _Asking(Generic[Answer]):
     """One question on its way down the ladder."""
 
-    def __init__(self, model: Model, choice: ModelChoice, question: Question[Answer], purse: Purse, rung: int) -> None:
+    def __init__(self, model: Model, choice: ModelChoice, question: ModelTask[Answer], purse: Purse, rung: int) -> None:
         self._model = model
         self._choice = choice
         self._question = question

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from picomem.models.generator import DoubtedPair, KnownMemory, PairRelation, PairVerdict
+from picomem.models.model_task import ModelTask
 from picomem.models.prompt_and_reply import object_with
-from picomem.models.question import Question
 
 _TOKENS_OF_A_VERDICT = 80
 _LONGEST_REASON = 200  # characters
@@ -52,9 +52,9 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-def pair_question(pairs: Sequence[DoubtedPair]) -> Question[tuple[PairVerdict, ...]]:
+def pair_question(pairs: Sequence[DoubtedPair]) -> ModelTask[tuple[PairVerdict, ...]]:
     """The question about some pairs."""
-    return Question(
+    return ModelTask(
         name="pairs",
         task=_TASK,
         task_with_schema=_TASK + _BY_SCHEMA.format(schema=json.dumps(_SCHEMA)),

@@ -22,7 +22,7 @@ from picomem.models.generator import (
     PromptLine,
     Proposal,
 )
-from picomem.models.question import Question
+from picomem.models.model_task import ModelTask
 from picomem.records.kinds import Kind
 from picomem.records.session import Role
 from picomem.records.untrusted_fence import fenced
@@ -95,9 +95,9 @@ _BY_SCHEMA = "\n\nThe object must match this JSON schema:\n{schema}"
 _AGAIN = "That cannot be used: {problem} Answer again with the whole JSON object, and nothing else."
 
 
-def consolidation_question(material: Material) -> Question[Proposal]:
+def consolidation_question(material: Material) -> ModelTask[Proposal]:
     """The question what to keep of a part of a conversation."""
-    return Question(
+    return ModelTask(
         name="consolidation",
         task=instructions(material, with_schema=False),
         task_with_schema=instructions(material, with_schema=True),

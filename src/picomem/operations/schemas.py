@@ -276,7 +276,7 @@ def _trimmed(schema: Any) -> Any:
     A title is a text; what stands under "title" and is a schema is a property of that name, and stays.
     """
     if isinstance(schema, list):
-        return [_trimmed(each) for each in schema]
+        return [_trimmed(member) for member in schema]
     if not isinstance(schema, dict):
         return schema
     return {

@@ -43,11 +43,11 @@ def episode_hits(looking: Looking) -> list[Hit]:
         signals.in_window = dict.fromkeys(inside, window.weight)
     looking.add_meaning(signals, near, {doc: places[doc].tokens for doc in near.nearest if doc in places})
     scores = looking.fused(places, signals, words)
-    found = shares(scores, signals, words)
+    ranked = shares(scores, signals, words)
     if not (window and window.hard):
-        found = (each for each in found if _has_reason(each[0], signals))
-    found, again = tee(_weighed(looking, found, places))
-    hits = _handed_out(looking, found, signals, words)
+        ranked = (entry for entry in ranked if _has_reason(entry[0], signals))
+    ranked, again = tee(_weighed(looking, ranked, places, window))
+    hits = _handed_out(looking, ranked, signals, words)
     if hits:  # the best may be held back for its origin
         best = islice((doc for doc, share in again if share <= hits[0].score), LOOKED)
         looking.weigh([signals.evidence(doc) for doc in best], words, names(own))
@@ -94,13 +94,13 @@ def _signals(looking: Looking, words: WordMatches, places: dict[int, EpisodePlac
 
 
 def _handed_out(
-    looking: Looking, found: Iterator[tuple[int, float]], signals: Signals, words: WordMatches
+    looking: Looking, ranked: Iterator[tuple[int, float]], signals: Signals, words: WordMatches
 ) -> list[Hit]:
     """The first of what was found, as many as are wanted, that may be handed out."""
     hits: list[Hit] = []
     transcripts: dict[str, Transcript | None] = {}
     damaged: set[str] = set()
-    while some := list(islice(found, max(looking.wanted.limit, 8))):
+    while some := list(islice(ranked, max(looking.wanted.limit, 8))):
         records = {
             episode.doc: episode
             for episode in episodes.by_docs(looking.tx, looking.scope, [doc for doc, _ in some], looking.damaged)
@@ -130,11 +130,14 @@ def _handed_out(
 
 
 def _weighed(
-    looking: Looking, found: Iterator[tuple[int, float]], places: dict[int, EpisodePlace]
+    looking: Looking,
+    ranked: Iterator[tuple[int, float]],
+    places: dict[int, EpisodePlace],
+    window: TimeWindow | None,
 ) -> Iterator[tuple[int, float]]:
-    """What was found, with what says nothing by itself further down, and the further parts of a long turn: the best of
-    them opens the whole turn."""
-    first = list(islice(found, max(_WEIGHED, looking.wanted.limit)))
+    """What was found, with three kinds of episodes further down: those that say nothing by themselves, the further
+    parts of a long turn (the best of them opens the whole turn), and those of a session that gave much already."""
+    first = list(islice(ranked, max(_WEIGHED, looking.wanted.limit)))
     short = [doc for doc, _ in first if places[doc].tokens <= _SHORT]
     weights: dict[int, float] = {}
     if short:
@@ -148,9 +151,11 @@ def _weighed(
         turns.add(turn)
     weighed = [(doc, round(share * weights[doc], 4)) for doc, share in first]
     weighed.sort(key=lambda doc_and_share: -doc_and_share[1])
+    if not (window and window.weight == 1.0):  # else one time or session is asked for, and all of it may be wanted
+        weighed = rank.spread(weighed, places)
     yield from weighed
     least = weighed[-1][1] if weighed else 0.0
-    yield from ((doc, min(share, least)) for doc, share in found)
+    yield from ((doc, min(share, least)) for doc, share in ranked)
 
 
 def _allowed_transcripts(looking: Looking) -> set[str] | None:

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from picomem.clock import to_datetime
-from picomem.light_dataclass import replace
+from picomem.light_dataclass import dataclass, replace
 from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Evidence
 from picomem.records.episode import Episode, Transcript
@@ -24,7 +24,16 @@ _MOST_ACTIONS = 8  # that a hit shows
 HIT_OVERHEAD = 24  # tokens of a hit's key, score, date and citation, which are handed out with its text
 
 
-def memory_hit(memory: Memory, score: float, why: str, *, context: bool, citation: str, remark: str = "") -> Hit:
+@dataclass(frozen=True, slots=True)
+class SaidIn:
+    """Where a memory was said: for a person, and the turns of a transcript where it was one."""
+
+    citation: str = ""
+    transcript: str = ""
+    turns: tuple[int, int] | None = None
+
+
+def memory_hit(memory: Memory, score: float, why: str, *, context: bool, said_in: SaidIn, remark: str = "") -> Hit:
     """A memory as a hit; `context` says whether what stands around it is handed out as well."""
     return Hit(
         source="memory",
@@ -42,7 +51,9 @@ def memory_hit(memory: Memory, score: float, why: str, *, context: bool, citatio
         tags=memory.tags,
         session=memory.scope.session,
         project=memory.scope.project,
-        citation=citation,
+        transcript=said_in.transcript,
+        turns=said_in.turns,
+        citation=said_in.citation,
         remark=remark,
     )
 
@@ -101,12 +112,12 @@ def message_citation(message: Message) -> str:
     return f"picobot {message.session_id[:8]} message {message.seq}, {to_datetime(message.created_at):%Y-%m-%d}"
 
 
-def why(doc: int, found: Evidence, words: WordMatches, asked: Mapping[str, str], text: str) -> str:
+def why(doc: int, evidence: Evidence, words: WordMatches, asked: Mapping[str, str], text: str) -> str:
     """What speaks for a hit, in a few words. `asked` are the question's words by their terms, `text` is the hit's:
     terms are shown as somebody wrote them."""
     reasons = []
-    if found.words:
-        heaviest = sorted(found.words, key=lambda term: -found.words[term])[:5]
+    if evidence.words:
+        heaviest = sorted(evidence.words, key=lambda term: -evidence.words[term])[:5]
         near = {term: words.nearly[term][doc] for term in heaviest if doc in words.nearly.get(term, ())}
         named = [
             f"{_word_in(text, near[term])} (near {_asked_word(term, asked)})"
@@ -115,15 +126,15 @@ def why(doc: int, found: Evidence, words: WordMatches, asked: Mapping[str, str],
             for term in heaviest
         ]
         reasons.append(("contains " if words.substring else "words: ") + ", ".join(dict.fromkeys(named)))
-    if found.context > 0:
+    if evidence.context > 0:
         reasons.append("its neighbours fit")
-    if found.meaning >= 0.5:
+    if evidence.meaning >= 0.5:
         reasons.append("near in meaning")
-    if found.in_window:
+    if evidence.in_window:
         reasons.append("from the time asked for")
     if not reasons:
         reasons.append(
-            "near in meaning" if found.meaning > 0 else "its session fits" if found.session else "in the time"
+            "near in meaning" if evidence.meaning > 0 else "its session fits" if evidence.session else "in the time"
         )
     return "; ".join(reasons)
 

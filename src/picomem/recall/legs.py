@@ -12,7 +12,7 @@ from picomem.clock import Micros
 from picomem.errors import EmbedderFailed, StoreError
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.recall import rank
-from picomem.recall.confidence import FIRST, LOOKED, confidence
+from picomem.recall.confidence import FIRST, LOOKED, Signs, confidence, read_signs
 from picomem.recall.filters import Wanted
 from picomem.recall.lexical_search import Corpus, WordMatches, match_words
 from picomem.recall.question import Question
@@ -51,23 +51,25 @@ class Looking:
     notes: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
     matched: dict[str, dict[str, float]] = field(default_factory=dict)  # by hit, its terms and what each weighs
+    taken_from: dict[str, str] = field(default_factory=dict)  # by memory, the episode in which it was said
     episodes: int | None = None  # how many the user has; None where they were not looked at
     confidence: float = 0.0
+    signs: Signs | None = None  # of the source that the confidence is of
 
     def words(self, source: str, total: int) -> WordMatches:
         leg = _LEG_NAMES[source] + " by words"
         try:
             where = Corpus(self.tx, self.scope, source, total, self.lexicon, self.weights)
-            found = self._matched(where)
+            matches = self._matched(where)
         except StoreError as error:
             self.legs[leg] = f"failed: {error}"
             return WordMatches()
-        self.legs[leg] = f"{len(found.totals)}" + (" by substring" if found.substring else "")
-        for term, spellings in found.spelled.items():
+        self.legs[leg] = f"{len(matches.totals)}" + (" by substring" if matches.substring else "")
+        for term, spellings in matches.spelled.items():
             note = f"“{term}” was not found; looked for {', '.join(spellings)} as well."
             if note not in self.notes:
                 self.notes.append(note)
-        return found
+        return matches
 
     def _matched(self, where: Corpus) -> WordMatches:
         try:
@@ -98,10 +100,10 @@ class Looking:
             return
         model = self.meaning.embedder
         trust = model.trust(self.question.text)
-        found = rank.meaning_scores(near.nearest, near.middling, tokens, reads_sentences=model.reads_sentences)
-        signals.meaning = {doc: trust * value for doc, value in found.items()}
+        likeness = rank.meaning_scores(near.nearest, near.middling, tokens, reads_sentences=model.reads_sentences)
+        signals.meaning = {doc: trust * value for doc, value in likeness.items()}
         marks = rank.marks_here(model.marks, near.middling, near.documents) if model.reads_sentences else model.marks
-        signals.near = {doc: rank.nearness(cosine, marks) for doc, cosine in near.nearest.items()}
+        signals.near = {doc: trust * rank.nearness(cosine, marks) for doc, cosine in near.nearest.items()}
 
     def fused(self, docs: Iterable[int], signals: Signals, words: WordMatches) -> dict[int, float]:
         reads = self.meaning is not None and self.meaning.embedder.reads_sentences
@@ -111,13 +113,17 @@ class Looking:
         return self.weights.sentences if meaning.embedder.reads_sentences else self.weights.meaning
 
     def weigh(self, best: list[Evidence], words: WordMatches, named: Collection[str] = ()) -> None:
-        """What one source knows makes the answer as sure as that; the surer of the sources counts."""
-        sure = confidence(best, words.idf, words.unheard, named)
+        """Judge how sure one source is of the answer; the confidence is the maximum over the sources."""
+        signs = read_signs(best, words.idf, words.unheard, named)
+        if signs is None:
+            return
+        sure = confidence(signs)
         if words.substring:
             sure = min(sure, _SUBSTRING_CONFIDENCE)
-        if best and best[0].in_window == 1.0:
+        if best[0].in_window == 1.0:
             sure = max(sure, _WINDOW_CONFIDENCE)
-        self.confidence = max(self.confidence, sure)
+        if sure > self.confidence:
+            self.confidence, self.signs = sure, signs
 
     def note_matched(self, hit_id: str, doc: int, evidence: Evidence, words: WordMatches) -> None:
         """Keep the terms of the question that a hit holds, as they are written in it."""

@@ -126,29 +126,29 @@ class Corpus:
 
 def match_words(where: Corpus, question: Question, *, exact: bool = False) -> WordMatches:
     """Look up the question's terms; `exact`: as they stand, and nothing else."""
-    found = WordMatches()
+    matches = WordMatches()
     if not where.documents:
-        return found
+        return matches
     counts = {term: where.count(term, question) for term in question.terms}
     weights = {term: where.rarity(count) * where.says(question.words[term]) for term, count in counts.items()}
     heard = {term for term, count in counts.items() if count}
-    found.idf = weigh_compounds(weights, question.words, heard)
+    matches.idf = weigh_compounds(weights, question.words, heard)
     rare = {term for term, count in counts.items() if 0 < count <= _MOST_DOCUMENTS}
     unknown = [term for term, count in counts.items() if count == 0 and term not in question.single]
     misspelt = set() if exact else set(unknown[:_MOST_MISSPELT])
     for term, count in counts.items():
         if term in misspelt:
-            _add_slips(where, term, question.words[term], found)
+            _add_slips(where, term, question.words[term], matches)
         elif count and (term in rare or not rare):
-            _add(found, term, where.scores(term, found.idf[term], prefix=term in question.single))
-    found.unheard = frozenset(term for term, count in counts.items() if not count and term not in found.spelled)
+            _add(matches, term, where.scores(term, matches.idf[term], prefix=term in question.single))
+    matches.unheard = frozenset(term for term, count in counts.items() if not count and term not in matches.spelled)
     if exact:
-        return found
-    if not any(found.weights.values()):
-        _add_substrings(where, question, found)
-    if where.lexicon and where.weights.near_words and not found.substring and found.coverage < _COVERED:
-        _add_near(where, where.lexicon, question, found)
-    return found
+        return matches
+    if not any(matches.weights.values()):
+        _add_substrings(where, question, matches)
+    if where.lexicon and where.weights.near_words and not matches.substring and matches.coverage < _COVERED:
+        _add_near(where, where.lexicon, question, matches)
+    return matches
 
 
 def idf(documents: int, count: int) -> float:
@@ -182,42 +182,42 @@ def weigh_compounds(
     return weighed
 
 
-def _add(found: WordMatches, term: str, weights: dict[int, float]) -> None:
+def _add(matches: WordMatches, term: str, weights: dict[int, float]) -> None:
     """What a term gives each document; where several spellings stand for it, the most that one of them gives."""
-    known = found.weights.setdefault(term, weights)
+    known = matches.weights.setdefault(term, weights)
     if known is not weights:
         for doc, weight in weights.items():
             if weight >= known.get(doc, 0.0):
                 known[doc] = weight
 
 
-def _add_slips(where: Corpus, term: str, word: str, found: WordMatches) -> None:
+def _add_slips(where: Corpus, term: str, word: str, matches: WordMatches) -> None:
     vocabulary = search.of(where.tx).terms_near(where.scope, where.source, term[:2], _VOCABULARY_PAGE)
     near = near_spellings(term, vocabulary) if where.weights.spelling else []
     for spelling, count in near:
         weight = where.weights.spelling * where.rarity(count) * where.says(word)
-        _add(found, term, where.scores(spelling, weight))
+        _add(matches, term, where.scores(spelling, weight))
     if near:
-        found.spelled[term] = tuple(spelling for spelling, _ in near)
+        matches.spelled[term] = tuple(spelling for spelling, _ in near)
 
 
-def _add_near(where: Corpus, lexicon: Lexicon, question: Question, found: WordMatches) -> None:
+def _add_near(where: Corpus, lexicon: Lexicon, question: Question, matches: WordMatches) -> None:
     """Look up the words near in meaning to the question's: each stands for the term that it is near to, and gives a
     document no more of that term than it has already."""
     likely: list[tuple[float, str, str]] = []
     for term in question.terms:
         for near, cosine in lexicon.near(question.words[term]):
-            count = 0 if near in found.idf else where.count(near, question)
+            count = 0 if near in matches.idf else where.count(near, question)
             if 0 < count <= _NEAR_DOCUMENTS:
-                weight = where.weights.near_words * cosine * min(found.idf[term], where.rarity(count))
+                weight = where.weights.near_words * cosine * min(matches.idf[term], where.rarity(count))
                 likely.append((weight, term, near))
     for weight, term, near in nlargest(_MOST_NEAR, likely):
-        weights, nearly = found.weights.setdefault(term, {}), found.nearly.setdefault(term, {})
+        weights, nearly = matches.weights.setdefault(term, {}), matches.nearly.setdefault(term, {})
         for doc, weighed in where.scores(near, weight).items():
             if weighed > weights.get(doc, 0.0):
                 weights[doc] = weighed
                 nearly[doc] = near
-    found.added()
+    matches.added()
 
 
 def near_spellings(term: str, vocabulary: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -240,18 +240,18 @@ def near_spellings(term: str, vocabulary: Mapping[str, int]) -> list[tuple[str, 
             likeness = SequenceMatcher(None, term, candidate, autojunk=False).ratio()
             if likeness >= _SLIP_LIKENESS:
                 likely.append((likeness, candidate, count))
-    likely.sort(key=lambda found: (-found[0], -found[2], found[1]))
+    likely.sort(key=lambda entry: (-entry[0], -entry[2], entry[1]))
     return [(candidate, count) for _, candidate, count in likely[:_MOST_SLIPS]]
 
 
-def _add_substrings(where: Corpus, question: Question, found: WordMatches) -> None:
+def _add_substrings(where: Corpus, question: Question, matches: WordMatches) -> None:
     wanted = question.about.strip()
     strings = [wanted] if 0 < len(wanted) <= 200 else []
     strings += [word for word in wanted.split()[:8] if len(word) >= 3 and word != wanted and not is_stop_word(word)]
     for string in strings:
         docs = search.containing(where.tx, where.scope, where.source, string, _MOST_SUBSTRINGS)
         if docs:
-            found.substring = True
-            found.idf.setdefault(string, 1.0)
-            _add(found, string, dict.fromkeys(docs, 1.0))
+            matches.substring = True
+            matches.idf.setdefault(string, 1.0)
+            _add(matches, string, dict.fromkeys(docs, 1.0))
             return

@@ -7,7 +7,7 @@ from itertools import islice
 
 from picomem.errors import Corrupt
 from picomem.recall.confidence import LOOKED
-from picomem.recall.hits import citation, memory_hit, message_citation, why
+from picomem.recall.hits import SaidIn, citation, memory_hit, message_citation, why
 from picomem.recall.legs import Looking, shares
 from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Signals
@@ -29,7 +29,7 @@ def memory_hits(looking: Looking) -> list[Hit]:
     docs = list(dict.fromkeys([*words.totals, *near.nearest]))
     known = memories.by_docs(looking.tx, looking.scope, docs, looking.damaged) if docs else []
     filters = looking.wanted.filters
-    records = {each.doc: each for each in known if filters.admits_memory(each, looking.scope, looking.now)}
+    records = {memory.doc: memory for memory in known if filters.admits_memory(memory, looking.scope, looking.now)}
     signals = Signals(totals=words.totals, words=words.parts(records))
     looking.add_meaning(signals, near, {doc: memory.tokens for doc, memory in records.items()})
     scores = {
@@ -37,22 +37,22 @@ def memory_hits(looking: Looking) -> list[Hit]:
         for doc, score in looking.fused(records, signals, words).items()
     }
     scores, remarks = newer_first(scores, records, signals.words)
-    found = list(islice(shares(scores, signals, words), max(looking.wanted.limit, LOOKED)))
-    weight = durable([share for _, share in found])
+    ranked = list(islice(shares(scores, signals, words), max(looking.wanted.limit, LOOKED)))
+    weight = durable([share for _, share in ranked])
     hits = [
         memory_hit(
             records[doc],
             round(weight * share, 4),
             "; ".join(filter(None, [_reason(looking, records[doc], signals, words), remarks.get(doc)])),
             context=looking.wanted.include_context,
-            citation=_said_in(looking, records[doc]),
+            said_in=_said_in(looking, records[doc]),
             remark=remarks.get(doc, ""),
         )
-        for doc, share in found[: looking.wanted.limit]
+        for doc, share in ranked[: looking.wanted.limit]
     ]
-    for doc, _ in found[: looking.wanted.limit]:
+    for doc, _ in ranked[: looking.wanted.limit]:
         looking.note_matched(records[doc].id, doc, signals.evidence(doc), words)
-    looking.weigh([signals.evidence(doc) for doc, _ in found[:LOOKED]], words)
+    looking.weigh([signals.evidence(doc) for doc, _ in ranked[:LOOKED]], words)
     return hits
 
 
@@ -60,23 +60,26 @@ def _reason(looking: Looking, memory: Memory, signals: Signals, words: WordMatch
     return why(memory.doc, signals.evidence(memory.doc), words, looking.question.words, memory.content)
 
 
-def durable(found: Sequence[float]) -> float:
+def durable(fits: Sequence[float]) -> float:
     """What the shares of memories are multiplied with beside those of episodes: as much as leaves the best within 1, so
     that different shares stay different."""
-    return min(_DURABLE, 1 / max(found, default=1.0)) if any(found) else 1.0
+    return min(_DURABLE, 1 / max(fits, default=1.0)) if any(fits) else 1.0
 
 
-def _said_in(looking: Looking, memory: Memory) -> str:
-    """Where a memory was said, if it was taken from a transcript; empty if it was given to us."""
+def _said_in(looking: Looking, memory: Memory) -> SaidIn:
+    """Where a memory was said, if it was taken from a transcript; nowhere if it was given to us. Keeps the episode."""
     for parent, _ in memories.parents_of(looking.tx, looking.scope, memory.id):
         if parent.kind == "message":
             said = session_rows.message_by_id(looking.tx, looking.scope, parent.id)
             if said is not None:
-                return message_citation(said)
+                return SaidIn(message_citation(said))
         try:
             episode = episodes.episode(looking.tx, looking.scope, parent.id) if parent.kind == "episode" else None
             if episode is not None:
-                return citation(episode, looking.transcript(episode.transcript_id))
+                looking.taken_from[memory.id] = episode.id
+                transcript = looking.transcript(episode.transcript_id)
+                turns = (episode.first_turn, episode.last_turn)
+                return SaidIn(citation(episode, transcript), transcript.path if transcript else "", turns)
         except Corrupt as error:
             looking.damaged.append(str(error.data["id"]))
-    return ""
+    return SaidIn()

@@ -60,11 +60,11 @@ def passage(text: str, weights: Mapping[str, float], room: int) -> str:
     whole = count_tokens(text)
     if whole <= room:
         return text
-    found = list(_matches(text, weights))
+    matches = list(_matches(text, weights))
     characters = max(1, len(text) * room // whole)
     cut = text
     for _ in range(_TRIES):
-        cut = _cut(text, _span(text, found, weights, characters))
+        cut = _cut(text, _span(text, matches, weights, characters))
         cost = count_tokens(cut)
         if cost <= room:
             break
@@ -108,14 +108,14 @@ def _matches(text: str, weights: Mapping[str, float]) -> Iterator[_Match]:
             yield from (_Match(at.start(), at.end(), (string,)) for at in re.finditer(re.escape(string), text))
 
 
-def _span(text: str, found: Sequence[_Match], weights: Mapping[str, float], characters: int) -> tuple[int, int]:
+def _span(text: str, matches: Sequence[_Match], weights: Mapping[str, float], characters: int) -> tuple[int, int]:
     """From where to where: the best sentence, then the better of its neighbours as long as there is room."""
     sentences = list(_sentences(text))
-    values = [_value(found, weights, start, end) for start, end in sentences]
+    values = [_value(matches, weights, start, end) for start, end in sentences]
     best = first = last = max(range(len(sentences)), key=lambda number: (values[number], -number))
     start, end = sentences[first]
     if end - start > characters:
-        return _inside(found, weights, start, end, characters)
+        return _inside(matches, weights, start, end, characters)
     while True:
         before = values[first - 1] if first > 0 else -1.0
         after = values[last + 1] if last + 1 < len(sentences) else -1.0
@@ -131,17 +131,17 @@ def _span(text: str, found: Sequence[_Match], weights: Mapping[str, float], char
 
 
 def _inside(
-    found: Sequence[_Match], weights: Mapping[str, float], start: int, end: int, characters: int
+    matches: Sequence[_Match], weights: Mapping[str, float], start: int, end: int, characters: int
 ) -> tuple[int, int]:
     """A part of one long sentence: where most of the question stands, with some room before its first word."""
-    starts = [match.start for match in found if start <= match.start < end] or [start]
-    best = max(starts, key=lambda at: (_value(found, weights, at, at + characters * 3 // 4), -at))
+    starts = [match.start for match in matches if start <= match.start < end] or [start]
+    best = max(starts, key=lambda at: (_value(matches, weights, at, at + characters * 3 // 4), -at))
     begin = max(start, min(best - characters // 4, end - characters))
     return begin, min(end, begin + characters)
 
 
-def _value(found: Sequence[_Match], weights: Mapping[str, float], start: int, end: int) -> float:
-    held = {term for match in found if start <= match.start < end for term in match.terms}
+def _value(matches: Sequence[_Match], weights: Mapping[str, float], start: int, end: int) -> float:
+    held = {term for match in matches if start <= match.start < end for term in match.terms}
     return sum(weights[term] for term in held)
 
 

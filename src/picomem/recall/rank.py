@@ -17,7 +17,7 @@ A sum of normalised scores keeps how much better one hit is than the next; ranks
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import nlargest
 from itertools import pairwise
 
@@ -31,6 +31,10 @@ RECENT_HALF = 30 * DAY
 # How many of the best by words, and by meaning, are looked at more closely. A question among 100,000 texts costs a
 # sixth less than with 400; of nine sets two find a thousandth or three more, one as much less, one a note of 120 less.
 CANDIDATES = 200
+# Tokens of a session that halve what its next passage weighs: as many as a default call hands out. Ten short turns take
+# little from each other, three long ones a quarter. With 1,500 long talks gain more (docs/benchmarks.md), and a
+# question whose answer lies in several records of one session loses more.
+HELD_BACK_HALF = 2_000
 FEW = 20  # documents that say as much of what is unrelated here as the model does by itself
 
 
@@ -146,6 +150,19 @@ def meaning_scores(
     }
 
 
+def spread(ranked: Sequence[tuple[int, float]], places: Mapping[int, EpisodePlace]) -> list[tuple[int, float]]:
+    """Ranked documents with their shares, each held back by what better ones of its session hand out: by a half after
+    HELD_BACK_HALF tokens. The more of a session is there already, the less a further passage of it adds."""
+    tokens: dict[str, int] = {}
+    held_back: list[tuple[int, float]] = []
+    for doc, share in ranked:
+        place = places[doc]
+        before = tokens.get(place.transcript, 0)
+        tokens[place.transcript] = before + place.tokens
+        held_back.append((doc, round(share * 0.5 ** (before / HELD_BACK_HALF), 4)))
+    return sorted(held_back, key=lambda doc_and_share: -doc_and_share[1])
+
+
 def recency(started_at: Micros | None, now: Micros) -> float:
     """1 for what is said now, a half after RECENT_HALF, a quarter after twice that; 0 without a time."""
     return 0.0 if started_at is None else 0.5 ** (max(0, now - started_at) / RECENT_HALF)
@@ -198,10 +215,10 @@ def left_open(parts: Mapping[int, Mapping[str, float]], idf: Mapping[str, float]
     return 1 - max((covered(words, idf) for words in parts.values()), default=0.0)
 
 
-def fit(found: Evidence, idf: Mapping[str, float]) -> float:
+def fit(evidence: Evidence, idf: Mapping[str, float]) -> float:
     """How far a hit is about the question, 0–1: its words cover what the question is about (the share of the
     question's weight that it holds), or its meaning is near."""
-    return round(1 - (1 - covered(found.words, idf)) * (1 - found.near), 4)
+    return round(1 - (1 - covered(evidence.words, idf)) * (1 - evidence.near), 4)
 
 
 def nearness(cosine: float, marks: tuple[float, float]) -> float:

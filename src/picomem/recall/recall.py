@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from picomem.policy.redact import Redactor
 
 MEMORY_SHARE = 0.6  # of the token budget; what memories leave over goes to episodes
+_MOST_OF_IT = 0.5  # a memory with so much of its episode's tokens says what the episode says
 _DOUBTFUL = 0.3  # below this confidence the answer says that it is hardly one
 
 
@@ -63,28 +64,29 @@ class Recall:
             looking = Looking(
                 tx, scope, question, wanted, now, self._meaning, self._lexicon, self._weights, self._without_meaning
             )
-            found = memory_hits(looking) if wanted.filters.include_memories else []
-            found += episode_hits(looking) if wanted.filters.include_transcripts else []
+            ranked = memory_hits(looking) if wanted.filters.include_memories else []
+            ranked += episode_hits(looking) if wanted.filters.include_transcripts else []
+        ranked, repeats = _without_repeats(ranked, looking.taken_from)
         notes = looking.notes
         if looking.damaged:
             lost = len(set(looking.damaged))
             said = "1 row is damaged and was" if lost == 1 else f"{lost} rows are damaged and were"
             notes.append(f"{said} left out; run `picomem doctor`.")
-        sure = looking.confidence if found else 0.0
-        if found and sure < wanted.min_confidence:
-            notes.append(_too_unsure(found, sure, wanted))
-            found = []
-        elif found and sure < _DOUBTFUL:
+        sure = looking.confidence if ranked else 0.0
+        if ranked and sure < wanted.min_confidence:
+            notes.append(_too_unsure(ranked, sure, wanted))
+            ranked = []
+        elif ranked and sure < _DOUBTFUL:
             notes.append(f"What was asked is probably not known: {sure:.0%} of such answers hold it.")
         if looking.episodes == 0 and sure < _DOUBTFUL:
             notes.append("No past session has been read yet; run `picomem ingest`.")
-        chosen = _chosen(found, wanted)
+        chosen = _chosen(ranked, wanted)
         redactor = self._redactor() if chosen else None
         # Before anything is cut, for half of a secret is not known as one.
         chosen = [redacted(hit, redactor) for hit in chosen] if redactor else chosen
         hits = _within_budget(chosen, wanted.token_budget, looking.matched)
         hits = [replace(hit, marks=marks(hit.text, looking.matched.get(hit.id, {}))) for hit in hits]
-        left_out = min(len(found), wanted.limit) - len(hits)
+        left_out = min(len(ranked), wanted.limit) - len(hits)
         filters, time = wanted.filters, question.time
         # What was not looked at must not be said: a limit of the caller's goes before the question's words.
         asked = time.window if filters.since is None and filters.until is None else None
@@ -100,21 +102,39 @@ class Recall:
             until=asked.until if asked else filters.until,
             time_phrase=time.phrase if asked else "",
             notes=tuple(notes),
+            signs=looking.signs,
+            repeats=tuple(redacted(hit, redactor) for hit in repeats) if redactor else (),
         )
 
 
-def _too_unsure(found: list[Hit], sure: float, wanted: Wanted) -> str:
-    count = "One hit was" if len(found) == 1 else f"{len(found)} hits were"
+def _too_unsure(withheld: list[Hit], sure: float, wanted: Wanted) -> str:
+    count = "One hit was" if len(withheld) == 1 else f"{len(withheld)} hits were"
     return (
         f"{count} held back: that they answer the question is {sure:.0%} likely, and less than "
         f"{wanted.min_confidence:.0%} counts as nothing; ask with a min_confidence of 0 to see them."
     )
 
 
-def _chosen(found: list[Hit], wanted: Wanted) -> list[Hit]:
+def _without_repeats(ranked: list[Hit], taken_from: Mapping[str, str]) -> tuple[list[Hit], list[Hit]]:
+    """The hits without those that repeat a better one, and those that do: of a memory and the episode that it was taken
+    from the second, but for an episode that says much more than the memory."""
+    episodes = {hit.id: hit for hit in ranked if hit.source == "episode"}
+    repeats: set[str] = set()
+    for memory in ranked:
+        episode = episodes.get(taken_from.get(memory.id, ""))
+        if episode is None:
+            continue
+        if memory.score < episode.score:
+            repeats.add(memory.id)
+        elif memory.tokens - HIT_OVERHEAD >= _MOST_OF_IT * (episode.tokens - HIT_OVERHEAD):
+            repeats.add(episode.id)
+    return [hit for hit in ranked if hit.id not in repeats], [hit for hit in ranked if hit.id in repeats]
+
+
+def _chosen(ranked: list[Hit], wanted: Wanted) -> list[Hit]:
     """The hits that may be handed out, by score: memories as far as their share of the budget goes, then episodes."""
-    durable = sorted((hit for hit in found if hit.source == "memory"), key=lambda hit: -hit.score)
-    episodic = sorted((hit for hit in found if hit.source != "memory"), key=lambda hit: -hit.score)
+    durable = sorted((hit for hit in ranked if hit.source == "memory"), key=lambda hit: -hit.score)
+    episodic = sorted((hit for hit in ranked if hit.source != "memory"), key=lambda hit: -hit.score)
     budget = wanted.token_budget
     if budget is not None:
         share = int(budget * MEMORY_SHARE) if episodic else budget

@@ -35,7 +35,7 @@ def is_of_asker(text: str) -> bool:
 def is_telling(text: str) -> bool:
     """Whether most of the sentences are statements: the next turn of work that goes on, not a question about
     something past. A sentence without a mark at its end is a search, or a question in a hurry, and no statement."""
-    sentences = [found for each in re.split(_SENTENCE, text) if (found := each.strip(" \t\"'”’)*`"))]
+    sentences = [sentence for part in re.split(_SENTENCE, text) if (sentence := part.strip(" \t\"'”’)*`"))]
     told = sum(sentence.endswith((".", "!", "。", "！")) for sentence in sentences)
     return len(sentences) < 2 * told
 

@@ -51,12 +51,12 @@ def inside_of(looking: Looking, window: TimeWindow) -> dict[int, search.EpisodeP
     """The episodes inside, by document."""
     limit = 1 << 40 if window.hard else _DOCUMENTS
     if window.transcripts:
-        found = search.of_transcripts(looking.tx, looking.scope, window.transcripts, limit)
+        places = search.of_transcripts(looking.tx, looking.scope, window.transcripts, limit)
     else:
-        found = search.in_window(looking.tx, looking.scope, window.since, window.until, limit)
-    if not found and not window.hard and window.weight == 1.0:
+        places = search.in_window(looking.tx, looking.scope, window.since, window.until, limit)
+    if not places and not window.hard and window.weight == 1.0:
         looking.notes.append(f"Nothing is known from “{window.phrase}”; looked at all times.")
-    return {place.doc: place for place in found}
+    return {place.doc: place for place in places}
 
 
 def _named_sessions(looking: Looking, reading: SessionReading) -> list[str]:

@@ -13,8 +13,8 @@ class Hit:
 
     `score` lies in 0–1 and falls along the list; notes come last, with scores of their own. `why` says in words what
     made it a hit. `text` is the passage that answers where the budget has no room for the whole episode. For an
-    episode, `transcript`, `turns` and `citation` are the pointer that opens it again; for a note `citation` is, its
-    path with the lines.
+    episode, and for a memory taken from one, `transcript`, `turns` and `citation` are the pointer to what was said; for
+    a note `citation` is, its path with the lines.
     """
 
     source: str  # "memory", "episode" or "note"
@@ -64,6 +64,22 @@ class HitSession:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Signs:
+    """What the confidence in an answer is judged by (recall/confidence.py).
+
+    fit      how much of the question one of the best hits holds by its words, or says in others. Where the question
+             names a speaker, only what that one said counts
+    lead     how much more of it that speaker said than anybody else did: “what did Ann paint?” is not answered by
+             Ben, who paints
+    unheard  the share of the question's weight in words that were never said by anybody
+    """
+
+    fit: float
+    lead: float
+    unheard: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """The answer to a question.
 
@@ -82,3 +98,5 @@ class Answer:
     until: Micros | None = None
     time_phrase: str = ""
     notes: tuple[str, ...] = field(default=())
+    signs: Signs | None = None  # what the confidence was judged by
+    repeats: tuple[Hit, ...] = ()  # left out, because a better hit says the same: whoever has that one has these

@@ -66,7 +66,7 @@ class RunText(NamedTuple):
         return [self.summary, self.episodes] if _holds_text(self.episodes) else [self.summary]
 
 
-class WaitingTranscript(NamedTuple):
+class UnreadTranscript(NamedTuple):
     """A transcript with so many episodes that no consolidation has read, and their tokens."""
 
     id: str
@@ -202,13 +202,13 @@ def latest_of_transcript(tx: Transaction, scope: Scope, transcript_id: str) -> R
     return _of_transcript(sql(tx).one("latest_transcript_consolidation", user=scope.user, transcript_id=transcript_id))
 
 
-def waiting_transcripts(tx: Transaction, scope: Scope, most_tokens: int) -> list[WaitingTranscript]:
+def waiting_transcripts(tx: Transaction, scope: Scope, most_tokens: int) -> list[UnreadTranscript]:
     """The transcripts of a scope with episodes that no consolidation has read, the latest first. Each episode counts
     with at most so many tokens."""
     rows = sql(tx).all(
         "transcripts_to_consolidate", user=scope.user, agent=scope.agent, project=scope.project, most=most_tokens
     )
-    return [WaitingTranscript(*row) for row in rows]
+    return [UnreadTranscript(*row) for row in rows]
 
 
 def latest(tx: Transaction, scope: Scope, session_id: str) -> str:

@@ -43,16 +43,16 @@ class _ChinesePoint(NamedTuple):
 def read_phrases(text: str, now: datetime) -> list[Phrase]:
     """Every time phrase in the text, in order, as of the local time `now` (naive)."""
     reader = _ChineseReader(text.translate(FOLD), now)
-    found: list[Phrase] = []
+    phrases: list[Phrase] = []
     at = 0
     while at < len(reader.text):
         phrase = reader.phrase(at)
         if phrase is None:
             at += 1
             continue
-        found.append(phrase)
+        phrases.append(phrase)
         at = phrase.end
-    return found
+    return phrases
 
 
 def read_whole(text: str, now: datetime) -> Span | None:
@@ -115,11 +115,11 @@ class _ChineseReader:
             self._week, self._day, self._quarter, self._year_part, self._named,
         ):  # fmt: skip
             try:
-                found = rule(at)
+                point = rule(at)
             except (ValueError, OverflowError):
                 continue
-            if found:
-                return self._with_part(found)
+            if point:
+                return self._with_part(point)
         return self._bare(at, after_joint)
 
     def _match(self, name: str, at: int) -> re.Match[str] | None:
@@ -128,13 +128,13 @@ class _ChineseReader:
     def _before(self, at: int) -> str:
         return self.text[at - 1] if at else ""
 
-    def _with_part(self, found: _ChinesePoint) -> _ChinesePoint:
-        span = found.point.before(self.today)
-        part = self._match("part", found.end)
+    def _with_part(self, named: _ChinesePoint) -> _ChinesePoint:
+        span = named.point.before(self.today)
+        part = self._match("part", named.end)
         if part is None or span.end - span.start != timedelta(days=1):
-            return found
+            return named
         name = PARTS[part["part"]]
-        return _ChinesePoint(mapped(found.point, lambda one: spans.day_part(one, name)), part.end(), found.loose)
+        return _ChinesePoint(mapped(named.point, lambda one: spans.day_part(one, name)), part.end(), named.loose)
 
     def _ago(self, at: int) -> _ChinesePoint | None:
         if self._before(at) in tuple("第每十百零0123456789.") or self._before(at) in DIGITS:

@@ -60,20 +60,20 @@ class Dates:
             self._before_last, self._weekday_of, self.names.read, self._vague,
         ):  # fmt: skip
             try:
-                found = rule(at)
+                named = rule(at)
             except (ValueError, OverflowError):  # 30 February, or the year 12000
                 continue
-            if found:
-                return self._with_day_part(found)
+            if named:
+                return self._with_day_part(named)
         return None
 
-    def _with_day_part(self, found: NamedPoint) -> NamedPoint:
-        at = found.end + 1 if self.low(found.end) in ("in", "the") else found.end
+    def _with_day_part(self, named: NamedPoint) -> NamedPoint:
+        at = named.end + 1 if self.low(named.end) in ("in", "the") else named.end
         at = at + 1 if self.low(at) == "the" else at
         part = self.low(at)
-        if part not in DAY_PARTS or not is_day(found.point, self.today):
-            return found
-        return NamedPoint(mapped(found.point, lambda span: spans.day_part(span, part)), at + 1, found.needs)
+        if part not in DAY_PARTS or not is_day(named.point, self.today):
+            return named
+        return NamedPoint(mapped(named.point, lambda span: spans.day_part(span, part)), at + 1, named.needs)
 
     # Parts of something: “early May”, “the end of last month”, “the morning of May 8th”, “the week of …”
 
@@ -90,18 +90,18 @@ class Dates:
             after += 1
         elif word not in ("early", "mid", "late"):
             return None
-        found = self.read(after)
-        if not found:
+        named = self.read(after)
+        if not named:
             return None
-        return NamedPoint(mapped(found.point, lambda span: _shared(span, part)), found.end)
+        return NamedPoint(mapped(named.point, lambda span: _shared(span, part)), named.end)
 
     def _part_of(self, at: int) -> NamedPoint | None:
         at = at + 1 if self.low(at) == "the" else at
         part = self.low(at)
-        found = self.read(at + 2) if part in DAY_PARTS and self.low(at + 1) == "of" else None
-        if not found or not is_day(found.point, self.today):
+        named = self.read(at + 2) if part in DAY_PARTS and self.low(at + 1) == "of" else None
+        if not named or not is_day(named.point, self.today):
             return None
-        return NamedPoint(mapped(found.point, lambda span: spans.day_part(span, part)), found.end)
+        return NamedPoint(mapped(named.point, lambda span: spans.day_part(span, part)), named.end)
 
     def _week_of(self, at: int) -> NamedPoint | None:
         at = at + 1 if self.low(at) == "the" else at
@@ -110,10 +110,10 @@ class Dates:
         after = at + 2 if which else at + 1
         if unit not in ("week", "weekend", "day") or self.low(after) not in ("of", "starting", "beginning"):
             return None
-        found = self.read(after + 1)
-        if not found or not (which or unit != "day"):
+        named = self.read(after + 1)
+        if not named or not (which or unit != "day"):
             return None
-        return NamedPoint(mapped(found.point, lambda span: _piece(span, which, unit)), found.end)
+        return NamedPoint(mapped(named.point, lambda span: _piece(span, which, unit)), named.end)
 
     # Counted from something else: “the day before Christmas”, “two weeks after May 8th”
 
@@ -134,10 +134,10 @@ class Dates:
             return None
         if (side, self.low(after + 1), unit) == ("before", "yesterday", "day"):
             return NamedPoint(fixed(spans.day_span(self.today - timedelta(days=1 + round(count)))), after + 2)
-        found = self.read(after + 1)
-        if not found:
+        named = self.read(after + 1)
+        if not named:
             return None
-        return NamedPoint(mapped(found.point, lambda span: _offset(span, count, unit, side == "after")), found.end)
+        return NamedPoint(mapped(named.point, lambda span: _offset(span, count, unit, side == "after")), named.end)
 
     # Counted from now
 
@@ -216,15 +216,15 @@ class Dates:
         span = self._unit_back(self.low(after), back)
         if span:
             return NamedPoint(fixed(span), after + 1)
-        found = self.names.read(after)
-        if not found or found.point.index is None or found.needs in ("on", "year"):
+        named = self.names.read(after)
+        if not named or named.point.index is None or named.needs in ("on", "year"):
             return None
-        if found.needs == "month" and not self.words[after].text[:1].isupper() and self.low(after) in AMBIGUOUS_MONTHS:
+        if named.needs == "month" and not self.words[after].text[:1].isupper() and self.low(after) in AMBIGUOUS_MONTHS:
             return None
-        point = found.point
+        point = named.point
         assert point.index is not None
         span = point.ended(self.today) if back else point.at(point.index(self.today))
-        return NamedPoint(fixed(span), found.end)
+        return NamedPoint(fixed(span), named.end)
 
     def _weekday_of(self, at: int) -> NamedPoint | None:
         """“Tuesday of last week”, “Tuesday last week”."""

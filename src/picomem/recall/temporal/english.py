@@ -95,7 +95,7 @@ def _openers() -> frozenset[str]:
 def read_phrases(text: str, now: datetime) -> list[Phrase]:
     """Every time phrase in the text, in order, as of the local time `now` (naive)."""
     grammar = _Grammar(Dates(tokens(text), now))
-    found: list[Phrase] = []
+    phrases: list[Phrase] = []
     at = 0
     while at < len(grammar.dates.words):
         read = grammar.phrase(at, strict=True)
@@ -103,8 +103,8 @@ def read_phrases(text: str, now: datetime) -> list[Phrase]:
             at += 1
             continue
         span, first, at = read
-        found.append(grammar.located(span, first, at))
-    return found
+        phrases.append(grammar.located(span, first, at))
+    return phrases
 
 
 def read_whole(text: str, now: datetime) -> Span | None:
@@ -143,33 +143,33 @@ class _Grammar:
 
     def _date(self, at: int, strict: bool) -> tuple[Span, int] | None:
         around = self.dates.low(at) == "around"
-        found = self.dates.read(at + 1 if around else at)
-        if not found or (strict and not self._in_place(found, at + 1 if around else at)):
+        named = self.dates.read(at + 1 if around else at)
+        if not named or (strict and not self._in_place(named, at + 1 if around else at)):
             return None
-        span = found.point.before(self.dates.today)
+        span = named.point.before(self.dates.today)
         if around:
             margin = max(timedelta(days=2), (span.end - span.start) / 10)
             span = spans.day_span((span.start - margin).date(), (span.end + margin).date()).loose()
-        listed = self._listed(found, span)
-        return listed or (span, found.end)
+        listed = self._listed(named, span)
+        return listed or (span, named.end)
 
-    def _listed(self, found: NamedPoint, span: Span) -> tuple[Span, int] | None:
+    def _listed(self, named: NamedPoint, span: Span) -> tuple[Span, int] | None:
         """“in May and June”, “May 8th or 9th”: both, from the first to the last."""
-        if self.dates.low(found.end) not in ("and", "or") or not found.point.recurs:
+        if self.dates.low(named.end) not in ("and", "or") or not named.point.recurs:
             return None
-        other = self._far_end(found.end + 1)
-        if other is None or not other.point.recurs or other.needs != found.needs:
+        other = self._far_end(named.end + 1)
+        if other is None or not other.point.recurs or other.needs != named.needs:
             return None
         return hull(span, other.point.before(self.dates.today)), other.end
 
-    def _in_place(self, found: NamedPoint, at: int) -> bool:
-        if not found.needs:
+    def _in_place(self, named: NamedPoint, at: int) -> bool:
+        if not named.needs:
             return True
-        allowed = _AFTER.get(found.needs, set())
+        allowed = _AFTER.get(named.needs, set())
         before = self.dates.low(at - 1)
         if before == "the":
             before = self.dates.low(at - 2)
-        if found.needs == "weekday" and self.dates.low(found.end) in ("'s", "’s"):
+        if named.needs == "weekday" and self.dates.low(named.end) in ("'s", "’s"):
             return True
         return before in allowed
 
@@ -179,18 +179,18 @@ class _Grammar:
             word, after = ("before" if word == "prior" else "until"), after + 1
         if word not in _BOUNDS:
             return None
-        found = self.dates.read(after)
-        if found is None or found.needs == "never":
+        named = self.dates.read(after)
+        if named is None or named.needs == "never":
             return None
-        span = found.point.before(self.dates.today)
-        if self.dates.low(found.end) in ("'s", "’s"):
-            return span.loose(), found.end  # “after last week's meeting”: the week, more or less
+        span = named.point.before(self.dates.today)
+        if self.dates.low(named.end) in ("'s", "’s"):
+            return span.loose(), named.end  # “after last week's meeting”: the week, more or less
         end = spans.day_span(self.dates.today).end
         if word == "since":
-            return Span(span.start, max(end, span.end), span.exact), found.end
+            return Span(span.start, max(end, span.end), span.exact), named.end
         if word == "after":
-            return Span(span.end, end, span.exact), found.end
-        return Span(EARLIEST, span.start if word == "before" else span.end, span.exact), found.end
+            return Span(span.end, end, span.exact), named.end
+        return Span(EARLIEST, span.start if word == "before" else span.end, span.exact), named.end
 
     def _range(self, at: int, strict: bool) -> tuple[Span, int] | None:
         word = self.dates.low(at)

@@ -74,9 +74,9 @@ class Names:
         if number is None or (self.low(at + 1).removesuffix("s") in DAY_PARTS and self.low(at + 1).endswith("s")):
             return None  # “Saturday mornings” are a habit
         after = at + 2 if self.low(at + 1) in (",", ".") else at + 1
-        found = self._calendar(after)
-        if found and found.needs == "":
-            return found  # “Tuesday, May 8th”: the date says more
+        calendar_day = self._calendar(after)
+        if calendar_day and calendar_day.needs == "":
+            return calendar_day  # “Tuesday, May 8th”: the date says more
         return NamedPoint(spans.weekly(number), at + 1, "weekday")
 
     def _calendar(self, at: int) -> NamedPoint | None:

@@ -133,14 +133,14 @@ def _shown(text: str) -> str:
 
 
 def _phrases(text: str, now: datetime) -> list[Phrase]:
-    found = english.read_phrases(text, now)
+    phrases = english.read_phrases(text, now)
     if not text.isascii():
-        found += [
+        phrases += [
             phrase
             for phrase in chinese.read_phrases(text, now)
-            if not any(phrase.start < other.end and other.start < phrase.end for other in found)
+            if not any(phrase.start < other.end and other.start < phrase.end for other in phrases)
         ]
-    return sorted(found, key=lambda phrase: phrase.start)
+    return sorted(phrases, key=lambda phrase: phrase.start)
 
 
 def _said_by_then(span: Span, now: datetime) -> bool:

@@ -106,7 +106,7 @@ def _place(rule: str, match: re.Match[str]) -> tuple[int, int, bool, bool] | Non
     name = rule.removeprefix("中 ")
     groups = match.groupdict()
     read = _chinese if name != rule else _english
-    low, high = (read(found) if (found := groups.get(key)) else None for key in ("low", "high"))
+    low, high = (read(ordinal) if (ordinal := groups.get(key)) else None for key in ("low", "high"))
     if ("low" in groups and low is None) or (groups.get("high") and high is None):
         return None
     match name:

@@ -180,10 +180,10 @@ def read_quantity(words: list[Token], at: int) -> tuple[Quantity, int] | None:
     rough = _low(words, at) in _ROUGHLY
     if rough:
         at += 1
-    found = _vague(words, at) or _counted(words, at)
-    if found is None or not rough:
-        return found
-    quantity, at = found
+    counted = _vague(words, at) or _counted(words, at)
+    if counted is None or not rough:
+        return counted
+    quantity, at = counted
     return Quantity(quantity.low, quantity.high, False), at
 
 

@@ -11,7 +11,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question(Generic[Answer]):
+class ModelTask(Generic[Answer]):
     """One question. `read` makes the answer of a reply's text and raises GeneratorFailed where it cannot."""
 
     name: str  # of the schema

@@ -1,0 +1,49 @@
+"""The confidence of recall is fitted again to the same bytes, and a set's cases give what it is fitted to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.question_sets import asked, said
+
+from picomem.evaluation.cases import read_cases
+from picomem.recall.confidence import SIGNS, WEIGHTS
+from training.confidence import ANSWERED, encode, fit, observe, read_observed, validated, write_observed
+
+
+def test_the_same_observations_give_the_bytes_in_the_package() -> None:
+    assert encode(fit(read_observed())) == WEIGHTS.read_bytes(), "fit them again: python -m training.confidence"
+
+
+def test_weights_fitted_to_the_other_sets_judge_a_set_better_than_chance() -> None:
+    heading, *rows = validated(read_observed())
+    another = heading.index("of another case")
+    scores = [float(row[another].partition(" ")[0]) for row in rows if row[another] != "–"]
+    assert min(scores) > 0.8
+
+
+def test_a_set_is_asked_its_own_questions_and_some_that_it_cannot_answer(write_set, tmp_path: Path) -> None:
+    def talk(one: str, other: str, what: str) -> dict:
+        return {
+            "id": one,
+            "sessions": [said("s", "2026-02-03T18:30", (one, f"I painted the {what}."), (other, "How nice!"))],
+            "questions": [asked(f"What did {one} paint?", gold_sessions=["s"], gold_turns=["0"])],
+        }
+
+    path = write_set(talk("Maria", "Nate", "harbour"), talk("Ann", "Ben", "barn"))
+    assert len(list(read_cases(path))) == 2
+    observed = list(observe([path]))
+    kinds = [row.kind for row in observed if row.found]
+    assert kinds == [ANSWERED] * 2
+    exchanged = [row.signs[SIGNS.index("fit")] for row in observed if row.kind == "names exchanged"]
+    other = [row.signs[SIGNS.index("fit")] for row in observed if row.kind == "of another case"]
+    assert len(exchanged) == len(other) == 2
+    assert write_observed(iter(observed), tmp_path / "observed.csv") == len(observed)
+    assert read_observed(tmp_path / "observed.csv") == observed
+
+
+@pytest.mark.parametrize("name", SIGNS)
+def test_every_sign_has_a_weight_of_the_side_that_its_meaning_has(name: str) -> None:
+    weights = fit(read_observed())
+    assert (weights[name] < 0) == (name == "unheard")
