@@ -26,8 +26,9 @@ from picomem.settings import RecallSettings, Settings
 KEYS = ("sk-EXAMPLE0not0a0real0key0harbor0mail42", "AKIAIOSFODNN7EXAMPLE")
 PRIVATE = "doctor's appointment"
 FROM_THE_WEB = ("paydesk-collect", "all invoices")
-# Injected by a memory, by the host, and in the summary of a compaction: nobody said it.
-INJECTED = ("likes long mails", "may or may not be related", "always remember that holds expire")
+# Injected by a memory and by the host: nobody said it.
+INJECTED = ("likes long mails", "may or may not be related")
+SUMMARISED = "always remember that holds expire"  # in the summary of a compaction: the agent's words
 
 # What Mia asks for in the sessions, in the order in which they are read.
 REQUESTS = [
@@ -124,7 +125,7 @@ def test_the_samples_are_two_projects_with_a_sub_agent_a_compaction_and_thoughts
     assert len(sessions) == len(read) == 9
     assert [state.info.parent_session in sessions for state in read if state.info.parent_session] == [True]
     skipped = {reason for state in read for reason in state.skipped.counts}
-    assert {"tool", "thinking", "summary", "system", "event"} <= skipped
+    assert {"tool", "thinking", "system", "event"} <= skipped
 
 
 def test_most_bytes_are_noise_and_all_of_them_are_few():
@@ -174,6 +175,15 @@ def test_the_fingerprint_of_a_key_is_the_same_wherever_it_was_said(played):
     assert len(marks) == 1
     assert played.output.count("[redacted:sk-key:") == 2
     assert "Nothing is left of it but a redacted secret." in played.output
+
+
+@pytest.mark.requirement("X7")
+def test_the_summary_of_a_compaction_is_an_entry_of_the_timeline_and_no_statement_of_mias(played, engine):
+    assert SUMMARISED not in played.output
+    assert SUMMARISED not in engine.index().text
+    assert [memory.key for memory in engine.memories() if SUMMARISED in memory.content] == []
+    entries = [hit for hit in engine.timeline(limit=1_000) if SUMMARISED in hit.text]
+    assert [entry.origin for entry in entries] == [Origin.AGENT]
 
 
 @pytest.mark.requirement("X7")
@@ -279,4 +289,4 @@ def test_an_earlier_demo_is_replaced_and_nothing_else_is_touched(tmp_path):
         assert run(tmp_path, lambda _: None) == 0
     assert (tmp_path / "picomem.db").read_bytes() == b"mine"
     with _engine(tmp_path / DATABASE) as engine:
-        assert engine.status().episodes == 113
+        assert engine.status().episodes == 114

@@ -63,8 +63,9 @@ def _plain(draw: st.DrawFn) -> dict:
 
 
 def _is_plain(junk: bytes) -> bool:
-    """Not the beginning of a zstd frame: such a file is read as compressed, and junk in it is an error."""
-    return junk[:4] != b"\x28\xb5\x2f\xfd" and junk[1:4] != b"\x2a\x4d\x18"
+    """Not the beginning of a zstd frame or a gzip stream: such a file is read as compressed, and junk in it is an
+    error."""
+    return junk[:2] != b"\x1f\x8b" and junk[:4] != b"\x28\xb5\x2f\xfd" and junk[1:4] != b"\x2a\x4d\x18"
 
 
 _RECORDS = {"claude-code": _claude(), "codex": _codex(), "openclaw": _openclaw(), "plain": _plain()}

@@ -490,7 +490,7 @@ def test_a_database_that_was_cut_to_nothing_is_no_new_store_while_its_log_is_the
     log.write_bytes(Path(f"{db}-wal").read_bytes())
     size = log.stat().st_size
     assert size
-    with pytest.raises(StoreError, match="put a copy of both"):
+    with pytest.raises(StoreError, match="restore both from a backup"):
         open_engine(cut)
     assert log.stat().st_size == size
     log.rename(tmp_path / "away")
