@@ -11,7 +11,7 @@ import hashlib
 import json
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import NoneType, UnionType
@@ -190,10 +190,17 @@ def _shown(value: object) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _run(tenant: _Tenant, values: _Values, rng: random.Random) -> tuple[str, str]:
+def _shuffled(verbs: Iterable[str], rng: random.Random) -> Iterator[Operation | str]:
+    """Operations and verbs without end, each as often as the others of its kind."""
+    while True:
+        deck = [*OPERATIONS, *OPERATIONS, *verbs]
+        rng.shuffle(deck)
+        yield from deck
+
+
+def _run(tenant: _Tenant, values: _Values, chosen: Operation | str) -> tuple[str, str]:
     """Run one operation or verb; what it was, and all that it handed out."""
     verbs = tenant.verbs(values.text)
-    chosen = rng.choice([*OPERATIONS, *OPERATIONS, *verbs])
     try:
         if isinstance(chosen, str):
             return chosen, _shown(verbs[chosen]())
@@ -243,6 +250,8 @@ def test_no_user_gets_or_changes_anything_of_another(tmp_path: Path, monkeypatch
     counts: dict[str, int] = {}
     own = 0  # outputs with something of the user's own
     with _tenants(tmp_path, rng) as tenants:
+        verbs = tenants[0].verbs(str)
+        deck = _shuffled(verbs, rng)
         for step in range(STEPS // BATCH):
             tenant = rng.choice(tenants)
             others = [other for other in tenants if other is not tenant]
@@ -250,7 +259,7 @@ def test_no_user_gets_or_changes_anything_of_another(tmp_path: Path, monkeypatch
             before = _rows(tmp_path / "memory.db", tenant.user)
             names = []
             for _ in range(BATCH):
-                name, output = _run(tenant, values, rng)
+                name, output = _run(tenant, values, next(deck))
                 names.append(name)
                 counts[name] = counts.get(name, 0) + 1
                 lower = output.lower()
@@ -259,6 +268,5 @@ def test_no_user_gets_or_changes_anything_of_another(tmp_path: Path, monkeypatch
                 assert leaked == [], f"step {step}: {tenant.user} got by {name} of {leaked}: {output}"
                 tenant.learn(UUID.findall(output), others)
             assert _rows(tmp_path / "memory.db", tenant.user) == before, f"step {step}: {tenant.user} by {names}"
-        verbs = tenants[0].verbs(str)
     assert own > STEPS // 8
     assert {*(operation.name for operation in OPERATIONS), *verbs} <= counts.keys()
