@@ -215,7 +215,7 @@ def test_the_schema_is_rendered_from_the_request(engine: Engine):
     assert "timeline" in recall["properties"]["category"]["anyOf"][0]["items"]["enum"]
     assert store["properties"]["origin"]["enum"] == ["agent", "tool", "web", "other"]
     assert store["properties"]["origin"]["default"] == "agent"
-    assert recall["properties"]["limit"] == {"type": "integer", "description": "hits at most"}
+    assert recall["properties"]["limit"] == {"type": "integer", "description": "maximum number of hits"}
     assert {"type": "integer"} in recall["properties"]["since"]["anyOf"]
 
 

@@ -45,10 +45,10 @@ _OTHERS: dict[str, tuple[Group, str, str]] = {
     ),
     "completion": (
         "maintain",
-        "Print what makes a shell complete commands and options.",
+        "Print a completion script for a shell.",
         "picomem completion bash > ~/.local/share/bash-completion/completions/picomem",
     ),
-    "help": ("maintain", "Say what there is, or how a command is used.", "picomem help recall"),
+    "help": ("maintain", "List the commands, or explain one.", "picomem help recall"),
 }  # where help lists it, what it does, and an example
 _SHELLS = ("bash", "zsh", "fish")
 _EPILOG = """\

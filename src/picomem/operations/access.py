@@ -24,12 +24,12 @@ _LONGEST_LABEL = 200  # characters
 @dataclass(frozen=True, slots=True)
 class TokenMakeRequest:
     scope: tuple[str, ...] = option(
-        "what the token permits; left out, reading and writing the user's own memory",
+        "what the token permits (default: reading and writing the user's own memory)",
         choices=tuple(sorted(PERMISSIONS)),
         many=True,
     )
-    expires: str | None = option("when it stops: a span such as 90d or 12h, or a date; left out, never", None)
-    label: str = option("what it is for, as lists show it", "")
+    expires: str | None = option("when it expires: a span such as 90d or 12h, or a date (default: never)", None)
+    label: str = option("its purpose, shown in lists", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def token_list(engine: Engine, _request: TokenListRequest) -> TokenListResult:
 
 
 def token_revoke(engine: Engine, request: TokenRevokeRequest) -> TokenView:
-    """Let a token open nothing from now on, in processes that run already as well."""
+    """Revoke a token; running servers refuse it at once."""
     from picomem.engine.authorization import revoke_token
 
     return _view(revoke_token(engine, request.id), engine.now())

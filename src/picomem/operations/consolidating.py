@@ -119,7 +119,7 @@ class ConsolidateResult:
 async def consolidate(
     engine: Engine, request: ConsolidateRequest, progress: Progressing | None = None
 ) -> ConsolidateResult:
-    """Take up into memory what is new in conversations with PicoBot and in sessions that were read: facts, a summary.
+    """Turn new conversations with PicoBot and ingested sessions into memory: facts and a summary.
 
     Without a SESSION every one with something new is consolidated: the conversations, then sessions of transcripts,
     the latest first, until memory.daily_token_limit. The model is that of memory.consolidation_model, or the command of

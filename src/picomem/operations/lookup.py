@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MemoriesRequest:
-    kind: str | None = option("only of this kind", None, choices=tuple(Kind), short="-t", tool="category")
+    kind: str | None = option("only this kind", None, choices=tuple(Kind), short="-t", tool="category")
     tag: str = option("only with this tag", "")
     project: str = option("only of this project, and what belongs to none", "")
-    archived: bool = option("the archived and expired ones instead", False)
-    limit: int = option("memories at most", 50, short="-n", least=1, most=MOST_ROWS)
+    archived: bool = option("archived and expired memories instead", False)
+    limit: int = option("maximum number of memories", 50, short="-n", least=1, most=MOST_ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
 @dataclass(frozen=True, slots=True)
 class ShowRequest:
     episode: str = option("the episode's id, or the beginning of it", positional=True)
-    query: str = option("open a long text where these words stand, and mark them", "")
-    all: bool = option("a long text as a whole", False)
+    query: str = option("open a long text at these words, and mark them", "")
+    all: bool = option("print a long text in full", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +94,9 @@ class ShowResult:
 
 
 def show(engine: Engine, request: ShowRequest) -> ShowResult:
-    """Print the very messages behind an episode, from the transcript itself; or say that it is gone.
+    """Print the messages behind an episode from its transcript, or report that they are gone.
 
-    A long message is opened where the words of `query` stand.
+    A long message is opened at the words of `query`.
     """
     from picomem.recall.hits import episode_hit
 
@@ -125,7 +125,7 @@ def _turn_view(turn: Turn, preview: str, request: ShowRequest) -> TurnView:
 @dataclass(frozen=True, slots=True)
 class WhyRequest:
     id: str = option("a memory's key or id, a change's id, or an episode's id", positional=True)
-    project: str = option("the project whose memory it is, where several have the key", "")
+    project: str = option("the project of the memory, if several have the key", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class WhyResult:
 
 
 def why(engine: Engine, request: WhyRequest) -> WhyResult:
-    """Say why something was stored, merged or refused: what was decided, when, by whom, and from what."""
+    """Explain why something was stored, merged or refused: the decision, its time, its author and its source."""
     from picomem.memory.version_history import version_numbers
 
     explained = engine.why(request.id, scope=engine.scope.narrowed(project=request.project))
@@ -190,7 +190,7 @@ def why(engine: Engine, request: WhyRequest) -> WhyResult:
 @dataclass(frozen=True, slots=True)
 class HistoryRequest:
     name: str = option("the memory's key or id", positional=True, tool="key")
-    project: str = option("the project whose memory it is, where several have the key", "")
+    project: str = option("the project of the memory, if several have the key", "")
     as_of: str | None = option("only what was believed at this time", None)
     valid_at: str | None = option("only what was true at this time", None)
 
@@ -204,7 +204,7 @@ class HistoryResult:
 
 
 def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
-    """List every version of a memory: what was believed, from when to when, and when it was true."""
+    """List every version of a memory: what it said, when it was current, and when it was true."""
     from picomem.memory.version_history import version_numbers
 
     now = engine.now()
@@ -233,7 +233,7 @@ class TimelineRequest:
     until: int | str | None = option("not after: a date, or words like yesterday", None)
     project: str = option("only this project", "")
     session: str = option("only this session", "")
-    limit: int = option("episodes at most", 30, short="-n", least=1, most=MOST_ROWS)
+    limit: int = option("maximum number of episodes", 30, short="-n", least=1, most=MOST_ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +261,7 @@ def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
 
 @dataclass(frozen=True, slots=True)
 class IndexRequest:
-    budget: int | None = option("tokens at most (default 1500)", None)
+    budget: int | None = option("maximum number of tokens (default 1500)", None)
     project: str = option("the page for this project", "")
     export: str = option("write it to this file as well, such as memory/MEMORY-INDEX.md", "", tool=None, path=True)
 
@@ -276,7 +276,7 @@ class IndexResult:
 
 
 def index(engine: Engine, request: IndexRequest) -> IndexResult:
-    """Print the always-loaded index page: what an agent should know before anything is asked."""
+    """Print the always-loaded index page: what an agent should know before the first question."""
     scope = engine.scope.narrowed(project=request.project)
     if request.export:
         page = engine.export_index(named_path(request.export), budget=request.budget, scope=scope)

@@ -56,7 +56,7 @@ class IngestResult:
 
 
 def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None = None) -> IngestResult:
-    """Read what is new in the transcripts of Claude Code, Codex, OpenClaw and others into memory.
+    """Read new sessions from the transcripts of Claude Code, Codex, OpenClaw and others.
 
     What people asked to be remembered becomes memories, if it passes the gate; what they said in passing and will
     probably last becomes candidates (see `review`); `undo` takes those of one ingest back.
@@ -87,7 +87,7 @@ def _is_missing(path: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class WithholdRequest:
     session: str = option("the session's id, or the beginning of it", positional=True)
-    release: bool = option("let it be handed out again", False)
+    release: bool = option("show it again", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class WithholdResult:
 
 
 def withhold(engine: Engine, request: WithholdRequest) -> WithholdResult:
-    """Keep a past session from being handed out by recall, timeline, show or why; or release it again."""
+    """Hide a past session from recall, timeline, show and why; or show it again."""
     return WithholdResult(engine.withhold(request.session, release=request.release), request.release)
 
 
@@ -127,7 +127,7 @@ class MigrateResult:
 
 
 def migrate(engine: Engine, request: MigrateRequest) -> MigrateResult:
-    """Take the entries of Markdown memory (MEMORY.md, memory/*.md) over as typed memories, through the gate."""
+    """Import the entries of Markdown memory (MEMORY.md, memory/*.md) as typed memories, through the write gate."""
     if not request.paths:
         raise InvalidInput("Name a Markdown file or a folder: picomem migrate MEMORY.md")
     from picomem.memory.migrate import left_out
@@ -152,7 +152,7 @@ def migrate(engine: Engine, request: MigrateRequest) -> MigrateResult:
 
 @dataclass(frozen=True, slots=True)
 class ScrubRequest:
-    dry_run: bool = option("only say what would be redacted", False)
+    dry_run: bool = option("only report what would be redacted", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class ScrubResult:
 
 
 def scrub(engine: Engine, request: ScrubRequest) -> ScrubResult:
-    """Redact secrets in what is stored already, with the rules of today."""
+    """Redact secrets in stored text, with the current rules."""
     done = engine.scrub(dry_run=request.dry_run)
     return ScrubResult(
         done.rows, done.changed, done.damaged, done.findings, request.dry_run, done.left, done.unfinished
@@ -193,7 +193,7 @@ class EmbedResult:
 
 
 def embed(engine: Engine, request: EmbedRequest, progress: Progressing | None = None) -> EmbedResult:
-    """Make the vectors that are missing: after the embedder was changed, or where it failed.
+    """Compute missing vectors, after a change of the embedder or where it failed.
 
     Recall works meanwhile with those that are there. Vectors of other models are removed at the end, when none of
     this one's is missing any more. It may be stopped at any time; the next run goes on.
@@ -207,13 +207,13 @@ class StatusRequest:
 
 
 def status(engine: Engine, _request: StatusRequest) -> StoreStatus:
-    """Say what is in the store: memories by kind, episodes, transcripts, decisions, size."""
+    """Show what is stored: memories by kind, episodes, transcripts, decisions and size."""
     return engine.status()
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorRequest:
-    repair: bool = option("rebuild what is derived", False)
+    repair: bool = option("rebuild the derived data", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ class DoctorResult:
 
 
 def doctor(engine: Engine, request: DoctorRequest) -> DoctorResult:
-    """Check the file, every row and what is derived from them; with --repair, rebuild what is derived."""
+    """Check the file, every row and all derived data; with --repair, rebuild the derived data."""
     diagnosis = engine.doctor(repair=request.repair)
     findings = [FindingView(finding.check, finding.problem, finding.repaired) for finding in diagnosis.findings]
     return DoctorResult(diagnosis.healthy, request.repair, diagnosis.checked, findings, diagnosis.running)
@@ -244,7 +244,7 @@ def doctor(engine: Engine, request: DoctorRequest) -> DoctorResult:
 
 @dataclass(frozen=True, slots=True)
 class AuditRequest:
-    limit: int = option("changes at most", 20, short="-n", least=1, most=MOST_ROWS)
+    limit: int = option("maximum number of changes", 20, short="-n", least=1, most=MOST_ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +258,7 @@ class AuditResult:
 
 
 def audit(engine: Engine, request: AuditRequest) -> AuditResult:
-    """Account for what memory keeps: how often it added, merged and refused, and why it decided so lately.
+    """Count how often memory added, merged and refused, and show the latest decisions with their reasons.
 
     To take something back, `changes` lists the same decisions by memory or run, with the ids that `undo` takes.
     """
@@ -285,7 +285,7 @@ class IndexStatusResult:
 
 
 def index_status(engine: Engine, request: IndexStatusRequest) -> IndexStatusResult:
-    """Say how full the always-loaded index page is and how much memory stands behind it."""
+    """Show how full the always-loaded index page is and how many memories it leaves out."""
     page = engine.index(scope=engine.scope.narrowed(project=request.project))
     known = engine.status()
     return IndexStatusResult(page.tokens, page.budget, page.entries, page.left_out, known.memories, known.episodes)

@@ -27,7 +27,7 @@ class SearchNotesRequest:
     max_results: int = option(
         f"results at most, up to {_MOST_RESULTS}", 6, short="-n", tool="maxResults", least=1, most=_MOST_RESULTS
     )
-    min_score: float = option("leave out what scores less, 0–1", 0.25, tool="minScore", least=0, most=1)
+    min_score: float = option("minimum score, 0–1", 0.25, tool="minScore", least=0, most=1)
     corpus: str = option(
         "where to look: notes (memory), past sessions, or all", "memory", choices=("memory", "wiki", "all", "sessions")
     )
@@ -95,8 +95,8 @@ def search_notes(engine: Engine, request: SearchNotesRequest) -> SearchNotesResu
 @dataclass(frozen=True, slots=True)
 class ReadNoteRequest:
     path: str = option("the note's path, as memory_search gives it", positional=True)
-    first_line: int = option("the line at which to begin, from 1", 1, tool="from", least=1)
-    lines: int | None = option("lines at most (default: as many as one call gives)", None, least=1)
+    first_line: int = option("the first line, counted from 1", 1, tool="from", least=1)
+    lines: int | None = option("maximum number of lines (default: as many as one call returns)", None, least=1)
     corpus: str = option("where it lies", "memory", choices=("memory", "wiki", "all"))
 
 

@@ -20,9 +20,9 @@ NOTES = "Notes are your own files and are not touched."
 @dataclass(frozen=True, slots=True)
 class PurgeRequest:
     session: str = option("a session: its id, or the beginning of it", "")
-    older_than: int | None = option("what was said more than so many days ago", None, least=1, most=1_000_000)
-    everything: bool = option("all that the user has (--user says whose)", False)
-    dry_run: bool = option("only list what would go", False)
+    older_than: int | None = option("everything older than this number of days", None, least=1, most=1_000_000)
+    everything: bool = option("all data of the user (--user says whose)", False)
+    dry_run: bool = option("only list what would be erased", False)
     yes: bool = option("do not ask", False, short="-y")
     wait: int = option("seconds to wait for other programs that use the file", 30, least=0, most=86_400)
 
@@ -81,9 +81,9 @@ class PurgeResult:
 
 
 def purge(engine: Engine, request: PurgeRequest) -> PurgeResult:
-    """Erase for good a session, what is old, or everything; with all that was made of it, and no trace in the files.
+    """Erase a session, old data or everything for good, with all derived data, and leave no trace in the files.
 
-    Without a choice it finishes a purge that was interrupted. It asks first; --yes answers.
+    Without an argument it finishes an interrupted purge. It asks for confirmation; --yes skips that.
     """
     if request.dry_run:
         return _planned(

@@ -48,7 +48,7 @@ class RememberRequest:
     tags: tuple[str, ...] = option("a tag; repeatable", many=True)
     related_to: tuple[str, ...] = option("the key or id of a related memory; repeatable", many=True)
     pinned: bool = option("keep it in the index page; only the user can", False)
-    expires_at: str | None = option("when it stops to matter, as 2026-05-03", None)
+    expires_at: str | None = option("when it expires, as 2026-05-03", None)
     since: str | None = option("since when it is true, as 2026-05-03 or “last week” (default now)", None)
     project: str = option("the project that it belongs to (default: all of the user's)", "")
     origin: str = option("where the text came from", "user", choices=tuple(Origin), tool_wording=_ORIGIN)
@@ -107,9 +107,9 @@ def remember(engine: Engine, request: RememberRequest) -> RememberResult:
 @dataclass(frozen=True, slots=True)
 class ReviseRequest:
     name: str = option("the memory's key or id", positional=True, tool="key")
-    content: str | None = option("what it shall say", None, positional=True, free_text=True)
-    since: str | None = option("since when it is so, as 2026-05-03 or “last week” (default now)", None)
-    correct: bool = option("it was always so: the old text was wrong", False)
+    content: str | None = option("the new text", None, positional=True, free_text=True)
+    since: str | None = option("since when it is true, as 2026-05-03 or “last week” (default now)", None)
+    correct: bool = option("the new text was always true: the old one was wrong", False)
     reason: str = option("why", "", short="-m")
     kind: str | None = option("what it is", None, choices=_KINDS, short="-t", tool="category", tool_wording=_CATEGORY)
     context: str | None = option("why it matters", None)
@@ -118,8 +118,8 @@ class ReviseRequest:
     tags: tuple[str, ...] = option("a tag; repeatable, replaces the tags it has", many=True)
     pin: bool = option("keep it in the index page; only the user can", False)
     unpin: bool = option("do not keep it in the index page", False)
-    expires_at: str | None = option("when it stops to matter, as 2026-05-03; “never” takes an expiry away", None)
-    project: str = option("the project whose memory it is, where several have the key", "")
+    expires_at: str | None = option("when it expires, as 2026-05-03; “never” takes an expiry away", None)
+    project: str = option("the project of the memory, if several have the key", "")
     origin: str = option("where the new text came from", "user", choices=tuple(Origin), tool_wording=_ORIGIN)
 
 
@@ -132,7 +132,7 @@ class ReviseResult:
 
 
 def revise(engine: Engine, request: ReviseRequest) -> ReviseResult:
-    """Replace what is believed of a memory by a new version; the old one is kept, and can be asked for by date."""
+    """Replace a memory by a new version; the old version is kept and can be queried by date."""
     from picomem.engine.upkeep import version_numbers
 
     if request.pin and request.unpin:
@@ -159,7 +159,7 @@ def revise(engine: Engine, request: ReviseRequest) -> ReviseResult:
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
     name: str = option("the memory's key or id", positional=True, tool="key")
-    project: str = option("the project whose memory it is, where several have the key", "")
+    project: str = option("the project of the memory, if several have the key", "")
     reason: str = option("why", "", short="-m")
 
 

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReviewRequest:
-    name: str = option("the memory to decide on: its key or id; left out, what waits is listed", "", positional=True)
-    verdict: str | None = option("what becomes of it", None, choices=tuple(ReviewVerdict), positional=True)
-    other: str = option("the other statement of the pair, where it is in several", "")
-    limit: int = option("entries at most", 20, short="-n", least=1, most=MOST_ROWS)
+    name: str = option(
+        "the memory to decide on: its key or id (default: list all that need a decision)", "", positional=True
+    )
+    verdict: str | None = option("what to do with it", None, choices=tuple(ReviewVerdict), positional=True)
+    other: str = option("the other statement, if the memory is in several pairs", "")
+    limit: int = option("maximum number of entries", 20, short="-n", least=1, most=MOST_ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class ReviewResult:
 
 
 def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
-    """List what waits for a decision, or decide: candidates, and statements that may contradict each other.
+    """List what needs a decision, or decide: candidates, and statements that may contradict each other.
 
     keep confirms a candidate, or keeps both of a pair; supersede archives the older of a pair, and merge does so
     because the newer says the same; discard archives the candidate, or the newer of a pair. Each is one change that
@@ -52,7 +54,7 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
     from picomem.engine.review import decide_on, to_review
 
     if bool(request.name) != bool(request.verdict):
-        raise InvalidInput("Give a memory and what becomes of it: keep, merge, supersede or discard.")
+        raise InvalidInput("Give a memory and what to do with it: keep, merge, supersede or discard.")
     if request.verdict:
         if engine.caller.is_agent:
             raise Forbidden("A person decides on what waits; ask them to run `picomem review` in a terminal.")

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class SessionsRequest:
     channel: str | None = option("only from this channel", None, choices=tuple(Channel))
-    archived: bool = option("the archived ones instead", False)
-    limit: int = option("sessions at most", 20, short="-n", least=1, most=MOST_ROWS)
-    cursor: str = option("go on from here: the cursor that the last page gave", "")
+    archived: bool = option("archived sessions instead", False)
+    limit: int = option("maximum number of sessions", 20, short="-n", least=1, most=MOST_ROWS)
+    cursor: str = option("continue from here: the cursor of the previous page", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class SessionsResult:
 
 
 def sessions(engine: Engine, request: SessionsRequest) -> SessionsResult:
-    """List conversations with PicoBot, the one that was active last first."""
+    """List conversations with PicoBot, most recently active first."""
     page = engine.sessions().page(
         channel=request.channel or "", archived=request.archived, limit=request.limit, cursor=request.cursor
     )
@@ -71,8 +71,8 @@ def sessions(engine: Engine, request: SessionsRequest) -> SessionsResult:
 @dataclass(frozen=True, slots=True)
 class MessagesRequest:
     session: str = option("the session's id, or the beginning of it", positional=True)
-    last: int = option("messages at most, from the end", 50, short="-n", least=1, most=MOST_ROWS)
-    after: int = option("only those behind the message of this number", 0, least=0)
+    last: int = option("maximum number of messages, from the end", 50, short="-n", least=1, most=MOST_ROWS)
+    after: int = option("only messages after this number", 0, least=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class MessagesResult:
 
 
 def messages(engine: Engine, request: MessagesRequest) -> MessagesResult:
-    """Print the messages of a conversation with PicoBot, tool calls and their results too."""
+    """Print the messages of a conversation with PicoBot, with tool calls and their results."""
     log = engine.sessions()
     session = log.get(request.session)
     loaded = log.shown(session.id, last=request.last, after=request.after)
@@ -124,13 +124,13 @@ class SessionResult:
 class BeginSessionRequest:
     title: str = option("its title (default: the beginning of the first message)", "")
     channel: str = option("where it takes place", Channel.TUI.value, choices=tuple(Channel))
-    channel_id: str = option("what the channel calls it; one that is known by that name goes on", "")
+    channel_id: str = option("the channel's id for it; a known conversation is continued", "")
 
 
 def begin_session(engine: Engine, request: BeginSessionRequest) -> SessionResult:
-    """Begin a conversation with PicoBot, or find the one that a channel calls so.
+    """Begin a conversation with PicoBot, or find the one with this channel id.
 
-    A conversation also begins by itself, with the first message of a chat.
+    The first message of a chat also begins a conversation.
     """
     log = engine.sessions()
     if request.channel_id:
@@ -158,7 +158,7 @@ class ArchiveSessionRequest:
 
 
 def archive_session(engine: Engine, request: ArchiveSessionRequest) -> SessionResult:
-    """Take a conversation with PicoBot out of the list; nothing of it is lost, and a new message brings it back."""
+    """Archive a conversation with PicoBot: it leaves the list, nothing is lost, and a new message restores it."""
     return SessionResult(_session_view(engine.sessions().archive(request.session)))
 
 
@@ -169,7 +169,7 @@ class ForkSessionRequest:
 
 
 def fork_session(engine: Engine, request: ForkSessionRequest) -> SessionResult:
-    """Begin a new conversation with the messages of another one up to a number; the other one stays as it is."""
+    """Begin a new conversation with the messages of another one up to a number; the other one does not change."""
     return SessionResult(_session_view(engine.sessions().fork(request.session, request.at)))
 
 
@@ -191,7 +191,7 @@ class ImportSessionsResult:
 
 
 def import_sessions(engine: Engine, request: ImportSessionsRequest) -> ImportSessionsResult:
-    """Take over the conversations of a PicoBot sessions.json, each for its own user.
+    """Import the conversations of a PicoBot sessions.json, each for its own user.
 
     What is there already is not taken twice. The file stays as it is; one in the data directory is taken over at start
     and renamed sessions.json.migrated.

@@ -42,7 +42,7 @@ class UndoResult:
 
 
 def undo(engine: Engine, request: Undo) -> UndoResult:
-    """Take back a change, or all changes of a run; what was believed before is believed again.
+    """Undo a change, or all changes of a run: the earlier version is current again.
 
     Nothing is deleted: `history` shows all of it, and the undo can be undone. A run is what one call of a verb did:
     one `remember`, one `migrate`, the memories of one `ingest`, one consolidation with its timeline entry and summary.
@@ -70,7 +70,7 @@ def undo(engine: Engine, request: Undo) -> UndoResult:
 class Changes:
     name: str = option("only those of this memory: its key or id", "", positional=True)
     run: str = option("only those of this run: its id, or the beginning of it", "")
-    limit: int = option("changes at most", 20, short="-n", least=1, most=MOST_ROWS)
+    limit: int = option("maximum number of changes", 20, short="-n", least=1, most=MOST_ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class ChangesResult:
 
 
 def changes(engine: Engine, request: Changes) -> ChangesResult:
-    """List what was decided about memory, or about one memory, with the ids that `undo` takes.
+    """List the decisions about all memories or one memory, with the ids for `undo`.
 
     `audit` counts the decisions and says what was refused.
     """
