@@ -267,12 +267,13 @@ class Engine:
         )
 
     def changes(
-        self, limit: int = 20, *, about: str = "", run: str = "", damaged: list[str] | None = None
+        self, limit: int = 20, *, about: str = "", run: str = "", before: str = "", damaged: list[str] | None = None
     ) -> list[tuple[Change, str]]:
         """The latest decisions, refusals included, each with the key of the memory that it is about.
 
         With `about` those about one memory (its key, its id, or the beginning of one), with `run` those of a run (its
-        id, or the beginning of one). Damaged rows are left out, and their ids are put on `damaged`; without such a list
+        id, or the beginning of one), with `before` those earlier than the change with that id. Damaged rows are left
+        out, and their ids are put on `damaged`; without such a list
         they raise Corrupt. Raises NotFound or Conflict.
         """
         from picomem.memory.naming import lives
@@ -287,7 +288,8 @@ class Engine:
             elif run:
                 recorded = audit.named(tx, self.scope, run)[::-1]
             else:
-                recorded = audit.latest(tx, self.scope, limit, damaged)
+                recorded = audit.latest(tx, self.scope, limit, before, damaged)
+            recorded = [change for change in recorded if not before or change.id < before]
             return [(change, memories.key_of(tx, self.scope, change.memory_id, damaged)) for change in recorded[:limit]]
 
     def timeline(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
@@ -9,6 +10,7 @@ from picomem.light_dataclass import dataclass, field
 from picomem.operations.fenced_results import fenced, fenced_turn
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
+from picomem.operations.paging import Place, page_of
 from picomem.operations.presentations import lookup as lookup_presentations
 from picomem.operations.times import moment
 from picomem.operations.views import HitView, hit_view
@@ -17,6 +19,7 @@ from picomem.records.kinds import Kind
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
+    from picomem.records.memory import Memory
     from picomem.records.transcript import Turn
 
 
@@ -27,14 +30,17 @@ class MemoriesRequest:
     project: str = option("only of this project, and what belongs to none", "")
     archived: bool = option("archived and expired memories instead", False)
     limit: int = option("maximum number of memories", 50, short="-n", least=1, most=MOST_ROWS)
+    cursor: str = option("continue from here: the cursor of the previous page", "", tool=None)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoriesResult:
-    """The most important first; `left_out` is how many more there are, `warnings` says what is damaged."""
+    """The most important first; `left_out` is how many more there are behind `cursor`, which is empty on the last page.
+    `warnings` says what is damaged."""
 
     memories: list[MemoryView]
     left_out: int
+    cursor: str
     warnings: list[str] = field(default_factory=list)
 
 
@@ -55,9 +61,16 @@ def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
         and (not request.tag or request.tag in memory.tags)
         and (not request.project or memory.scope.project in ("", request.project))
     ]
-    matching.sort(key=lambda memory: (not memory.pinned, -memory.importance, -memory.known_from, memory.key))
-    views = [memory_view(shown(engine, memory), now) for memory in matching[: request.limit]]
-    return MemoriesResult(views, len(matching) - len(views), damage_warnings(damaged))
+    matching.sort(key=_place)
+    page, cursor = page_of(matching, _place, request.cursor, request.limit)
+    left_out = len(matching) - bisect_right(matching, _place(page[-1]), key=_place) if page else 0
+    views = [memory_view(shown(engine, memory), now) for memory in page]
+    return MemoriesResult(views, left_out, cursor, damage_warnings(damaged))
+
+
+def _place(memory: Memory) -> Place:
+    """Where a memory stands in the list, the most important first."""
+    return (not memory.pinned, -memory.importance, -memory.known_from, memory.key, memory.id, memory.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +317,7 @@ OPERATIONS = (
     Operation(
         name="memories",
         rpc_method="memory.list",
+        pages=True,
         group="look",
         request=MemoriesRequest,
         result=MemoriesResult,

@@ -71,6 +71,7 @@ class Changes:
     name: str = option("only those of this memory: its key or id", "", positional=True)
     run: str = option("only those of this run: its id, or the beginning of it", "")
     limit: int = option("maximum number of changes", 20, short="-n", least=1, most=MOST_ROWS)
+    cursor: str = option("continue from here: the cursor of the previous page", "", tool=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +84,10 @@ class ListedChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangesResult:
-    """Latest first; `warnings` says what is damaged."""
+    """Latest first; `cursor` is empty on the last page, `warnings` says what is damaged."""
 
     changes: list[ListedChange]
+    cursor: str
     warnings: list[str] = field(default_factory=list)
 
 
@@ -100,9 +102,13 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
 
     damaged: list[str] = []
     undone = undone_changes(engine, damaged)
-    recorded = engine.changes(request.limit, about=request.name, run=request.run, damaged=damaged)
-    listed = [ListedChange(change_view(change, key), undone.get(change.id, "")) for change, key in recorded]
-    return ChangesResult(listed, damage_warnings(damaged))
+    recorded = engine.changes(
+        request.limit + 1, about=request.name, run=request.run, before=request.cursor, damaged=damaged
+    )
+    page = recorded[: request.limit]
+    listed = [ListedChange(change_view(change, key), undone.get(change.id, "")) for change, key in page]
+    cursor = page[-1][0].id if len(recorded) > len(page) else ""
+    return ChangesResult(listed, cursor, damage_warnings(damaged))
 
 
 def _said(result: UndoResult) -> str:
@@ -139,6 +145,7 @@ OPERATIONS = (
         ),
         permission="memory:read:user",
         example="picomem changes staging_db_port",
+        pages=True,
         read_only=True,
         idempotent=True,
     ),

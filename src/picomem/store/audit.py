@@ -30,9 +30,11 @@ def of_memory(tx: Transaction, scope: Scope, memory_id: str, damaged: list[str] 
     return _read(sql(tx).all("changes_of_memory", user=scope.user, memory_id=memory_id), damaged)
 
 
-def latest(tx: Transaction, scope: Scope, limit: int, damaged: list[str] | None = None) -> list[Change]:
-    """The latest changes; damaged rows as in `of_memory`."""
-    return _read(sql(tx).all("latest_changes", user=scope.user, limit=limit), damaged)
+def latest(
+    tx: Transaction, scope: Scope, limit: int, before: str = "", damaged: list[str] | None = None
+) -> list[Change]:
+    """The latest changes, or the latest before the change with the id `before`; damaged rows as in `of_memory`."""
+    return _read(sql(tx).all("latest_changes", user=scope.user, before=before, limit=limit), damaged)
 
 
 def last_id(tx: Transaction, scope: Scope) -> str:

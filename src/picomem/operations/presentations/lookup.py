@@ -33,7 +33,7 @@ def memories(result: MemoriesResult) -> Presentation:
     )
     if not blocks and not result.warnings:
         blocks = (Sentence("Nothing is remembered yet; `picomem remember TEXT` stores a statement."),)
-    more = f"There are {result.left_out:,} more; -n shows more."
+    more = f"There are {result.left_out:,} more: --cursor {result.cursor}, or -n."
     return Presentation(blocks=blocks, warnings=tuple(result.warnings), next_steps=(more,) if result.left_out else ())
 
 

@@ -72,7 +72,8 @@ def changes(result: ChangesResult) -> Presentation:
         blocks.append(PresentedEntry(heading, (Text(change.reason, 2), Text(" · ".join(about)))))
     if not blocks and not result.warnings:
         blocks.append(_NOTHING_DECIDED)
-    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings))
+    more = (f"There are more: --cursor {result.cursor}",) if result.cursor else ()
+    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings), next_steps=more)
 
 
 def audit(result: AuditResult) -> Presentation:

@@ -109,7 +109,8 @@ SELECT {change_columns} FROM changes WHERE user_id = :user AND idempotency_key =
 SELECT {change_columns} FROM changes WHERE user_id = :user AND memory_id = :memory_id ORDER BY id
 
 -- name: latest_changes
-SELECT {change_columns} FROM changes WHERE user_id = :user ORDER BY id DESC LIMIT :limit
+SELECT {change_columns} FROM changes WHERE user_id = :user AND (:before = '' OR id < :before)
+ORDER BY id DESC LIMIT :limit
 
 -- name: last_change_id
 SELECT id FROM changes WHERE user_id = :user ORDER BY id DESC LIMIT 1
