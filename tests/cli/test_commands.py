@@ -245,7 +245,7 @@ def test_the_files_of_a_benchmark_may_stand_before_or_after_its_options(
         (("show", "01a2"), 3, "no episode"),
         (("why", "nothing_there"), 3, "nothing_there"),
         (("ingest", "/nowhere/at/all"), 3, "/nowhere/at/all"),
-        (("index", "--budget", "3"), 2, "between 200"),
+        (("index", "--budget", "3"), 2, "at least 200"),
         (("nonsense",), 2, "nonsense"),
         (("bench", "quality"), 2, "question set"),
         (("bench", "speed"), 2, "quality"),

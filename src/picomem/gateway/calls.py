@@ -46,6 +46,8 @@ ToldEvent = Callable[[Any], Awaitable[None]]
 class WireParameters(PlainParameters):
     """The fields of a request that a remote caller may fill: none that names a file of this machine."""
 
+    null_is_absent = False  # programs send what the document says
+
     def _listed(self, operation: Operation) -> list[Parameter]:
         local = {name for name, _, about in options(operation.request) if about["path"]}
         return [parameter for parameter in super()._listed(operation) if parameter.name not in local]

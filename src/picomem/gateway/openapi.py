@@ -82,7 +82,7 @@ def _described(remote: RemoteOperation, schemas: dict[str, Any]) -> dict[str, An
                 "schema": {"type": "string"},
             }
         ],
-        "requestBody": {"required": True, "content": _json(request)},
+        "requestBody": {"required": bool(request.get("required")), "content": _json(request)},
         "responses": responses,
     }
 

@@ -274,7 +274,7 @@ def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
 
 @dataclass(frozen=True, slots=True)
 class IndexRequest:
-    budget: int | None = option("maximum number of tokens (default 1500)", None)
+    budget: int | None = option("maximum number of tokens (default 1500)", None, least=200, most=20_000)
     project: str = option("the page for this project", "")
     export: str = option("write it to this file as well, such as memory/MEMORY-INDEX.md", "", tool=None, path=True)
 

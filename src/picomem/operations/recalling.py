@@ -32,8 +32,10 @@ class RecallRequest:
     tag: str = option("only memories with this tag", "")
     file: str = option("only sessions' episodes in which an agent touched this file: a path, or a part of one", "")
     limit: int | None = option("maximum number of hits", None, short="-n", least=1, most=MOST_ROWS)
-    token_budget: int | None = option("token budget of all hits together", None)
-    min_confidence: float | None = option("0–1: answers below this confidence are “nothing found” (0: off)", None)
+    token_budget: int | None = option("token budget of all hits together", None, least=1)
+    min_confidence: float | None = option(
+        "0–1: answers below this confidence are “nothing found” (0: off)", None, least=0, most=1
+    )
     since: int | str | None = option("not before: a date, words like 30d, or Unix milliseconds", None)
     until: int | str | None = option("not after: a date, words like yesterday, or Unix milliseconds", None)
     time_window: str | None = option("a span of time: 30d, last week, 2026-05", None)

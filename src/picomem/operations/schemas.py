@@ -86,6 +86,8 @@ class Parameter:
 class Parameters:
     """The parameters of an operation's tool."""
 
+    null_is_absent = True  # models send one for what they do not mean to give
+
     def __init__(self, operation: Operation) -> None:
         self._operation = operation
         self._known = {parameter.name: parameter for parameter in self._listed(operation)}
@@ -109,7 +111,7 @@ class Parameters:
 
     def request(self, arguments: Mapping[str, Any]) -> Any:
         """The operation's request for a client's arguments. Raises InvalidInput with one sentence."""
-        given = {name: value for name, value in arguments.items() if value is not None}
+        given = {name: value for name, value in arguments.items() if value is not None or not self.null_is_absent}
         for name in given:
             self._check(name, given[name])
         try:
