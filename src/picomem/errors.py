@@ -19,6 +19,7 @@
         ├── DiskFull          no room left; nothing was written
         ├── OutOfMemory       the process may take no more memory; nothing was written
         ├── Locked            another process holds the write lock for too long
+        ├── FilesMoved        the files were moved, deleted or replaced while they were open
         └── Corrupt           a row does not match its own hash
 
 One mapping, `exit_code`, serves the command line; HTTP and JSON-RPC read `status` and `code`.
@@ -164,6 +165,12 @@ class Locked(StoreError):
     """Another process holds the database for too long; try again."""
 
     code = "locked"
+
+
+class FilesMoved(StoreError):
+    """The database was moved, deleted or replaced while it was open; restart the program that uses it."""
+
+    code = "files_moved"
 
 
 class Corrupt(StoreError):

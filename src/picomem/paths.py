@@ -11,6 +11,7 @@ import os
 import stat
 import threading
 from collections import Counter
+from collections.abc import Callable
 from io import DEFAULT_BUFFER_SIZE, BufferedReader, FileIO
 from pathlib import Path
 
@@ -129,12 +130,14 @@ def read_regular(path: Path, *, most: int) -> bytes:
     return content
 
 
-def hold_database(path: Path, suffixes: tuple[str, ...]) -> None:
+def hold_database(path: Path, suffixes: tuple[str, ...], look: Callable[[], None] = lambda: None) -> None:
     """Note that this process has a database open, whose files have its name and one of these endings ("" for itself).
 
-    Each call is taken back by one of `release_database`.
+    `look` runs before that, and no other thread opens a database meanwhile: it may read files that an open database
+    must not be read beside. Each call is taken back by one of `release_database`.
     """
     with _open_databases_lock:
+        look()
         _open_databases[path.absolute()] += 1
         _suffixes[path.absolute()] = suffixes
 
