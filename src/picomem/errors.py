@@ -18,6 +18,7 @@
         ├── ReadOnly          the file or its folder cannot be written
         ├── DiskFull          no room left; nothing was written
         ├── OutOfMemory       the process may take no more memory; nothing was written
+        ├── TooManyFiles      the process may open no more files
         ├── Locked            another process holds the write lock for too long
         ├── FilesMoved        the files were moved, deleted or replaced while they were open
         └── Corrupt           a row does not match its own hash
@@ -159,6 +160,12 @@ class OutOfMemory(StoreError):
     """There is not enough memory for this; nothing was written. Free some, or raise the limit, and run it again."""
 
     code = "out_of_memory"
+
+
+class TooManyFiles(StoreError):
+    """The process may not open any more files; raise the limit (`ulimit -n`), or close some, and run it again."""
+
+    code = "too_many_files"
 
 
 class Locked(StoreError):

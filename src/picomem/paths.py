@@ -32,10 +32,18 @@ def data_dir() -> Path:
     # platformdirs costs 20 ms to import, and on Linux its answer is this one line.
     if os.name == "posix" and os.uname().sysname == "Linux":
         base = os.environ.get("XDG_DATA_HOME")
-        return (Path(base) if base else Path.home() / ".local" / "share") / "picomem"
+        return (Path(base) if base else home_folder() / ".local" / "share") / "picomem"
     import platformdirs
 
     return Path(platformdirs.user_data_dir("picomem", appauthor=False))
+
+
+def home_folder() -> Path:
+    """The user's home folder. Raises InvalidInput where there is none to be found."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        raise InvalidInput("The home folder cannot be found ($HOME names none); set HOME to a folder.") from None
 
 
 def named_database() -> str:

@@ -263,8 +263,8 @@ class _Erasing:
         user_marks.remove(self.tx, self.scope, user_marks.TIDIED)
 
     def _exports(self) -> None:
-        """Take exported pages out of a project in which nothing is held any more: the next page in such a file is that of
-        no project."""
+        """Take exported pages out of a project in which nothing is held any more: the next page in such a file is
+        that of no project."""
         held = {memory.scope.project for memory, *_ in memories.stored_versions(self.tx, self.scope)}
         for export in exports.every(self.tx, self.scope):
             if export.scope.project not in held | self._projects_that_stay():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, NotFound, StoreError
@@ -14,7 +13,7 @@ from picomem.operations.memory_views import ChangeView, change_view, damage_warn
 from picomem.operations.operation import MOST_ROWS, Operation, Progressing, option
 from picomem.operations.presentations import maintenance as maintenance_presentations
 from picomem.operations.presentations import remembering as remembering_presentations
-from picomem.paths import named_path, status_of
+from picomem.paths import home_folder, named_path, status_of
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -63,7 +62,7 @@ def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None 
     """
     from picomem.ingest.discovery import default_places
 
-    places = request.paths or default_places(Path.home(), os.environ)
+    places = request.paths or default_places(home_folder(), os.environ)
     report = engine.ingest(
         places,
         progress=(lambda state: progress(state.bytes_done, state.bytes_total, state.path)) if progress else None,
