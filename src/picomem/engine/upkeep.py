@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import replace
-from picomem.records.memory import Memory
-from picomem.store import audit
+from picomem.records.kinds import Origin
+from picomem.records.memory import Change, Memory
+from picomem.store import audit, memories
 from picomem.store.connector import Transaction
 
 if TYPE_CHECKING:
@@ -58,6 +59,17 @@ def reach(engine: Engine) -> object:
 def shown(engine: Engine, memory: Memory) -> Memory:
     """A memory as it may be handed out: what was stored before a rule of redaction existed is redacted now."""
     return engine._context.cleaner().shown(memory)
+
+
+def reason_origin(engine: Engine, change: Change) -> Origin | None:
+    """The origin of the reason that a caller gave for a change, which is that of what it changed; None where picomem
+    found the reason itself."""
+    if change.verb not in ("revise", "forget"):
+        return None
+    with engine._context.connector.read() as tx:
+        versions = memories.unchecked_versions(tx, engine.scope, change.memory_id)
+    changed = change.after or change.before
+    return next((version.origin for version in versions if version.version == changed), Origin.OTHER)
 
 
 def undone_changes(engine: Engine, damaged: list[str] | None = None) -> dict[str, str]:

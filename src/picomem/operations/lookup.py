@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from picomem.clock import iso
 from picomem.light_dataclass import dataclass, field
-from picomem.operations.fenced_results import fenced, fenced_turn
+from picomem.operations.fenced_results import fenced, fenced_role, fenced_turn
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.presentations import lookup as lookup_presentations
 from picomem.operations.times import moment
 from picomem.operations.views import HitView, hit_view
 from picomem.paths import named_path
-from picomem.records.kinds import Kind
+from picomem.records.kinds import Kind, Origin
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -116,20 +116,24 @@ class SourceView:
 
 @dataclass(frozen=True, slots=True)
 class WhyResult:
+    """Of an episode `explanation` says where it is from, and `transcript` is the path of it."""
+
     id: str
     what: str
     memory: MemoryView | None
     changes: list[ChangeView]
     sources: list[SourceView]
     explanation: str
+    transcript: str
 
 
 def why(engine: Engine, request: WhyRequest) -> WhyResult:
     """Say why something was stored, merged or refused: what was decided, when, by whom, and from what."""
     found = engine.why(request.id, scope=engine.scope.narrowed(project=request.project))
-    explanation = ""
+    explanation = transcript = ""
     if found.episode is not None:
-        place = found.transcript.path if found.transcript else "a transcript that is gone"
+        transcript = found.transcript.path if found.transcript else ""
+        place = "a transcript" if found.transcript else "a transcript that is gone"
         explanation = f"an episode of {place}, read there because it was said; `picomem show {found.id}` opens it"
         if found.episode.category == "timeline":
             explanation = (
@@ -139,7 +143,7 @@ def why(engine: Engine, request: WhyRequest) -> WhyResult:
         id=found.id,
         what=found.what,
         memory=memory_view(found.memory, engine.now()) if found.memory else None,
-        changes=[change_view(change, found.memory.key if found.memory else "") for change in found.changes],
+        changes=[change_view(engine, change, found.memory.key if found.memory else "") for change in found.changes],
         sources=[
             SourceView(
                 each.version,
@@ -153,6 +157,7 @@ def why(engine: Engine, request: WhyRequest) -> WhyResult:
             for each in found.sources
         ],
         explanation=explanation,
+        transcript=transcript,
     )
 
 
@@ -277,7 +282,10 @@ OPERATIONS = (
         present=lookup_presentations.episode,
         reply=lambda result: (
             result.explanation
-            or "\n\n".join(f"{turn.role}: {fenced_turn(turn.text, turn.origin, turn.role)}" for turn in result.turns)
+            or "\n\n".join(
+                f"{fenced_role(turn.role, turn.origin)}: {fenced_turn(turn.text, turn.origin, turn.role)}"
+                for turn in result.turns
+            )
         ),
         permission="memory:read:session",
         example="picomem show 01a20090-6145",
@@ -295,7 +303,10 @@ OPERATIONS = (
         present=lookup_presentations.reasons,
         reply=lambda result: (
             result.explanation
-            or "\n".join(f"{each.at} {each.decision} by {each.actor}: {each.reason}" for each in result.changes)
+            or "\n".join(
+                f"{each.at} {each.decision} by {each.actor}: {fenced(each.reason, each.reason_origin or Origin.AGENT)}"
+                for each in result.changes
+            )
         ),
         permission="memory:read:user",
         example="picomem why staging_db_port",

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import asdict, dataclass, field
 from picomem.memory.store_status import Status as StoreStatus
+from picomem.operations.fenced_results import fenced
 from picomem.operations.memory_views import ChangeView, change_view, damage_warnings
 from picomem.operations.operation import MOST_ROWS, Operation, Progressing, option
 from picomem.operations.presentations import maintenance as maintenance_presentations
 from picomem.operations.presentations import remembering as remembering_presentations
 from picomem.paths import home_folder, named_path, status_of
+from picomem.records.kinds import Origin
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -262,7 +264,7 @@ def audit(engine: Engine, request: AuditRequest) -> AuditResult:
     To take something back, `changes` lists the same decisions by memory or run, with the ids that `undo` takes.
     """
     damaged: list[str] = []
-    changes = [change_view(change, key) for change, key in engine.changes(request.limit, damaged=damaged)]
+    changes = [change_view(engine, change, key) for change, key in engine.changes(request.limit, damaged=damaged)]
     return AuditResult(changes, engine.status().decisions, damage_warnings(damaged))
 
 
@@ -404,7 +406,8 @@ OPERATIONS = (
         run=audit,
         present=remembering_presentations.audit,
         reply=lambda result: "\n".join(
-            f"{each.at} {each.verb} {each.decision}: {each.reason}" for each in result.changes
+            f"{each.at} {each.verb} {each.decision}: {fenced(each.reason, each.reason_origin or Origin.AGENT)}"
+            for each in result.changes
         ),
         permission="memory:read:user",
         example="picomem audit -n 50",

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from picomem.clock import Micros, iso
+from picomem.engine.upkeep import reason_origin
 from picomem.light_dataclass import dataclass
 from picomem.operations.views import iso_or_none
 from picomem.records.memory import Change, Memory
+
+if TYPE_CHECKING:
+    from picomem.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,7 @@ def memory_view(memory: Memory, now: Micros) -> MemoryView:
 
 @dataclass(frozen=True, slots=True)
 class ChangeView:
-    """One recorded decision."""
+    """One recorded decision. `reason_origin` is where its reason came from; empty where picomem found the reason."""
 
     id: str
     run: str
@@ -91,10 +96,12 @@ class ChangeView:
     after: int | None
     candidate: str
     undoes: str
+    reason_origin: str
 
 
-def change_view(change: Change, key: str = "") -> ChangeView:
+def change_view(engine: Engine, change: Change, key: str = "") -> ChangeView:
     """A change, with the key of the memory that it is about."""
+    origin = reason_origin(engine, change)
     return ChangeView(
         id=change.id,
         run=change.run,
@@ -109,6 +116,7 @@ def change_view(change: Change, key: str = "") -> ChangeView:
         after=change.after,
         candidate=change.candidate,
         undoes=change.undoes,
+        reason_origin=origin.value if origin else "",
     )
 
 

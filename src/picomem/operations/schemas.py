@@ -25,7 +25,7 @@ from pydantic_core import ErrorDetails
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import MISSING, dataclass, replace
 from picomem.light_dataclass import field as value_field
-from picomem.operations.fenced_results import fenced, fenced_turn
+from picomem.operations.fenced_results import fenced, fenced_name, fenced_turn
 from picomem.operations.operation import AS_DECLARED, Operation, ToolWording, options
 from picomem.operations.views import jsonable
 from picomem.records.kinds import Origin
@@ -39,6 +39,8 @@ _PROGRAMS = frozenset(
     updated_at""".split()
 )
 _REFUSED = "candidate"  # of a change: a text that the gate refused, perhaps for what it told a model to do
+_REASON_ORIGIN = "reason_origin"  # of a change: where its reason came from, empty where picomem found it
+_GIVEN_NAMES = ("session", "branch")  # which a transcript gives; picomem makes the project's from a path
 _SAID = ("text", "snippet")  # of a view of a turn: what was said
 _SHOWN = 40  # characters of a wrong value that an error quotes
 
@@ -201,6 +203,10 @@ def _fenced(value: Any) -> Any:
         found.update({name: _quoted_by(origin, text) for name, text in found.items() if name not in _PROGRAMS})
         if origin == Origin.USER and (found.get("role") == "user" or found.get("source") == "sessions"):
             found.update({name: fenced_turn(found[name], origin) for name in _SAID if isinstance(found.get(name), str)})
+    if found.get(_REASON_ORIGIN):
+        found["reason"] = fenced(found["reason"], found[_REASON_ORIGIN])
+    if found.get("transcript"):
+        found.update({name: fenced_name(found[name]) for name in _GIVEN_NAMES if name in found})
     if found.get(_REFUSED):
         found[_REFUSED] = fenced(found[_REFUSED], Origin.OTHER)
     return found

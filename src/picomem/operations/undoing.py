@@ -51,8 +51,8 @@ def undo(engine: Engine, request: Undo) -> UndoResult:
     now = engine.now()
     views = [
         UndoneView(
-            change_view(each.undone, each.key),
-            change_view(each.change, each.key),
+            change_view(engine, each.undone, each.key),
+            change_view(engine, each.change, each.key),
             each.key,
             memory_view(each.memory, now) if each.memory else None,
         )
@@ -101,7 +101,7 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
     damaged: list[str] = []
     undone = undone_changes(engine, damaged)
     found = engine.changes(request.limit, about=request.name, run=request.run, damaged=damaged)
-    listed = [ListedChange(change_view(each, key), undone.get(each.id, "")) for each, key in found]
+    listed = [ListedChange(change_view(engine, each, key), undone.get(each.id, "")) for each, key in found]
     return ChangesResult(listed, damage_warnings(damaged))
 
 
