@@ -10,13 +10,13 @@ from picomem.records.untrusted_fence import fenced
 
 __all__ = ["fenced", "fenced_name", "fenced_role", "fenced_turn"]
 
-_PLAIN_NAME = re.compile(r"[\w./@:+#~-]{0,80}")
+_PLAIN_NAME = r"[\w./@:+#~-]{0,80}"  # compiled by its first use: a recall in a hook does without
 _ROLES = frozenset(("user", "assistant", "tool", "system"))
 
 
 def fenced_name(name: Any) -> Any:
     """A name that a transcript gives a session or a branch: as it is where it can be no sentence."""
-    if not isinstance(name, str) or _PLAIN_NAME.fullmatch(name) or name.startswith("<untrusted-text "):
+    if not isinstance(name, str) or re.fullmatch(_PLAIN_NAME, name) or name.startswith("<untrusted-text "):
         return name
     return fenced(name, Origin.OTHER)
 

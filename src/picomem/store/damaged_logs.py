@@ -10,19 +10,15 @@ import os
 from itertools import count
 from pathlib import Path
 
+from picomem.store.database_files import damaged_log
 from picomem.store.file_bytes import opened_log
 
 _CHUNK = 8 << 20
 
 
-def waiting_copy(path: Path) -> Path:
-    """The copy of a damaged log of which nobody has decided to go on without its changes."""
-    return Path(f"{path}-wal-damaged")
-
-
 def keep(path: Path) -> None:
     """Copy the damaged log of a database. Raises apsw.Error or OSError."""
-    copy = waiting_copy(path)
+    copy = damaged_log(path)
     part = Path(f"{copy}.{os.getpid()}.part")
     try:
         descriptor = os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_CLOEXEC", 0), 0o600)
@@ -40,13 +36,13 @@ def keep(path: Path) -> None:
 
 def settled_name(path: Path) -> Path:
     """The first free name for a copy that stays."""
-    names = (Path(f"{waiting_copy(path)}.{number}") for number in count(1))
+    names = (Path(f"{damaged_log(path)}.{number}") for number in count(1))
     return next(name for name in names if not name.exists())
 
 
 def forget_settled(path: Path) -> None:
     """Remove the copies that stayed, because what is purged may stand in them. Raises OSError."""
-    start = f"{waiting_copy(path).name}."
+    start = f"{damaged_log(path).name}."
     for copy in list(path.parent.iterdir()):
         if copy.name.startswith(start):
             copy.unlink(missing_ok=True)

@@ -31,10 +31,10 @@ import apsw
 from picomem import errors
 from picomem.paths import hold_database, release_database
 from picomem.records.scope import Scope
-from picomem.store import ballast, damaged_logs, meta
+from picomem.store import ballast, meta
 from picomem.store import sqlite_migrations as migrations
 from picomem.store.connector import Everyone, Maintenance
-from picomem.store.database_files import SUFFIXES
+from picomem.store.database_files import SUFFIXES, damaged_log
 from picomem.store.lost_files import look_for_lost_files
 from picomem.store.new_file import create_missing_file
 from picomem.store.opened_files import OpenedFiles
@@ -146,7 +146,9 @@ class SqliteConnector:
                 f"The log {log} is damaged, and without it the store cannot be used; put a copy of {self.path.name} "
                 f"and {log.name} in their place, or move {log.name} away to go on without what was stored last."
             )
-        if not damaged_logs.waiting_copy(self.path).exists():
+        if not damaged_log(self.path).exists():
+            from picomem.store import damaged_logs  # which nobody needs where the log is whole
+
             try:
                 damaged_logs.keep(self.path)
             except OSError as error:
@@ -172,6 +174,8 @@ class SqliteConnector:
         """What is lost with a damaged log, for the doctor; empty where nothing is."""
         if not self._is_log_damaged:
             return ""
+        from picomem.store import damaged_logs
+
         return (
             "the changes that were stored last are lost with the damaged log; a repair goes on without them, and the "
             f"log stays as {damaged_logs.settled_name(self.path).name}"
@@ -200,7 +204,7 @@ class SqliteConnector:
         return next(self._reader().execute("SELECT 1 FROM sqlite_schema LIMIT 1"), None) is None
 
     def _open_writer(self, *, despite_damaged_log: bool = False) -> None:
-        if not despite_damaged_log and damaged_logs.waiting_copy(self.path).exists():
+        if not despite_damaged_log and damaged_log(self.path).exists():
             raise _DamagedLogError
         self._writer = self._connect(apsw.SQLITE_OPEN_READWRITE)
         if self._writer.readonly("main"):  # SQLite opens a file that it may not write for reading only
@@ -299,8 +303,10 @@ class SqliteConnector:
             yield SqliteRepair(writer, self.path)
 
     def _give_up_lost_changes(self) -> None:
+        from picomem.store import damaged_logs
+
         with self._lock, translated(self.path):
-            copy = damaged_logs.waiting_copy(self.path)
+            copy = damaged_log(self.path)
             if copy.exists():
                 self._open_writer(despite_damaged_log=True)
                 try:
@@ -315,7 +321,7 @@ class SqliteConnector:
         with self._lock, translated(self.path):
             if not self._is_log_damaged:
                 return  # another thread was faster
-            if damaged_logs.waiting_copy(self.path).exists():
+            if damaged_log(self.path).exists():
                 raise errors.ReadOnly(self._damaged_log_sentence())
             self._log_index = None
             self._open_writer()
