@@ -18,7 +18,9 @@
         ├── ReadOnly          the file or its folder cannot be written
         ├── DiskFull          no room left; nothing was written
         ├── OutOfMemory       the process may take no more memory; nothing was written
+        ├── TooManyFiles      the process may open no more files
         ├── Locked            another process holds the write lock for too long
+        ├── FilesMoved        the files were moved, deleted or replaced while they were open
         └── Corrupt           a row does not match its own hash
 
 One mapping, `exit_code`, serves the command line; HTTP and JSON-RPC read `status` and `code`.
@@ -162,10 +164,22 @@ class OutOfMemory(StoreError):
     code = "out_of_memory"
 
 
+class TooManyFiles(StoreError):
+    """The process may not open any more files; raise the limit (`ulimit -n`), or close some, and run it again."""
+
+    code = "too_many_files"
+
+
 class Locked(StoreError):
     """Another process has locked the database for too long; try again."""
 
     code = "locked"
+
+
+class FilesMoved(StoreError):
+    """The database was moved, deleted or replaced while it was open; restart the program that uses it."""
+
+    code = "files_moved"
 
 
 class Corrupt(StoreError):

@@ -11,6 +11,7 @@ import os
 import stat
 import threading
 from collections import Counter
+from collections.abc import Callable
 from io import DEFAULT_BUFFER_SIZE, BufferedReader, FileIO
 from pathlib import Path
 
@@ -31,10 +32,18 @@ def data_dir() -> Path:
     # platformdirs costs 20 ms to import, and on Linux its answer is this one line.
     if os.name == "posix" and os.uname().sysname == "Linux":
         base = os.environ.get("XDG_DATA_HOME")
-        return (Path(base) if base else Path.home() / ".local" / "share") / "picomem"
+        return (Path(base) if base else home_folder() / ".local" / "share") / "picomem"
     import platformdirs
 
     return Path(platformdirs.user_data_dir("picomem", appauthor=False))
+
+
+def home_folder() -> Path:
+    """The user's home folder. Raises InvalidInput where there is none to be found."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        raise InvalidInput("The home folder cannot be found ($HOME names none); set HOME to a folder.") from None
 
 
 def named_database() -> str:
@@ -129,12 +138,14 @@ def read_regular(path: Path, *, most: int) -> bytes:
     return content
 
 
-def hold_database(path: Path, suffixes: tuple[str, ...]) -> None:
+def hold_database(path: Path, suffixes: tuple[str, ...], look: Callable[[], None] = lambda: None) -> None:
     """Note that this process has a database open, whose files have its name and one of these endings ("" for itself).
 
-    Each call is taken back by one of `release_database`.
+    `look` runs before that, and no other thread opens a database meanwhile: it may read files that an open database
+    must not be read beside. Each call is taken back by one of `release_database`.
     """
     with _open_databases_lock:
+        look()
         _open_databases[path.absolute()] += 1
         _suffixes[path.absolute()] = suffixes
 

@@ -265,6 +265,8 @@ def _read(file: Path) -> dict[str, Any]:
         raise InvalidInput(f"There is no settings file {file}.") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise InvalidInput(f"The settings file {file} cannot be read: {error}.") from error
+    except ValueError as error:  # Python reads no number of thousands of digits
+        raise InvalidInput(f"The settings file {file} holds a number that is too long; write a shorter one.") from error
 
 
 def _tables_of(env: Mapping[str, str]) -> dict[str, Any]:

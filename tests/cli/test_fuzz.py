@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -287,6 +287,82 @@ def test_real_processes_take_the_same_without_a_traceback(world: Path) -> None:
         arguments = drawing.of(*random.choice(commands))
         done = subprocess.run([sys.executable, "-m", "picomem.cli.main", *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)  # fmt: skip
         _check(arguments, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+HOMES = ("~nouser", "", "~", ".", "/dev/null", "none", "a" * 300, "x/" * 3000, "\udcff", "binary.md/below", "loop")
+SETTINGS = (
+    "x = " + "9" * 5000, "[recall]\nlimit = " + "9" * 5000, "[recall]\nlimit = -1", "x = " + "[" * 50_000, "[recall]\nembedder = 1e400",
+    '[data]\ndir = "~nobody-has-this-name"', '[data]\nuser = "\\u0000"', "[recall]\ntimezone = '../../etc'", "\0", "x = 9999-99-99",
+    "[a]\n" * 3, '"" = 1', "[recall]\nembedder = 'onnx:~nobody-has-this-name/x'",
+)  # fmt: skip
+
+
+@pytest.fixture
+def surroundings(world: Path, tmp_path: Path) -> Iterator[list[dict[str, str]]]:
+    """Variables of the environment that no program can work with; the old ones are back after the test."""
+    paths = hostile.paths(world)
+    files = [tmp_path / f"{number}.toml" for number in range(len(SETTINGS))]
+    for file, content in zip(files, SETTINGS, strict=True):
+        file.write_text(content)
+    changes = [{"HOME": home, "XDG_DATA_HOME": "", "PICOMEM_NOTES_PATHS": ""} for home in (*HOMES, *paths)]
+    for name in ("PICOMEM_CONFIG", "PICOMEM_DATA_DIR", "PICOMEM_DB", "XDG_DATA_HOME", "PICOMEM_NOTES_PATHS"):
+        changes += [{name: path} for path in (*HOMES, *paths)]
+    changes += [{"PICOMEM_CONFIG": str(file)} for file in files]
+    before = dict(os.environ)
+    yield [{name: hostile.argument(value) for name, value in change.items()} for change in changes]
+    os.environ.clear()
+    os.environ.update(before)
+
+
+def test_a_hostile_environment_ends_in_a_result_or_a_sentence(
+    surroundings: list[dict[str, str]], tmp_path: Path
+) -> None:
+    """Each variable is tried with a part of the commands that read it; none of them has an argument."""
+    before, random = dict(os.environ), Random(f"{SEED} environment")
+    commands = [
+        ["status"],
+        ["ingest"],
+        ["doctor"],
+        ["memories"],
+        ["recall", "port"],
+        ["remember", "A b c d e"],
+        ["index"],
+    ]
+    for change in surroundings:
+        os.environ.update(before)
+        os.environ.update(change)
+        for arguments in (commands[0], commands[1], random.choice(commands[2:])):
+            try:
+                done = _run(arguments)
+            except Exception as error:
+                raise AssertionError(f"{error!r} of {_shown((change, arguments))}") from error
+            _check([*arguments, _shown(change)], *done)
+
+
+def test_the_demo_in_a_folder_that_cannot_be_one_ends_in_a_sentence(world: Path) -> None:
+    """The fuzz of commands does not play the demo, which would take minutes where the folder is a good one."""
+    for path in hostile.paths(world):
+        folder = hostile.argument(path)
+        with suppress(OSError, RuntimeError):
+            if not folder or Path(folder).expanduser().is_dir() or not Path(folder).expanduser().parent.is_dir():
+                continue
+            if not os.path.lexists(folder) and len(folder) < 200:
+                continue  # the demo would make it
+        arguments = ["demo", f"--keep={folder}"]
+        done = _run(arguments)
+        _check(arguments, *done)
+        assert done[0], _shown(folder)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX limits how many files a process opens")
+def test_a_process_that_may_open_few_files_ends_in_a_result_or_a_sentence(world: Path) -> None:
+    _anew(world)
+    for limit in range(7, 13):
+        for arguments in (["status"], ["recall", "port"]):
+            run = f"import resource, sys; from picomem.cli.main import main; resource.setrlimit(resource.RLIMIT_NOFILE, ({limit},) * 2); sys.exit(main({[*arguments, '--db', 'memory.db']}))"
+            done = subprocess.run([sys.executable, "-c", run], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)  # fmt: skip
+            _check([*arguments, str(limit)], done.returncode, done.stdout.decode(), done.stderr.decode())
+            assert "check the rights" not in done.stderr.decode()
 
 
 # The tools

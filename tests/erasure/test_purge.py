@@ -481,6 +481,28 @@ def test_the_folder_of_a_purged_session_does_not_survive_as_a_memorys_project(en
     assert not any(b"quincesmugglers" in path.read_bytes() for path in tmp_path.glob("memory.db*"))
 
 
+@pytest.mark.sqlite_file("looks at the bytes of the file")
+@pytest.mark.requirement("X5", "O9")
+@pytest.mark.parametrize("everything", [False, True])
+def test_the_folder_of_a_purged_session_does_not_survive_as_the_project_of_a_page(
+    everything: bool, engine: Engine, tmp_path: Path
+) -> None:
+    for name in ("quincesmugglers", "walnutweavers"):
+        said = _line("user", f"Remember that the {name} meet on Tuesdays", "2026-04-01T10:00:00Z", 1)
+        head = {"type": "session", "id": f"{name}-session", "version": 3, "cwd": f"/home/mia/{name}"}
+        talk = _pi(tmp_path) / f"{name}.jsonl"
+        talk.write_text("".join(json.dumps(line) + "\n" for line in (head, said)))
+        engine.ingest([talk])
+        engine.export_index(tmp_path / f"{name[0]}.md", scope=engine.scope.narrowed(project=name))
+    purged = engine.purge(everything=True) if everything else engine.purge(session="quincesmugglers-session")
+    assert (purged.left, purged.scan.clean) == ((), True)
+    page = engine.index().text
+    assert (tmp_path / "q.md").read_text() == page
+    engine.close()
+    content = b"".join(path.read_bytes() for path in tmp_path.glob("memory.db*"))
+    assert (b"quincesmugglers" in content, b"walnutweavers" in content) == (False, not everything)
+
+
 @pytest.mark.sqlite_file("looks at the lease of a purge in the file")
 @pytest.mark.requirement("X10")
 def test_doctor_says_that_a_purge_is_running_and_reports_no_damage(engine: Engine, db: Path) -> None:

@@ -26,6 +26,7 @@ SEVERAL_LINES = {"text", "content", "context", "page", "snippet", "summary", "ca
 # Values that mean something to those who render; each is tried with each.
 MEANT = {
     "origin": ("user", "tool"),
+    "reason_origin": ("", "web"),
     "source": ("memory", "note", "episode"),
     "state": ("open", "gone"),
     "status": ("ok", "error"),

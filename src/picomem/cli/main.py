@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from picomem.cli.options import add_request, request_of, unicode_text
 from picomem.cli.stderr_line import remark
 from picomem.cli.width import width
-from picomem.errors import InvalidInput, OutOfMemory, PicomemError, did_you_mean
+from picomem.errors import InvalidInput, OutOfMemory, PicomemError, TooManyFiles, did_you_mean
 from picomem.operations.operation import GROUPS, Group
 from picomem.operations.table import NAMES, operation
 from picomem.text.inert_text import escaped_json
@@ -121,9 +121,13 @@ def run_command_line(run: Callable[[list[str]], int], argv: Sequence[str], progr
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (MemoryError, ImportError, OSError) as error:
-        if not _is_for_want_of_memory(error):
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            lacking: PicomemError = TooManyFiles()
+        elif _is_for_want_of_memory(error):
+            lacking = OutOfMemory()
+        else:
             raise
-        return _fail(OutOfMemory(), "--json" in arguments, program)
+        return _fail(lacking, "--json" in arguments, program)
 
 
 def _open_closed_streams() -> None:

@@ -26,7 +26,7 @@ from picomem.light_dataclass import replace
 from picomem.operations.maintenance import IngestRequest
 from picomem.operations.operation import Operation
 from picomem.operations.views import jsonable
-from picomem.paths import is_folder, named_path
+from picomem.paths import home_folder, is_folder, named_path
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -66,7 +66,7 @@ def watch(engine: Engine, operation: Operation, request: IngestRequest, *, as_js
 def _follow(engine: Engine, operation: Operation, request: IngestRequest, *, as_json: bool) -> NoReturn:
     given = [named_path(path) for path in request.paths]
     folders = [path if is_folder(path) else path.parent for path in given]
-    folders = folders or [place.folder for place in default_places(Path.home(), os.environ)]
+    folders = folders or [place.folder for place in default_places(home_folder(), os.environ)]
     files = frozenset(path.name for path in given if not is_folder(path))
     if not _there(folders):
         names = ", ".join(str(folder) for folder in folders)

@@ -77,10 +77,14 @@ class _Clock:
 def _fresh(folder: Path) -> Path:
     """The path of the demo's database, with no database there."""
     database = folder / DATABASE
-    if database.resolve() == paths.database_path().resolve():
-        raise InvalidInput(f"{database} is your own store; choose another folder for the demo.")
-    for file in files_of(database):
-        file.unlink(missing_ok=True)
+    try:
+        if database.resolve() == paths.database_path().resolve():
+            raise InvalidInput(f"{database} is your own store; choose another folder for the demo.")
+        for file in files_of(database):
+            file.unlink(missing_ok=True)
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, before Python 3.13
+        reason = error.strerror if isinstance(error, OSError) else "a link leads back to itself"
+        raise InvalidInput(f"{folder} cannot hold the demo's store ({reason}); name another folder.") from error
     return database
 
 

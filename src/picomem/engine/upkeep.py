@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import replace
 from picomem.records.hit import Hit, HitSession
-from picomem.records.memory import Memory
-from picomem.store import audit
+from picomem.records.kinds import Origin
+from picomem.records.memory import Change, Memory
+from picomem.store import audit, memories
 from picomem.store.connector import Transaction
 
 if TYPE_CHECKING:
@@ -64,7 +65,6 @@ def shown(engine: Engine, memory: Memory) -> Memory:
 def version_numbers(engine: Engine, memory_id: str) -> dict[int, int]:
     """The versions of a memory as people count them, by their stored numbers."""
     from picomem.memory.version_history import version_numbers
-    from picomem.store import memories
 
     with engine._context.connector.read() as tx:
         return version_numbers(memories.versions(tx, engine.scope, memory_id))
@@ -79,6 +79,17 @@ def hit_sessions(engine: Engine, hits: Iterable[Hit]) -> list[HitSession]:
         return []
     with engine._context.connector.read() as tx:
         return hit_sessions(tx, engine.scope, spoken, engine._context.redactor())
+
+
+def reason_origin(engine: Engine, change: Change) -> Origin | None:
+    """The origin of the reason that a caller gave for a change, which is that of what it changed; None where picomem
+    found the reason itself."""
+    if change.verb not in ("revise", "forget"):
+        return None
+    with engine._context.connector.read() as tx:
+        versions = memories.unchecked_versions(tx, engine.scope, change.memory_id)
+    changed = change.after or change.before
+    return next((version.origin for version in versions if version.version == changed), Origin.OTHER)
 
 
 def undone_changes(engine: Engine, damaged: list[str] | None = None) -> dict[str, str]:

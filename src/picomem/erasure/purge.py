@@ -29,6 +29,7 @@ from picomem.store import (
     audit,
     consolidations,
     episodes,
+    exports,
     full_text,
     index_page_rows,
     leases,
@@ -165,6 +166,7 @@ class _Erasing:
             remains = Remains(self.tx, self.writer, self.scope, self.plan, self.projects - self._projects_that_stay())
             self._note_damage("memory", remains.purge(changes, change.id))
             self.texts += remains.texts
+        self._exports()
         for source in sorted(self.damaged):
             full_text.rebuild(self.tx, users.scopes(self.tx), source)
         index_page_rows.forget(self.tx, self.scope)
@@ -237,7 +239,7 @@ class _Erasing:
                 consolidations.rewrite_text(self.tx, self.scope, run._replace(episodes="[]"))
         for named, *_ in session_rows.stored_sessions(self.tx, self.scope):
             if named.id in self.plan.sessions:
-                self.texts += [named.title, named.channel_id]
+                self.texts += [named.title, named.channel_id, named.project]
                 self.projects.add(named.project)
                 session_rows.delete(self.tx, self.scope, named.id)
         for session, old in titles.items():
@@ -270,6 +272,15 @@ class _Erasing:
         user_marks.remove(self.tx, self.scope, user_marks.TIDIED)
         user_marks.remove(self.tx, self.scope, user_marks.GRANTED)
         access_tokens.purge(self.tx, self.scope)
+
+    def _exports(self) -> None:
+        """Take exported pages out of a project in which nothing is held any more: the next page in such a file is
+        that of no project."""
+        held = {memory.scope.project for memory, *_ in memories.stored_versions(self.tx, self.scope)}
+        for export in exports.every(self.tx, self.scope):
+            if export.scope.project not in held | self._projects_that_stay():
+                self.texts.append(export.scope.project)
+                exports.put(self.tx, export._replace(scope=replace(export.scope, project="")))
 
     def _projects_that_stay(self) -> set[str]:
         """The projects of what is left, and none: what belongs to no project is told by nothing."""

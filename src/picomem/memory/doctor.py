@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 
-from picomem.errors import Corrupt, DiskFull, InvalidInput, Locked, ReadOnly, StoreError
+from picomem.errors import Corrupt, DiskFull, FilesMoved, InvalidInput, Locked, ReadOnly, StoreError
 from picomem.ingest.pieces import cut
 from picomem.ingest.transcript_pointer import open_episode
 from picomem.light_dataclass import dataclass, field, replace
@@ -102,7 +102,7 @@ def examine(
         with connector.maintenance.repair() if repair else connector.maintenance.examine() as tx:
             _examine_rows(tx, connector, model, redactor, writer, result, repair)
         left = set(connector.maintenance.integrity()) if repair and result.findings else set()
-    except (Locked, ReadOnly, DiskFull):
+    except (FilesMoved, Locked, ReadOnly, DiskFull):
         raise
     except StoreError as error:
         result.unreadable(error)

@@ -26,7 +26,7 @@ from picomem.errors import EmbedderFailed, InvalidInput
 from picomem.light_dataclass import dataclass
 from picomem.models.embedder import SENTENCE_MARKS, unit_rows
 from picomem.models.families import family_of
-from picomem.paths import is_folder, is_regular, open_regular, read_regular
+from picomem.paths import is_folder, is_regular, named_path, open_regular, read_regular
 from picomem.settings import EmbedderSettings
 from picomem.text.terms import is_cjk
 
@@ -75,7 +75,7 @@ class Recipe:
 def recipe_of(given: Path, settings: EmbedderSettings) -> Recipe:
     """How to run the model in a folder (or the file itself). Raises EmbedderFailed where the folder is not there, which
     may be on a disk that is away, and InvalidInput that says what is missing in it, or what nobody said."""
-    given = given.expanduser().absolute()
+    given = named_path(str(given)).absolute()
     model = _model_file(given)
     folder = next(
         (place for place in (model.parent, *model.parents[1:2]) if is_regular(place / "tokenizer.json")), None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from picomem.clock import iso
 from picomem.light_dataclass import dataclass, field
-from picomem.operations.fenced_results import fenced, fenced_turn
+from picomem.operations.fenced_results import fenced, fenced_reason, fenced_role, fenced_turn
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.paging import Place, page_of
@@ -154,7 +154,8 @@ class SourceView:
 
 @dataclass(frozen=True, slots=True)
 class WhyResult:
-    """`version_numbers` are the versions as people count them, by the numbers in the changes and sources."""
+    """`version_numbers` are the versions as people count them, by the numbers in the changes and sources. Of an episode
+    `explanation` says where it is from, and `transcript` is the path of it."""
 
     id: str
     what: str
@@ -162,6 +163,7 @@ class WhyResult:
     changes: list[ChangeView]
     sources: list[SourceView]
     explanation: str
+    transcript: str
     version_numbers: dict[int, int] = field(default_factory=dict)
 
 
@@ -170,9 +172,10 @@ def why(engine: Engine, request: WhyRequest) -> WhyResult:
     from picomem.memory.version_history import version_numbers
 
     explained = engine.why(request.id, scope=engine.scope.narrowed(project=request.project))
-    explanation = ""
+    explanation = transcript = ""
     if explained.episode is not None:
-        place = explained.transcript.path if explained.transcript else "a transcript that is gone"
+        transcript = explained.transcript.path if explained.transcript else ""
+        place = "a transcript" if explained.transcript else "a transcript that is gone"
         explanation = f"an episode of {place}, read there because it was said; `picomem show {explained.id}` opens it"
         if explained.episode.category == "timeline":
             explanation = (
@@ -182,7 +185,10 @@ def why(engine: Engine, request: WhyRequest) -> WhyResult:
         id=explained.id,
         what=explained.what,
         memory=memory_view(explained.memory, engine.now()) if explained.memory else None,
-        changes=[change_view(change, explained.memory.key if explained.memory else "") for change in explained.changes],
+        changes=[
+            change_view(engine, change, explained.memory.key if explained.memory else "")
+            for change in explained.changes
+        ],
         sources=[
             SourceView(
                 source.version,
@@ -196,6 +202,7 @@ def why(engine: Engine, request: WhyRequest) -> WhyResult:
             for source in explained.sources
         ],
         explanation=explanation,
+        transcript=transcript,
         version_numbers=version_numbers(explained.versions),
     )
 
@@ -308,7 +315,7 @@ def _listed(result: MemoriesResult) -> str:
 
 
 def _told_turn(turn: TurnView) -> str:
-    told = f"{turn.role}: {fenced_turn(turn.text, turn.origin, turn.role)}"
+    told = f"{fenced_role(turn.role, turn.origin)}: {fenced_turn(turn.text, turn.origin, turn.role)}"
     earlier, later = turn.earlier_lines, turn.later_lines
     return f"{told}\n({earlier} earlier and {later} later lines; all: true shows them)" if earlier or later else told
 
@@ -356,7 +363,8 @@ OPERATIONS = (
         reply=lambda result: (
             result.explanation
             or "\n".join(
-                f"{change.at} {change.decision} by {change.actor}: {change.reason}" for change in result.changes
+                f"{change.at} {change.decision} by {change.actor}: {fenced_reason(change.reason, change.reason_origin)}"
+                for change in result.changes
             )
         ),
         permission="memory:read:user",

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import asdict, dataclass, field
 from picomem.memory.store_status import Status as StoreStatus
+from picomem.operations.fenced_results import fenced_reason
 from picomem.operations.memory_views import ChangeView, change_view, damage_warnings
 from picomem.operations.operation import MOST_ROWS, Operation, Progressing, option
 from picomem.operations.presentations import maintenance as maintenance_presentations
 from picomem.operations.presentations import remembering as remembering_presentations
-from picomem.paths import named_path, status_of
+from picomem.paths import home_folder, named_path, status_of
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -63,7 +63,7 @@ def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None 
     """
     from picomem.ingest.discovery import default_places
 
-    places = request.paths or default_places(Path.home(), os.environ)
+    places = request.paths or default_places(home_folder(), os.environ)
     report = engine.ingest(
         places,
         progress=(lambda state: progress(state.bytes_done, state.bytes_total, state.path)) if progress else None,
@@ -263,7 +263,7 @@ def audit(engine: Engine, request: AuditRequest) -> AuditResult:
     To take something back, `changes` lists the same decisions by memory or run, with the ids that `undo` takes.
     """
     damaged: list[str] = []
-    changes = [change_view(change, key) for change, key in engine.changes(request.limit, damaged=damaged)]
+    changes = [change_view(engine, change, key) for change, key in engine.changes(request.limit, damaged=damaged)]
     return AuditResult(changes, engine.status().decisions, damage_warnings(damaged))
 
 
@@ -405,7 +405,8 @@ OPERATIONS = (
         run=audit,
         present=remembering_presentations.audit,
         reply=lambda result: "\n".join(
-            f"{change.at} {change.verb} {change.decision}: {change.reason}" for change in result.changes
+            f"{change.at} {change.verb} {change.decision}: {fenced_reason(change.reason, change.reason_origin)}"
+            for change in result.changes
         ),
         permission="memory:read:user",
         example="picomem audit -n 50",

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from picomem.clock import Micros, iso
+from picomem.engine.upkeep import reason_origin
 from picomem.light_dataclass import dataclass
 from picomem.operations.views import iso_or_none
 from picomem.records.kinds import Source
 from picomem.records.memory import Change, Memory
+
+if TYPE_CHECKING:
+    from picomem.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,7 @@ def _said_at(memory: Memory) -> Micros:
 
 @dataclass(frozen=True, slots=True)
 class ChangeView:
-    """One recorded decision."""
+    """One recorded decision. `reason_origin` is where its reason came from; empty where picomem found the reason."""
 
     id: str
     run: str
@@ -102,10 +107,12 @@ class ChangeView:
     after: int | None
     candidate: str
     undoes: str
+    reason_origin: str
 
 
-def change_view(change: Change, key: str = "") -> ChangeView:
+def change_view(engine: Engine, change: Change, key: str = "") -> ChangeView:
     """A change, with the key of the memory that it is about."""
+    origin = reason_origin(engine, change)
     return ChangeView(
         id=change.id,
         run=change.run,
@@ -120,6 +127,7 @@ def change_view(change: Change, key: str = "") -> ChangeView:
         after=change.after,
         candidate=change.candidate,
         undoes=change.undoes,
+        reason_origin=origin.value if origin else "",
     )
 
 

@@ -176,7 +176,7 @@ def forget(engine: Engine, request: ForgetRequest) -> ForgetResult:
     scope = engine.scope.narrowed(project=request.project)
     change = engine.forget(request.name, reason=request.reason, scope=scope)
     key = engine.history(change.memory_id)[-1].key
-    return ForgetResult(key, change_view(change, key))
+    return ForgetResult(key, change_view(engine, change, key))
 
 
 def _remembered(result: RememberResult) -> str:

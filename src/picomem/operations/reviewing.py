@@ -59,7 +59,7 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
         if engine.caller.is_agent:
             raise Forbidden("A person decides on what waits; ask them to run `picomem review` in a terminal.")
         change, key = decide_on(engine, request.name, ReviewVerdict(request.verdict), request.other)
-        return ReviewResult([], 0, change_view(change, key), key)
+        return ReviewResult([], 0, change_view(engine, change, key), key)
     waiting = to_review(engine)
     now = engine.now()
     views = [

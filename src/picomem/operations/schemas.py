@@ -24,7 +24,7 @@ from pydantic_core import ErrorDetails
 from picomem.errors import InvalidInput, did_you_mean
 from picomem.light_dataclass import MISSING, dataclass, replace
 from picomem.light_dataclass import field as value_field
-from picomem.operations.fenced_results import fenced, fenced_turn
+from picomem.operations.fenced_results import fenced, fenced_name, fenced_turn
 from picomem.operations.operation import AS_DECLARED, Operation, ToolWording, options
 from picomem.operations.views import jsonable
 from picomem.records.kinds import Origin
@@ -38,6 +38,8 @@ _PROGRAMS = frozenset(
     updated_at said_at""".split()
 )
 _REFUSED = "candidate"  # of a change: a text that the gate refused, perhaps for what it told a model to do
+_REASON_ORIGIN = "reason_origin"  # of a change: where its reason came from, empty where picomem found it
+_GIVEN_NAMES = ("session", "branch")  # which a transcript gives; picomem makes the project's from a path
 _SAID = ("text", "snippet")  # of a view of a turn: what was said
 _SHOWN = 40  # characters of a wrong value that an error quotes
 
@@ -206,6 +208,10 @@ def _fenced(value: Any) -> Any:
             fields.update(
                 {name: fenced_turn(fields[name], origin) for name in _SAID if isinstance(fields.get(name), str)}
             )
+    if fields.get(_REASON_ORIGIN):
+        fields["reason"] = fenced(fields["reason"], fields[_REASON_ORIGIN])
+    if fields.get("transcript"):
+        fields.update({name: fenced_name(fields[name]) for name in _GIVEN_NAMES if name in fields})
     if fields.get(_REFUSED):
         fields[_REFUSED] = fenced(fields[_REFUSED], Origin.OTHER)
     return fields

@@ -51,8 +51,8 @@ def undo(engine: Engine, request: Undo) -> UndoResult:
     now = engine.now()
     views = [
         UndoneView(
-            change_view(step.undone, step.key),
-            change_view(step.change, step.key),
+            change_view(engine, step.undone, step.key),
+            change_view(engine, step.change, step.key),
             step.key,
             memory_view(step.memory, now) if step.memory else None,
         )
@@ -106,7 +106,7 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
         request.limit + 1, about=request.name, run=request.run, before=request.cursor, damaged=damaged
     )
     page = recorded[: request.limit]
-    listed = [ListedChange(change_view(change, key), undone.get(change.id, "")) for change, key in page]
+    listed = [ListedChange(change_view(engine, change, key), undone.get(change.id, "")) for change, key in page]
     cursor = page[-1][0].id if len(recorded) > len(page) else ""
     return ChangesResult(listed, cursor, damage_warnings(damaged))
 

@@ -13,6 +13,8 @@ from pathlib import Path
 import apsw
 
 from picomem.errors import NotADatabase
+from picomem.paths import hold_database, release_database
+from picomem.store.database_files import SUFFIXES
 from picomem.store.sqlite_errors import BUSY_MILLISECONDS, translated
 from picomem.store.sqlite_migrations import check_version, refuse_another_programs
 
@@ -23,6 +25,14 @@ def copy_store(source: Path, target: Path) -> None:
         raise NotADatabase(f"{source} is a folder; name a file for the database.")
     refuse_another_programs(source)
     os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600))
+    hold_database(source, SUFFIXES)
+    try:
+        _copy(source, target)
+    finally:
+        release_database(source)
+
+
+def _copy(source: Path, target: Path) -> None:
     with translated(source), closing(_reader(source)) as reader:
         check_version(reader, source)
         with (

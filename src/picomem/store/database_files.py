@@ -15,6 +15,11 @@ def files_of(database: Path) -> list[Path]:
     return [Path(f"{database}{suffix}") for suffix in SUFFIXES]
 
 
+def damaged_log(database: Path) -> Path:
+    """The copy of a damaged log of which nobody has decided yet to go on without its changes (see damaged_logs.py)."""
+    return Path(f"{database}{LOG}-damaged")
+
+
 def holds_content(path: Path) -> bool:
     """Whether a file may hold what was stored, and can be read without harm. The index of the log of an open database
     holds page numbers and locks alone (see file_bytes.py). Raises InvalidInput where that cannot be told."""

@@ -4,12 +4,14 @@ POSIX drops every lock that a process holds on a file when the process closes an
 `open` and `close` of a live database, its log or its log's index therefore takes away SQLite's locks, and other
 processes may then overwrite what this one writes (sqlite.org/howtocorrupt.html, 2.2). SQLite's own VFS knows which
 descriptors share an inode and defers the close, so an open database is read through it. It does not know the index of
-the log (`-shm`), so that is not to be read: it holds page numbers and locks, no content (sqlite.org/walformat.html, 2).
+the log (`-shm`), so that is read before the process opens the database or not at all: it holds page numbers and locks,
+no content (sqlite.org/walformat.html, 2).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
@@ -18,6 +20,8 @@ from picomem import paths
 from picomem.errors import InvalidInput
 
 _CHUNK = 8 << 20
+
+ReadAt = Callable[[int, int], bytes]  # offset, size
 
 
 def database_head(path: Path, size: int) -> bytes:
@@ -44,9 +48,34 @@ def chunks(path: Path, size: int = _CHUNK) -> Iterator[bytes]:
 
 
 def _read(path: Path, kind: int, offset: int, size: int) -> bytes:
+    with _opened(path, kind) as read:
+        return read(offset, size)
+
+
+@contextmanager
+def opened_log(path: Path) -> Iterator[ReadAt]:
+    """What reads the log of a database that may be open: `size` bytes from `offset`, fewer at its end. Raises
+    apsw.Error."""
+    with _opened(path, apsw.SQLITE_OPEN_WAL) as read:
+        yield read
+
+
+@contextmanager
+def opened_database(path: Path) -> Iterator[ReadAt]:
+    """What reads a database that may be open, as `opened_log` does. Raises apsw.Error."""
+    with _opened(path, apsw.SQLITE_OPEN_MAIN_DB) as read:
+        yield read
+
+
+@contextmanager
+def _opened(path: Path, kind: int) -> Iterator[ReadAt]:
     file = apsw.VFSFile("", str(path.absolute()), [kind | apsw.SQLITE_OPEN_READONLY, 0])
-    try:
+
+    def read(offset: int, size: int) -> bytes:
         # Asked for more than there is, apsw cuts the zeros at the end off as well.
         return file.xRead(min(size, file.xFileSize() - offset), offset) if file.xFileSize() > offset else b""
+
+    try:
+        yield read
     finally:
         file.xClose()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from picomem import errors
 from picomem.paths import make_private_dir
+from picomem.store.database_files import LOG
 
 
 def create_missing_file(path: Path) -> bool:
@@ -28,6 +29,12 @@ def create_missing_file(path: Path) -> bool:
                     "would be lost; remove the other name, or make a copy in its place."
                 )
             return False
+        log = Path(f"{os.path.realpath(path)}{LOG}")
+        if log.exists() and log.stat().st_size:  # SQLite would delete it
+            raise errors.StoreError(
+                f"{path} is gone while its log {log.name} is there; put the database back, or move {log.name} away to "
+                "begin anew."
+            )
         make_private_dir(path.parent)
         # O_EXCL: closing a descriptor of a file that another thread has made and opened meanwhile would drop its
         # locks.

@@ -9,6 +9,7 @@ How it is used, and why:
 - `secure_delete` here and in full text: what is purged is overwritten, not only unlinked.
 - Files are 0600 and their folder 0700, whatever the umask.
 - A folder that cannot be written is opened as far as that is possible: read-only, then as an immutable file.
+- Where a damaged log has lost changes (`log_damage.py`), the store is only read until a repair goes on without them.
 
 Beside it: `sqlite_transaction.py` runs statements, `sqlite_migrations.py` makes the schema, `sqlite_maintenance.py`
 looks after the file, `sqlite_errors.py` turns the library's errors into picomem's.
@@ -16,12 +17,14 @@ looks after the file, `sqlite_errors.py` turns the library's errors into picomem
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -31,9 +34,10 @@ from picomem.records.scope import Scope
 from picomem.store import ballast, meta
 from picomem.store import sqlite_migrations as migrations
 from picomem.store.connector import Everyone, Maintenance
-from picomem.store.database_files import SUFFIXES
+from picomem.store.database_files import SUFFIXES, damaged_log
 from picomem.store.lost_files import look_for_lost_files
 from picomem.store.new_file import create_missing_file
+from picomem.store.opened_files import OpenedFiles
 from picomem.store.row_hash import COLUMNS, is_whole
 from picomem.store.seals import select
 from picomem.store.sqlite_errors import BUSY_MILLISECONDS, lacks_room_for_log_index, translated
@@ -42,15 +46,23 @@ from picomem.store.sqlite_transaction import SqliteRepair, SqliteTransaction
 from picomem.store.tolerant_text import rows_of
 from picomem.text.terms import VERSION as TERMS_VERSION
 
+if TYPE_CHECKING:
+    from picomem.store.log_damage import LogIndex
+
 _CLOSING_SECONDS = 5
 _CONTRADICTIONS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError)
+
+
+class _DamagedLogError(Exception):
+    """The log of the store has lost changes."""
 
 
 class SqliteConnector:
     """One SQLite file. Raises NotADatabase, NewerSchema, ReadOnly, Locked, DiskFull or StoreError on opening."""
 
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
-        self.path = path = path.absolute()  # the working directory may change while it is open
+        self._named = path.absolute()  # the working directory may change while it is open
+        self.path = path = self._named  # of the file itself, see _open
         self.name = str(path)
         self.read_only = False
         self._vfs = vfs
@@ -66,6 +78,9 @@ class SqliteConnector:
         self._is_held = False
         self._is_closed = False
         self._disk_is_full = False  # whether it is read-only for want of room
+        self._is_log_damaged = False  # whether it is read-only because changes were lost with the log
+        self._log_index: LogIndex | None = None  # as it was before the file was opened
+        self._files: OpenedFiles | None = None
         try:
             with translated(path):
                 self._open()
@@ -79,8 +94,11 @@ class SqliteConnector:
             raise
 
     def _open(self) -> None:
-        new = create_missing_file(self.path)
-        hold_database(self.path, SUFFIXES)
+        new = create_missing_file(self._named)
+        if self._named.is_symlink():
+            self.path = Path(os.path.realpath(self._named))  # SQLite keeps the log beside the file, not beside the link
+        self._files = OpenedFiles(self.path, self._named)
+        hold_database(self.path, SUFFIXES, self._look_at_log_index)
         self._is_held = True
         if not new:
             look_for_lost_files(self.path)
@@ -94,6 +112,9 @@ class SqliteConnector:
                 self._close_writer()
                 self._open_writer()
             ballast.keep(self.path)
+            self._files.note_log()
+        except _DamagedLogError:
+            self._read_despite_damaged_log()
         except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.FullError, apsw.IOError) as error:
             if new or (isinstance(error, apsw.IOError) and not lacks_room_for_log_index(error)):
                 raise
@@ -113,16 +134,86 @@ class SqliteConnector:
                     f"{self.path} was written by an older picomem and cannot be brought up to date here, for it cannot "
                     "be written; open it once where it can."
                 ) from error
+            if self._has_lost_changes(self._reader()):
+                self._warn_of_damaged_log()
+
+    def _read_despite_damaged_log(self) -> None:
+        """Open what SQLite can still see, for reading only, after the log was copied."""
+        log = Path(f"{self.path}-wal")
+        self.read_only = self._is_log_damaged = True
+        if self._is_unmade() or self._reader().pragma("user_version") != migrations.SCHEMA_VERSION:
+            raise errors.ReadOnly(
+                f"The log {log} is damaged, and without it the store cannot be used; put a copy of {self.path.name} "
+                f"and {log.name} in their place, or move {log.name} away to go on without what was stored last."
+            )
+        if not damaged_log(self.path).exists():
+            from picomem.store import damaged_logs  # which nobody needs where the log is whole
+
+            try:
+                damaged_logs.keep(self.path)
+            except OSError as error:
+                raise errors.ReadOnly(
+                    f"The log {log} is damaged, and no copy of it could be made beside it ({error.strerror}); nothing "
+                    "was changed. Make room, and try again."
+                ) from error
+        self._warn_of_damaged_log()
+
+    def _warn_of_damaged_log(self) -> None:
+        import logging  # here, because a recall in a hook must not wait for it
+
+        self._is_log_damaged = True
+        logging.getLogger("picomem").warning("%s", self._damaged_log_sentence())
+
+    def _damaged_log_sentence(self) -> str:
+        return (
+            f"The log {self.path}-wal is damaged, so the changes that were stored last are lost; nothing was "
+            "overwritten, and the store is only read until `picomem doctor --repair` goes on without them."
+        )
+
+    def lost_with_log(self) -> str:
+        """What is lost with a damaged log, for the doctor; empty where nothing is."""
+        if not self._is_log_damaged:
+            return ""
+        from picomem.store import damaged_logs
+
+        return (
+            "the changes that were stored last are lost with the damaged log; a repair goes on without them, and the "
+            f"log stays as {damaged_logs.settled_name(self.path).name}"
+        )
+
+    def _look_at_log_index(self) -> None:
+        if Path(f"{self.path}-shm").exists():
+            from picomem.store.log_damage import read_index  # where the store was closed there is nothing to look at
+
+            self._log_index = read_index(self.path)
+
+    def _has_lost_changes(self, connection: apsw.Connection) -> bool:
+        """Whether the log holds changes that SQLite cannot see. A statement must have read the log before."""
+        if not self.log_size():
+            return False
+        from picomem.store.log_damage import has_lost_changes
+
+        try:
+            valid, _ = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
+        except apsw.ReadOnlyError:  # SQLite does not tell where the log cannot be written
+            return has_lost_changes(self.path, None, self._log_index)
+        return valid >= 0 and has_lost_changes(self.path, valid, self._log_index)
 
     def _is_unmade(self) -> bool:
         """Whether the file has no table yet: it was cut off while it was made."""
         return next(self._reader().execute("SELECT 1 FROM sqlite_schema LIMIT 1"), None) is None
 
-    def _open_writer(self) -> None:
+    def _open_writer(self, *, despite_damaged_log: bool = False) -> None:
+        if not despite_damaged_log and damaged_log(self.path).exists():
+            raise _DamagedLogError
         self._writer = self._connect(apsw.SQLITE_OPEN_READWRITE)
         if self._writer.readonly("main"):  # SQLite opens a file that it may not write for reading only
             raise apsw.ReadOnlyError("the file may not be written")
         check_version(self._writer, self.path)
+        if not despite_damaged_log and self._has_lost_changes(self._writer):
+            _leave_log_alone(self._writer)
+            self._close_writer()
+            raise _DamagedLogError
         self._switch_to_wal(self._writer)
         self._writer.pragma("synchronous", 2)
         self._writer.pragma("journal_size_limit", 64 << 20)
@@ -140,6 +231,8 @@ class SqliteConnector:
             name = self.path.resolve().as_uri() + "?immutable=1"
         connection = apsw.Connection(name, flags=flags, vfs=self._vfs)
         connection.set_busy_handler(_persistent(BUSY_MILLISECONDS / 1000))
+        if self._is_log_damaged:
+            _leave_log_alone(connection)
         connection.pragma("foreign_keys", True)
         connection.pragma("secure_delete", True)
         connection.pragma("cache_size", -16_000)
@@ -170,6 +263,7 @@ class SqliteConnector:
             if self._depth and self._owns_lock():
                 yield self._writer  # type: ignore[misc]
                 return
+            self._refuse_moved()  # even where the reader is open already
             connection = self._reader()
             outermost = connection.get_autocommit()
             if outermost:
@@ -201,9 +295,37 @@ class SqliteConnector:
 
     @contextmanager
     def repair(self) -> Iterator[SqliteRepair]:
-        """See `Maintenance.repair`. Full text may be of another version, because a repair makes it anew."""
+        """See `Maintenance.repair`. Full text may be of another version, because a repair makes it anew. What a damaged
+        log has lost is given up for good."""
+        if self._is_log_damaged:
+            self._give_up_lost_changes()
         with self._begun(None) as writer:
             yield SqliteRepair(writer, self.path)
+
+    def _give_up_lost_changes(self) -> None:
+        from picomem.store import damaged_logs
+
+        with self._lock, translated(self.path):
+            copy = damaged_log(self.path)
+            if copy.exists():
+                self._open_writer(despite_damaged_log=True)
+                try:
+                    self.connection().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                    copy.rename(damaged_logs.settled_name(self.path))
+                finally:
+                    self._close_writer()
+        self._go_on_after_repair()
+
+    def _go_on_after_repair(self) -> None:
+        """Write again, if a repair has given up what was lost. Raises ReadOnly where none has."""
+        with self._lock, translated(self.path):
+            if not self._is_log_damaged:
+                return  # another thread was faster
+            if damaged_log(self.path).exists():
+                raise errors.ReadOnly(self._damaged_log_sentence())
+            self._log_index = None
+            self._open_writer()
+            self.read_only = self._is_log_damaged = False
 
     @contextmanager
     def _begun(self, user: str | None) -> Iterator[apsw.Connection]:
@@ -211,6 +333,8 @@ class SqliteConnector:
         self._refuse_closed()
         if self._disk_is_full:
             raise errors.DiskFull()
+        if self._is_log_damaged:
+            self._go_on_after_repair()
         writer = self._writer
         if writer is None:
             raise errors.ReadOnly(
@@ -222,10 +346,16 @@ class SqliteConnector:
                     raise RuntimeError(f"A transaction of {user or 'everyone'} begins within one of {self._user}.")
                 yield writer
                 return
+            try:
+                self._refuse_moved()
+            except errors.FilesMoved:
+                self._spare_others_files()
+                raise
             writer.execute("BEGIN IMMEDIATE")
             self._depth, self._owner, self._user = 1, threading.get_ident(), user
             try:
                 yield writer
+                self._refuse_moved()
                 writer.execute("COMMIT")
             finally:
                 self._depth = 0
@@ -267,6 +397,26 @@ class SqliteConnector:
         if self._is_closed:
             raise errors.StoreError(f"{self.path} was closed; open it again.")
 
+    def _refuse_moved(self) -> None:
+        if self._files is not None:
+            self._files.check()
+
+    def _spare_others_files(self) -> None:
+        """Leave nothing beside a database that was put in the place of this one, and take nothing from it.
+
+        A log that stays is taken for that database's own. SQLite does not merge it at the close once the database has
+        moved, but deletes by its name what stands in the place of a log that was replaced.
+        """
+        if self._writer is None or self._files is None:
+            return
+        if self._files.is_log_replaced():
+            _leave_log_alone(self._writer)
+        if self._files.is_database_moved():
+            self._writer.set_busy_handler(_persistent(1))
+            with suppress(apsw.Error):  # it is in the middle of a transaction, or others read
+                self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            self._writer.set_busy_handler(_persistent(BUSY_MILLISECONDS / 1000))
+
     def _refuse_other_terms(self, tx: SqliteTransaction) -> None:
         if meta.value(tx, "terms_version") != TERMS_VERSION:
             raise errors.StoreError(
@@ -287,6 +437,16 @@ class SqliteConnector:
         return connection
 
     def open_reader(self) -> apsw.Connection:
+        self._refuse_moved()
+        connection = self._open_reader()
+        try:
+            self._refuse_moved()  # another file may have been put in its place since the last look
+        except errors.FilesMoved:
+            connection.close()
+            raise
+        return connection
+
+    def _open_reader(self) -> apsw.Connection:
         if not self.read_only:
             # A reader of a WAL database writes to the -shm file, so it is opened for both and told not to change.
             connection = self._connect(apsw.SQLITE_OPEN_READWRITE)
@@ -325,6 +485,7 @@ class SqliteConnector:
     def alone(self, wait_seconds: float) -> Iterator[apsw.Connection]:
         """The writer outside of any transaction, for work on the whole file. It waits that long for other processes."""
         connection = self.connection()
+        self._refuse_moved()
         with self._lock, translated(self.path):
             connection.set_busy_handler(_persistent(wait_seconds))
             try:
@@ -339,6 +500,7 @@ class SqliteConnector:
         """
         self._is_closed = True
         with self._lock:
+            self._spare_others_files()
             with self._readers_lock:
                 for connection in list(self._readers):
                     _close(connection)
@@ -348,6 +510,11 @@ class SqliteConnector:
             if self._is_held:
                 self._is_held = False
                 release_database(self.path)
+
+
+def _leave_log_alone(connection: apsw.Connection) -> None:
+    """Keep a connection from merging the log into the database, and deleting it, when it is closed as the last one."""
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
 
 
 def _close(connection: apsw.Connection) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,15 @@ def lacks_room_for_log_index(error: apsw.Error) -> bool:
     return getattr(error, "extendedresult", None) == apsw.SQLITE_IOERR_SHMSIZE
 
 
+def _may_open_files() -> bool:
+    """Whether this process may open another file; SQLite does not tell why it could not."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError:
+        return False
+    return True
+
+
 def translation(error: apsw.Error, path: Path) -> errors.StoreError:
     """The error of ours for one of the library's, with a sentence that says what to do."""
     if isinstance(error, apsw.NotADBError):
@@ -43,6 +53,8 @@ def translation(error: apsw.Error, path: Path) -> errors.StoreError:
         return errors.DiskFull()
     if isinstance(error, apsw.NoMemError):
         return errors.OutOfMemory()
+    if isinstance(error, apsw.CantOpenError) and not _may_open_files():
+        return errors.TooManyFiles()
     if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
         return errors.ReadOnly(
             f"{path} cannot be opened for writing ({error}); check the rights of the file and its folder."

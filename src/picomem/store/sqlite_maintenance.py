@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from picomem import errors
-from picomem.store import ballast
+from picomem.store import ballast, damaged_logs
 from picomem.store.connector import EVERYONE
 from picomem.store.sqlite_errors import translated
 from picomem.store.sqlite_transaction import SqliteRepair
@@ -40,6 +40,8 @@ class SqliteMaintenance:
             said = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
             broken = connection.execute("PRAGMA foreign_key_check").fetchall()
         problems = [f"the file is damaged: {problem}" for problem in said if problem != "ok"]
+        if lost := self._connector.lost_with_log():
+            problems.insert(0, lost)
         return problems + [f"a row of {row[0]} has lost the row it belongs to" for row in broken]
 
     def words_integrity(self, source: str) -> str:
@@ -63,7 +65,8 @@ class SqliteMaintenance:
 
         `secure_delete` overwrites what is deleted, but a page that was balanced may keep a copy in its gap, and full
         text the beginning of a word that no document has any more as the mark where a page begins. Merged segments and
-        VACUUM hold nothing but what stays; the log holds what was until it is cut, for which nobody may be reading.
+        VACUUM hold nothing but what stays; the log holds what was until it is cut, for which nobody may be reading. The
+        copies of damaged logs go as well.
         """
         with self._connector.write(EVERYONE) as tx:
             tx.search.merge()
@@ -75,6 +78,7 @@ class SqliteMaintenance:
             try:
                 connection.execute("VACUUM")
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                damaged_logs.forget_settled(self._path)
             except apsw.BusyError as error:
                 raise waiting from error
             except apsw.FullError as error:

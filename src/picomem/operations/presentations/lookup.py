@@ -78,7 +78,7 @@ def reasons(result: WhyResult) -> Presentation:
     for source in result.sources:
         if source.kind in ("episode", "message"):
             blocks.append(PresentedEntry(f"from {source.citation}  ({source.id})", (Text(f"“{source.text}”"),)))
-    blocks += [Text(result.explanation)] if result.explanation else []
+    blocks += [Text(line) for line in (result.explanation, result.transcript) if line]
     return Presentation(blocks=tuple(blocks))
 
 
