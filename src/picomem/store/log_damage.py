@@ -53,7 +53,7 @@ class _Frame(NamedTuple):
     sums: _Sums
 
 
-class _Page(NamedTuple):
+class _LogPage(NamedTuple):
     number: int
     content: bytes
 
@@ -150,7 +150,7 @@ class _Log:
                 return False
         raise AssertionError  # a log has an end
 
-    def pages(self) -> Iterator[_Page]:
+    def pages(self) -> Iterator[_LogPage]:
         """The pages of the database as the last transaction left them that continues another."""
         *_, last = (0, *self._later_commits(0))
         size = frame.size if (frame := self._frame(last)) else 0
@@ -160,7 +160,7 @@ class _Log:
             if number <= last and frame.salts == self.salts and frame.page <= size
         }
         for page, number in numbers.items():
-            yield _Page(page, self._content(number))
+            yield _LogPage(page, self._content(number))
 
     def _later_commits(self, valid: int) -> Iterator[int]:
         """The frames behind the valid ones that end a transaction which continues another."""
