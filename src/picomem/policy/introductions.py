@@ -152,6 +152,10 @@ _CHAT_HEADER = re.compile(
 )
 
 _SPEAKER = re.compile(r"^[ \t]*\*{0,2}([^\W\d_][\w.'’-]{0,30}(?: [\w.'’-]{1,30})?)\*{0,2}[:：]\*{0,2}[ \t]+\S")
+_TAG_WITH_NAME = re.compile(
+    r"(?i)[<‹]\s?([a-z][\w:-]{1,40})\s[^<>‹›\n]{0,200}?\b(?:name|mime|path|file|filename|uri|url|href|server|source|from|"
+    r"user|id)\s?=[^<>‹›\n]{0,200}[>›]"
+)
 _TAG = re.compile(r"(?m)^[ \t]*[<‹]\s?([A-Za-z][\w:-]{1,40})(?:\s[^<>‹›\n]{0,200})?[>›]")
 _TRIPLE = re.compile(r"(?s)(\"{3}|'{3}).*\1")
 _LONG_QUOTE = re.compile(
@@ -212,11 +216,13 @@ def _lines(text: str) -> list[_IntroductionLine]:
 
 
 def _tagged(text: str) -> list[Span]:
-    """Blocks in paired tags that begin a line; the last closing tag of the name ends the block."""
+    """Blocks in paired tags that begin a line, or that name what they hold; the last closing tag of the name ends the
+    block."""
     spans: list[Span] = []
     at = 0
     for _ in range(50):
-        opening = _TAG.search(text, at)
+        openings = (_TAG.search(text, at), _TAG_WITH_NAME.search(text, at))
+        opening = min((match for match in openings if match), key=lambda match: match.start(), default=None)
         if opening is None:
             break
         name = re.escape(opening[1])

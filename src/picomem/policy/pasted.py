@@ -9,6 +9,7 @@ stated none of them. Found are:
 - what stands in the tags of a host or of another agent (`<system-reminder>`, `<teammate-message>`), to the last closing
   tag, because the text itself may hold others, or to the end of the message where there is none;
 - the part of a chat's envelope that repeats what others said ("Chat messages since your last reply");
+- what a host wrote in a user's place (`host_texts`);
 - what a host marked as external (`<<<EXTERNAL_UNTRUSTED_CONTENT>>>`), to the last closing mark;
 - what the person introduces as another's text, and what shows to be one by its shape (`introductions`).
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import re
 
+from picomem.policy.host_texts import written_by_hosts
 from picomem.policy.introductions import introduced
 
 _BLANK = "\x00"
@@ -69,7 +71,7 @@ def without_pasted(text: str, *, machines: bool = True) -> str:
         text = _SINCE_REPLY.sub(_blanked, text)
     if "external_untrusted_content" in text.lower():
         text = _EXTERNAL.sub(_blanked, text)
-    for start, end in introduced(text, machines=machines):
+    for start, end in (*written_by_hosts(text), *introduced(text, machines=machines)):
         text = text[:start] + re.sub(r"[^\n]", _BLANK, text[start:end]) + text[end:]
     begins = _mail_begins(text)
     if begins is not None:
