@@ -79,6 +79,13 @@ def without_pasted(text: str, *, machines: bool = True) -> str:
     return _QUOTED.sub(_blanked, text) if ">" in text else text
 
 
+def without_fences(text: str) -> str:
+    """The text with fenced code blanked; a fence that is never closed runs to the end."""
+    if "```" not in text and "~~~" not in text:
+        return text
+    return re.sub(r"(?ms)^[ \t]{0,3}(```|~~~).*?(?:^[ \t]{0,3}\1[^\n]*|\Z)", _blanked, text)
+
+
 def own_words(text: str) -> str:
     """What the person says themselves."""
     return without_pasted(text).replace(_BLANK, "")
