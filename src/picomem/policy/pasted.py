@@ -50,8 +50,16 @@ _FORWARDED = re.compile(
     r"(?im)^[ \t]*(?:-{2,}[ \t]*(?:forwarded|original|weitergeleitete|ursprüngliche|转发|轉發|原始)[^\n]{0,40}|"
     r"begin forwarded message\s?:|-{2,}\s?(?:转发的?邮件|原始邮件)[^\n]{0,20}|fwd?\s?:[^\n]*)$"
 )
+_SUBJECT = re.compile(
+    r"(?i)\A\s*\*{0,2}(?:subject|betreff|objet|asunto|oggetto|assunto|onderwerp|temat|тема|主题|主題|件名)"
+    r"\*{0,2}\s?[:：][^\n]*\n[ \t]*\n"
+)
 _WROTE = re.compile(
-    r"(?im)^[ \t]*(?:(?:on|am|le|el)\b|在)[^\n]{3,160}(?:wrote|schrieb|a écrit|escribió|写道|寫道)\s?[:：][ \t]*$"
+    r"(?im)^[ \t]*(?:(?:on|am|le|el|op|il|em|den|dne)\b|在|(?=[^\n]{0,60}\d))[^\n]{3,160}"
+    r"(?:wrote|schrieb|schreef|a écrit|escribió|escreveu|ha scritto|skrev|napisał(?:\(a\)|a)?|napsal(?:\(a\)|a)?|"
+    r"написал(?:\(а\)|а)?|пишет|yazdı|写道|寫道)"
+    r"[^\n:]{0,80}\s?[:：][ \t]*$|"
+    r"^[ \t]*[^\n]{0,40}\d{4}[^\n]{0,10}\sв\s\d{1,2}:\d\d,[^\n]{1,80}[:：][ \t]*$"
 )
 _SINCE_REPLY = re.compile(
     r"(?is)\[chat messages since your last reply[^\]\n]{0,80}\](.*?)(?:\[current message[^\]\n]{0,80}\]|\Z)"
@@ -122,6 +130,8 @@ def _mail_begins(text: str) -> int | None:
         if not behind.startswith(">"):
             begins.append(match.start())
             break
+    if _SUBJECT.match(text):
+        begins.append(0)
     if (headers := _headers_begin(text)) is not None:
         begins.append(headers)
     return min(begins, default=None)
