@@ -289,7 +289,7 @@ def test_what_a_person_answers_to_a_form_is_theirs_and_what_it_asks_is_the_agent
     turns, _ = read([_user("u1", "set it up"), _form("a1", "call1"), _form_result("u2", "call1", "Credo and Sobelow")])
     assert [(turn.role, turn.text, turn.origin) for turn in turns[1:]] == [
         ("assistant", "Which tools should we set up?\n- All four\n- Credo alone", Origin.AGENT),
-        ("user", "Tools: Credo and Sobelow", Origin.USER),
+        ("user", "Credo and Sobelow", Origin.USER),
     ]
 
 

@@ -495,6 +495,9 @@ def _tuned() -> Half:
         _filled("it's @@ (the password)", "Harbor1648!"),
         _filled("Access token\n```\n@@\n```", forge(B62, 32)),
         _filled("**Password**\n`@@`", "Harbor1648!"),
+        _filled("huggingface: @@", forge(LOWER + UPPER, 34, "hf_")),
+        _filled("@@", forge(B64, 64, "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ")),
+        _filled('The password is "@@"', "hunter2 Hunter x"),
     ]
     benign = [
         "password: str",

@@ -111,3 +111,69 @@ def test_a_memory_is_forgotten_only_when_the_person_asks(said: str, forgotten: b
 )
 def test_a_preference_is_forgotten_by_the_word_that_names_it(said: str) -> None:
     assert Grounds([said]).ask_to_forget("tabs_spaces", "I prefer tabs over spaces")
+
+
+_RULE = "Payments need two signatures"
+
+
+@pytest.mark.parametrize(
+    ("said", "forgotten"),
+    [
+        ("Don't drop, delete or forget the payment rule.", False),
+        ("Never remove it, and never forget the payment rule.", False),
+        ("Write a poem. It begins: Forget the payment rule", False),
+        ("The button label should be: Forget the payment rule", False),
+        ("Why does this fail?\n```\nforget the payment rule\n```", False),
+        ("How do I say “forget the payment rule” in German?", False),
+        ("Echo this back, forget the payment rule", False),
+        ("Delete the payment rule row in the staging table of the firewall", False),
+        ("Remove the payment rule from nginx.conf", False),
+        ("Forget the payment rule. Just kidding!", False),
+        ("What if payments need one signature? Then forget the payment rule.", False),
+        ("Forget the payment rule, hypothetically.", False),
+        ("If the payment rule is outdated, tell me.", False),
+        ("The payment rule is not outdated.", False),
+        ("The payment rule is no longer negotiable.", False),
+        ("I wish the payment rule was obsolete.", False),
+        ("Bob thinks the payment rule is outdated.", False),
+        ("Ok, forget the payment rule, it is outdated.", True),
+        ("We changed it, so forget the payment rule.", True),
+        ("Please delete the payment rule from memory.", True),
+        ("You can forget the `payment_rule` now, thanks!", True),
+        ("Forget the payment rule and the crane rule.", True),
+        ("Payments need two signatures. Forget that.", True),
+        ("The payment rule no longer holds.", True),
+    ],
+)
+def test_forgetting_is_asked_for_by_a_sentence_that_orders_nothing_else(said: str, forgotten: bool) -> None:
+    assert Grounds([said]).ask_to_forget("payment_rule", _RULE) is forgotten
+
+
+@pytest.mark.parametrize(
+    ("said", "stated"),
+    [
+        ("Bob wants one signature for payments, but payments need two.", False),
+        ("Some teams say payments need one signature. We disagree.", False),
+        ("They want payments to need one signature.", False),
+        ("Payments need one signature. Just kidding!", False),
+        ("Payments need one signature at Acme.", False),
+        ("Small payments need one signature.", False),
+        ("Payments of interns need one signature, others two.", False),
+        ("It's a myth that payments need one signature.", False),
+        ("Pretend payments need one signature.", False),
+        ("Is it this?\n```\nPayments need one signature\n```", False),
+        ("Payments need one signature now.", True),
+        ("Could you remember that payments need one signature?", True),
+        ("We changed it: payments need one signature.", True),
+        ("From now on payments need one signature, so update your notes please.", True),
+    ],
+)
+def test_what_replaces_a_statement_is_a_whole_sentence_of_the_persons(said: str, stated: bool) -> None:
+    assert Grounds([said]).hold("Payments need one signature", f"payment_rule {_RULE}") is stated
+
+
+@pytest.mark.parametrize(
+    "said", ["Some teams say payments need one signature.", "Pretend payments need one signature."]
+)
+def test_what_others_want_and_what_is_made_up_is_not_stated(said: str) -> None:
+    assert not Grounds([said]).hold("Payments need one signature")

@@ -107,6 +107,12 @@ def test_every_rule_has_a_text_that_only_it_names(redactor: Redactor) -> None:
 
 
 @pytest.mark.requirement("O7")
+def test_a_secret_beside_the_id_of_its_key_needs_no_label(redactor: Redactor) -> None:
+    secret = "FDSI/heMoo/Hsxoqi+Vxg+4g3J/CBaKp4o4vZT77"
+    assert secret not in redactor.redact(f"AKIAIOSFODNN7EXAMPL1 / {secret}").text
+
+
+@pytest.mark.requirement("O7")
 def test_unseen_secrets_are_mostly_found(redactor: Redactor) -> None:
     missed = sum(secret in redactor.redact(text).text for text, secret in HELD_OUT.positives)
     assert missed <= len(HELD_OUT.positives) * 0.1

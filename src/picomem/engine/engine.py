@@ -484,8 +484,9 @@ class Engine:
                 if self.caller.is_agent and memory.is_a_persons and not asked:
                     raise Refused(
                         f"Not forgotten: the user {'stated' if memory.origin is Origin.USER else 'pinned'} "
-                        f"“{memory.key}” and has not asked for this in their own words; ask them to say that it "
-                        f"should be forgotten, or to run “picomem forget {memory.key}” in a terminal."
+                        f"“{memory.key}” and has not asked for this in their own words; ask them to say “Forget "
+                        f"{memory.key}.” in a sentence of its own, or to forget it in a terminal, as in "
+                        f"“picomem forget {memory.key}”."
                     )
                 return writer.forget(tx, self.scope, memory.id, self._context.cleaner().text(reason))
 

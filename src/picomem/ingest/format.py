@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 Record = dict[str, Any]  # a JSON object as a host wrote it: nothing in it can be relied on
 
 TOO_LONG = "line too long"
+NO_HEADER = "unreadable first line"  # in a format in which this line tells who speaks
 _REMEMBERED = 4096
 _DIGEST = 6  # bytes: among 4,096 entries a false match has a chance of 1 in 10^10 a turn
 _LONGEST_FIELD = 1000
@@ -156,6 +157,10 @@ class State:
             self.marks[_HEARD] = worst((origin, Origin(self.marks.get(_HEARD, origin)))).value
             self.outside = worst((self.outside, origin))
 
+    def agents_origin(self) -> Origin:
+        """The origin of what the agent says now: its own, or that of what was heard in the run."""
+        return Origin(self.marks.get(_HEARD, Origin.AGENT))
+
     def place(
         self, turns: Sequence[Turn], record: object, parent: object, *, person: bool, aside: bool = False
     ) -> Sequence[Turn]:
@@ -207,7 +212,7 @@ class State:
         if at is not None:
             self.note(started_at=at)
         if role == "assistant" and origin is Origin.AGENT:
-            origin = Origin(self.marks.get(_HEARD, origin))
+            origin = self.agents_origin()
         elif role == "user" and not origin.trusted:
             self.hear(origin)
         elif role == "user" and begins_run:

@@ -22,7 +22,7 @@ from picomem.errors import Corrupt, InvalidInput, NotFound
 from picomem.ingest import queue, reader
 from picomem.ingest.batch import Batch, Maker, PieceVectors
 from picomem.ingest.discovery import FoundTranscript
-from picomem.ingest.format import TOO_LONG, DocumentFormat, LineFormat, State, format_named
+from picomem.ingest.format import NO_HEADER, TOO_LONG, DocumentFormat, LineFormat, State, format_named
 from picomem.ingest.pieces import Packer, Piece
 from picomem.ingest.projects import project_of
 from picomem.ingest.queue import Queue
@@ -190,6 +190,12 @@ class Ingest:
             most = reader.LONGEST >> 20
             stretch.report.fail(
                 source.path, f"Lines{of} that are longer than {most} MiB were not read: {too_long}. Shorten them."
+            )
+        if stretch.report.skipped.get(NO_HEADER, 0):
+            stretch.report.fail(
+                source.path,
+                "The first line, which says who speaks, is not whole JSON, so no word counts as the user's. Restore "
+                "the file, and ingest it again.",
             )
         run.queue.add(stretch)
         run.advance(source.read - since)

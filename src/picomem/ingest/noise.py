@@ -6,10 +6,11 @@ hook or a memory wrote; then white space is collapsed.
 Blocks are found in one pass over all known tags. Every closing tag is paired with the nearest open tag of its name,
 and everything between them is removed. A host does not escape the content of a block, so a command can print the tag
 that closes the block and continue as if the user spoke. Therefore a closing tag without an open one extends the
-previous block of its name; the output of commands reaches from the first opening tag to the last closing one, and so
-does a text that begins and ends with the same tag. An opening tag without a closing one is only removed itself,
-because the words after it may be a person's; but an unclosed `<private>` hides everything to the end.
-`has_open_block` tells whether such words may be the host's, so that they are not taken for a statement of the user.
+previous block of its name; the output of commands, whichever tags it stands in, reaches from the first opening tag to
+the last closing one, and so does a text that begins and ends with the same tag. An opening tag without a closing one
+is only removed itself, because the words after it may be a person's; but an unclosed `<private>` hides everything to
+the end. `has_open_block` tells whether such words may be the host's, so that they are not taken for a statement of
+the user.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ _TAGS = (
 _OUTPUT = frozenset(
     "local-command-stdout local-command-stderr bash-input bash-stdout bash-stderr task-notification".split()
 )
+_OF_COMMANDS = ""  # the one block that all of them make
 _PRIVATE = "private"
 _ARGUMENTS = "command-args"
 _WORDS_OF_A_REQUEST = 3  # `/model opus` is a setting; `/plan add a cache to the loader` is something a person said
@@ -189,7 +191,7 @@ def _removed(text: str) -> list[tuple[int, int]]:
     """The ranges of `text` to take away, in any order; they may overlap."""
     ranges: list[tuple[int, int]] = []
     open_tags: dict[str, list[tuple[int, int]]] = {}
-    begun: dict[str, int] = {}  # where the block of a name begins that a further closing tag prolongs
+    begun: dict[str, int] = {}  # where a block begins that a further closing tag of its name prolongs
     framing = framing_tag(text)
     for tag in _TAG.finditer(text):
         name = tag[2].lower()
@@ -199,15 +201,16 @@ def _removed(text: str) -> list[tuple[int, int]]:
             ranges.append(tag.span())
             continue
         ranges.append(tag.span())
+        block = _OF_COMMANDS if name in _OUTPUT else name
         if waiting := open_tags.get(name):
             opening = waiting.pop()
             if name == _ARGUMENTS and _is_request(text, opening[1], tag.start()):
                 continue
             ranges.append((opening[0], tag.end()))
-            if not waiting and not (name in begun and (name in _OUTPUT or name == framing)):
-                begun[name] = opening[0]
-        if name in begun:
-            ranges.append((begun[name], tag.end()))
+            if not waiting and not (block in begun and (name in _OUTPUT or name == framing)):
+                begun[block] = opening[0]
+        if block in begun:
+            ranges.append((begun[block], tag.end()))
     if unclosed := open_tags.get(_PRIVATE):
         ranges.append((unclosed[0][0], len(text)))
     return ranges

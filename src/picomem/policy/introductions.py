@@ -69,11 +69,15 @@ _SHOWS = re.compile(
     rf"{_GAP}(?:{_LETTER}|{_DOCUMENT}|{_MACHINE}){_GAP}{_COLON}"
 )
 _NAMED = re.compile(
-    rf"(?i)^\W*(?:(?:the|this|that|an?|his|her|their|die|der|das|diese\w*|[\w-]+['’]s)\s)?(?:\w+\s){{0,2}}"
+    rf"(?i)^\W*(?:(?:the|this|that|an?|his|her|their|die|der|das|diese\w*|seine?|ihre?|su|sa|son|"
+    rf"[\w-]+['’]s)\s)?(?:\w+\s){{0,2}}"
     rf"(?:{_LETTER}|{_DOCUMENT}|{_MACHINE})(?:\s(?:content|text|body|inhalt|output|message))?\s*{_COLON}[ \t]*$"
 )
 _WORK = (
-    r"(?:answer|reply to|respond to|summari[sz]e|sum up|translate|review|explain|proofread|rewrite|rephrase|reword|"
+    r"(?:(?:any )?(?:thoughts|opinions|feedback)(?=\W*$)|make this (?:sound|more|less) [\w ]{1,30}|"
+    r"(?:turn|convert) this (?:in)?to [\w ]{1,30}|is this (?:an? )?(?:spam|phishing|scam|legit|real)|"
+    r"draft an? (?:reply|answer|response)(?=\W*$)|answer|reply to|respond to|summari[sz]e|sum up|translate|review|"
+    r"explain|proofread|rewrite|rephrase|reword|"
     r"paraphrase|analy[sz]e|check|fix|improve|rate|read|look at|edit|shorten|correct|classify|polish|"
     r"critique|evaluate|"
     r"assess|comment on|react to|interpret|draft an? (?:reply|answer|response) to|tl;?dr|thoughts on|any thoughts on|"
@@ -81,6 +85,53 @@ _WORK = (
     r"verbessere?|lies|was (?:hältst|denkst|sagst) du (?:von|zu|über)|总结|翻译|概括|解释|润色|修改|"
     r"回复|看看|分析|检查)"
 )
+_WORK_ABROAD = (
+    r"(?:réponds|répondez|traduis|traduisez|résume[sz]?|corrige[sz]?|explique[sz]?|responde|respóndele|traduce|resume|"
+    r"explica|rispondi|traduci|riassumi|spiega|responda|traduza|resuma|beantwoord|vertaal|odpowiedz|przetłumacz|"
+    r"ответь(?:те)?|переведи(?:те)?|перескажи(?:те)?|объясни(?:те)?|исправь(?:те)?)"
+)
+_WORK_COLON_ABROAD = re.compile(
+    rf"(?i)^\W*(?:por favor,? |merci de |пожалуйста,? )?{_WORK_ABROAD}\b[^\n:：]{{0,80}}\s?{_COLON}"
+)
+_WORK_IN_JAPANESE = re.compile(
+    r"(?:返信|翻訳|要約|説明|添削|確認|回答)(?:し|をお願い|して)[^\n:：]{0,20}(?:[:：]\s*$|$)|"
+    r"(?:次|以下|下記)の[^\n:：]{1,20}(?:[:：]\s*$|です。?$)"
+)
+_IN_RUSSIAN = re.compile(
+    r"(?i)\b(?:вот|он|она|они|[\w-]+)\s(?:что\s)?(?:написал[аи]?|пишет|сказал[аи]?|прислал[аи]?|ответил[аи]?|говорит)"
+    r"[^\n:：]{0,60}[:：]|\bвот\s(?:письмо|сообщение|текст|страница)[^\n:：]{0,60}[:：]"
+)
+_FOLLOWS = re.compile(
+    rf"(?i)(?:{_LETTER}|{_DOCUMENT}|{_MACHINE})\s(?:\w+\s){{0,2}}follows\b[.:!]?|\breads? as follows\b[.:]?"
+)
+_WHAT_OTHERS_SENT = re.compile(
+    r"(?i)^\W*(?:here(?:['’]s| is| are)|this is|below is)\s(?:what|how|all)\s(?!(?:i|we|you)\b)[^\n:.!?]{1,50}\s"
+    r"(?:sent|said|says|wrote|writes|told|answered|replied|posted|found|suggests?|suggested|wants?|gave)"
+    r"(?:\s(?:me|us|back|today|yesterday|this morning)){0,2}[ \t.…]*$"
+)
+_TITLE_OF_OTHERS = re.compile(
+    rf"(?i)^\W*(?:(?:my |the |our )?(?:\w+ )?[\w-]+['’]s|his|her|their)\s(?:\w+\s){{0,2}}(?:{_LETTER}|instructions|"
+    r"feedback|wishes|e-?mail)\W*$|"
+    r"^\W*(?:fyi |msg |message |mail |note |e-?mail |slack |dm )*from (?!now\b|here\b|today\b|then\b|scratch\b|"
+    r"tomorrow\b|time\b)(?:the |our |my )?[\w.-]{2,30}(?: [\w.-]{2,30})?\W*$|"
+    r"^\W*(?:the )?(?:contents?|output|text|body) of [^\n:：]{1,80}[:：]?[ \t]*$|"
+    r"^\W*(?:tool|command|shell|terminal) (?:output|result)\W*$|^\W*(?:review )?(?:comment|reply|message) by "
+    r"\S+[^\n]{0,60}$"
+)
+_FILE_TITLE = re.compile(
+    r"^[ \t]*[`*@#]{0,3}[\w./~-]{1,80}\.[A-Za-z]{1,5}[`*]{0,2}[ \t]*(?P<colon>[:：])?[`*]{0,2}[ \t]*$"
+)
+_IN_A_FORGE = re.compile(
+    r"(?i)^[ \t]*@?[\w.-]{1,40}(?: \w+)? (?:commented|replied|reviewed|opened|posted|requested changes|approved|wrote|"
+    r"left a comment)\b[^\n]{0,80}?(?:\bago\b|\bon \w+ \d+|\byesterday\b|\btoday\b|\blast \w+)[^\n]{0,60}$|"
+    r"^[ \t]*\d{1,3} (?:second|minute|hour|day|week|month|year)s? ago[ \t]*$"
+)
+_SENT_LATELY = re.compile(
+    r"(?i)^\W*(?:(?!(?:i|we|you|it)\b)[\w'’-]+ ){1,3}(?:just |then |also )?(?:texted|answered|replied|"
+    r"messaged|emailed|"
+    r"commented|posted|wrote(?: this| back)?)\W*$"
+)
+_PROMPT = re.compile(r"^[ \t]*(?:\$|➜|[\w.-]{1,40}@[\w.-]{1,60}:\S{0,80}[$#])[ \t]+\S")
 _POLITE = (
     r"^\W*(?:(?:please|pls|can you|could you|would you|help me|now|then|and|also|ok|okay|hey|hi|"
     r"hello|bitte|kannst du|"
@@ -88,8 +139,8 @@ _POLITE = (
 )
 _WORK_COLON = re.compile(rf"(?i){_POLITE}{_WORK}(?![A-Za-z-])(?:[^\n:：.!?。！？]|\.(?=\w)){{0,80}}{_COLON}")
 _WORK_ALONE = re.compile(
-    rf"(?i){_POLITE}{_WORK}(?:\s(?:this|that|it|these|the above|das|dies|above|zusammen|"
-    rf"一下))?(?:\s(?:please|for me|bitte))?"
+    rf"(?i){_POLITE}{_WORK}(?:\s(?:this|that|it|these|the above|the following(?: \w+)?|das|dies|above|zusammen|"
+    rf"(?:the )?(?:grammar|spelling)|一下))?(?:\s(?:please|for me|bitte))?"
     rf"(?:\s(?:in)?to \w+)?{_END_OF_LINE}"
 )
 _POINTS = (
@@ -122,18 +173,24 @@ _ASSISTANTS = (
 )
 _SALUTATION = re.compile(
     r"(?i)^[ \t]*(?:(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)|hallo|liebe[rs]?|sehr geehrte[rs]?|"
-    r"guten (?:tag|morgen)|moin|salut|bonjour|ch(?:er|ère)|hola|estimad[oa]|ciao|gentile)"
-    rf"(?P<name> (?!{_ASSISTANTS}\b)[\w .'’&-]{{1,40}})?\s*[,!:，：]?|(?P<chinese>(?:尊敬的|"
+    r"guten (?:tag|morgen)|moin|salut|bonjour|ch(?:er|ère)|hola|estimad[oa]|ciao|gentile|(?=(?:all|team|everyone|"
+    r"everybody|folks|colleagues)\b))"
+    rf"(?P<name> (?!{_ASSISTANTS}\b)[\w .'’&-]{{1,40}}|(?:all|team|everyone|everybody|folks|"
+    rf"colleagues)(?=\s*[,!:—–-]))?\s*[,!:，：—–-]?|(?P<chinese>(?:尊敬的|"
     rf"亲爱的)\S{{1,12}}|\S{{1,6}}(?:你好|您好))[，,：:！!]?)[ \t]*$"
 )
 _SIGN_OFF = re.compile(
-    r"(?i)^[ \t]*(?:(?:with )?(?:best|kind|warm|many)?(?: ?regards)|best|cheers|sincerely(?: yours)?|"
+    r"(?i)^[ \t]*(?:(?:thx|ty|tx|br|rgds)\b|(?:with )?(?:best|kind|warm|many)?(?: ?regards)|best|cheers|sincerely(?: "
+    r"yours)?|"
     r"yours(?: \w+)?|thanks"
     r"(?: a lot| so much)?|many thanks|thank you|(?:best|all the best|warm) ?(?:wishes)?|take care|love|viele grüße|"
     r"(?:liebe|beste|schöne|herzliche) grüße|mit freundlichen grüßen|lg|vg|mfg|gruß|cordialement|saludos|"
     r"cordiali saluti|此致|祝好|敬上|顺祝\S{1,6})[,.!，。]?(?:[ \t]+[\w.]+){0,2}[ \t]*$|"
-    r"^[ \t]*(?:--|—|–)[ \t]?[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}[ \t]*$"
+    r"^[ \t]*(?:--|—|–|-(?=[ \t]?[^\W\d_][\w.'’-]*[ \t]*\Z))[ \t]?[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}[ \t]*$"
 )
+
+# A name alone, with a title below it, ends a letter that has a salutation.
+_SIGNATURE = re.compile(r"^[ \t]*[A-Z\u00c0-\u017f][\w.'’-]{1,30}(?: [A-Z\u00c0-\u017f][\w.'’-]{0,30}){0,2}[ \t]*$")
 
 _TIME = r"\d{1,2}[:.]\d\d(?::\d\d)?(?:\s?(?i:[ap]\.?m\.?))?"
 _DATE = r"(?:(?:today|yesterday|heute|gestern|on |at |um |[\d./-]{5,10}|\d{1,2} \w{3,9}(?: \d{4})?)[\s,]*){0,3}"
@@ -148,10 +205,18 @@ _CHAT_LINE = re.compile(
     rf"[<‹]@?[\w-]{{2,20}}[>›][ \t]+\S(?!.*[<‹]/))"
 )
 _CHAT_HEADER = re.compile(
-    rf"^[ \t]*{_NAME}(?:[ \t]+APP)?,?[ \t]*[-–—|•·]?[ \t]*[\[(]?(?i:{_DATE}){_TIME}[\])]?[ \t]*[:：]?[ \t]*$"
+    rf"^[ \t]*{_NAME}(?:[ \t]+APP)?,?[ \t]*[-–—|•·]?[ \t]*[\[(]?(?i:{_DATE}){_TIME}[\])]?[ \t]*[:：]?[ \t]*$|"
+    rf"^[ \t]*@?[a-z][\w.-]{{1,30}}(?:[ \t]+[-–—•·][ \t]*|[ \t]+)(?i:{_DATE})\d{{1,2}}[:.]\d\d\s?(?i:[ap]\.?m\.?)[ "
+    rf"\t]*$|"
+    rf"^[ \t]*[\[(](?i:{_DATE}){_TIME}[\])][ \t]+@?[^\W\d_][\w.'’-]{{0,30}}(?: [A-Z][\w.'’-]{{0,30}})?[ \t]*$"
 )
 
 _SPEAKER = re.compile(r"^[ \t]*\*{0,2}([^\W\d_][\w.'’-]{0,30}(?: [\w.'’-]{1,30})?)\*{0,2}[:：]\*{0,2}[ \t]+\S")
+_TAG_WITH_NAME = re.compile(
+    r"(?i)[<‹]\s?([a-z][\w:-]{1,40})\s[^<>‹›\n]{0,200}?\b(?:name|mime|path|file|filename|uri|url|href|server|source|"
+    r"from|"
+    r"user|id)\s?=[^<>‹›\n]{0,200}[>›]"
+)
 _TAG = re.compile(r"(?m)^[ \t]*[<‹]\s?([A-Za-z][\w:-]{1,40})(?:\s[^<>‹›\n]{0,200})?[>›]")
 _TRIPLE = re.compile(r"(?s)(\"{3}|'{3}).*\1")
 _LONG_QUOTE = re.compile(
@@ -212,11 +277,13 @@ def _lines(text: str) -> list[_IntroductionLine]:
 
 
 def _tagged(text: str) -> list[Span]:
-    """Blocks in paired tags that begin a line; the last closing tag of the name ends the block."""
+    """Blocks in paired tags that begin a line, or that name what they hold; the last closing tag of the name ends the
+    block."""
     spans: list[Span] = []
     at = 0
     for _ in range(50):
-        opening = _TAG.search(text, at)
+        openings = (_TAG.search(text, at), _TAG_WITH_NAME.search(text, at))
+        opening = min((match for match in openings if match), key=lambda match: match.start(), default=None)
         if opening is None:
             break
         name = re.escape(opening[1])
@@ -248,13 +315,25 @@ def _letter_end(lines: list[_IntroductionLine], first: int) -> int | None:
     """The end of the last sign-off after a line, with its name and postscripts; None if there is none."""
     last = next((at for at in range(len(lines) - 1, first, -1) if _SIGN_OFF.match(lines[at].text[:120])), None)
     if last is None:
-        return None
+        return _signed_end(lines, first)
     if last + 2 < len(lines) and not lines[last + 1].text.strip() and len(lines[last + 2].text.split()) <= 3:
         last += 2  # the name stands below a blank line
     last = _paragraph(lines, last)
     while (after := _next_words(lines, last + 1)) is not None and re.match(r"(?i)\s*p\.? ?s\b", lines[after].text):
         last = _paragraph(lines, after)
     return lines[last].end
+
+
+def _signed_end(lines: list[_IntroductionLine], first: int) -> int | None:
+    """Where a letter ends that has a name alone for its last paragraph, or a name and a title."""
+    filled = [at for at in range(first + 1, len(lines)) if lines[at].text.strip()]
+    if not filled:
+        return None
+    start = filled[-1]
+    while start - 1 in filled and lines[start - 1].text.strip():
+        start -= 1
+    is_signature = start - 1 > first and filled[-1] - start <= 2 and _SIGNATURE.match(lines[start].text[:120])
+    return lines[filled[-1]].end if is_signature else None
 
 
 def _chat(lines: list[_IntroductionLine], position: int) -> Span | None:
@@ -315,13 +394,24 @@ def _introduction(line: str, *, blank_follows: bool) -> _Introduction | None:
         before = head[: match.start()]
         if not (_ASKS_TO_REMEMBER.search(before) and head[match.end() :].strip()):
             return _Introduction(match.end(), machine=_is_of_machine(before))
-    for pattern in (_NAMED, _WORK_COLON, _SHOWS, _POINTED_AT):
+    for pattern in (_NAMED, _WORK_COLON, _SHOWS, _POINTED_AT, _WORK_COLON_ABROAD, _IN_RUSSIAN, _FOLLOWS):
         match = pattern.search(head)
         if match and not _ASKS_TO_REMEMBER.search(match[0]):
             return _Introduction(match.end(), machine=_is_of_machine(match[0]))
-    if len(line) > _LONGEST_LINE or _ELSEWHERE.search(head):
+    if len(line) > _LONGEST_LINE:
         return None
     sentence = re.split(r"(?<=[.!?。！？])\s+", head.strip())[-1]
+    if _NAMED.search(sentence) and not _ASKS_TO_REMEMBER.search(sentence):
+        return _Introduction(len(line), machine=_is_of_machine(sentence))
+    if _PROMPT.match(head):
+        return _Introduction(len(line), machine=True)
+    file = _FILE_TITLE.match(head)
+    if (file and (file["colon"] or (blank_follows and "@" in head))) or _IN_A_FORGE.match(head):
+        return _Introduction(len(line))
+    if any(pattern.search(head) for pattern in (_WHAT_OTHERS_SENT, _TITLE_OF_OTHERS, _WORK_IN_JAPANESE, _SENT_LATELY)):
+        return _Introduction(len(line))
+    if _ELSEWHERE.search(head):
+        return None
     if _SAYS_AT_END.search(sentence) and not _OF_THE_USER.search(sentence.rsplit(" ", 2)[0]):
         return _Introduction(len(line))
     if _WORK_ALONE.search(sentence) or _WORK_ON.search(sentence) or _QUESTION_ON.search(sentence):

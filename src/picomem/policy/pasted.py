@@ -9,6 +9,7 @@ stated none of them. Found are:
 - what stands in the tags of a host or of another agent (`<system-reminder>`, `<teammate-message>`), to the last closing
   tag, because the text itself may hold others, or to the end of the message where there is none;
 - the part of a chat's envelope that repeats what others said ("Chat messages since your last reply");
+- what a host wrote in a user's place (`host_texts`);
 - what a host marked as external (`<<<EXTERNAL_UNTRUSTED_CONTENT>>>`), to the last closing mark;
 - what the person introduces as another's text, and what shows to be one by its shape (`introductions`).
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import re
 
+from picomem.policy.host_texts import written_by_hosts
 from picomem.policy.introductions import introduced
 
 _BLANK = "\x00"
@@ -48,8 +50,16 @@ _FORWARDED = re.compile(
     r"(?im)^[ \t]*(?:-{2,}[ \t]*(?:forwarded|original|weitergeleitete|ursprüngliche|转发|轉發|原始)[^\n]{0,40}|"
     r"begin forwarded message\s?:|-{2,}\s?(?:转发的?邮件|原始邮件)[^\n]{0,20}|fwd?\s?:[^\n]*)$"
 )
+_SUBJECT = re.compile(
+    r"(?i)\A\s*\*{0,2}(?:subject|betreff|objet|asunto|oggetto|assunto|onderwerp|temat|тема|主题|主題|件名)"
+    r"\*{0,2}\s?[:：][^\n]*\n[ \t]*\n"
+)
 _WROTE = re.compile(
-    r"(?im)^[ \t]*(?:(?:on|am|le|el)\b|在)[^\n]{3,160}(?:wrote|schrieb|a écrit|escribió|写道|寫道)\s?[:：][ \t]*$"
+    r"(?im)^[ \t]*(?:(?:on|am|le|el|op|il|em|den|dne)\b|在|(?=[^\n]{0,60}\d))[^\n]{3,160}"
+    r"(?:wrote|schrieb|schreef|a écrit|escribió|escreveu|ha scritto|skrev|napisał(?:\(a\)|a)?|napsal(?:\(a\)|a)?|"
+    r"написал(?:\(а\)|а)?|пишет|yazdı|写道|寫道)"
+    r"[^\n:]{0,80}\s?[:：][ \t]*$|"
+    r"^[ \t]*[^\n]{0,40}\d{4}[^\n]{0,10}\sв\s\d{1,2}:\d\d,[^\n]{1,80}[:：][ \t]*$"
 )
 _SINCE_REPLY = re.compile(
     r"(?is)\[chat messages since your last reply[^\]\n]{0,80}\](.*?)(?:\[current message[^\]\n]{0,80}\]|\Z)"
@@ -69,12 +79,19 @@ def without_pasted(text: str, *, machines: bool = True) -> str:
         text = _SINCE_REPLY.sub(_blanked, text)
     if "external_untrusted_content" in text.lower():
         text = _EXTERNAL.sub(_blanked, text)
-    for start, end in introduced(text, machines=machines):
+    for start, end in (*written_by_hosts(text), *introduced(text, machines=machines)):
         text = text[:start] + re.sub(r"[^\n]", _BLANK, text[start:end]) + text[end:]
     begins = _mail_begins(text)
     if begins is not None:
         text = text[:begins] + re.sub(r"[^\n]", _BLANK, text[begins:])
     return _QUOTED.sub(_blanked, text) if ">" in text else text
+
+
+def without_fences(text: str) -> str:
+    """The text with fenced code blanked; a fence that is never closed runs to the end."""
+    if "```" not in text and "~~~" not in text:
+        return text
+    return re.sub(r"(?ms)^[ \t]{0,3}(```|~~~).*?(?:^[ \t]{0,3}\1[^\n]*|\Z)", _blanked, text)
 
 
 def own_words(text: str) -> str:
@@ -113,6 +130,8 @@ def _mail_begins(text: str) -> int | None:
         if not behind.startswith(">"):
             begins.append(match.start())
             break
+    if _SUBJECT.match(text):
+        begins.append(0)
     if (headers := _headers_begin(text)) is not None:
         begins.append(headers)
     return min(begins, default=None)

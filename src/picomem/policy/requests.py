@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from picomem.light_dataclass import dataclass, replace
-from picomem.policy.pasted import without_pasted
+from picomem.policy.pasted import without_fences, without_pasted
 from picomem.policy.request_cues import ASIDE, CUES, FILLER, SPOILER, Cue, Keep
 from picomem.records.kinds import Kind
 from picomem.text.memory_keys import suggest_key
@@ -67,7 +67,7 @@ def find_requests(text: str) -> list[Candidate]:
     cues = _possible(text)
     if not cues:
         return requests
-    said = _without_fences(without_pasted(text))
+    said = without_fences(without_pasted(text))
     for start, end in _ends(text):
         part = _Part(text[start:end], _shadow(said[start:end]))
         before: tuple[int, int] | None = None
@@ -84,7 +84,7 @@ def find_requests(text: str) -> list[Candidate]:
 def own_sentences(text: str) -> Iterator[tuple[int, int, str]]:
     """The sentences that the user says, each with its place: no code, no quoted lines, nothing that others wrote. Words
     that the user quotes within a sentence stay in it."""
-    said = _without_fences(without_pasted(text))
+    said = without_fences(without_pasted(text))
     for start, end in _ends(text):
         part = said[start:end]
         for first, last in _sentences(_shadow(part)):
@@ -115,13 +115,6 @@ _SHOWN = (
 class _Part:
     text: str
     shadow: str
-
-
-def _without_fences(text: str) -> str:
-    """The text with fenced code blanked; a fence that is never closed runs to the end."""
-    if "```" not in text and "~~~" not in text:
-        return text
-    return re.sub(r"(?ms)^[ \t]{0,3}(```|~~~).*?(?:^[ \t]{0,3}\1[^\n]*|\Z)", _blanked, text)
 
 
 def _shadow(text: str) -> str:

@@ -206,6 +206,15 @@ def _mixed_case(text: str, groups: Groups) -> Span | None:
     return (start, end) if mixed and _is_random(value) and not _is_path(value) else None
 
 
+def _cased(text: str, groups: Groups) -> Span | None:
+    """Drawn from both cases, with digits or without: no name of a module or a constant."""
+    start, end = _value(groups)
+    value = text[start:end]
+    return (
+        (start, end) if _is_random(value) and (_has_digit(value) or value.lower() != value != value.upper()) else None
+    )
+
+
 def _drawn(text: str, groups: Groups) -> Span | None:
     """A seed in Base32, perhaps in groups of four; not a word in capitals."""
     start, end = _value(groups)
@@ -522,7 +531,23 @@ def _spoken(text: str, groups: Groups) -> Span | None:
             and not _regex(_QUALITY).search(value)
             and (quoted or bool(_regex(_OWNER).search(ahead) and _regex(_SENTENCE_END).match(after)))
         )
-    return (start, end) if said and text[end : end + 1] not in _OPENERS else None
+    if not said or text[end : end + 1] in _OPENERS:
+        return None
+    return (start, _quote_ends(text, end, text[quote[0] : quote[1]]) if quoted else end)
+
+
+def _quote_ends(text: str, end: int, quote: str) -> int:
+    """Where a quoted value ends that goes on behind a blank: at the closing quote of its line, if that is near."""
+    closing = _CLOSING.get(quote[-1:], "")
+    if not closing or text[end : end + 1] != " ":
+        return end
+    at = text.find(closing, end, end + _LONGEST_QUOTED)
+    return at if at >= 0 and "\n" not in text[end:at] and len(text[end:at].split()) < _MOST_WORDS_QUOTED else end
+
+
+_CLOSING = {'"': '"', "“": "”", "‘": "’", "`": "`", "「": "」"}
+_LONGEST_QUOTED = 100  # characters
+_MOST_WORDS_QUOTED = 8
 
 
 def _labelled(text: str, groups: Groups) -> Span | None:
@@ -689,6 +714,7 @@ CHECKS: dict[str, Callable[[str, Groups], Span | None]] = {
     "varied": _varied,
     "mixed": _mixed,
     "mixed-case": _mixed_case,
+    "cased": _cased,
     "drawn": _drawn,
     "coded": _coded,
     "seed": _seed,

@@ -17,6 +17,13 @@ SECRET_FORMATS: tuple[Rule, ...] = (
         "pem",
     ),
     Rule(
+        "private-key-body",  # PKCS 8 without its first line: an RSA or Ed25519 key, by the name of its algorithm
+        ("kqhkig9w0baqefaasc", "mc4caqawbqydk2vwbciei"),
+        r"(?P<secret>(?:MII[A-Za-z0-9+/]{1,10}ADANBgkqhkiG9w0BAQEFAASC|MC4CAQAwBQYDK2VwBCIEI)[A-Za-z0-9+/=]{30,}"
+        r"(?:(?:\r?\n|\\n)[A-Za-z0-9+/=]{16,})*)",
+        "varied",
+    ),
+    Rule(
         "putty-key",
         ("private-lines:",),
         r"Private-Lines: \d+\s+(?P<secret>(?:[A-Za-z0-9+/=]{4,64}\s+)*[A-Za-z0-9+/=]{4,64})(?:\s|$)",
@@ -111,8 +118,8 @@ SECRET_FORMATS: tuple[Rule, ...] = (
     ),
     Rule(
         "aws-secret",
-        ("aws", "secret", "credential"),
-        r"(?i:aws|secret|credential)[^\n]{0,80}?[^A-Za-z0-9/+=\n](?P<secret>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)",
+        ("aws", "secret", "credential", "akia", "asia"),
+        r"(?:(?i:aws|secret|credential)|A[KS]IA[A-Z0-9]{16})[^\n]{0,80}?[^A-Za-z0-9/+=\n](?P<secret>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)",
         "mixed-case",
     ),
     Rule("query-key", ("?key=", "&key="), r"[?&]key=(?P<secret>[\w-]{20,})", "mixed"),

@@ -21,7 +21,8 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
-from picomem.policy.pasted import own_words
+from picomem.policy.forget_requests import CONDITION, is_called_over, is_taken_back, orders_forgetting
+from picomem.policy.pasted import own_words, without_fences
 from picomem.text.terms import is_cjk, terms
 
 # Words of whoever writes about a conversation: that somebody else used them too says nothing.
@@ -86,27 +87,30 @@ _DOUBT = (
     r"it) isn['’]t (?:true|right|correct)|ich (?:be)?zweifle|"
     r"glaube (?:ich|das) nicht|stimmt das|vielleicht)\b|我怀疑|不相信|不确定|也许|可能|对吗|是真的吗"
 )
-_CONDITION = r"(?i)\b(?:if|suppose|supposing|imagine|whether|unless|falls|angenommen)\b|如果|假如|要是|除非"
-_ORDER = r"forget|delete|remove|drop|erase|discard|clear|archive|purge|wipe|get rid of|stop (?:remembering|storing)"
-_ORDERS = (
-    rf"(?i)(?:^|[,.;:!—–]\s*|\b(?:please|and|then|now|just|also|so|but|or|ok|okay|safely|let['’]?s|"
-    rf"you (?:can|may|should|could|must|to)|(?:can|could|would|will) you|(?:safe|fine|"
-    rf"ok|okay|time) to)\s+)+(?P<verb>{_ORDER})\b"
-    r"|\b(?P<deutsch>vergiss|vergesst|lösche?|streiche?|entferne?)\b|(?<!我)(?<!们)(?P<zh>忘|删|刪|去掉|移除|清除)"
+# What a sentence may say besides a statement that it makes: when, how sure, how polite, and what to do with it.
+_LEFT_OUT = frozenset(
+    terms(
+        "now from today yesterday tomorrow week month year last next monday tuesday wednesday thursday friday "
+        "saturday sunday recently finally actually instead again please remember note update memory memories notes "
+        "changed "
+        "change moved switched anymore longer any more instead already only just also well yes yeah no ok okay hey "
+        "hi oh btw "
+        "way fyi thanks sorry correction correct actually mind so then jetzt nun bitte ab heute "
+        "gestern letzte woche monat jahr umgezogen gewechselt merk dir"
+    )
 )
-_NOT_ORDERED = r"(?i)(?:\b(?:not|never|don['’]t|nicht|nie)\b|别|別|不要|不能|不|勿)[^,.;!，。；！]{0,12}$"
-_OF_MEMORY = (
-    r"(?i)\b(?:memor(?:y|ies)|remember\w*|know|knew|stored|saved|notes?|entry|"
-    r"entries|facts?|preferences?|rules?|key|about|"
-    r"regel|eintrag|notiz|sache)\b|记忆|记录|规则|偏好|的事"
+_OF_OTHERS = (
+    r"(?i)(?<!\bi )(?<!\bwe )(?<!\bi really )(?<!\bwe all )(?<!\bi['’]d )(?<!\bi would )\b(?:wants?|wanted|says?|said|"
+    r"thinks?|thought|believes?|asks?|asked|claims?|suggests?|suggested|demands?|wish(?:es|ed)?|hopes?|argues?|"
+    r"insists?|propos(?:es?|ed)|recommends?|requires? me|told|heißt es|will,? dass|meint|findet)\b|"
+    r"[他她]们?(?:想|要|说|认为|觉得)"
 )
-_OVER = (
-    r"(?i)(?<!can )(?<!cannot )(?<!could )\bno longer\b|\bnot \w+ any ?more\b|n['’]t\b.{0,60}\bany ?more\b|"
-    r"\bwrong\b(?! with)|\b(?:outdated|obsolete|isn['’]t true|not true|never mind|nicht mehr|falsch|veraltet)\b|"
-    r"不再|不用再|错了|錯了|过时"
+_UNREAL = (
+    r"(?i)\b(?:false|untrue|nonsense|a (?:lie|myth|joke|mistake)|wrong that|hypothetical(?:ly)?|for example|e\.g|"
+    r"for instance|pretend|would(?! like| you)|could(?! you)|might|should we|never again|in theory|wäre|würde|"
+    r"könnte)\b|假设|比如"
 )
-_META = frozenset(terms("rule entry memory note fact preference key wrong outdated obsolete true longer anymore any "
-                        "more mind nicht mehr falsch veraltet sache regel eintrag"))  # fmt: skip
+_TURNS = r"(?i)^\W*(?:but|however|although|though|yet|whereas|while|aber|sondern|jedoch|doch|obwohl|但|不过|可是)"
 _NEGATION = (
     r"(?i)\b(?:not|no|never|none|nobody|nothing|without|cannot|stop|avoid|except|unless|neither|nor|nicht|kein\w*|nie|"
     r"niemals|ohne)\b|n['’]t\b|不|别|別|没|沒|勿|无需|禁止|除了|除非"
@@ -166,9 +170,11 @@ class Grounds:
             if (
                 passage.has(core, undated, whole=whole, all_words=news)
                 and passage.has_days(days, needed=not news)
-                and (passage.conditional <= bool(re.search(_CONDITION, statement)))
+                and (passage.conditional <= bool(re.search(CONDITION, statement)))
                 and all(passage.agrees(clause.terms & core, clause.denies) for clause in clauses)
                 and not passage.turns_around(undated, core)
+                and passage.is_meant(core, undated)
+                and (not known or passage.says_only(core, undated, known))
                 and (not known or not same_sign or passage.is_linked(known, core))
             ):
                 return True
@@ -189,8 +195,8 @@ class Grounds:
         for text in self._texts:
             parts = _sentences(text)
             sentences = [
-                _StatedSentence(part, after)
-                for part, after in zip(parts, [*parts[1:], ""], strict=False)
+                _StatedSentence(part, before, after)
+                for before, part, after in zip(["", *parts], parts, [*parts[1:], ""], strict=False)
                 if not _is_question(part)
             ]
             sentences = [sentence for sentence in sentences if not sentence.is_reported]
@@ -217,27 +223,27 @@ class _Clause:
     """A part of a sentence that asserts or denies. Of an item behind a denial `denies` may be None: either."""
 
     def __init__(self, text: str, denies: bool | None) -> None:
+        self.text = text
         self.terms = frozenset(terms(text))
         self.denies = denies
 
 
 class _StatedSentence:
-    def __init__(self, text: str, after: str) -> None:
+    def __init__(self, text: str, before: str, after: str) -> None:
         self.text = text
+        self.before = before
         self.terms = frozenset(terms(text))
         self.clauses = _clauses(text)
         doubted = re.search(_DOUBT, text) or (re.search(_DOUBT, after) and len(terms(after)) <= 4)
-        self.is_reported = bool(re.search(_REPORTED, text) or doubted)
+        self.is_reported = bool(re.search(_REPORTED, text) or doubted or is_taken_back(after))
 
-    def orders_forgetting(self, key: str) -> bool:
-        """Whether it orders that something of memory be forgotten."""
-        for match in re.finditer(_ORDERS, self.text):
-            before = self.text[: match.start(match.lastgroup or 0)]
-            if re.search(_NOT_ORDERED, before) or (match["deutsch"] and re.search(r"\bnicht\b", self.text)):
-                continue
-            if match["verb"] in (None, "forget", "Forget") or key in self.text or re.search(_OF_MEMORY, self.text):
-                return True
-        return False
+    def says_only(self, core: frozenset[str], allowed: frozenset[str]) -> bool:
+        """Whether the clauses that hold what is new, the words `core`, hold nothing besides what is `allowed`."""
+        if is_cjk(self.text):
+            return True
+        if any(re.match(_TURNS, clause.text) and clause.terms & allowed for clause in self.clauses):
+            return False
+        return all(clause.terms <= allowed for clause in self.clauses if clause.terms & core)
 
 
 class _Passage:
@@ -247,7 +253,7 @@ class _Passage:
         self._sentences = sentences
         self.terms = frozenset(term for sentence in sentences for term in sentence.terms)
         self.text = " ".join(sentence.text for sentence in sentences)
-        self.conditional = bool(re.search(_CONDITION, self.text))
+        self.conditional = bool(re.search(CONDITION, self.text))
         clauses = [clause for sentence in sentences for clause in sentence.clauses]
         self._asserted = frozenset(term for clause in clauses if clause.denies is False for term in clause.terms)
         self._denied = frozenset(term for clause in clauses if clause.denies for term in clause.terms)
@@ -267,13 +273,7 @@ class _Passage:
         """Whether a word was said in this form or, if it is no name, with another ending."""
         if word in self.terms:
             return True
-        return word.isalpha() and any(
-            longer.removeprefix(shorter) in _ENDINGS
-            for said in self.terms
-            if min(len(said), len(word)) >= 4
-            for shorter, longer in [sorted((said, word), key=len)]
-            if longer.startswith(shorter)
-        )
+        return _is_form_of(word, self.terms)
 
     def has_days(self, days: frozenset[tuple[int, int]], *, needed: bool) -> bool:
         """Whether no day that it names speaks against these; where they are `needed`, whether it names them."""
@@ -312,26 +312,28 @@ class _Passage:
         linked = (content_words(known) & self.terms) - news
         return bool(linked) or bool(re.search(_CHANGE, self.text))
 
+    def is_meant(self, core: frozenset[str], statement: str) -> bool:
+        """Whether no sentence with the words `core` gives them as somebody else's wish or opinion, or as unreal, unless
+        the statement does so as well."""
+        said = " ".join(sentence.text for sentence in self._sentences if sentence.terms & core)
+        return all(not re.search(marks, said) or re.search(marks, statement) for marks in (_OF_OTHERS, _UNREAL))
+
+    def says_only(self, core: frozenset[str], statement: str, known: str) -> bool:
+        """Whether the sentences that state what is new say nothing that the statement leaves out."""
+        allowed = frozenset(terms(statement)) | frozenset(terms(known)) | core | _LEFT_OUT | _FRAME | NEUTRAL | _DENIALS
+        allowed |= frozenset(terms(" ".join(_day_words(self.text))))
+        allowed |= frozenset(term for term in self.terms if _is_form_of(term, allowed))
+        return all(sentence.says_only(core, allowed) for sentence in self._sentences if sentence.terms & core)
+
     def wants_forgotten(self, key: str, content: str) -> bool:
         if not _is_about(self, key, content):
             return False
+        about = frozenset(terms(f"{key} {key.replace('_', ' ')} {content}"))
         last = self._sentences[-1]
-        if last.orders_forgetting(key) and not self.conditional:
-            about_it = _is_about(_Passage([last]), key, content) if len(self._sentences) > 1 else True
-            return about_it or re.search(r"(?i)\b(?:that|it|this)\b[\s.!]*$", last.text) is not None
-        return any(_is_called_over(sentence, key, content) for sentence in self._sentences)
-
-
-def _is_called_over(sentence: _StatedSentence, key: str, content: str) -> bool:
-    """Whether a sentence says of the memory's subject, and of little else, that it is so no more."""
-    if not re.search(_OVER, sentence.text):
-        return False
-    if is_cjk(sentence.text):
-        return True
-    about = frozenset(terms(f"{key.replace('_', ' ')} {content}"))
-    shared = sentence.terms & about
-    foreign = sentence.terms - about - _META - _FRAME - NEUTRAL - _DENIALS
-    return len(foreign) * 2 <= len(shared)
+        ordered = orders_forgetting(last.text, last.before, key, about)
+        if ordered is not None and not self.conditional:
+            return ordered == "" or _is_about(_Passage([last]), key, content)
+        return any(is_called_over(sentence.text, about) for sentence in self._sentences)
 
 
 def _clauses(text: str) -> list[_Clause]:
@@ -369,6 +371,23 @@ def _named_days(text: str) -> frozenset[tuple[int, int]]:
     return frozenset(days | {(int(m), int(d)) for m, d in re.findall(r"(\d{1,2})月(\d{1,2})[日号]", text)})
 
 
+def _day_words(text: str) -> list[str]:
+    """The words by which a text names days."""
+    months = "|".join(_MONTHS)
+    return re.findall(rf"(?i)\b(?:{months})[a-z]*\b|\b\d{{1,2}}(?:st|nd|rd|th)?\b|\b\w+day\b", text)
+
+
+def _is_form_of(word: str, known: frozenset[str]) -> bool:
+    """Whether a word is a known one with another ending."""
+    return word.isalpha() and any(
+        longer.removeprefix(shorter) in _ENDINGS
+        for other in known
+        if min(len(other), len(word)) >= 4
+        for shorter, longer in [sorted((other, word), key=len)]
+        if longer.startswith(shorter)
+    )
+
+
 def _first_places(words: list[str]) -> dict[str, int]:
     return {word: place for place, word in reversed(list(enumerate(words)))}
 
@@ -380,8 +399,13 @@ def _is_about(passage: _Passage, key: str, content: str) -> bool:
 
 
 def _sentences(text: str) -> list[str]:
-    parts = re.split(_STOP, re.sub(_HANDED_OVER, " ", own_words(text[:_LONGEST])))
+    parts = re.split(_STOP, re.sub(_HANDED_OVER, " ", _own_prose(text[:_LONGEST])))
     return [part.strip() for part in parts if part.strip()][-_MOST_SENTENCES:]
+
+
+def _own_prose(text: str) -> str:
+    """What the person says themselves, without fenced code."""
+    return without_fences(own_words(text)).replace("\x00", "")
 
 
 def _is_question(sentence: str) -> bool:

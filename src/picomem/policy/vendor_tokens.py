@@ -98,7 +98,7 @@ VENDOR_TOKENS: tuple[Rule, ...] = (
     token("openrouter-key", "sk-or-", r"sk-or-v1-[a-f0-9]{48,}"),
     token("sk-key", "sk-", r"sk-(?:[a-z0-9]{2,8}-)?[A-Za-z0-9]{30,}(?:-[\w-]+)?", "mixed"),
     token("langfuse-key", "-lf-", r"[sp]k-lf-" + _UUID),
-    token("huggingface-token", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z0-9]{30,}", "mixed"),
+    token("huggingface-token", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z0-9]{30,}", "cased"),
     token("replicate-token", "r8_", r"r8_[A-Za-z0-9]{37,}"),
     token("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{40,}"),
     token("xai-key", "xai-", r"xai-[A-Za-z0-9]{60,}"),

@@ -11,13 +11,19 @@ relies on:
 - What a person typed while the agent worked is a `queue-operation`, and comes again, or does not, as an `attachment` of
   type `queued_command` or as a message.
 - A tool's result that is the person's: `toolUseResult.answers` to what AskUserQuestion asked, and the plan of
-  ExitPlanMode that they approved. Only the result of such a call is read, for a tool can print the same sentences.
-- `entrypoint` names what began the session: "sdk-cli" (`claude -p`), "sdk-py" and "sdk-ts" are programs, and no person
-  is known to have written their prompts.
+  ExitPlanMode that they approved. Only the result of such a call is read, for a tool can print the same sentences. The
+  questions, their headers and their options are the agent's words, and so is an option that the person clicked; what
+  they typed instead is theirs.
+- A text beside a tool's result is no prompt: the program joins what it has to say to the result.
+- `entrypoint` names what began the session: a terminal, an editor or the desktop program shows a person. "sdk-cli"
+  (`claude -p`), "sdk-py", "mcp" and every other value are programs, and no person is known to have written their
+  prompts.
+- A slash command that stands in a file is written as the command, and then as a message with the file's text, in
+  blocks, which goes on from it.
 - In a team of agents records carry `teamName`, and `agentName` in a teammate's session: what stands there in a user's
   place may be another agent's, so none of it is taken for the user's.
-- A sub-agent writes a file of its own, with `isSidechain` and `agentId` in each line and the parent's
-  `sessionId`. What it is asked was written by an agent. `agentId` "acompact-…" is the program summarising
+- A sub-agent writes a file of its own in a folder `subagents`, with `isSidechain` and `agentId` in each line and the
+  parent's `sessionId`. What it is asked was written by an agent. `agentId` "acompact-…" is the program summarising
   its own conversation.
 
 Most bytes are progress and tool results. A test on the first bytes (scalars up to `"type"`) passes them
@@ -28,7 +34,7 @@ slow way.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from picomem.ingest.actions import actions_of
@@ -48,7 +54,8 @@ from picomem.ingest.format import (
 )
 from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import Line
-from picomem.records.kinds import Origin
+from picomem.ingest.speakers import OF_A_RESULT, doubted
+from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Turn
 
 # The types that hold nothing that was said, and what they are counted as.
@@ -76,8 +83,7 @@ _BLOCKS = {
     "image": "attachment",
     "document": "attachment",
 }
-_HUMAN = ("", "user", "human", "typed", "sdk", "prompt", "queued", "cli")
-_BY_A_PROGRAM = "sdk"  # how the entrypoint of `claude -p` and of the SDKs begins
+_OF_A_PERSON = re.compile(r"(?i)(?:cli|(?:claude-)?(?:code|desktop|vscode|jetbrains|ide|xcode|zed))?\Z")  # entrypoints
 _COMPACTED = "This session is being continued from a previous conversation"
 _SELF_SUMMARY = "acompact"
 # What stands around the words of a summary.
@@ -121,6 +127,7 @@ class ClaudeCode(LineFormat):
             # `<session>/subagents/agent-….jsonl`, or `<session>/subagents/workflows/<id>/agent-….jsonl`
             above = path.parts[: path.parts.index("subagents")]
             state.note(parent_session=above[-1] if above else "")
+            state.marks["sub-agent"] = "1"
         return state
 
     def feed(self, state: State, line: Line) -> Sequence[Turn]:
@@ -136,7 +143,7 @@ class ClaudeCode(LineFormat):
             _describe(state, record)
             turns = _said(state, line, record)
             person = bool(turns) and turns[0].role == "user"
-            aside = record.get("isSidechain") is True
+            aside = bool(record.get("isSidechain"))
             return state.place(turns, record.get("uuid"), record.get("parentUuid", ""), person=person, aside=aside)
         if kind == "queue-operation":
             return _queued(state, line, record)
@@ -184,7 +191,7 @@ def _describe(state: State, record: Record) -> None:
     session = record.get("sessionId")
     agent = record.get("agentId")
     if not state.info.session and session:
-        if agent and record.get("isSidechain") is True:
+        if agent and record.get("isSidechain"):
             state.note(session=f"agent-{agent}", parent_session=session, agent=agent)
         else:
             state.note(session=session, agent=record.get("agentName"))
@@ -250,9 +257,9 @@ def _user(state: State, line: Line, record: Record, content: object, *, begins_r
     if state.info.agent.startswith(_SELF_SUMMARY):
         state.skipped.add("summary")
         return ()
-    if record.get("isCompactSummary") is True:
+    if record.get("isCompactSummary"):
         return _summary(state, line, record, _visible(state, content))
-    if record.get("isMeta") is True:
+    if record.get("isMeta"):
         state.skipped.add("meta")
         return ()
     if (result := _result(state, content)) is not None:
@@ -268,7 +275,9 @@ def _user(state: State, line: Line, record: Record, content: object, *, begins_r
     if text.lstrip().startswith("<task-notification"):
         state.skipped.add("notification")
         return ()
-    origin = _origin(record, text)
+    origin = _origin(state, record, text)
+    if _is_of_a_command(state, record, content) and origin.trusted:
+        origin = Origin.OTHER
     return state.say(
         line,
         text,
@@ -297,7 +306,7 @@ def _attachment(state: State, line: Line, record: Record) -> Sequence[Turn]:
     if attached.get("type") != "queued_command" or attached.get("commandMode") != "prompt":
         state.skipped.add("attachment")
         return ()
-    said_of_it = {name: attached[name] for name in ("origin", "isMeta") if name in attached}
+    said_of_it = {name: value for name, value in attached.items() if name not in ("type", "prompt")}
     return _user(state, line, {**record, **said_of_it}, attached.get("prompt"), begins_run=False)
 
 
@@ -315,7 +324,7 @@ def _queued(state: State, line: Line, record: Record) -> Sequence[Turn]:
         line,
         text,
         role="user",
-        origin=Origin.AGENT if "team" in state.marks else _origin(record, text),
+        origin=Origin.AGENT if "team" in state.marks else _origin(state, record, text),
         at=moment(at),
         key=f"{at}\n{text}",
         ids=("", "", state.info.branch),
@@ -339,8 +348,11 @@ def _asked(state: State, content: object) -> Iterator[str]:
         pending = [*state.marks.get("pending", "").split(), short(block.get("id"))]
         state.marks["pending"] = " ".join(pending[-_MOST_PENDING:])
         for question in _objects(inner(block, "input").get("questions")):
-            options = (option.get("label") for option in _objects(question.get("options")))
-            lines = (question.get("question"), *(f"- {label}" for label in options if isinstance(label, str)))
+            options = [option.get("label") for option in _objects(question.get("options"))]
+            labels = [label for label in options if isinstance(label, str)]
+            for label in labels:
+                state.seen.add(_option_key(label))
+            lines = (question.get("question"), *(f"- {label}" for label in labels))
             yield "\n".join(line for line in lines if isinstance(line, str))
 
 
@@ -365,11 +377,11 @@ def _decided(state: State, line: Line, record: Record, result: Record) -> Sequen
     told = inner(record, "toolUseResult")
     plan, said, answers = told.get("plan"), result.get("content"), told.get("answers")
     if isinstance(answers, dict):
-        headers = {
-            str(question.get("question")): question.get("header") for question in _objects(told.get("questions"))
-        }
-        lines = (_answer(headers.get(question), answer) for question, answer in answers.items())
-        text, role, origin = "\n".join(filter(None, lines)), "user", Origin.USER
+        given = {name: answer for name, answer in answers.items() if isinstance(answer, str) and answer.strip()}
+        origin = _of_answers(state, record, list(given.values()))
+        asked = {} if origin is Origin.USER else _headers(told)  # the agent's words do not stand among the user's
+        text = "\n".join(f"{asked[name]}: {answer}" if name in asked else answer for name, answer in given.items())
+        role = "user"
     elif isinstance(plan, str) and isinstance(said, str) and said.startswith(_APPROVED):
         text, role, origin = plan, "assistant", Origin.AGENT
     else:
@@ -378,7 +390,7 @@ def _decided(state: State, line: Line, record: Record, result: Record) -> Sequen
         line,
         text,
         role=role,
-        origin=_origin(record, text) if origin is Origin.USER else origin,
+        origin=origin,
         at=moment(record.get("timestamp")),
         key=_identity(record),
         ids=(_identity(record), record.get("parentUuid"), record.get("gitBranch")),
@@ -386,10 +398,32 @@ def _decided(state: State, line: Line, record: Record, result: Record) -> Sequen
     )
 
 
-def _answer(header: object, answer: object) -> str:
-    if not isinstance(answer, str) or not answer.strip():
-        return ""
-    return f"{header}: {answer}" if isinstance(header, str) and header else answer
+def _of_answers(state: State, record: Record, answers: Sequence[str]) -> Origin:
+    """Whose words answers are: an option that was clicked is in the agent's words, whatever the agent had read."""
+    origin = _origin(state, record, "\n".join(answers), except_for=OF_A_RESULT)
+    words = [part.strip() for answer in answers for part in (answer, *re.split(r"\n+|, ", answer))]
+    clicked = [state.seen.take(_option_key(part)) for part in dict.fromkeys(words)]
+    return worst((origin, state.agents_origin())) if any(clicked) else origin
+
+
+def _headers(told: Record) -> dict[str, str]:
+    """Of each question of a form its header."""
+    questions = [(question.get("question"), question.get("header")) for question in _objects(told.get("questions"))]
+    return {str(question): header for question, header in questions if isinstance(header, str) and header}
+
+
+def _option_key(label: str) -> str:
+    return f"option\n{label.strip()}"
+
+
+def _is_of_a_command(state: State, record: Record, content: object) -> bool:
+    """Whether a message is the text of a command's file; a slash command in this message is noted for the next one."""
+    before = state.marks.pop("command", "")
+    first = texts(content)[0].lstrip()
+    if first.startswith(("<command-name>", "<command-message>")):
+        state.marks["command"] = short(record.get("uuid"))
+        return False
+    return bool(before) and short(record.get("parentUuid")) == before and isinstance(content, list)
 
 
 def _visible(state: State, content: object) -> str:
@@ -407,17 +441,18 @@ def _identity(record: Record) -> str:
     return short(inner(record, "forkedFrom").get("messageUuid")) or short(record.get("uuid"))
 
 
-def _origin(record: Record, text: str) -> Origin:
+def _origin(state: State, record: Record, text: str, *, except_for: Collection[str] = frozenset()) -> Origin:
     """Who wrote what stands in a user's place: a person, another agent, or the program."""
-    if record.get("isSidechain") is True or text.lstrip().startswith("<teammate-message"):
-        return Origin.AGENT
-    if record.get("agentName") or record.get("teamName"):
-        return Origin.AGENT
-    for name in ("origin", "source", "promptSource"):
-        source = record.get(name)
-        kind = source.get("kind") if isinstance(source, dict) else source
-        if isinstance(kind, str) and kind.lower() not in _HUMAN:
-            return Origin.OTHER
-    if short(record.get("entrypoint")).startswith(_BY_A_PROGRAM):
+    message = inner(record, "message")
+    doubt = doubted(record, message, except_for=except_for)
+    if "sub-agent" in state.marks or text.lstrip().startswith("<teammate-message"):
+        return worst((Origin.AGENT, doubt or Origin.AGENT))
+    if doubt is not None:
+        return doubt
+    if record.get("type") == "user" and message.get("role", "user") != "user":
+        return Origin.AGENT if message["role"] == "assistant" else Origin.OTHER
+    if not except_for and any(block.get("type") == "tool_result" for block in _objects(message.get("content"))):
+        return Origin.TOOL
+    if not _OF_A_PERSON.match(str(record.get("entrypoint") or "")):
         return of_a_program(text)
     return Origin.USER

@@ -6,7 +6,13 @@ used only as long as no message item was seen, and an item that repeats such an 
 nothing is told late, and a file that holds events alone is read too. `compacted` repeats the history, and has the
 summary that stands for it in `message`; only that is read. The oldest files are items without the envelope.
 
-Items of role user also carry what the program tells the model: those parts are dropped by how they begin.
+Items of role user also carry what the program tells the model: those parts are dropped by how they begin, and with them
+the parts up to the one that closes their tag.
+
+Whose words stand in a user's place is told by the file's own `session_meta`, its first line: a person typed them where
+`source` is a terminal or an editor, `originator` is one of the program's own front ends, and nothing names another
+thread or agent. The oldest headers have no `source`, and none of the later fields. Where this line is missing, cannot
+be read or is that of another session (a fork carries its parent's after its own), the words have the origin `agent`.
 """
 
 from __future__ import annotations
@@ -17,6 +23,7 @@ from pathlib import Path
 
 from picomem.ingest.actions import actions_of
 from picomem.ingest.format import (
+    NO_HEADER,
     LineFormat,
     Record,
     State,
@@ -33,7 +40,8 @@ from picomem.ingest.format import (
 )
 from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import Line
-from picomem.records.kinds import Origin
+from picomem.ingest.speakers import doubted
+from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Turn
 
 _QUIET = {
@@ -77,9 +85,13 @@ _TOLD = (
     "<skill>",
     "<model_switch>",
 )
-_EDITOR = "# Context from my IDE setup:"
+_CONTEXT = re.compile(r"\s*# (?:Context from my IDE setup|Files mentioned by the user)\s*:")
 _REQUEST = "## My request for Codex:"
-_BY_A_PROGRAM = ("codex_exec", "codex_sdk")  # how the originator begins where a script sends the prompts
+_OPENED = re.compile(r"<([A-Za-z][\w-]{0,60})(?: [^<>\n]{0,60})?>")
+_SOURCES = ("cli", "vscode")  # of a person
+_ORIGINATOR = re.compile(r"(?i)codex(?!.*(?:exec|sdk|mcp|agent|bot|action|automation|review|cron))[\w ./-]{0,60}\Z")
+_OLDEST = frozenset("type id timestamp cwd originator cli_version instructions git".split())
+_PLAIN_EVENT = ("", "plain")
 _NAME = re.compile(r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-([0-9a-fA-F-]{36})\.jsonl")
 _ENVELOPE = re.compile(
     rb'\{"timestamp":"[^"\\]*",(?:"ordinal":[0-9]+,)?"type":"([a-z_]+)","payload":\{(?:"type":"([a-z_]+)")?'
@@ -111,13 +123,15 @@ class Codex(LineFormat):
             state.skipped.add(reason)
             return ()
         if (record := record_in(state, line)) is None:
+            if line.offset == 0:
+                state.skipped.add(NO_HEADER)
             return ()
         kind, payload = record.get("type"), record.get("payload")
         if not isinstance(payload, dict):
             return _bare(state, line, record)
         at = moment(record.get("timestamp"))
         if kind == "session_meta":
-            _describe(state, payload, at)
+            _describe(state, line, payload, at)
         elif kind == "response_item":
             return _item(state, line, payload, at)
         elif kind == "event_msg":
@@ -167,22 +181,17 @@ def _passed(state: State, data: bytes) -> str:
     return "" if kind == "turn_context" and not state.info.cwd else _QUIET.get(kind, "")
 
 
-def _describe(state: State, meta: Record, at: int | None) -> None:
+def _describe(state: State, line: Line, meta: Record, at: int | None) -> None:
     """Take down the session's own record; a fork carries its parent's after it, which changes nothing."""
     if "described" in state.marks:
         state.skipped.add("bookkeeping")
         return
     state.marks["described"] = "1"
-    source = meta.get("source")
-    subagent = source.get("subagent", source.get("subAgent")) if isinstance(source, dict) else None
-    spawned_by = meta.get("parent_thread_id") or meta.get("agent_role") or meta.get("agent_nickname")
-    if subagent is not None or source in ("subagent", "mcp") or spawned_by:  # over MCP another agent asks
-        spawned = inner(subagent, "thread_spawn") if isinstance(subagent, dict) else {}
-        state.marks["subagent"] = "1"
-        state.note(parent_session=spawned.get("parent_thread_id") or meta.get("parent_thread_id"))
-    elif source == "exec" or short(meta.get("originator")).startswith(_BY_A_PROGRAM):
-        state.marks["program"] = "1"
+    state.marks["speaker"] = _speaker(state, line, meta)
+    source = inner(meta, "source")
+    spawned = inner(inner(source, "subagent") or inner(source, "subAgent"), "thread_spawn")
     state.note(
+        parent_session=spawned.get("parent_thread_id") or meta.get("parent_thread_id"),
         session=meta.get("id") or meta.get("session_id"),
         cwd=meta.get("cwd"),
         branch=inner(meta, "git").get("branch"),
@@ -192,12 +201,26 @@ def _describe(state: State, meta: Record, at: int | None) -> None:
     state.skipped.add("bookkeeping")
 
 
+def _speaker(state: State, line: Line, meta: Record) -> str:
+    """Who types the prompts of a session: a person ("user"), a program, or an agent."""
+    session, named = meta.get("id") or meta.get("session_id"), state.marks.get("session")
+    is_of_this_file = line.offset == 0 and (named is None or session == named)
+    told = {name: value for name, value in meta.items() if name != "source"}
+    if not is_of_this_file or doubted(told):
+        return "agent"
+    source, originator = meta.get("source"), meta.get("originator") or "codex"
+    if source == "exec" or not (isinstance(originator, str) and _ORIGINATOR.match(originator)):
+        return "program"
+    is_oldest = "source" not in meta and meta.keys() <= _OLDEST
+    return "user" if is_oldest or source in _SOURCES else "agent"
+
+
 def _bare(state: State, line: Line, record: Record) -> Sequence[Turn]:
     """A line of the oldest rollouts: the item itself, or the header without a type."""
     if "type" in record:
         return _item(state, line, record, moment(record.get("timestamp")))
     if "id" in record:
-        _describe(state, record, None)
+        _describe(state, line, record, None)
     else:
         state.skipped.add("bookkeeping") if "record_type" in record else state.unknown("")
     return ()
@@ -220,7 +243,7 @@ def _item(state: State, line: Line, item: Record, at: int | None) -> Sequence[Tu
     state.marks["items"] = "1"
     content = item.get("content")
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    kept = [part for part in parts if role == "assistant" or not _is_told(part)]
+    kept = parts if role == "assistant" else _typed_parts(parts)
     text, others = texts(kept, _PARTS)
     if others:
         state.skipped.add("attachment", len(others))
@@ -233,7 +256,7 @@ def _item(state: State, line: Line, item: Record, at: int | None) -> Sequence[Tu
         state.skipped.add("event")
         return ()
     key = f"{short(item.get('id'))}\n{at}\n{role}\n{text}" if at is not None or item.get("id") else ""
-    return _say(state, line, role, text, at, key, item.get("id"))
+    return _say(state, line, role, text, at, key, item.get("id"), doubt=doubted(item) if role == "user" else None)
 
 
 def _summary(state: State, line: Line, compacted: Record, at: int | None) -> Sequence[Turn]:
@@ -282,11 +305,13 @@ def _event(state: State, line: Line, event: Record, at: int | None) -> Sequence[
         _hear_event(state, kind, event)
     role = _EVENTS.get(kind) if isinstance(kind, str) else None
     text = event.get("message")
-    if role is None or not isinstance(text, str) or "items" in state.marks or _is_told({"text": text}):
+    is_told = role == "user" and (_is_told({"text": text}) or event.get("kind", "") not in _PLAIN_EVENT)
+    if role is None or not isinstance(text, str) or "items" in state.marks or is_told:
         state.skipped.add("event")
         return ()
     text = _typed(text) if role == "user" else text
-    turns = _say(state, line, role, text, at, f"{at}\n{role}\n{text}" if at is not None else "", "")
+    doubt = doubted(event) if role == "user" else None
+    turns = _say(state, line, role, text, at, f"{at}\n{role}\n{text}" if at is not None else "", "", doubt=doubt)
     if turns:
         state.marks["events"] = "1"
         state.seen.add(_shown(role, text))
@@ -302,31 +327,53 @@ def _say(
     key: str,
     item_id: object,
     actions: tuple[str, ...] = (),
+    doubt: Origin | None = None,
 ) -> Sequence[Turn]:
     state.note(session=state.marks.get("session"))
-    agent = role == "assistant" or "subagent" in state.marks
-    by_a_program = not agent and "program" in state.marks
+    speaker = "agent" if role == "assistant" else state.marks.get("speaker", "agent")
+    origin = {"user": Origin.USER, "program": of_a_program(text)}.get(speaker, Origin.AGENT)
     return state.say(
         line,
         text,
         role=role,
-        origin=Origin.AGENT if agent else of_a_program(text) if by_a_program else Origin.USER,
+        origin=worst((origin, doubt or origin)),
         at=at,
         key=key,
         ids=(item_id, "", state.info.branch),
         actions=actions,
-        begins_run=not agent and not by_a_program,
+        begins_run=speaker == "user" and doubt is None,
     )
 
 
+def _typed_parts(parts: Sequence[object]) -> list[object]:
+    """The parts that the program did not write. One that opens a tag goes on to the last part that closes the tag."""
+    kept: list[object] = []
+    free = 0
+    for at, part in enumerate(parts):
+        if _is_told(part):
+            opened = _OPENED.search(_words(part))
+            closing = f"</{opened[1]}>" if opened else ""
+            if opened and closing not in _words(part):
+                ends = (end for end in range(len(parts) - 1, at, -1) if closing in _words(parts[end]))
+                free = max(free, next(ends, len(parts) - 1) + 1)
+        elif at >= free:
+            kept.append(part)
+    return kept
+
+
+def _words(part: object) -> str:
+    text = part.get("text") if isinstance(part, dict) else part
+    return text if isinstance(text, str) else ""
+
+
 def _is_told(part: object) -> bool:
-    text = part.get("text") if isinstance(part, dict) else None
-    return isinstance(text, str) and text.lstrip().startswith(_TOLD)
+    text = _words(part)
+    return text.lstrip().startswith(_TOLD) or (bool(_CONTEXT.match(text)) and _REQUEST not in text)
 
 
 def _typed(text: str) -> str:
     """The user's text, without the state that an editor put before it."""
-    if text.lstrip().startswith(_EDITOR):
+    if _CONTEXT.match(text):
         return text.rpartition(_REQUEST)[2]
     return text
 

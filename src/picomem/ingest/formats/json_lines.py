@@ -6,6 +6,11 @@
 hold the content, as Cursor writes it; a first line `{"_type": "metadata", "key": …}` names the session, as nanobot
 writes it. The roles system and tool are skipped; an unknown role is the name of a speaker.
 
+A field of a record can tell that a program wrote it, although its role is a user's (`speakers`): a tool call's id, a
+name, a flag. nanobot's key names the chat (`cli:direct`, `telegram:-100…`, `cron:…`), and only a direct chat is the
+user's. If the first line cannot be read, or is missing in nanobot's folder, nothing tells what the log is, and its
+words have the origin `agent`.
+
 The user is `user` or `human`. In a log in which a user or an agent spoke before, a speaker with a name is another
 person, and their words have the origin `other`: kept, returned on request, never an instruction. In a log with names
 only (people talking, recorded by one of them) nobody can tell which of them is the user. These are people's words,
@@ -18,6 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from picomem.ingest.format import (
+    NO_HEADER,
     LineFormat,
     Record,
     State,
@@ -30,7 +36,8 @@ from picomem.ingest.format import (
     texts,
 )
 from picomem.ingest.reader import Line
-from picomem.records.kinds import Origin
+from picomem.ingest.speakers import doubted, of_chat
+from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Turn
 
 _SILENT = {
@@ -46,6 +53,8 @@ _SILENT = {
 }
 _PEOPLE = ("user", "human")
 _AGENTS = ("assistant", "ai", "agent", "bot", "model")
+_SPEAKER = "speaker"  # the mark of whose words stand in a user's place, where something tells it
+_OF_NANOBOT = ".nanobot"
 
 
 class Plain(LineFormat):
@@ -62,14 +71,23 @@ class Plain(LineFormat):
     def start(self, path: Path | None = None) -> State:
         state = State()
         if path is not None:
+            if _OF_NANOBOT in path.parts:
+                state.marks[_SPEAKER] = Origin.AGENT.value
             state.marks["name"] = path.name.removesuffix(".zst").removesuffix(".gz").removesuffix(".jsonl")[:200]
         return state
 
     def feed(self, state: State, line: Line) -> Sequence[Turn]:
         if (record := record_in(state, line)) is None:
+            if line.offset == 0:
+                state.marks[_SPEAKER] = Origin.AGENT.value
+                state.skipped.add(NO_HEADER)
             return ()
         if "_type" in record:
             if record["_type"] == "metadata":
+                speaker = of_chat(short(record.get("key")))
+                if speaker is not None:
+                    known = (Origin(state.marks.get(_SPEAKER, speaker)),) if line.offset else ()
+                    state.marks[_SPEAKER] = worst((speaker, *known)).value
                 state.note(session=record.get("key"), started_at=moment(record.get("created_at")))
             state.skipped.add("bookkeeping")
             return ()
@@ -114,8 +132,15 @@ def _say(state: State, line: Line, record: Record) -> Sequence[Turn]:
         line,
         text,
         role="user" if role in _PEOPLE else "assistant" if role in _AGENTS else name,
-        origin=Origin.AGENT if role in _AGENTS else Origin.OTHER if named and "roles" in state.marks else Origin.USER,
+        origin=Origin.AGENT if role in _AGENTS else _of_person(state, record, is_named=named),
         at=at,
         key=f"{record_id}\n{at}\n{role}\n{text}" if record_id or at is not None else "",
         ids=(record_id, "", ""),
     )
+
+
+def _of_person(state: State, record: Record, *, is_named: bool) -> Origin:
+    """Whose words a record holds that is not the agent's, by its fields and by the chat it stands in."""
+    origin = Origin.OTHER if is_named and "roles" in state.marks else Origin.USER
+    told = (Origin(state.marks.get(_SPEAKER, origin)), doubted(record, inner(record, "message"), in_a_log=True))
+    return worst((origin, *(doubt for doubt in told if doubt is not None)))

@@ -26,9 +26,10 @@ from typing import Any
 from picomem.errors import InvalidInput
 from picomem.ingest.format import DocumentFormat, Record, State, inner, moment
 from picomem.ingest.reader import Line
+from picomem.ingest.speakers import doubted, of_chat
 from picomem.paths import read_regular
 from picomem.policy.context_origins import Sight
-from picomem.records.kinds import Origin
+from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Skipped, TranscriptInfo, Turn
 
 _LARGEST = 256 * 1024 * 1024
@@ -173,14 +174,20 @@ def _session(fields: Record, entries: list[Entry], places: _Places) -> tuple[Tra
     state.note(session=fields.get("id"), started_at=moment(fields.get("created_at")), user=fields.get("user_id"))
     turns: list[Turn] = []
     sight = Sight()
+    chat = _of_chat(fields)
     for start, end, entry in entries:
         line = Line(places.byte(start), places.byte(end), b"")
-        name = next(iter(entry), "") if isinstance(entry, dict) else ""
+        name = next(iter(entry), "") if isinstance(entry, dict) and len(entry) == 1 else ""
         content = inner(entry, name).get("content") if name else None
         if name in _SPEAKERS and isinstance(content, str):
             role, origin = _SPEAKERS[name]
             if role == "user":
-                sight.person(content)
+                doubt = worst((chat, doubted(inner(entry, name)) or chat))
+                if doubt is Origin.USER:
+                    sight.person(content)
+                else:
+                    origin = doubt
+                    sight.text(doubt)
             else:
                 origin = sight.origin_of(content)
                 sight.text(origin)
@@ -192,3 +199,10 @@ def _session(fields: Record, entries: list[Entry], places: _Places) -> tuple[Tra
         else:
             state.unknown(name)
     return state.info, turns, state.skipped
+
+
+def _of_chat(fields: Record) -> Origin:
+    """Whose words stand in a user's place in a session: a group's and a scheduled job's are not the user's."""
+    names = [name for name in ("id", "channel_id", "user_id") if isinstance(fields.get(name), str)]
+    keys = [*(fields[name] for name in names), f"{fields.get('channel_type')}:{fields.get('channel_id')}"]
+    return Origin.OTHER if any(of_chat(key) is Origin.OTHER for key in keys) else Origin.USER

@@ -39,6 +39,7 @@ from picomem.ingest.formats.openclaw.senders import SPEAKER, of_file, of_message
 from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import Line
 from picomem.ingest.source import MAGIC, RecordSource, is_database
+from picomem.ingest.speakers import doubted
 from picomem.records.kinds import Origin
 from picomem.records.transcript import Turn
 
@@ -64,7 +65,6 @@ _ROLES = {
 _BLOCKS = {"toolCall": "tool", "thinking": "thinking", "image": "attachment"}
 _SILENCE = ("NO_REPLY", "HEARTBEAT_OK")
 _ASKED_ITSELF = ("Pre-compaction memory flush.", "Read HEARTBEAT.md if it exists")
-_ORIGINS = {"external_user": Origin.USER, "inter_session": Origin.AGENT, "internal_system": Origin.OTHER}
 _NOT_TRANSCRIPTS = re.compile(r"\.trajectory\.jsonl|\.checkpoint\..*\.jsonl")
 _ARCHIVE = "session-sqlite-import-archive"
 
@@ -174,7 +174,7 @@ def _message(state: State, line: Line, record: Record) -> Sequence[Turn]:
         state.skipped.add("system")
         return ()
     if role == "user":
-        text, origin = _asked(state, message, text)
+        text, origin = _asked(state, record, message, text)
     else:
         origin = Origin.AGENT
     at = moment(record.get("timestamp")) or moment(message.get("timestamp"))
@@ -223,12 +223,9 @@ def _calls(message: Record) -> list[Record]:
     return [block for block in blocks if block.get("type") == "toolCall"]
 
 
-def _asked(state: State, message: Record, text: str) -> tuple[str, Origin]:
+def _asked(state: State, record: Record, message: Record, text: str) -> tuple[str, Origin]:
     """A user's message without its envelope, and whose words it is: the least trusted of what says so."""
     known = state.marks.get(SPEAKER)
     text, origin = of_message(text, Origin(known) if known else None)
-    kind = inner(message, "provenance").get("kind", "external_user")
-    given = _ORIGINS.get(short(kind), Origin.OTHER)
-    if origin.trusted and given is not Origin.USER:
-        origin = given
-    return text, origin
+    doubt = doubted(record, message)
+    return text, doubt if doubt is not None and origin.trusted else origin

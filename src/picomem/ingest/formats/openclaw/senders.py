@@ -59,16 +59,23 @@ _BY_THE_HOST = re.compile(
     r"(?i)\A\s*(?:\[cron\b|new (?:e-?mail|message) from\b|task:[^\n]{0,200}\|[ \t]*job id:|\[scheduled\b|\[heartbeat\b)"
 )
 _BY_AN_AGENT = re.compile(r"(?im)^[ \t]*\[(?:sub-?agent (?:context|task)|inter-session message)\b")
-_EVENT = re.compile(r"(?ms)^System: \[[^\]\n]{1,60}\].*?(?:\n[ \t]*\n|\Z)")
+_EVENT = re.compile(r"(?ms)^System(?: \(untrusted\): |: \[[^\]\n]{1,60}\]).*?(?:\n[ \t]*\n|\Z)")
+# Events that quote an output or another's words, which may hold a blank line: nothing tells where they end.
+_OPEN_EVENT = re.compile(r"(?m)^System(?: \(untrusted\): |: \[[^\]\n]{1,60}\][ \t]*(?:exec|process|command)\b)", re.I)
+_OF_A_GROUP = ("groupId", "groupChannel", "group_id", "groupSubject", "subject", "room", "space", "threadId")
 
 
 def of_session(key: str, entry: Mapping[str, Any]) -> Origin | None:
     """The speaker in the user's role of a session, by its key and its entry; None if neither tells."""
+    key = key.lower()
     source = _text(entry, "hookExternalContentSource", "hook_external_content_source").lower()
     if source or _HOOK_KEY.search(key):
         return Origin.WEB if source in _WEB_SOURCES else Origin.OTHER
     chat = _text(entry, "chatType", "chat_type").lower()
-    if chat not in ("", "direct") or _OTHERS_KEY.search(key):
+    told = entry.get("origin")
+    if isinstance(told, Mapping) and _text(told, "chatType", "chat_type").lower() not in ("", "direct"):
+        return Origin.OTHER
+    if chat not in ("", "direct") or _OTHERS_KEY.search(key) or any(entry.get(name) for name in _OF_A_GROUP):
         return Origin.OTHER
     parent = _text(entry, "spawnedBy", "spawned_by")
     if parent or _AGENT_KEY.search(key):
@@ -89,6 +96,8 @@ def of_message(text: str, session: Origin | None) -> tuple[str, Origin]:
         return text, Origin.OTHER if origin.trusted else origin
     if _BY_AN_AGENT.search(text):
         return text, Origin.AGENT if origin.trusted else origin
+    if _OPEN_EVENT.search(text):
+        origin = Origin.OTHER if origin.trusted else origin
     text = _EVENT.sub("", text)
     in_envelope = False
     if _METADATA_BEGINS.search(text):

@@ -1,0 +1,102 @@
+"""Who wrote what stands in a user's place, by the fields in which hosts say so. Pure.
+
+A record holds the user's own words only where every field that tells who speaks agrees. No host specifies these fields,
+and they change with its versions. So a field of this family that is present with an unexpected value or type is a
+doubt, and a text in doubt is not the user's: a flag is set by any true value (`1`, `"true"`), and an object that names
+no kind names no person.
+
+Names of fields are compared without case and separators, because one host writes `isMeta` and the next `is_meta`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from picomem.records.kinds import Origin, worst
+
+# Fields that are set only in a record that no person wrote, and whose words it holds then.
+_SET_BY_OTHERS = {
+    **dict.fromkeys("issidechain issubagent isagent isbot agentid agentname agentpath agentrole".split(), Origin.AGENT),
+    **dict.fromkeys(
+        "agentnickname teamname subagent subagentid spawnedby parentagentid sourcetool".split(), Origin.AGENT
+    ),
+    **dict.fromkeys("parentthreadid parenttooluseid phase".split(), Origin.AGENT),
+    **dict.fromkeys("sourcetooluseid sourcetoolassistantuuid tooluseresult tooluseid".split(), Origin.TOOL),
+    **dict.fromkeys("toolcallid toolcalls toolname toolresult functioncall callid".split(), Origin.TOOL),
+    **dict.fromkeys("ismeta issynthetic iscompactsummary isvisibleintranscriptonly isautomated".split(), Origin.OTHER),
+    **dict.fromkeys("hookname hookevent hookeventname hookexternalcontentsource".split(), Origin.OTHER),
+}
+OF_A_RESULT = frozenset("tooluseresult sourcetooluseid sourcetoolassistantuuid".split())
+_PERSON = frozenset(("", "user", "human", "typed", "sdk", "prompt", "queued", "cli", "external_user", "keyboard"))
+# Fields that name who or what wrote the record, and the values by which a person did.
+_NAMES_A_WRITER = {
+    **dict.fromkeys("origin source promptsource provenance threadsource sender author".split(), _PERSON),
+    "usertype": frozenset(("", "external", "ant", "user", "human")),
+}
+# In a log without a host of its own these tell it too; elsewhere they are the host's own kinds of records.
+_NAMES_A_WRITER_IN_A_LOG = {
+    "name": frozenset(("", "user", "human", "me", "you")),
+    "type": frozenset(("", "message", "user", "human", "text", "chat", "prompt", "human_message", "user_message")),
+    "kind": frozenset(("", "message", "user", "human", "text", "chat", "prompt", "plain")),
+}
+_AGENTS = re.compile(r"(?i)agent|assistant|coordinator|inter[-_ ]?session|model|\bbot\b")
+_TOOLS = re.compile(r"(?i)tool|function|shell|exec|output")
+_WEB = re.compile(r"(?i)\b(?:web|browser|http|rss)")
+
+_INTERNAL_CHAT = re.compile(r"(?i)^(?:cron|dream|heartbeat|hook|webhook|system|subagent)(?:[:_-]|$)")
+_GROUP_CHAT = re.compile(
+    r"(?i)@(?:g\.us|thread|broadcast|newsletter)|[:_]-\d|:!|:oc_|[:_](?:group|channel|room|thread|topic)\b|"
+    r"^slack:[cg]|^(?:e-?mail|gmail|github|gitlab|rss|x|twitter|mastodon):"
+)
+_DIRECT_CHAT = re.compile(
+    r"(?i)^(?:cli|tui|terminal|local|websocket|webui|webchat|web|api|desktop|app)(?::|$)|^telegram:\+?\d+$|"
+    r"^whatsapp:\+?\d+(?:@(?:s\.whatsapp\.net|c\.us|lid))?$|^slack:[du]\w+$|^signal:\+\d+$|^imessage:\+?[\w.@]+$|"
+    r"^feishu:ou_\w+$|:(?:direct|dm)(?::|$)"
+)
+
+
+def doubted(
+    *records: Mapping[str, Any], in_a_log: bool = False, except_for: Collection[str] = frozenset()
+) -> Origin | None:
+    """Whose words a record in a user's place holds, where one of its fields says that they are not the user's; None
+    where none does. `except_for` are fields, as they are compared, that the record has for another reason."""
+    doubts: list[Origin] = []
+    for record in records:
+        for name, value in record.items():
+            field = re.sub(r"[\W_]+", "", name).lower()
+            if field in except_for or value is None or value is False or value == "":
+                continue
+            if field in _SET_BY_OTHERS and value:
+                doubts.append(_SET_BY_OTHERS[field])
+            expected = _NAMES_A_WRITER.get(field) or (_NAMES_A_WRITER_IN_A_LOG.get(field) if in_a_log else None)
+            if expected is not None and (origin := _named(value, expected)) is not None:
+                doubts.append(origin)
+    return worst(doubts) if doubts else None
+
+
+def of_chat(key: str) -> Origin | None:
+    """Whose words stand in a user's place in a chat that its key names `channel:chat`; None where the key is none."""
+    if _INTERNAL_CHAT.search(key) or _GROUP_CHAT.search(key):
+        return Origin.OTHER
+    if _DIRECT_CHAT.search(key):
+        return Origin.USER
+    return Origin.AGENT if ":" in key else None
+
+
+def _named(value: object, expected: frozenset[str]) -> Origin | None:
+    """Whose words these are by a field that names the writer; None where it names a person."""
+    if isinstance(value, Mapping):
+        if doubts := doubted(value):
+            return doubts
+        value = value.get("kind", value.get("type"))
+    if not isinstance(value, str):
+        return Origin.OTHER
+    if value.strip().lower() in expected:
+        return None
+    if _TOOLS.search(value):
+        return Origin.TOOL
+    if _WEB.search(value):
+        return Origin.WEB
+    return Origin.AGENT if _AGENTS.search(value) else Origin.OTHER

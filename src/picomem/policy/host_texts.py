@@ -1,0 +1,56 @@
+"""Texts that hosts write in a user's place, known by how they begin. Pure.
+
+A host tells the model what happened (a hook spoke, a sub-agent is done, a message was forwarded) as a message of role
+user, and marks it by fixed words alone. Nothing says where such a text ends, so it goes on to the end of the message;
+only a quoted reply has a mark of its own at its end. What stands before it is the user's.
+
+The phrases are those of Claude Code, Codex, OpenClaw and nanobot. They count in every message, because a message of one
+program is pasted into another, and because each is long enough that nobody begins a line of their own with it.
+"""
+
+from __future__ import annotations
+
+import re
+
+Span = tuple[int, int]
+
+_BRACKETED = (
+    r"forwarded from\b|thread (?:starter|history) - for context|internal task completion event|"
+    r"inter-session message\b|sub-?agent (?:context|task|result|completion)\b|"
+    r"sub-?agent '[^'\n]{0,200}' (?:completed|failed|finished|timed out)|background task\b|"
+    r"queued messages while agent was busy\](?=[^\0]{0,400}\(from )|tool (?:result|output|call)s?\]|"
+    r"system message\]|scheduled task\b"
+)
+_PHRASES = (
+    r"a (?:sub-?agent|cron|background) (?:task|job)\b[^\n]{0,200}? (?:just )?(?:completed|finished|failed|timed out)\b|"
+    r"openclaw runtime context \(internal\)|agent-to-agent (?:message|announce|reply) context\s*:|"
+    r"another (?:\w+ )?(?:agent|session) (?:has )?sent (?:you )?a message\b|"
+    r"another language model started to solve this problem and produced a summary|"
+    r"the following is the codex agent history|user initiated a review task\.|"
+    r"# (?:context from my ide setup|files mentioned by the user)\s*:|"
+    r"warning: apply_patch was requested via|warning: the maximum number of unified exec|"
+    r"automation: [^\n]{1,200}\nautomation id:|"
+    r"this session is being continued from a previous conversation|"
+    r"(?:userpromptsubmit|sessionstart|sessionend|pretooluse|posttooluse|subagentstop|subagentstart|precompact|stop|"
+    r"notification|permissionrequest)(?::[\w*.-]{1,60})? hook (?:\w+ )?(?:success|feedback|context|error|stopped)\b|"
+    r"base directory for this skill\s*:|called the \w{1,40} tool with the following input\b|"
+    r"result of calling the \w{1,40} tool\b"
+)
+_TO_THE_END = re.compile(rf"(?im)^[ \t]*(?:\[(?:{_BRACKETED})|(?:{_PHRASES}))")
+_REPLY = re.compile(r"(?is)\[replying to\b[^\]\n]{0,200}\](?:.*\[/replying\]|.*)")
+_ONE_LINE = re.compile(r"(?m)^[ \t]*(?:\N{ROUND PUSHPIN}|\N{SATELLITE})[^\n]*")  # a place that somebody shared
+_OUTPUT = re.compile(
+    r"\A\s*[<‹](?:bash-(?:stdout|stderr|input)|local-command-(?:stdout|stderr)|task-notification)[>›]", re.IGNORECASE
+)
+
+
+def written_by_hosts(text: str) -> list[Span]:
+    """Where a message holds what its host wrote, in any order."""
+    if _OUTPUT.match(text):
+        return [(0, len(text))]
+    spans = [match.span() for match in _ONE_LINE.finditer(text)]
+    if "[" in text and (reply := _REPLY.search(text)):
+        spans.append(reply.span())
+    if match := _TO_THE_END.search(text):
+        spans.append((match.start(), len(text)))
+    return spans
