@@ -141,3 +141,8 @@ def test_every_setting_carries_its_help_text(table: str) -> None:
     for key in fields(getattr(Settings(), table)):
         text = key.metadata.get("help", "")
         assert text and not text.endswith("."), key.name
+
+
+def test_a_misspelt_variable_is_met_with_the_nearest_key() -> None:
+    with pytest.raises(InvalidInput, match="budget"):
+        load({"PICOMEM_INDEX_BUGET": "4"})

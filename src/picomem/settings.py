@@ -270,14 +270,15 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _tables_of(env: Mapping[str, str]) -> dict[str, Any]:
-    """`PICOMEM_INDEX_BUDGET=900` as `{"index": {"budget": "900"}}`; other variables of ours are not settings."""
+    """`PICOMEM_INDEX_BUDGET=900` as `{"index": {"budget": "900"}}`; variables that name no table are not settings."""
     tables: dict[str, Any] = {}
-    for table, name in TABLES.items():
+    for name in TABLES.values():
         prefix = f"PICOMEM_{name.upper().replace('.', '_')}_"
-        for key in fields(getattr(Settings(), table)):
-            value = env.get(prefix + key.name.upper())
-            if value is not None:
-                tables.setdefault(name, {})[key.name] = value
+        values = {
+            variable.removeprefix(prefix).lower(): env[variable] for variable in env if variable.startswith(prefix)
+        }
+        if values:
+            tables[name] = values
     return tables
 
 

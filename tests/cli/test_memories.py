@@ -71,3 +71,16 @@ def test_expired_memories_can_be_listed(picomem: Picomem, home: Path) -> None:
 def test_a_reason_says_word_for_word_only_where_it_is(picomem: Picomem, again: str, how: str) -> None:
     picomem("remember", "The harbour crane is painted yellow")
     assert f"already known {how}" in picomem("remember", again).out
+
+
+def test_a_session_is_named_by_the_beginning_of_its_id(picomem, tmp_path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for name in ("8463c716-one", "258c7280-two"):
+        line = {"role": "user", "content": f"The walnut shelf of {name} holds the ledgers", "timestamp": 1_777_000_000}
+        (folder / f"{name}.jsonl").write_text(json.dumps(line) + "\n")
+    assert picomem("ingest", str(folder)).code == 0
+    for arguments in (("timeline",), ("recall", "who holds the ledgers")):
+        told = picomem(*arguments, "--session", "8463", "--json").json
+        hits = told["episodes"] if "episodes" in told else told["hits"]
+        assert {hit["session"] for hit in hits if hit["source"] == "episode"} == {"8463c716-one"}

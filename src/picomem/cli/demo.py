@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from picomem.cli.run import json_document, progress_bar
+from picomem.cli.width import width
 from picomem.demo.walkthrough import run
 from picomem.ingest.report import IngestProgress
 from picomem.paths import named_path, private_umask
@@ -24,7 +25,7 @@ def run_demo(chosen: argparse.Namespace) -> int:
             if bar:
                 bar(state.bytes_done, state.bytes_total, state.path)
 
-        run(named_path(chosen.keep) if chosen.keep else Path(spare), say, show)
+        run(named_path(chosen.keep) if chosen.keep else Path(spare), say, show, columns=min(92, width()))
     if chosen.json:
         print(json_document({"lines": lines}, indent=2))
     return 0

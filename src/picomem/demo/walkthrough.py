@@ -41,18 +41,20 @@ _HOLD = "held_slot_expires_minutes"
 Say = Callable[[str], None]
 
 
-def run(folder: Path, say: Say, progress: Callable[[IngestProgress], None] | None = None) -> int:
+def run(
+    folder: Path, say: Say, progress: Callable[[IngestProgress], None] | None = None, *, columns: int = _WIDTH
+) -> int:
     """Play the demo in `folder`; 0 when it went through.
 
-    `say` gets plain lines, `progress` the state of the ingest. The database `picomem-demo.db` in the folder is
-    replaced; no other file is touched, and no settings are read. Raises InvalidInput where that file is the user's
-    own store, and StoreError where it cannot be written.
+    `say` gets plain lines of at most `columns`, `progress` the state of the ingest. The database `picomem-demo.db` in
+    the folder is replaced; no other file is touched, and no settings are read. Raises InvalidInput where that file is
+    the user's own store, and StoreError where it cannot be written.
     """
     database = _fresh(folder)
     clock = _Clock(parse_iso("2026-05-22T09:00", ZoneInfo(_ZONE)))
     settings = Settings(recall=RecallSettings(timezone=_ZONE))
     with open_engine(database, user="mia", settings=settings, clock=clock) as engine:
-        page = _Page(say)
+        page = _Page(say, columns)
         _introduce(page, database)
         _ingest(page, engine, progress)
         _show_index(page, engine)
@@ -252,9 +254,10 @@ def _program() -> str:
 
 @dataclass(slots=True)
 class _Page:
-    """Plain lines of at most 92 columns; a Chinese character takes two."""
+    """Plain lines of at most `columns`; a Chinese character takes two."""
 
     say: Say
+    columns: int
     last: str = "-"
 
     def line(self, text: str) -> None:
@@ -268,23 +271,23 @@ class _Page:
 
     def title(self, text: str) -> None:
         self.gap()
-        self.line(f"── {text} ".ljust(_WIDTH, "─"))
+        self.line(f"── {text} ".ljust(self.columns, "─"))
         self.line("")
 
     def text(self, text: str) -> None:
-        for line in _wrapped(text, _WIDTH):
+        for line in _wrapped(text, self.columns):
             self.line(line)
 
     def fact(self, name: str, text: str) -> None:
         """A name in a column of its own, and what is said of it."""
-        for number, line in enumerate(_wrapped(text, _WIDTH - 21)):
+        for number, line in enumerate(_wrapped(text, self.columns - 21)):
             self.line(f"  {'' if number else name:<19}{line}")
 
     def quote(self, text: str) -> None:
         """Text out of the store, with a bar at its side."""
         for paragraph in text.rstrip().split("\n"):
             hanging = "  " if paragraph.startswith("- ") else ""
-            for number, line in enumerate(_wrapped(paragraph, _WIDTH - 6) or [""]):
+            for number, line in enumerate(_wrapped(paragraph, self.columns - 6) or [""]):
                 self.line(f"  │ {hanging if number else ''}{line}")
         self.line("")
 
@@ -297,7 +300,7 @@ class _Page:
         said = "Mia said" if hit.origin is Origin.USER else "an agent said"
         what = f"{hit.kind} remembered" if hit.source == "memory" else said
         self.line(f"  {hit.score:.2f}  {what}  ·  {hit.project}  ·  {citation}")
-        lines = _wrapped(" ".join(hit.text.split()), _WIDTH - 10)
+        lines = _wrapped(" ".join(hit.text.split()), self.columns - 10)
         if len(lines) > _LINES:
             lines = [*lines[: _LINES - 1], f"{lines[_LINES - 1]} …"]
         for line in lines:

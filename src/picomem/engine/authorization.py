@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 from picomem.blake2b import blake2b
 from picomem.clock import Micros
 from picomem.engine.engine import Engine
@@ -42,7 +44,7 @@ def make_token(
         if missing:
             raise InvalidInput(
                 f"{missing[0]} is not granted to {engine.scope.user}; `picomem grant {missing[0]} --user "
-                f"{engine.scope.user}` grants it."
+                f"{quote(engine.scope.user)}` grants it."
             )
         access_tokens.put(tx, token, digest_of(text))
     return token, text
@@ -67,7 +69,7 @@ def revoke_token(engine: Engine, name: str) -> AccessToken:
         if len(meant) != 1:
             raise NotFound(
                 f"{engine.scope.user} has {'several tokens' if meant else 'no token'} “{name[:64]}”; `picomem token "
-                f"list --user {engine.scope.user}` shows their ids."
+                f"list --user {quote(engine.scope.user)}` shows their ids."
             )
         access_tokens.revoke(tx, meant[0], engine.now())
         return next(token for token in access_tokens.every(tx, engine.scope) if token.id == meant[0].id)

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from picomem.engine.engine import Engine
+from picomem.errors import NotFound
 from picomem.light_dataclass import replace
 from picomem.records.hit import Hit, HitSession
 from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory
-from picomem.store import audit, memories
+from picomem.store import audit, episodes, memories, session_rows
 from picomem.store.connector import Transaction
 
 if TYPE_CHECKING:
@@ -79,6 +80,22 @@ def hit_sessions(engine: Engine, hits: Iterable[Hit]) -> list[HitSession]:
         return []
     with engine._context.connector.read() as tx:
         return hit_sessions(tx, engine.scope, spoken, engine._context.redactor())
+
+
+def whole_session(engine: Engine, name: str) -> str:
+    """The id of the session that begins with `name`, as other commands print it; the name itself where none does.
+
+    Raises NotFound where several do.
+    """
+    if not name:
+        return ""
+    with engine._context.connector.read() as tx:
+        ids = {stored.record.session for stored in episodes.stored_transcripts(tx, engine.scope)}
+        ids |= {stored.record.id for stored in session_rows.stored_sessions(tx, engine.scope)}
+    meant = {session for session in ids if session == name} or {session for session in ids if session.startswith(name)}
+    if len(meant) > 1:
+        raise NotFound(f"More than one session begins with “{name[:80]}”; write more of it.")
+    return meant.pop() if meant else name
 
 
 def reason_origin(engine: Engine, change: Change) -> Origin | None:

@@ -121,10 +121,20 @@ class Guard:
         host = headers.get("host", "")
         name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
         if name.lower() not in self._hosts:
-            return 421, "wrong_host", "This server does not go by that name; settings [server] hosts names more.", {}
+            return (
+                421,
+                "wrong_host",
+                "This server does not go by that name; name it in hosts of [server] in the settings.",
+                {},
+            )
         origin = headers.get("origin")
         if origin is not None and origin not in self._origins:
-            return 403, "foreign_origin", "Pages of other sites may not ask; [server] origins names those that may.", {}
+            return (
+                403,
+                "foreign_origin",
+                "Pages of other sites may not ask; a proxy's name belongs in hosts of [server].",
+                {},
+            )
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return 403, "foreign_origin", "Pages of other sites may not ask.", {}
         return None

@@ -252,7 +252,7 @@ class TimelineRequest:
     since: int | str | None = option("not before: a date, or words like 30d", None)
     until: int | str | None = option("not after: a date, or words like yesterday", None)
     project: str = option("only this project", "")
-    session: str = option("only this session", "")
+    session: str = option("only this session; the beginning of its id is enough", "")
     limit: int = option("maximum number of episodes", 30, short="-n", least=1, most=MOST_ROWS)
 
 
@@ -266,6 +266,8 @@ class TimelineResult:
 
 def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     """List what was said, latest first, by project, session or time."""
+    from picomem.engine.upkeep import whole_session
+
     now = engine.now()
     damaged: list[str] = []
     hits = engine.timeline(
@@ -273,7 +275,7 @@ def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
         until=moment(request.until, now, engine.zone, end=True),
         limit=request.limit,
         damaged=damaged,
-        scope=engine.scope.narrowed(project=request.project, session=request.session),
+        scope=engine.scope.narrowed(project=request.project, session=whole_session(engine, request.session)),
     )
     views = [hit_view(hit, engine.settings.memory.citations) for hit in hits]
     return TimelineResult(views, damage_warnings(damaged))

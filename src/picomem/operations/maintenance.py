@@ -63,6 +63,9 @@ def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None 
     """
     from picomem.ingest.discovery import default_places
 
+    if any(not path.strip() for path in request.paths):
+        # An empty variable in a script must not read the folder that it happens to run in.
+        raise InvalidInput("A path is empty; name a file or folder, or leave it out for where the agents keep theirs.")
     places = request.paths or default_places(home_folder(), os.environ)
     report = engine.ingest(
         places,

@@ -42,7 +42,7 @@ class RecallRequest:
     as_of: str | None = option("what was believed at this time", None)
     valid_at: str | None = option("what was true at this time", None)
     project: str = option("only this project and what belongs to no project", "")
-    session: str = option("only this session", "")
+    session: str = option("only this session, and memories of no session; the beginning of its id is enough", "")
     include_context: bool = option("include why each memory matters", False)
     include_transcripts: bool = option("search past sessions too", True)
     include_notes: bool = option("search the notes if nothing certain is found", True)
@@ -56,6 +56,8 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
     Returns scored entries within a token budget, pointers into past sessions, which ways of searching answered, and
     how sure it is.
     """
+    from picomem.engine.upkeep import whole_session
+
     now = moment(request.now, engine.now(), engine.zone) or engine.now()
     span = window(request.time_window, now, engine.zone)
     if span and (request.since or request.until):
@@ -84,7 +86,7 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
         include_notes=request.include_notes,
         include_untrusted=request.include_untrusted,
         include_retold=True,
-        scope=engine.scope.narrowed(project=request.project, session=request.session),
+        scope=engine.scope.narrowed(project=request.project, session=whole_session(engine, request.session)),
         now=now,
     )
     return answer_view(answer, _hit_sessions(engine, answer), engine.settings.memory.citations)

@@ -33,10 +33,12 @@ _OTHERS = """## Other commands
 - `picomem demo [--keep FOLDER]` shows it all on sample sessions, in a store of its own.
 - `picomem mcp` serves the tools below to an agent, over MCP on stdin and stdout. The index page is the resource
   `picomem://index`.
+- `picomem serve [--host ADDRESS] [--port PORT]` serves every operation over HTTP, JSON-RPC and MCP; see
+  [the server](gateway.md), also for the codes of its own errors.
 - `picomem bench quality [--k 5,10] [--every N] FILE…` measures recall on question sets, and
   `picomem bench quality --questions FILE [--compare WAY]` on your own questions over your own store; see
   [benchmarks](benchmarks.md).
-- `picomem completion bash|zsh|fish` prints what makes a shell complete commands and options.
+- `picomem completion bash|zsh|fish` prints a completion script for a shell.
 - `picomem help [COMMAND]`, `picomem --version`
 """
 

@@ -134,7 +134,11 @@ def why(doc: int, evidence: Evidence, words: WordMatches, asked: Mapping[str, st
         reasons.append("from the time asked for")
     if not reasons:
         reasons.append(
-            "near in meaning" if evidence.meaning > 0 else "its session fits" if evidence.session else "in the time"
+            "near in meaning"
+            if evidence.meaning > 0
+            else "its session fits"
+            if evidence.session
+            else "no word of the question"
         )
     return "; ".join(reasons)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from picomem.operations.presentation import Fields, Presentation, Sentence, Table
@@ -25,7 +26,7 @@ def token_made(result: TokenMakeResult) -> Presentation:
         blocks=(fields,),
         next_steps=(
             "The token is not shown again. Programs send it as “Authorization: Bearer TOKEN”.",
-            f"`picomem token revoke {result.id} --user {result.user}` ends it at once.",
+            f"`picomem token revoke {result.id} --user {quote(result.user)}` ends it at once.",
         ),
     )
 
@@ -34,7 +35,7 @@ def tokens_listed(result: TokenListResult) -> Presentation:
     if not result.tokens:
         return Presentation(
             blocks=(Sentence(f"{result.user} has no tokens."),),
-            next_steps=(f"`picomem token make --user {result.user}` makes one.",),
+            next_steps=(f"`picomem token make --user {quote(result.user)}` makes one.",),
         )
     rows = tuple(
         (token.id, token.state, day(token.expires_at)[:10] if token.expires_at else "", token.label, _short(token))
@@ -52,7 +53,9 @@ def granted(result: GrantResult) -> Presentation:
         return Presentation(blocks=(Sentence(f"{result.user} reaches their own data only."),))
     return Presentation(
         blocks=(Sentence(f"{result.user} has {' and '.join(result.granted)}."),),
-        next_steps=(f"A token needs it too: `picomem token make --user {result.user} --scope {result.granted[0]}`.",),
+        next_steps=(
+            f"A token needs it too: `picomem token make --user {quote(result.user)} --scope {result.granted[0]}`.",
+        ),
     )
 
 
