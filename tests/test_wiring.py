@@ -95,7 +95,7 @@ def test_a_write_says_whose_it_is() -> None:
     assert everyones == {
         "engine/erasing.py",
         "erasure/scrub.py",
-        "sessions/snapshot.py",
+        "sessions/picobot_snapshot.py",
         "store/connector.py",
         "store/sqlite_maintenance.py",
     }

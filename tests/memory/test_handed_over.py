@@ -7,9 +7,9 @@ import pytest
 from picomem.clock import DAY
 from picomem.engine.agent_support import keep_quotes, quotes_in_sight
 from picomem.engine.engine import Engine
-from picomem.memory import handed_over
+from picomem.memory import untrusted_handouts
 from picomem.records.kinds import Origin
-from picomem.store import user_marks
+from picomem.store import user_entries
 
 pytestmark = pytest.mark.requirement("X7", "X5")
 
@@ -19,14 +19,14 @@ HOUR = 3_600_000_000
 
 def stored(engine: Engine) -> str:
     with engine._context.connector.read() as tx:
-        return user_marks.value(tx, engine.scope, user_marks.HANDED_OVER) or ""
+        return user_entries.value(tx, engine.scope, user_entries.HANDED_OVER) or ""
 
 
 def in_sight_after(engine: Engine, micros: int, text: str) -> list[Origin]:
     with engine._context.connector.read() as tx:
         now = engine.now() + micros
-        kept = handed_over.load(tx, engine.scope, now)
-        return [origin for origin, _ in handed_over.in_sight(tx, kept, text, now)]
+        kept = untrusted_handouts.load(tx, engine.scope, now)
+        return [origin for origin, _ in untrusted_handouts.in_sight(tx, kept, text, now)]
 
 
 def test_a_recent_quote_is_in_sight_an_older_one_where_its_words_return_and_none_after_a_day(engine: Engine) -> None:
@@ -42,7 +42,7 @@ def test_no_word_is_kept_and_few_quotes_are(engine: Engine) -> None:
     keep_quotes(engine, [PAGE])
     assert "mallory" not in stored(engine).lower() and len(stored(engine)) < 50_000
     with engine._context.connector.read() as tx:
-        kept = handed_over.load(tx, engine.scope, engine.now())
+        kept = untrusted_handouts.load(tx, engine.scope, engine.now())
     assert len(kept) <= 32 and kept[-1].origin is Origin.WEB
 
 

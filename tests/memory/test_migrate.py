@@ -13,7 +13,7 @@ from picomem.cli.main import main
 from picomem.clock import iso
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
-from picomem.memory.migrate import read_entries
+from picomem.memory.markdown_import import read_entries
 from picomem.records.kinds import Kind, Source
 
 UTC = ZoneInfo("UTC")

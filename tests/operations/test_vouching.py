@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from picomem.consolidation.proposal_checks import Spoken
+from picomem.operations.offer_origins import vouched
 from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest
-from picomem.operations.vouching import vouched
 from picomem.policy.stated import Grounds
 from picomem.records.kinds import Origin
 

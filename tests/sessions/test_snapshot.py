@@ -17,8 +17,8 @@ from picomem.engine.engine import Engine
 from picomem.engine.upkeep import import_sessions
 from picomem.errors import InvalidInput
 from picomem.records.session import Channel
+from picomem.sessions.channel_users import user_of
 from picomem.sessions.pairs import grouped
-from picomem.sessions.people import user_of
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 

@@ -11,7 +11,7 @@ from tests.sessions.conftest import user
 from picomem.records.kinds import Origin
 from picomem.records.session import Loaded, Message, Role
 from picomem.sessions.log import Sessions
-from picomem.sessions.tails import Tails
+from picomem.sessions.tail_cache import Tails
 from picomem.store import session_rows as store
 
 

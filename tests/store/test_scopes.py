@@ -10,7 +10,7 @@ import pytest
 from tests.databases import Database
 
 from picomem.records.scope import Scope
-from picomem.store import doc_numbers, user_marks
+from picomem.store import doc_numbers, user_entries
 from picomem.store.connector import EVERYONE, Connector
 from picomem.store.sqlite import SqliteConnector
 
@@ -27,11 +27,11 @@ def connector(db: Path, database: Database) -> Iterator[Connector]:
 
 def test_a_statement_of_another_user_is_refused_and_nothing_of_the_transaction_stays(connector) -> None:
     with pytest.raises(RuntimeError, match="put_user_mark is of user ann"), connector.write(MIA) as tx:
-        user_marks.put(tx, MIA, "colour", "red")
-        user_marks.put(tx, ANN, "colour", "blue")
+        user_entries.put(tx, MIA, "colour", "red")
+        user_entries.put(tx, ANN, "colour", "blue")
     with connector.read() as tx:
-        assert user_marks.value(tx, MIA, "colour") is None
-        assert user_marks.value(tx, ANN, "colour") is None
+        assert user_entries.value(tx, MIA, "colour") is None
+        assert user_entries.value(tx, ANN, "colour") is None
 
 
 def test_every_way_to_run_a_statement_is_guarded(connector) -> None:
@@ -45,8 +45,8 @@ def test_every_way_to_run_a_statement_is_guarded(connector) -> None:
 
 def test_a_narrower_scope_of_the_same_user_may_be_written(connector) -> None:
     with connector.write(Scope("mia", project="harbour")) as tx, connector.write(Scope("mia", "coder")) as inner:
-        user_marks.put(tx, MIA, "colour", "red")
-        assert user_marks.value(inner, MIA, "colour") == "red"
+        user_entries.put(tx, MIA, "colour", "red")
+        assert user_entries.value(inner, MIA, "colour") == "red"
 
 
 def test_a_transaction_of_one_user_is_not_joined_by_another(connector) -> None:
@@ -54,14 +54,14 @@ def test_a_transaction_of_one_user_is_not_joined_by_another(connector) -> None:
         with pytest.raises(RuntimeError, match="within one of mia"), connector.write(MIA), connector.write(scope):
             pass
     with connector.write(ANN) as tx:
-        user_marks.put(tx, ANN, "colour", "blue")
+        user_entries.put(tx, ANN, "colour", "blue")
 
 
 def test_a_transaction_of_everyone_writes_rows_of_each(connector) -> None:
     with connector.write(EVERYONE) as tx:
-        user_marks.put(tx, MIA, "colour", "red")
+        user_entries.put(tx, MIA, "colour", "red")
         with connector.write(ANN) as inner:
-            user_marks.put(inner, ANN, "colour", "blue")
+            user_entries.put(inner, ANN, "colour", "blue")
 
 
 def test_numbers_of_documents_come_from_a_range_of_the_user_and_are_never_given_out_twice(connector) -> None:

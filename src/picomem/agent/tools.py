@@ -32,11 +32,11 @@ from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound, PicomemError, Refused, StoreError
 from picomem.light_dataclass import replace
 from picomem.operations.advice import for_agents, result_for_agents
+from picomem.operations.offer_origins import vouched
 from picomem.operations.operation import Operation
 from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest
 from picomem.operations.schemas import Parameters, described
 from picomem.operations.table import operation, operations
-from picomem.operations.vouching import vouched
 
 TOOLS = tuple(verb.name for verb in operations() if verb.default_tool)
 MEMORY = "memory"  # the name of the tool of three actions

@@ -29,28 +29,28 @@ def heard(engine: Engine, *texts: str) -> None:
 
 def answered(engine: Engine, reply: str, presented: Iterable[str], data: object) -> None:
     """Know an answer to an agent again: its words for a model, the texts that people see, and its data as JSON."""
-    from picomem.policy.repeated_output import pieces_of
+    from picomem.policy.own_output import pieces_of
 
     engine._context.handed_out().keep_answer(pieces_of(reply, presented, data))
 
 
 def keep_quotes(engine: Engine, quotes: Sequence[tuple[Origin, str]]) -> None:
-    """Know quotes of what nobody trusted wrote again after a restart (memory/handed_over.py). A store that cannot be
+    """Recognise quotes of untrusted text after a restart too (memory/untrusted_handouts.py). A store that cannot be
     written now is no reason not to answer."""
-    from picomem.memory import handed_over
+    from picomem.memory import untrusted_handouts
 
     if quotes and not engine.read_only:
         with suppress(StoreError), engine._context.connector.write(engine.scope) as tx:
-            handed_over.keep(tx, engine.scope, quotes, engine.now())
+            untrusted_handouts.keep(tx, engine.scope, quotes, engine.now())
 
 
 def quotes_in_sight(engine: Engine, text: str) -> list[tuple[Origin, frozenset[str]]]:
     """The recorded quotes that an agent may have in its context when it stores `text`."""
-    from picomem.memory import handed_over
+    from picomem.memory import untrusted_handouts
 
     with engine._context.connector.read() as tx:
-        kept = handed_over.load(tx, engine.scope, engine.now())
-        return handed_over.in_sight(tx, kept, text, engine.now())
+        kept = untrusted_handouts.load(tx, engine.scope, engine.now())
+        return untrusted_handouts.in_sight(tx, kept, text, engine.now())
 
 
 def stated_lately(engine: Engine) -> list[str]:
@@ -65,7 +65,7 @@ def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Rememb
     the gate, as one that ingest finds does.
     """
     from picomem.ingest.storing import TranscriptRequest
-    from picomem.memory.proposals import is_met, offer_of
+    from picomem.memory.transcript_requests import is_met, offer_of
     from picomem.policy.requests import find_requests
 
     text = engine._context.cleaner().text(said)

@@ -13,7 +13,7 @@ from picomem.records.access_token import AccessToken, digest_of, new_token, user
 from picomem.records.caller import GLOBAL, OWN_DATA, PERMISSIONS, PURGE, Caller
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
-from picomem.store import access_tokens, audit, meta, user_marks, users
+from picomem.store import access_tokens, audit, meta, user_entries, users
 from picomem.store.connector import Transaction
 
 _SHORTEST_ID = 8  # characters of a token's id that name it
@@ -93,9 +93,9 @@ def grant(engine: Engine, permissions: frozenset[str], *, withdraw: bool = False
         before = _granted(tx, engine.scope)
         after = before - permissions if withdraw else before | permissions
         if after:
-            user_marks.put(tx, engine.scope, user_marks.GRANTED, " ".join(sorted(after)))
+            user_entries.put(tx, engine.scope, user_entries.GRANTED, " ".join(sorted(after)))
         else:
-            user_marks.remove(tx, engine.scope, user_marks.GRANTED)
+            user_entries.remove(tx, engine.scope, user_entries.GRANTED)
     return after
 
 
@@ -146,4 +146,4 @@ def _permissions(tx: Transaction, scope: Scope) -> frozenset[str]:
 
 
 def _granted(tx: Transaction, scope: Scope) -> frozenset[str]:
-    return frozenset((user_marks.value(tx, scope, user_marks.GRANTED) or "").split()) & PERMISSIONS
+    return frozenset((user_entries.value(tx, scope, user_entries.GRANTED) or "").split()) & PERMISSIONS

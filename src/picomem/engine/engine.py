@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from picomem.memory.agent_files import Files
     from picomem.memory.doctor import Diagnosis
     from picomem.memory.index_page import IndexPage
-    from picomem.memory.migrate import MarkdownEntry
+    from picomem.memory.markdown_import import MarkdownEntry
     from picomem.memory.missing_vectors import Embedded
     from picomem.memory.remember import Remembered
     from picomem.memory.store_status import Status
@@ -246,7 +246,7 @@ class Engine:
     def history(self, name: str, *, scope: Scope | None = None) -> list[Memory]:
         """Every version of a memory, oldest first, archived ones too; of a key all that was held under it. Raises
         NotFound or Conflict."""
-        from picomem.memory.naming import lives
+        from picomem.memory.name_lookup import lives
 
         with self._context.connector.read() as tx:
             versions = lives(tx, self._context.owner(scope), name)
@@ -276,7 +276,7 @@ class Engine:
         out, and their ids are put on `damaged`; without such a list
         they raise Corrupt. Raises NotFound or Conflict.
         """
-        from picomem.memory.naming import lives
+        from picomem.memory.name_lookup import lives
 
         with self._context.connector.read() as tx:
             if about:
@@ -339,7 +339,7 @@ class Engine:
 
     def index(self, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """The always-loaded page, from the store where memory has not changed since it was made."""
-        from picomem.engine.current_index import index_page
+        from picomem.engine.current_index_page import index_page
 
         return index_page(self._context, scope, budget)
 
@@ -436,7 +436,7 @@ class Engine:
         expiry away. `origin` says where the new text came from. Raises NotFound, Conflict, InvalidInput, or Refused
         where the gate says no, or an agent would pin.
         """
-        from picomem.memory.naming import resolve
+        from picomem.memory.name_lookup import resolve
         from picomem.memory.revise import revised
 
         clean = self._context.cleaner()
@@ -472,7 +472,7 @@ class Engine:
     def forget(self, name: str, *, reason: str = "", scope: Scope | None = None) -> Change:
         """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict, and
         Refused where an agent may not (see `acting_as`)."""
-        from picomem.memory.naming import resolve
+        from picomem.memory.name_lookup import resolve
 
         persons = self._context.persons()
 
@@ -541,7 +541,7 @@ class Engine:
 
         A file may be migrated again: what is known already is merged. Raises InvalidInput for what is no Markdown.
         """
-        from picomem.memory.migrate import markdown_files, migrate_file
+        from picomem.memory.markdown_import import markdown_files, migrate_file
         from picomem.records.ids import new_id
 
         done = []

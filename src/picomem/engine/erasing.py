@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from picomem.engine.context import Context
-from picomem.engine.current_index import index_page
+from picomem.engine.current_index_page import index_page
 from picomem.errors import NotFound, StoreError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Eraser:
         from picomem.erasure.inventory import choice, held
         from picomem.erasure.plan import Choice, plan
         from picomem.erasure.purge import erase
-        from picomem.store import tombstones, user_marks
+        from picomem.store import tombstones, user_entries
         from picomem.store.connector import EVERYONE
 
         # Of everyone: full text of a damaged row is made anew with that of all users.
@@ -76,7 +76,7 @@ class Eraser:
                     raise
                 chosen = Choice()  # it went before; what is left of it is to be done
             made = plan(holdings, chosen)
-            user_marks.remove(tx, self._context.scope, user_marks.HANDED_OVER)
+            user_entries.remove(tx, self._context.scope, user_entries.HANDED_OVER)
             if made.empty:
                 return is_begun, None
             erased = erase(tx, self._context.writer("purge"), self._context.scope, holdings, chosen, made)

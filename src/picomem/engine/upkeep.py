@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from picomem.ingest.ingest import Ingest
     from picomem.ingest.storing import TranscriptRequest
-    from picomem.sessions.snapshot import TakenOver
+    from picomem.sessions.picobot_snapshot import TakenOver
 
 
 def ingester(engine: Engine) -> Ingest:
     """The reader of transcripts for this store, for callers that read repeatedly."""
     from picomem.ingest.ingest import Ingest
-    from picomem.memory.proposals import propose
+    from picomem.memory.transcript_requests import propose
 
     def propose_asked(tx: Transaction, asked: Sequence[TranscriptRequest], run: str) -> list[str]:
         writer = replace(context.writer("remember", "ingest"), run=run)
@@ -125,10 +125,10 @@ def undone_changes(engine: Engine, damaged: list[str] | None = None) -> dict[str
 
 
 def import_sessions(engine: Engine, path: Path, *, move: bool = False) -> TakenOver:
-    """Take over the sessions of a PicoBot snapshot, each for its own user; see sessions/snapshot.py.
+    """Take over the sessions of a PicoBot snapshot, each for its own user; see sessions/picobot_snapshot.py.
 
     With `move` the file is renamed when all is stored. Raises NotFound, InvalidInput or StoreError.
     """
-    from picomem.sessions.snapshot import take_over
+    from picomem.sessions.picobot_snapshot import take_over
 
     return take_over(engine._context.connector, engine._context.redactor, engine._context.clock, path, move=move)

@@ -22,12 +22,12 @@ from picomem.memory.lease import Heartbeat, Lease
 from picomem.paths import is_regular, read_regular, spares_of, status_of, write_whole
 from picomem.records.ids import content_hash
 from picomem.records.scope import Scope
-from picomem.sessions.snapshot import NAME as SNAPSHOT
-from picomem.sessions.snapshot import without_purged
-from picomem.store import exports, tombstones
+from picomem.sessions.picobot_snapshot import NAME as SNAPSHOT
+from picomem.sessions.picobot_snapshot import without_purged
+from picomem.store import exported_pages, tombstones
 from picomem.store.connector import Connector, Transaction
 from picomem.store.database_files import holds_content
-from picomem.store.exports import Export
+from picomem.store.exported_pages import Export
 
 _LARGEST = 16 << 20  # bytes of an exported page, and of what somebody wrote into it
 
@@ -44,16 +44,16 @@ def export(connector: Connector, scope: Scope, path: Path, page: str, budget: in
     if connector.read_only:
         return write_whole(path, page)
     with connector.write(scope) as tx:
-        before = exports.at(tx, scope, place)
-        exports.put(tx, Export(place, scope, budget, content_hash(page), now))
+        before = exported_pages.at(tx, scope, place)
+        exported_pages.put(tx, Export(place, scope, budget, content_hash(page), now))
     try:
         write_whole(path, page)
     except InvalidInput:
         with connector.write(scope) as tx:
             if before is None:
-                exports.forget(tx, scope, place)
+                exported_pages.forget(tx, scope, place)
             else:
-                exports.put(tx, before)
+                exported_pages.put(tx, before)
         raise
 
 
@@ -90,7 +90,7 @@ def files_to_scan(tx: Transaction, connector: Connector, scope: Scope, data_fold
         else:
             beside = (file for file in beside if file.name.startswith((path.name, f".{path.name}", SNAPSHOT)))
         files |= dict.fromkeys(sorted(file for file in beside if _is_to_be_read(file)))
-    exported = (Path(export.path) for export in exports.every(tx, scope))
+    exported = (Path(export.path) for export in exported_pages.every(tx, scope))
     return list(files | dict.fromkeys(path for path in exported if _is_to_be_read(path)))
 
 
@@ -104,7 +104,7 @@ def _is_to_be_read(path: Path) -> bool:
 def _exports(connector: Connector, scope: Scope, make_page: MakePage, now: Micros, *, forget: bool) -> list[str]:
     left = []
     with connector.read() as tx:
-        known = exports.every(tx, scope)
+        known = exported_pages.every(tx, scope)
     for exported in known:
         path = Path(exported.path)
         page = make_page(exported.scope, exported.budget)
@@ -118,9 +118,9 @@ def _exports(connector: Connector, scope: Scope, make_page: MakePage, now: Micro
             continue
         with connector.write(scope) as tx:
             if forget or not there:
-                exports.forget(tx, scope, exported.path)
+                exported_pages.forget(tx, scope, exported.path)
             else:
-                exports.put(tx, exported._replace(content_hash=content_hash(page), exported_at=now))
+                exported_pages.put(tx, exported._replace(content_hash=content_hash(page), exported_at=now))
     return left
 
 

@@ -29,7 +29,7 @@ from picomem.store import (
     audit,
     consolidations,
     episodes,
-    exports,
+    exported_pages,
     full_text,
     index_page_rows,
     leases,
@@ -38,7 +38,7 @@ from picomem.store import (
     row_counts,
     session_rows,
     tombstones,
-    user_marks,
+    user_entries,
     users,
 )
 from picomem.store.connector import Transaction
@@ -269,18 +269,18 @@ class _Erasing:
         row_counts.purge(self.tx, self.scope)
         consolidations.delete_spending(self.tx, self.scope)
         leases.forget(self.tx, self.scope)
-        user_marks.remove(self.tx, self.scope, user_marks.TIDIED)
-        user_marks.remove(self.tx, self.scope, user_marks.GRANTED)
+        user_entries.remove(self.tx, self.scope, user_entries.TIDIED)
+        user_entries.remove(self.tx, self.scope, user_entries.GRANTED)
         access_tokens.purge(self.tx, self.scope)
 
     def _exports(self) -> None:
         """Take exported pages out of a project in which nothing is held any more: the next page in such a file is
         that of no project."""
         held = {memory.scope.project for memory, *_ in memories.stored_versions(self.tx, self.scope)}
-        for export in exports.every(self.tx, self.scope):
+        for export in exported_pages.every(self.tx, self.scope):
             if export.scope.project not in held | self._projects_that_stay():
                 self.texts.append(export.scope.project)
-                exports.put(self.tx, export._replace(scope=replace(export.scope, project="")))
+                exported_pages.put(self.tx, export._replace(scope=replace(export.scope, project="")))
 
     def _projects_that_stay(self) -> set[str]:
         """The projects of what is left, and none: what belongs to no project is told by nothing."""

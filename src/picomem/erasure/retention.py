@@ -10,7 +10,7 @@ from picomem.errors import Corrupt
 from picomem.memory.remember import Writer
 from picomem.records.scope import Scope
 from picomem.settings import Settings
-from picomem.store import consolidations, episodes, session_rows, user_marks
+from picomem.store import consolidations, episodes, session_rows, user_entries
 from picomem.store.connector import Transaction
 
 NOTHING = {"expired": 0, "timeline_removed": 0, "sessions_removed": 0}
@@ -19,7 +19,7 @@ NOTHING = {"expired": 0, "timeline_removed": 0, "sessions_removed": 0}
 def is_due(tx: Transaction, scope: Scope, settings: Settings, now: Micros) -> bool:
     """Whether the last time is `retention.cleanup_interval_secs` ago, or there was none."""
     try:
-        last = user_marks.value(tx, scope, user_marks.TIDIED)
+        last = user_entries.value(tx, scope, user_entries.TIDIED)
     except Corrupt:
         return True
     return last is None or now - int(last) >= settings.retention.cleanup_interval_secs * SECOND
@@ -36,5 +36,5 @@ def tidy(tx: Transaction, scope: Scope, settings: Settings, writer: Writer) -> d
     inactive = session_rows.inactive_since(tx, scope, writer.now - settings.retention.max_age_days * DAY)
     for session in inactive:
         session_rows.delete(tx, scope, session.id)
-    user_marks.put(tx, scope, user_marks.TIDIED, str(writer.now))
+    user_entries.put(tx, scope, user_entries.TIDIED, str(writer.now))
     return {"expired": len(expired), "timeline_removed": len(old), "sessions_removed": len(inactive)}

@@ -50,9 +50,9 @@ from picomem.errors import Forbidden, InvalidInput, PicomemError, did_you_mean
 from picomem.light_dataclass import asdict
 from picomem.operations import table
 from picomem.operations.advice import for_agents, result_for_agents
+from picomem.operations.offer_origins import vouched
 from picomem.operations.operation import Operation, Progressing
 from picomem.operations.schemas import Parameters, described, result_json, result_schema
-from picomem.operations.vouching import vouched
 from picomem.policy.stated import Grounds
 from picomem.records.kinds import Origin
 from picomem.records.untrusted_fence import quoted_in
@@ -130,7 +130,7 @@ class Tool:
 
 class HandedOver:
     """What nobody trusted wrote of all that a server has handed to its client, or another server of the user's lately
-    (memory/handed_over.py): a client goes on when its server is restarted. Safe to share between threads."""
+    (memory/untrusted_handouts.py): a client goes on when its server is restarted. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._texts: dict[tuple[Origin, str], None] = {}

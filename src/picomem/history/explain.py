@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from picomem.errors import NotFound
 from picomem.light_dataclass import dataclass
-from picomem.memory.naming import nearest_key, resolve
+from picomem.memory.name_lookup import nearest_key, resolve
 from picomem.recall.hits import citation, message_citation
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin

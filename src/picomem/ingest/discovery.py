@@ -17,8 +17,8 @@ from pathlib import Path
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest import reader
 from picomem.ingest.format import TranscriptFolder, format_of, formats
-from picomem.ingest.other_forms import other_form
 from picomem.ingest.source import MAGIC, check_database, is_database, refuse_part_of_database
+from picomem.ingest.unsupported_forms import other_form
 from picomem.light_dataclass import dataclass, replace
 from picomem.paths import is_folder, named_path, status_of
 

@@ -1,8 +1,8 @@
 """The doctor: checks the file and every row, explains, and repairs.
 
 Rows are the truth. If a single bit of a row flipped, the row's hash identifies it, and a repair turns it back
-(store/mending.py). Full text, vectors and the tables' indexes are derived and can always be rebuilt from the rows; an
-episode is derived from its transcript and is read again from there if the transcript is still the same. A memory with
+(store/bit_repair.py). Full text, vectors and the tables' indexes are derived and can always be rebuilt from the rows;
+an episode is derived from its transcript and is read again from there if the transcript is still the same. A memory with
 more damage than one bit cannot be rebuilt from anything: it is kept as it reads now, and a change records that. A
 change, a transcript's record, a session or a message with more damage is reported and left as it is; a summary is
 removed, because it can be created again. (A cursor beyond the end of a file is no damage: the file was truncated, and
@@ -27,6 +27,7 @@ from picomem.records.scope import Scope
 from picomem.store import (
     audit,
     consolidations,
+    dangling_references,
     doc_numbers,
     episodes,
     full_text,
@@ -34,13 +35,12 @@ from picomem.store import (
     memories,
     meta,
     note_rows,
-    references,
     row_counts,
     row_repair,
     search,
     session_rows,
     tombstones,
-    user_marks,
+    user_entries,
     users,
     vector_rows,
 )
@@ -220,11 +220,11 @@ def _check_doc_numbers(tx: Transaction, users: list[Scope], result: Diagnosis, r
 
 def _check_marks(tx: Transaction, scope: Scope, result: Diagnosis, repair: bool) -> None:
     """A purge that is not finished stays so; other entries are taken anew."""
-    for name in user_marks.damaged(tx, scope):
-        if repair and name == user_marks.PURGE:
-            user_marks.put(tx, scope, name, "some")
+    for name in user_entries.damaged(tx, scope):
+        if repair and name == user_entries.PURGE:
+            user_entries.put(tx, scope, name, "some")
         elif repair:
-            user_marks.remove(tx, scope, name)
+            user_entries.remove(tx, scope, name)
         result.add("row", f"the entry “{name}” of {scope.user} does not match its hash", repair)
 
 
@@ -298,12 +298,15 @@ def _check_references(tx: Transaction, scope: Scope, result: Diagnosis) -> None:
 
 
 _REFERENCES = (
-    (references.memories_without_change, "memory {} has a version that no change tells of"),
-    (references.closed_without_change, "memory {} has a version that was closed by a change that is not there"),
-    (references.changes_without_memory, "change {} is about a memory that is not there"),
-    (references.lineage_without_child, "a record of what memory {} was made from belongs to no version of it"),
-    (references.memories_with_impossible_times, "memory {} has a version that ends before it begins"),
-    (references.episodes_with_impossible_place, "episode {} lies at an impossible place of its transcript"),
+    (dangling_references.memories_without_change, "memory {} has a version that no change tells of"),
+    (
+        dangling_references.closed_without_change,
+        "memory {} has a version that was closed by a change that is not there",
+    ),
+    (dangling_references.changes_without_memory, "change {} is about a memory that is not there"),
+    (dangling_references.lineage_without_child, "a record of what memory {} was made from belongs to no version of it"),
+    (dangling_references.memories_with_impossible_times, "memory {} has a version that ends before it begins"),
+    (dangling_references.episodes_with_impossible_place, "episode {} lies at an impossible place of its transcript"),
 )
 
 

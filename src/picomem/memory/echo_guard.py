@@ -2,7 +2,7 @@
 
 It keeps the texts of episodes and of untrusted memories: if an agent stored them again, they would exist twice, or
 pass for the agent's own words. A trusted memory that comes back is recognised by the comparison with the store (see
-`decide`). It also keeps the pieces of the latest answers to agents (policy/repeated_output.py), of any operation.
+`decide`). It also keeps the pieces of the latest answers to agents (policy/own_output.py), of any operation.
 Text that another process returned is not known here; the gate recognises some of it by its shape.
 """
 
@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterable
 from threading import Lock
 
-from picomem.policy.repeated_output import AnswerPiece
+from picomem.policy.own_output import AnswerPiece
 from picomem.records.hit import Hit
 from picomem.records.kinds import Origin
 

@@ -26,8 +26,8 @@ from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import NOBODY, Offer, Outcome, decide, may_change
 from picomem.memory.likeness import Relation, compare
 from picomem.policy.gate import Verdict, judge, judge_names, retells
+from picomem.policy.own_output import AnswerPiece, is_repeated
 from picomem.policy.refusal import Refusal
-from picomem.policy.repeated_output import AnswerPiece, is_repeated
 from picomem.policy.stated import Grounds
 from picomem.recall.lexical_search import Corpus, match_words
 from picomem.recall.question import MOST_TERMS, Question

@@ -15,7 +15,7 @@ from enum import StrEnum
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
-from picomem.memory.naming import resolve
+from picomem.memory.name_lookup import resolve
 from picomem.memory.remember import Writer
 from picomem.records.kinds import Source
 from picomem.records.memory import CONTRADICTS, Change, Memory, doubted_pairs

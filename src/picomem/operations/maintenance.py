@@ -133,7 +133,7 @@ def migrate(engine: Engine, request: MigrateRequest) -> MigrateResult:
     """Import the entries of Markdown memory (MEMORY.md, memory/*.md) as typed memories, through the write gate."""
     if not request.paths:
         raise InvalidInput("Name a Markdown file or a folder: picomem migrate MEMORY.md")
-    from picomem.memory.migrate import left_out
+    from picomem.memory.markdown_import import left_out
 
     paths = [named_path(path) for path in request.paths]
     done = engine.migrate(paths)

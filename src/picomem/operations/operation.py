@@ -105,7 +105,7 @@ class Operation:
       whenever the files that it reads change
     - `pages`: the request and the result have a `cursor`; the result's is empty on the last page
     - `progress_unit`: what a long operation counts, bytes or rows
-    - `stores_request`: the texts of the request become memory, so their origin is weighed (vouching.py)
+    - `stores_request`: the texts of the request become memory, so their origin is weighed (offer_origins.py)
     - `default_tool`: an agent is offered its tool without asking for it; each tool costs tokens of every request
     - `memory_action`: its action in an agent's tool `memory`
     - `rpc_method`: what the designs call it in JSON-RPC, where it is not the operation's name
@@ -200,7 +200,7 @@ class Operation:
     def _note_answer(self, engine: Engine, result: Any) -> None:
         """Know the result again, in whatever form the surface hands it to an agent."""
         if engine.caller.is_agent:
-            from picomem.operations.given_answers import note_answer
+            from picomem.operations.answers_to_agents import note_answer
 
             note_answer(engine, self, result)
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 
 from picomem.policy.host_texts import written_by_hosts
-from picomem.policy.introductions import introduced
+from picomem.policy.introduced_texts import introduced
 
 _BLANK = "\x00"
 _TAGS = (

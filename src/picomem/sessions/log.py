@@ -24,7 +24,7 @@ from picomem.records.scope import Scope
 from picomem.records.session import Channel, Loaded, Message, NewMessage, Page, Role, Session, Summary
 from picomem.sessions.new_messages import one_line, one_of, safe_said, stored_message, title_of, with_origins
 from picomem.sessions.pairs import OpenCalls, answers_earlier, check_said, grouped, last_of
-from picomem.sessions.tails import Tails
+from picomem.sessions.tail_cache import Tails
 from picomem.store import session_rows
 from picomem.store.connector import Connector, Transaction
 from picomem.text.storable import plain

@@ -10,7 +10,7 @@ shortest decimal number that reads back as the same double and always with a poi
 The user's id is one of the values, so a row that was moved to another user does not match either. `content_hash` is
 something else: a hash of a text alone, by which equal texts are looked up.
 
-This file knows no database. `seals.py` writes the hashes, and each reader of rows compares them.
+This file knows no database. `hash_upkeep.py` writes the hashes, and each reader of rows compares them.
 """
 
 from __future__ import annotations

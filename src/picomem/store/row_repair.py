@@ -9,9 +9,9 @@ from typing import cast
 from picomem.errors import StoreError
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
+from picomem.store.bit_repair import mended
 from picomem.store.connector import RepairTransaction, Row, Transaction
 from picomem.store.damaged_rows import decoded, legible
-from picomem.store.mending import mended
 from picomem.store.row_hash import COLUMNS, KEYS, is_whole, row_hash
 from picomem.store.sql_access import repairs, sql
 from picomem.store.unchecked_rows import Stored

@@ -16,7 +16,7 @@ from picomem.store.connector import RepairTransaction, Row, Transaction
 class Statements(Protocol):
     """What a transaction can do.
 
-    Whatever it writes to a row that has a hash, it keeps the hash in step with (see seals.py). A text that cannot be
+    Whatever it writes to a row that has a hash, it keeps the hash in step (see hash_upkeep.py). A text that cannot be
     decoded, because the file is damaged, is given as far as it can be; its row does not match its hash.
     """
 

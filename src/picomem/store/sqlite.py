@@ -35,11 +35,11 @@ from picomem.store import ballast, meta
 from picomem.store import sqlite_migrations as migrations
 from picomem.store.connector import Everyone, Maintenance
 from picomem.store.database_files import SUFFIXES, damaged_log
+from picomem.store.hash_upkeep import select
 from picomem.store.lost_files import look_for_lost_files
 from picomem.store.new_file import create_missing_file
 from picomem.store.opened_files import OpenedFiles
 from picomem.store.row_hash import COLUMNS, is_whole
-from picomem.store.seals import select
 from picomem.store.sqlite_errors import BUSY_MILLISECONDS, lacks_room_for_log_index, translated
 from picomem.store.sqlite_migrations import check_version, migrate, refuse_another_programs
 from picomem.store.sqlite_transaction import SqliteRepair, SqliteTransaction

@@ -11,7 +11,7 @@ from picomem.records.scope import Scope
 from picomem.store import doc_numbers
 from picomem.store.connector import RepairTransaction, Row, Transaction
 from picomem.store.fts5 import Fts5Search, varints
-from picomem.store.seals import restore, seal, select, write
+from picomem.store.hash_upkeep import restore, seal, select, write
 from picomem.store.sql_statements import statement
 from picomem.store.sqlite_errors import translation
 from picomem.store.tolerant_text import rows_of, undecoded_rows

@@ -13,8 +13,7 @@ from collections.abc import Iterable
 from picomem.blake2b import blake2b
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
-from picomem.store import meta
-from picomem.store import user_marks as user_marks
+from picomem.store import meta, user_entries
 from picomem.store.connector import Transaction
 from picomem.store.row_hash import is_whole
 from picomem.store.sql_access import sql
@@ -30,12 +29,12 @@ def begin(tx: Transaction, scope: Scope, *, everything: bool) -> None:
     must not call the other one finished.
     """
     mark = f"{EVERYTHING if everything else 'some'}:{new_id()}"
-    user_marks.put(tx, scope, user_marks.PURGE, " ".join([*marks(tx, scope), mark]))
+    user_entries.put(tx, scope, user_entries.PURGE, " ".join([*marks(tx, scope), mark]))
 
 
 def marks(tx: Transaction, scope: Scope) -> list[str]:
     """The marks of the purges of this user that were begun and are not finished. Raises Corrupt."""
-    return (user_marks.value(tx, scope, user_marks.PURGE) or "").split()
+    return (user_entries.value(tx, scope, user_entries.PURGE) or "").split()
 
 
 def is_of_everything(marks: Iterable[str]) -> bool:
@@ -45,16 +44,16 @@ def is_of_everything(marks: Iterable[str]) -> bool:
 
 def is_begun(tx: Transaction, scope: Scope) -> bool:
     """Whether a purge of a user was begun and not finished; its mark may be damaged."""
-    return user_marks.is_there(tx, scope, user_marks.PURGE)
+    return user_entries.is_there(tx, scope, user_entries.PURGE)
 
 
 def end(tx: Transaction, scope: Scope, done: Iterable[str]) -> None:
     """All that these purges have to do is done; one that was begun since keeps its mark."""
     left = [mark for mark in marks(tx, scope) if mark not in set(done)]
     if left:
-        user_marks.put(tx, scope, user_marks.PURGE, " ".join(left))
+        user_entries.put(tx, scope, user_entries.PURGE, " ".join(left))
     else:
-        user_marks.remove(tx, scope, user_marks.PURGE)
+        user_entries.remove(tx, scope, user_entries.PURGE)
 
 
 class Tombstones:

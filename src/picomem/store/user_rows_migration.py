@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import apsw
 
-from picomem.store import user_marks
+from picomem.store import user_entries
 from picomem.store.meta import DOCS_BEFORE_RANGES
 from picomem.store.row_hash import is_whole, row_hash
 from picomem.store.tolerant_text import rows_of
 
 _NONE = ""  # no row has this hash
 _COUNTER = "next_doc"
-_MARKS = (user_marks.PURGE, user_marks.TIDIED)  # an entry was called so, and then by the user's name
+_MARKS = (user_entries.PURGE, user_entries.TIDIED)  # an entry was called so, and then by the user's name
 
 
 def move_user_rows(connection: apsw.Connection) -> None:

@@ -9,7 +9,7 @@ from picomem.store.row_hash import is_whole
 from picomem.store.sql_access import sql
 
 PURGE = "purge unfinished"  # see tombstones.py
-HANDED_OVER = "handed over"  # see memory/handed_over.py
+HANDED_OVER = "handed over"  # see memory/untrusted_handouts.py
 GRANTED = "granted"  # permissions that reach further than the user's own data, separated by spaces
 TIDIED = "tidied"  # when retention ran last, in microseconds
 

@@ -23,7 +23,7 @@ from picomem.light_dataclass import dataclass
 from picomem.policy.stated import content_words
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.store import meta, user_marks
+from picomem.store import meta, user_entries
 from picomem.store.connector import Transaction
 from picomem.text.terms import terms
 
@@ -57,12 +57,12 @@ def keep(tx: Transaction, scope: Scope, quotes: Iterable[Quote], now: Micros) ->
     again = {(quote.origin, quote.digests) for quote in fresh}
     kept = [*(quote for quote in known if (quote.origin, quote.digests) not in again), *fresh][-_MOST:]
     stored = [[quote.at, quote.origin.value, b64encode(b"".join(sorted(quote.digests))).decode()] for quote in kept]
-    user_marks.put(tx, scope, user_marks.HANDED_OVER, json.dumps(stored))
+    user_entries.put(tx, scope, user_entries.HANDED_OVER, json.dumps(stored))
 
 
 def load(tx: Transaction, scope: Scope, now: Micros) -> list[Kept]:
     """The quotes of the last day, the latest last. Raises Corrupt where the record is damaged."""
-    stored = user_marks.value(tx, scope, user_marks.HANDED_OVER)
+    stored = user_entries.value(tx, scope, user_entries.HANDED_OVER)
     try:
         rows = [] if stored is None else json.loads(stored)
         kept = [Kept(int(at), Origin(origin), _unpacked(packed)) for at, origin, packed in rows]

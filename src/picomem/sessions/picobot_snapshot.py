@@ -35,8 +35,8 @@ from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Message, NewMessage, Role, Session, ToolCall
 from picomem.sessions.call_arguments import Redact, safe_arguments
+from picomem.sessions.channel_users import user_of
 from picomem.sessions.new_messages import id_like, safe_said, stored_message, title_of, with_origins
-from picomem.sessions.people import user_of
 from picomem.store import session_rows
 from picomem.store.connector import EVERYONE, Connector, Transaction
 from picomem.store.tombstones import Tombstones
