@@ -168,7 +168,7 @@ def test_the_fields_of_an_operation_agree_with_its_request_and_result() -> None:
 
 # What takes rows apart, or says SQL, and so is for the store alone.
 INSIDE_THE_STORE = {
-    *("sql_access", "sql_statements", "seals", "row_hash", "damaged_rows", "tolerant_text", "mending"),
+    *("sql_access", "sql_statements", "hash_upkeep", "row_hash", "damaged_rows", "tolerant_text", "bit_repair"),
     *("sqlite_transaction", "fts5"),
 }
 STATEMENT_METHODS = {"all", "one", "run", "run_many"}

@@ -2,12 +2,11 @@
 
 Rows are the truth. If a single bit of a row flipped, the row's hash identifies it, and a repair turns it back
 (store/bit_repair.py). Full text, vectors and the tables' indexes are derived and can always be rebuilt from the rows;
-an episode is derived from its transcript and is read again from there if the transcript is still the same. A memory with
-more damage than one bit cannot be rebuilt from anything: it is kept as it reads now, and a change records that. A
-change, a transcript's record, a session or a message with more damage is reported and left as it is; a summary is
+an episode is derived from its transcript and is read again from there if the transcript is still the same. A memory
+with more damage than one bit cannot be rebuilt from anything: it is kept as it reads now, and a change records that.
+A change, a transcript's record, a session or a message with more damage is reported and left as it is; a summary is
 removed, because it can be created again. (A cursor beyond the end of a file is no damage: the file was truncated, and
-the next ingest notices it.)
-"""
+the next ingest notices it.)"""
 
 from __future__ import annotations
 
