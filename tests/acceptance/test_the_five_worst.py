@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic_ai.messages import ModelResponse, TextPart
 from pydantic_ai.models.function import FunctionModel
-from tests.consolidation.bad_answers import WHOLE, answering, raising
+from tests.consolidation.bad_answers import PORT, WHOLE, answering, raising
 from tests.consolidation.conftest import TALK, Scripted, begun, consolidate, proposal, said, settings
 
 from picomem.engine.engine import Engine
@@ -41,7 +41,9 @@ def test_a_truncated_model_answer_overwrites_no_memory(memory: Engine) -> None:
     assert memory.history("staging_db_port") == before
     assert memory.timeline() == []
     assert consolidate(memory, answering(WHOLE), session.id, force=True).state == "done"
-    assert memory.history("staging_db_port") != before  # the whole answer does
+    # The whole answer is kept, beside what the person stated: only the assistant said it.
+    assert memory.history("staging_db_port") == before
+    assert [kept.content for kept in memory.memories() if kept.key != "staging_db_port"] == [PORT]
 
 
 @pytest.mark.requirement("X6")
