@@ -104,7 +104,7 @@ def test_nothing_else_is_decided_on(engine: Engine) -> None:
     engine.remember(OLD, key="queue")
     with pytest.raises(InvalidInput, match="no pending decision"):
         decide_on(engine, "queue", ReviewVerdict.KEEP)
-    with pytest.raises(InvalidInput, match="what becomes of it"):
+    with pytest.raises(InvalidInput, match="what to do with it"):
         operation("review").call(engine, operation("review").request(name="queue"))
     agent = engine.acting_as("agent", agent=True)
     with pytest.raises(Forbidden, match="A person decides"):

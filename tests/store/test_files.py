@@ -231,7 +231,7 @@ def test_damage_in_the_log_of_a_read_only_folder_is_said(shared, open_engine):
     answer = _as_another(lambda: _use(open_engine, path))
     assert isinstance(answer, dict)
     assert answer["recalled"] == [TEXT]
-    assert any("damaged log" in problem for problem in answer["findings"])
+    assert any("damaged log" in problem for problem in answer["findings"]), answer["findings"]
 
 
 @pytest.mark.requirement("O12")
