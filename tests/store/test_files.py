@@ -23,6 +23,7 @@ import pytest
 from tests.sqlite_file import connection_of
 from tests.store.old_stores import stop_at
 
+from picomem import paths
 from picomem.errors import Locked, NotADatabase, PicomemError, ReadOnly, StoreError
 from picomem.paths import open_databases
 from picomem.store import sqlite
@@ -67,6 +68,7 @@ def _as_another(what: Callable[[], object]) -> object:
     child = os.fork()
     if child == 0:
         os.close(reading)
+        paths._open_databases.clear()  # the parent's, from other tests; nobody else can look at where they are
         try:
             if os.getuid() == 0:
                 os.setgroups([])
