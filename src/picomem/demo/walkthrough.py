@@ -119,7 +119,7 @@ def _ingest(page: _Page, engine: Engine, progress: Callable[[IngestProgress], No
 
 
 def _passed_over(report: Report) -> str:
-    names = {"tool": "tool calls and results", "thinking": "thoughts", "summary": "summary of a compaction"}
+    names = {"tool": "tool calls and results", "thinking": "thoughts"}
     return ", ".join(f"{report.skipped.get(reason, 0)} {name}" for reason, name in names.items())
 
 

@@ -51,10 +51,9 @@ def application(
 ) -> Guard:
     """The whole server on an open runtime, which it does not close; see `Guard` for `hosts` and `origins`."""
     limits = limits or Limits()
-    given = tuple(operations)
-    calls = Calls(runtime, given)
+    calls = Calls(runtime, operations)
     rpc = RpcServer(calls)
-    mcp = McpOverHttp(runtime, given, limits.body)
+    mcp = McpOverHttp(runtime, [remote.operation for remote in calls.operations.values()], limits.body)
 
     async def call(request: Request) -> Response:
         return await _answer(calls, request)

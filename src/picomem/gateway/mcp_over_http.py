@@ -25,12 +25,11 @@ _MOST_SESSIONS = 10_000
 
 
 class McpOverHttp:
-    """An ASGI application; `running` has to be entered first."""
+    """An ASGI application that offers `operations`; `running` has to be entered first."""
 
     def __init__(self, runtime: Runtime, operations: Iterable[Operation], most_bytes: int) -> None:
         self._runtime = runtime
-        offered = [operation for operation in operations if not operation.reads_local_files and not operation.operator]
-        server = build_server(self._engine_of, offered)
+        server = build_server(self._engine_of, operations)
         self._manager = StreamableHTTPSessionManager(
             server, max_request_body_size=most_bytes, max_sessions=_MOST_SESSIONS
         )
