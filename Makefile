@@ -10,7 +10,8 @@ BIN := .venv/bin
 # Trust what the machine trusts: behind a company's proxy uv's own list of certificates is not enough.
 export UV_SYSTEM_CERTS ?= 1
 
-.PHONY: demo test style layers types wheel installed lowest check lint soak bench weights peers peers-tests lock clean
+.PHONY: demo test style layers types wheel installed lowest check lint soak bench weights peers peers-tests conformance \
+	lock clean
 
 demo: .venv/ready
 	@$(BIN)/picomem demo
@@ -112,6 +113,12 @@ peers-tests: wheel .envs/peers-tests/ready .envs/peers-tests/sources
 	@$(BIN)/uv pip install --quiet --python .envs/peers-tests --no-deps --reinstall .envs/dist/*.whl
 	cd .envs/peers-tests/sources/openai_agents-* && $(PEERS_PYTEST) $(OPENAI_TESTS)
 	cd .envs/peers-tests/sources/anthropic-* && $(PEERS_PYTEST) --noconftest -c /dev/null $(ANTHROPIC_TESTS)
+
+# MCP's own suite against `picomem serve`. npm installs it, and the Node that it needs, in the versions of the lock file.
+conformance: .venv/ready
+	@mkdir -p .envs/conformance && cp tests/conformance/package.json tests/conformance/package-lock.json .envs/conformance
+	@npm ci --prefix .envs/conformance --no-audit --no-fund --loglevel error
+	$(BIN)/python -m tests.conformance .envs/conformance
 
 .envs/peers-tests/sources: requirements/peers-tests-sources.txt .envs/peers-tests/ready
 	@rm -rf $@ && mkdir -p $@
