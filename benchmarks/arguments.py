@@ -25,6 +25,7 @@ def make_parser() -> Parser:
     _add_gate(benchmarks, late)
     _add_redaction(benchmarks, late)
     _add_postings(benchmarks, late)
+    _add_serve(benchmarks, late)
     return parser
 
 
@@ -128,3 +129,19 @@ def _add_postings(benchmarks: Any, late: Parser) -> None:
     postings.add_argument(
         "--minutes", type=float, default=5.0, help="of processor time that filling a design may take (default 5)"
     )
+
+
+def _add_serve(benchmarks: Any, late: Parser) -> None:
+    serve = benchmarks.add_parser(
+        "serve",
+        help="of the server beside the engine: many clients and users, its memory, and what a crash loses",
+        epilog="Example:\n  python -m benchmarks serve --chroma .peers/chroma/bin/chroma",
+        parents=[late],
+    )
+    serve.add_argument("--users", type=int, default=1_000, metavar="N", help="users (default 1000)")
+    serve.add_argument("--own", type=int, default=100, metavar="N", help="episodes of each user (default 100)")
+    serve.add_argument("--clients", type=int, default=50, metavar="N", help="clients at once (default 50)")
+    serve.add_argument("--seconds", type=float, default=60, metavar="S", help="how long they ask (default 60)")
+    serve.add_argument("--requests", type=int, default=20_000, metavar="N", help="for its memory (default 20000)")
+    serve.add_argument("--sockets", type=int, default=1_000, metavar="N", help="idle web sockets (default 1000)")
+    serve.add_argument("--chroma", metavar="COMMAND", help="the command of Chroma, whose server is measured beside it")

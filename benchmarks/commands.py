@@ -101,6 +101,22 @@ def _postings(chosen: argparse.Namespace) -> tuple[Any, str]:
     return report, postings.render(report)
 
 
+def _serve(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import server_speed
+
+    effort = server_speed.Effort(
+        users=chosen.users,
+        own=chosen.own,
+        clients=chosen.clients,
+        seconds=chosen.seconds,
+        requests=chosen.requests,
+        sockets=chosen.sockets,
+    )
+    chroma = named_path(chosen.chroma) if chosen.chroma else None
+    report = server_speed.run(effort, chroma, show_progress)
+    return report, server_speed.render(report)
+
+
 _MEASURING = {
     "speed": _speed,
     "ablation": _ablation,
@@ -108,4 +124,5 @@ _MEASURING = {
     "gate": _gate,
     "redaction": _redaction,
     "postings": _postings,
+    "serve": _serve,
 }
