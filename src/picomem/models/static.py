@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from picomem.errors import EmbedderFailed
+from picomem.loaded_once import loaded_once
 from picomem.models.embedder import unit_rows
 from picomem.text.terms import is_cjk
 from picomem.text.tokens import VOCABULARY_SIZE, token_ids, unexpected_file, wordllama_folder
@@ -59,7 +59,7 @@ class StaticEmbedder:
         return _CJK_TRUST if is_cjk(text) else 1.0
 
 
-@lru_cache(maxsize=1)
+@loaded_once
 def weights() -> np.ndarray:
     """The vectors of the vocabulary. Raises EmbedderFailed where the installed wordllama holds others."""
     return read_weights(wordllama_folder() / "weights" / "l2_supercat_256.safetensors")

@@ -12,6 +12,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from picomem.loaded_once import loaded_once
 from picomem.models.static import weights
 from picomem.text.terms import STOP_WORDS, is_cjk, query_terms
 from picomem.text.tokens import token_ids, tokenizer
@@ -71,7 +72,7 @@ def _near(word: str) -> tuple[tuple[str, float], ...]:
     return tuple(near.items())
 
 
-@lru_cache(maxsize=1)
+@loaded_once
 def _table() -> tuple[list[str], np.ndarray]:
     """The words that are one token each, and their unit vectors (float32)."""
     import numpy as np

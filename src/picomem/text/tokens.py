@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.errors import PicomemError
+from picomem.loaded_once import loaded_once
 from picomem.text.storable import plain
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _word_ids(word: str) -> tuple[int, ...]:
     return tuple(tokenizer().encode(word, add_special_tokens=False).ids)
 
 
-@lru_cache(maxsize=1)
+@loaded_once
 def tokenizer() -> Tokenizer:
     """Llama 2's tokenizer. Loading takes about 80 ms, so nothing loads it before something is counted."""
     return read_tokenizer(wordllama_folder() / "tokenizers" / "l2_supercat_tokenizer_config.json")
