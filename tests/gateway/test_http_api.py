@@ -308,24 +308,6 @@ def test_a_body_that_never_comes_is_given_up(served: Served, anns: str) -> None:
         assert b" 413 " in client.recv(4_096).splitlines()[0]
 
 
-@pytest.mark.requirement("X1", "X10")
-def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path) -> None:
-    db = tmp_path / "memory.db"
-    guss = token(db, "--user", "gus")
-    stored = []
-    for round_number in range(3):
-        with serving(db) as running:
-            for number in range(3):
-                key = f"boat_{round_number}_{number}"
-                answer = running.post(guss, "remember", {"content": f"Mooring {key} belongs to the ferry", "key": key})
-                assert answer.status_code == 200
-                stored.append(key)
-            running.process.send_signal(signal.SIGKILL)
-            running.process.wait()
-    listed = json.loads(picomem(db, "memories", "--user", "gus", "--json", "-n", "100").stdout)
-    assert {memory["key"] for memory in listed["memories"]} >= set(stored)
-
-
 def test_a_server_that_is_asked_to_end_ends(tmp_path: Path) -> None:
     with serving(tmp_path / "memory.db") as running:
         assert running.stop() in (0, -signal.SIGTERM)
