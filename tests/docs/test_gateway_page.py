@@ -8,6 +8,8 @@ import shlex
 from pathlib import Path
 
 import pytest
+from tests.cli.model_server import ModelServer
+from tests.cli.model_server import serving as model_serving
 from tests.gateway.serving import serving, token
 
 from picomem.gateway.guard import OPEN
@@ -33,6 +35,19 @@ def test_each_request_of_the_page_is_answered(tmp_path: Path) -> None:
     assert stored["memory"]["key"] == "billing_db"
     assert [hit["key"] for hit in recalled["hits"]] == ["billing_db"]
     assert planned["confirmation"]
+
+
+@pytest.mark.sqlite_file("serves a file, which other processes use as well")
+def test_the_python_of_the_page_talks_with_picobot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    with (
+        model_serving(ModelServer("Noted.", "Green tea.")) as model,
+        serving(tmp_path / "memory.db", **model.env) as running,
+    ):
+        anns = token(tmp_path / "memory.db", "--user", "ann")
+        code = example.replace("http://127.0.0.1:8765", running.url)
+        exec(compile(code, "gateway.md", "exec"), {"TOKEN": anns})
+    assert capsys.readouterr().out == "Noted.\nGreen tea."
 
 
 def test_the_page_names_the_addresses_without_a_token() -> None:

@@ -142,6 +142,7 @@ def test_every_route_refuses_who_may_not(served: Served) -> None:
     wrong.append(permitted.replace("pico_Y2FybA", "pico_Ym9i"))  # Carl's secret, Bob's name
     addresses = [("POST", _path(name)) for name in SERVED]
     addresses += [("GET", "/api/v1/openapi.json"), ("POST", "/mcp"), ("GET", "/mcp"), ("GET", "/metrics"), ("GET", "/")]
+    addresses += [("POST", "/v1/chat/completions"), ("GET", "/v1/models"), ("GET", "/v1/models/picobot")]
     for shown in wrong:
         with served.client(shown) as client:
             for method, path in addresses:

@@ -31,14 +31,16 @@ class Talk:
         self._spoken: list[Message] = []  # the conversation as this process knows it
         self.session = engine.sessions().get(session).id if engine and session else ""
 
-    def begin(self, text: str) -> ContextWindow:
-        """The person says something; what goes into the prompt. Raises InvalidInput for an empty message."""
+    def begin(self, text: str, stored: Message | None = None) -> ContextWindow:
+        """The person says something; what goes into the prompt. `stored` is the message, if the session holds it
+        already. Raises InvalidInput for an empty message."""
         said = NewMessage(role=Role.USER, content=text)
         if not text.strip():
             raise InvalidInput("The message is empty; write something.")
         self.message = ""
-        self._waiting.append(said)
-        context_window = self._stored() if self._engine else None
+        if stored is None:
+            self._waiting.append(said)
+        context_window = self._stored(stored) if self._engine else None
         if context_window is None:
             self._speak(said)
             return window(Loaded(tuple(self._spoken)), Budgets.of(self.settings))
@@ -62,13 +64,14 @@ class Talk:
         self._waiting = []
         return stored
 
-    def _stored(self) -> ContextWindow | None:
-        """Store what waits, and the window with it; None where the store fails."""
+    def _stored(self, last: Message | None) -> ContextWindow | None:
+        """The window up to the person's message: `last`, or what waits, which is stored first. None where the store
+        fails."""
         assert self._engine is not None
         try:
-            stored = self._store(self._engine)
-            self.message = stored[-1].id
-            context_window = window_of(self._engine, self.session, until=stored[-1].seq)
+            last = last or self._store(self._engine)[-1]
+            self.message = last.id
+            context_window = window_of(self._engine, self.session, until=last.seq)
         except StoreError as error:
             self.trouble = str(error)
             return None

@@ -58,7 +58,7 @@ from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.models.selection import generator_of
 from picomem.paths import named_path
-from picomem.records.session import NewMessage, Role
+from picomem.records.session import Message, NewMessage, Role
 from picomem.sessions.context_window import Budgets, ContextWindow
 from picomem.settings import Settings
 
@@ -104,12 +104,15 @@ class PicoBot:
         self._notices = [_without(trouble)] if engine is None else [] if self._on else [OFF]
         self._troubled = False
 
-    async def turn(self, text: str, tell: Tell) -> TurnResult:
-        """Answer. Raises GeneratorFailed where the model does not, InvalidInput for an empty message."""
-        window = await to_thread.run_sync(self.talk.begin, text)
-        stored = self._engine is not None and bool(self.talk.session) and not self.talk.trouble
+    async def turn(self, text: str, tell: Tell, *, stored: Message | None = None, instructions: str = "") -> TurnResult:
+        """Answer. Raises GeneratorFailed where the model does not, InvalidInput for an empty message.
+
+        `stored` is the person's message, if the session holds it already. `instructions` are added to PicoBot's own for
+        this turn, and are not stored.
+        """
+        window = await to_thread.run_sync(self.talk.begin, text, stored)
         memory = None
-        if self._engine is not None and stored:
+        if self._engine is not None and self.talk.session and not self.talk.trouble:
             memory = MemoryCapability(
                 self._engine,
                 tools=TOOLS if self._on else (),
@@ -117,7 +120,7 @@ class PicoBot:
                 actor=ACTOR,
             ).showing(window, self.talk.message)
         await self._notify(tell, self.talk.trouble)
-        turn = await self._run(window, memory, tell)
+        turn = await self._run(window, memory, tell, instructions)
         await self._notify(tell, memory.trouble if memory else self.talk.trouble)
         return turn
 
@@ -170,7 +173,9 @@ class PicoBot:
         room = Room(budgets.memory - window.tokens.system, budgets.turn)
         return [*([memory] if memory else []), room, PlainCalls()]
 
-    async def _run(self, window: ContextWindow, memory: MemoryCapability | None, tell: Tell) -> TurnResult:
+    async def _run(
+        self, window: ContextWindow, memory: MemoryCapability | None, tell: Tell, instructions: str
+    ) -> TurnResult:
         """Let the model run, and tell what it does. What it said until an error is kept as well."""
         *before, asked = window.messages
         result, begun = None, None
@@ -179,7 +184,7 @@ class PicoBot:
             async with self._agent.run_stream_events(
                 asked.content,
                 message_history=to_model(before),
-                instructions=[_today(self._engine)],
+                instructions=[*_further(instructions), _today(self._engine)],
                 capabilities=self._capabilities(window, memory),
                 usage_limits=UsageLimits(request_limit=_MOST_REQUESTS),
             ) as begun:
@@ -222,6 +227,10 @@ def _without(trouble: str) -> str:
 def _today(engine: Engine | None) -> InstructionPart:
     now = to_datetime(engine.now() if engine else system_clock(), engine.zone if engine else None)
     return InstructionPart(f"Today is {now:%A, %Y-%m-%d}.", name="today", dynamic=True)
+
+
+def _further(instructions: str) -> list[InstructionPart]:
+    return [InstructionPart(instructions, name="channel", dynamic=True)] if instructions.strip() else []
 
 
 def _said_in(events: AgentRunEvents[Any] | None, asked: str) -> list[NewMessage]:

@@ -17,6 +17,8 @@ from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import Presentation, Verbatim
 
 if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
     from picomem.agent.loop import PicoBot
     from picomem.engine.engine import Engine
 
@@ -32,16 +34,30 @@ async def chat_turn(engine: Engine, request: ChatTurn, tell: Tell) -> TurnResult
 
     The model is the one of the settings. After the answer, what is due in the user's conversations is consolidated.
     """
-    check_installed()
-    bot = await to_thread.run_sync(_opened, engine, request.session)
+    bot = await open_bot(engine, request.session, await open_model(engine))
     turn = await bot.turn(request.message, tell)
-    try:
-        notices = await bot.settle()
-    except StoreError as error:
-        notices = [str(error)]  # the answer stands; what is due waits
-    for notice in notices:
+    for notice in await settle(bot):
         await tell(Notice(notice))
     return turn
+
+
+async def open_model(engine: Engine) -> Model:
+    """The model of the settings. Raises InvalidInput where PicoBot's libraries are missing, or no model is set."""
+    check_installed()
+    return await to_thread.run_sync(_model, engine)
+
+
+async def open_bot(engine: Engine, session: str, model: Model) -> PicoBot:
+    """PicoBot in the conversation of that id; in a new one if it is empty. Raises NotFound for an unknown one."""
+    return await to_thread.run_sync(_bot, engine, session, model)
+
+
+async def settle(bot: PicoBot) -> list[str]:
+    """After an answer, what is due in the user's conversations; the notices for the person."""
+    try:
+        return await bot.settle()
+    except StoreError as error:
+        return [str(error)]  # the answer stands; what is due waits
 
 
 def check_installed() -> None:
@@ -52,11 +68,16 @@ def check_installed() -> None:
         raise InvalidInput("PicoBot needs the extra `agent`: install picomem[agent], such as with pip.") from None
 
 
-def _opened(engine: Engine, session: str) -> PicoBot:
-    from picomem.agent.loop import PicoBot
+def _model(engine: Engine) -> Model:
     from picomem.models.provider import chat_choice, model_of
 
-    return PicoBot(model_of(chat_choice(engine.settings)), engine, session=session)
+    return model_of(chat_choice(engine.settings))
+
+
+def _bot(engine: Engine, session: str, model: Model) -> PicoBot:
+    from picomem.agent.loop import PicoBot
+
+    return PicoBot(model, engine, session=session)
 
 
 OPERATIONS = (

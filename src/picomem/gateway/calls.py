@@ -17,7 +17,7 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cached_property
 from typing import Any
 
@@ -124,16 +124,25 @@ class Calls:
         Raises what the operation raises, and NotFound for an unknown one.
         """
         remote = self.named(name)
-        caller = self._acting(caller, user, remote.operation)
-        engine = self.runtime.engine(caller)
-        remote.operation.check_permission(engine)  # before anything is said about its arguments
+        engine = self.engine_for(caller, remote, user)
         is_long = remote.operation.long or remote.operation.asynchronous
-        async with self._thread_of(caller.user, is_long=is_long) as limiter:
+        async with self._thread_of(engine.scope.user, is_long=is_long) as limiter:
             if remote.operation.asynchronous:
                 request = remote.parameters.request(arguments)
                 result = await remote.operation.stream(engine, request, tell, progress)
                 return jsonable(result)
             return await to_thread.run_sync(self._called, remote, engine, arguments, progress, limiter=limiter)
+
+    def engine_for(self, caller: Caller, remote: RemoteOperation, user: str = "") -> Engine:
+        """The engine on which a caller may run an operation. Raises Forbidden, before anything is said about the
+        operation's arguments."""
+        engine = self.runtime.engine(self._acting(caller, user, remote.operation))
+        remote.operation.check_permission(engine)
+        return engine
+
+    def turn_place(self, user: str) -> AbstractAsyncContextManager[CapacityLimiter]:
+        """A place for a chat turn of a user, which is held until the end of the block."""
+        return self._thread_of(user, is_long=True)
 
     def _acting(self, caller: Caller, user: str, operation: Operation) -> Caller:
         if not user or user == caller.user:
@@ -145,7 +154,9 @@ class Calls:
                 f"{caller.signature} does not have; whoever runs picomem can grant it.",
                 permission=f"memory:{verb}:global",
             )
-        return Caller(user, caller.signature, frozenset({f"memory:{verb}:session", f"memory:{verb}:user"}))
+        verbs = [verb for verb in ("read", "write") if caller.may(f"memory:{verb}:global")]
+        permissions = {f"memory:{verb}:{reach}" for verb in verbs for reach in ("session", "user")}
+        return Caller(user, caller.signature, frozenset(permissions))
 
     def _called(
         self, remote: RemoteOperation, engine: Engine, arguments: Mapping[str, Any], progress: ToldProgress | None

@@ -9,6 +9,8 @@ from starlette.responses import JSONResponse
 
 from picomem.errors import PicomemError
 
+_TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+
 
 def error_value(error: PicomemError) -> dict[str, Any]:
     """An error of ours as JSON."""
@@ -18,9 +20,19 @@ def error_value(error: PicomemError) -> dict[str, Any]:
 
 def http_error(status: int, code: str, message: str, *, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """An error that is none of picomem's operations."""
-    return JSONResponse({"error": {"code": code, "message": message}}, status, headers)
+    return JSONResponse({"error": {"code": code, "message": message, "type": _type(status)}}, status, headers)
 
 
 def operation_error(error: PicomemError) -> JSONResponse:
     """What an operation raised on purpose."""
-    return JSONResponse({"error": error_value(error)}, error.status)
+    return JSONResponse(operation_error_value(error), error.status)
+
+
+def operation_error_value(error: PicomemError) -> dict[str, Any]:
+    """The body of that response."""
+    return {"error": {**error_value(error), "type": _type(error.status)}}
+
+
+def _type(status: int) -> str:
+    """The kind of an error, in the words of OpenAI's API, which its clients expect."""
+    return _TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")

@@ -4,6 +4,7 @@ POST /api/v1/OPERATION      one JSON object in, the result out; with `Accept: te
                             long operation and the events of a chat turn come first, and the result last
 GET  /api/v1/openapi.json   what there is
 GET  /ws                    JSON-RPC 2.0 (json_rpc.py)
+POST /v1/chat/completions   OpenAI's chat API (chat_completions.py), beside it GET /v1/models
 *    /mcp                   MCP, streamable HTTP (mcp.py)
 GET  /health, /ready        the process answers; the store answers
 """
@@ -27,6 +28,7 @@ from starlette.routing import Route, WebSocketRoute
 from picomem.engine.authorization import last_change
 from picomem.errors import PicomemError
 from picomem.gateway.calls import Calls
+from picomem.gateway.chat_completions import ChatCompletions
 from picomem.gateway.error_replies import error_value, http_error, operation_error
 from picomem.gateway.guard import BodyRefused, Guard, Limits
 from picomem.gateway.json_bodies import parsed
@@ -53,6 +55,7 @@ def application(
     limits = limits or Limits()
     calls = Calls(runtime, operations)
     rpc = RpcServer(calls)
+    chats = ChatCompletions(calls)
     mcp = McpOverHttp(runtime, [remote.operation for remote in calls.operations.values()], limits.body)
 
     async def call(request: Request) -> Response:
@@ -76,6 +79,9 @@ def application(
         Route(f"{API}/openapi.json", describe, methods=["GET"]),
         Route(f"{API}/{{operation}}", call, methods=["POST"]),
         WebSocketRoute("/ws", rpc.serve),
+        Route("/v1/chat/completions", chats.complete, methods=["POST"]),
+        Route("/v1/models", chats.models, methods=["GET"]),
+        Route("/v1/models/{model}", chats.model, methods=["GET"]),
         Route("/mcp", mcp),
     ]
     inner = Starlette(

@@ -33,8 +33,9 @@ ERROR_SCHEMA = {
             "properties": {
                 "code": {"type": "string", "description": "one word for programs"},
                 "message": {"type": "string", "description": "one sentence: what is wrong, and what to do"},
+                "type": {"type": "string", "description": "the kind of the error, in the words of OpenAI's API"},
             },
-            "required": ["code", "message"],
+            "required": ["code", "message", "type"],
         }
     },
     "required": ["error"],

@@ -101,6 +101,12 @@ def of_channel(tx: Transaction, scope: Scope, channel: str, channel_id: str) -> 
     return None if row is None else from_row(scope, row)
 
 
+def all_of_channel(tx: Transaction, scope: Scope, channel: str, channel_id: str, limit: int) -> list[Session]:
+    """The sessions that a channel calls so and that are not archived, the latest first; damaged ones are left out."""
+    rows = sql(tx).all("sessions_of_channel", user=scope.user, channel=channel, channel_id=channel_id, limit=limit)
+    return [session for row in rows if (session := from_row(scope, row)) is not None]
+
+
 def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
     """The id of the session that is called so, or whose id alone begins so. Raises NotFound."""
     if sql(tx).one("session", user=scope.user, id=prefix) is not None:

@@ -28,6 +28,11 @@ WHERE s.user_id = :user AND s.channel = :channel AND s.channel_id = :channel_id 
   AND s.project = :project AND s.archived_at IS NULL
 ORDER BY s.last_active_at DESC, s.id DESC LIMIT 1
 
+-- name: sessions_of_channel
+SELECT {session_columns} FROM sessions AS s
+WHERE s.user_id = :user AND s.channel = :channel AND s.channel_id = :channel_id AND s.archived_at IS NULL
+ORDER BY s.last_active_at DESC, s.id DESC LIMIT :limit
+
 -- name: sessions_page
 SELECT {session_columns} FROM sessions AS s
 WHERE s.user_id = :user AND (:channel = '' OR s.channel = :channel) AND (:agent = '' OR s.agent = :agent)
