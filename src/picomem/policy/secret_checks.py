@@ -47,6 +47,7 @@ class Groups(Protocol):
         ...
 
 
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _KEY_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _PIECE = r"[A-Za-z0-9]{8,}"
 _PADDED = r"[A-Za-z0-9+/]{12,}={1,2}"
@@ -89,7 +90,7 @@ _OPERATORS = r"[+*?|=!]|.*[|+]"
 _CALL = r"[\w.]+[(\[]"
 _MEASURE = r"\d+-(?:char|digit|byte|bit|day|hour)"
 _WITH = r"(?i)\b(?:with|using|and) (?:the )?$"
-_OWNER = r"(?i)\b(?:my|our|his|her|their|wi-?fi|guest|new)\W*$"
+_OWNER = r"(?i)\b(?:my|our|his|her|their|wi-?fi|guest|new|root|admin|sudo|router)\W*$"
 _QUALITY = r"(?:ed|ing|able|ible|ly|ful|less)$"
 _SENTENCE_END = r"[.!]*\s*(?:\n|$)"
 _OPENERS = frozenset("([{<")
@@ -237,6 +238,28 @@ def _coded(text: str, groups: Groups) -> Span | None:
     parts = value.split("-")
     even = len(parts[0]) >= 4 and len(set(map(len, parts))) == 1
     return (start, end) if even or _has_digit(value) or any(map(_is_gibberish, parts)) else None
+
+
+def _discord(text: str, groups: Groups) -> Span | None:
+    """A token of Discord, which begins with the number of its account in Base64."""
+    start, end = groups.span("account")
+    try:
+        account = binascii.a2b_base64(text[start:end] + "=" * (-(end - start) % 4))
+    except binascii.Error:
+        return None
+    return groups.span("secret") if account.isdigit() and 17 <= len(account) <= 20 else None
+
+
+def _wallet(text: str, groups: Groups) -> Span | None:
+    """A private key in the import format of wallets: the last four of its bytes are a checksum of the others."""
+    from hashlib import sha256
+
+    start, end = groups.span("secret")
+    number = functools.reduce(lambda total, sign: total * 58 + _BASE58.index(sign), text[start:end], 0)
+    key = number.to_bytes((number.bit_length() + 7) // 8)
+    payload, checksum = key[:-4], key[-4:]
+    genuine = payload[:1] == b"\x80" and sha256(sha256(payload).digest()).digest()[:4] == checksum
+    return (start, end) if genuine else None
 
 
 def _seed(text: str, groups: Groups) -> Span | None:
@@ -727,6 +750,8 @@ CHECKS: dict[str, Callable[[str, Groups], Span | None]] = {
     "mixed-case": _mixed_case,
     "cased": _cased,
     "drawn": _drawn,
+    "discord": _discord,
+    "wallet": _wallet,
     "coded": _coded,
     "seed": _seed,
     "pem": _pem,

@@ -15,7 +15,7 @@ from itertools import accumulate, islice
 from typing import Any, Protocol
 
 from picomem.policy.secret_checks import CHECKS, Groups, Span
-from picomem.policy.secret_rule import Rule
+from picomem.policy.secret_rule import LONG_RUN, Rule
 from picomem.policy.secret_rules import RULES
 
 _WINDOW_BEFORE, _WINDOW_AFTER = 160, 4096  # characters around a literal that Python's `re` looks at
@@ -23,6 +23,7 @@ _MANY, _CLOSE = 256, 128  # matches, and the bytes from one to the next below wh
 _ALIKE = 4096  # verdicts on matches that are remembered within one text
 _NEAR = 100  # characters: more than a check reads before or behind a short match
 _AUTOMATON_BYTES = 32_000_000  # the most that RE2 keeps of a pattern's states; beyond, RE2 rebuilds them
+_RUN = rf"[\w.\\%-]{{{LONG_RUN},}}"  # with the signs of an escape before it
 _SHORT = 20_000  # characters: in a longer text RE2 is faster at finding literals, the making of it included
 
 
@@ -107,6 +108,7 @@ class LinearScanner:
         self._re2: Any = re2
         self._set: Any = re2.Set.SearchSet()
         self._ranks: list[tuple[int, ...]] = []
+        self._ungated = _ungated_ranks()
         for gate, ranks in _ranks_by_gate().items():
             self._set.Add("(?i)" + re2.escape(gate))
             self._ranks.append(ranks)
@@ -118,6 +120,8 @@ class LinearScanner:
         view = self.view(text)
         seen = self._set.Match(view.data) or ()
         ranks = sorted({rank for gate in seen for rank in self._ranks[gate]})
+        if len(text) >= LONG_RUN:
+            ranks = sorted((*ranks, *self._ungated))
         return [(start, end, rank) for rank in ranks for start, end in secrets_of(RULES[rank], view, self.view)]
 
     def view(self, text: str) -> _Utf8View:
@@ -220,8 +224,10 @@ class WindowScanner:
         if len(lowered) != len(text):  # a few capitals grow in lower case; places must stay the same
             lowered = "".join(c if len(c.lower()) != 1 else c.lower() for c in text)
         hits: list[tuple[int, int, int]] = []
+        long_runs = _long_runs(text)
         for rank, rule in enumerate(RULES):
-            for low, high in _windows(lowered, rule.gates):
+            windows = _windows(lowered, rule.gates) if rule.gates else long_runs
+            for low, high in windows:
                 spans = secrets_of(rule, self.view(text[low:high]), self.view)
                 hits += [(low + start, low + end, rank) for start, end in spans]
         return hits
@@ -255,7 +261,7 @@ class PatientScanner:
         # Beyond ASCII a literal may be written in more ways than one; that is for the engine to know.
         if self._engine is None and len(text) <= _SHORT and text.isascii():
             lowered = text.lower()
-            if not any(gate in lowered for gate in self._gates):
+            if not (any(gate in lowered for gate in self._gates) or _long_runs(text)):
                 return []
         return self._made().scan(text)
 
@@ -294,6 +300,17 @@ def _ranks_by_gate() -> dict[str, tuple[int, ...]]:
         for gate in rule.gates:
             ranks[gate] = (*ranks.get(gate, ()), rank)
     return ranks
+
+
+def _ungated_ranks() -> tuple[int, ...]:
+    return tuple(rank for rank, rule in enumerate(RULES) if not rule.gates)
+
+
+def _long_runs(text: str) -> list[Span]:
+    """The runs in which a secret of a rule without gates may stand, with the character on either side."""
+    if max(map(len, text.split()), default=0) < LONG_RUN:
+        return []
+    return [(max(0, run.start() - 1), run.end() + 1) for run in _compiled(_RUN).finditer(text)]
 
 
 def _windows(lowered: str, gates: tuple[str, ...]) -> list[Span]:
