@@ -160,6 +160,18 @@ def _numbered(before: str) -> Callable[[int], str]:
     return make
 
 
+def _every_kind(size: int) -> str:
+    """Secrets of all known shapes, each in one of its texts."""
+    draw = random.Random(7)
+    texts: list[str] = []
+    length = 0
+    while length < size:
+        text, _ = draw.choice(TUNED).draw(draw)
+        texts.append(" ".join(text.split("\n")) + " ")
+        length += len(texts[-1])
+    return "".join(texts)[:size]
+
+
 _B62 = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 # One long line of each kind, by its number of characters.
@@ -219,4 +231,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "a thousand passwords, in turn": _filled("password=<B62:12> "),
     "a thousand tokens, in turn": _filled("ghp_<B62:36> "),
     "passwords, none of them twice": _numbered("password="),
+    "tokens, none of them twice": _numbered(f"token=ghp_{'aB3' * 10}"),
+    "private keys, none of them twice": _numbered(f"-----BEGIN RSA PRIVATE KEY----- {'MIIEowIB' * 40}"),
+    "secrets of every kind, none twice": _every_kind,
 }

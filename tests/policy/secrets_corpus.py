@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import random
+from hashlib import sha256
 from typing import NamedTuple
 
 DIGITS = "0123456789"
@@ -21,6 +22,7 @@ B62 = LOWER + UPPER + DIGITS
 B64 = B62 + "+/"
 URL64 = B62 + "-_"
 B32 = UPPER + "234567"
+BASE58 = "".join(c for c in DIGITS + UPPER + LOWER if c not in "0OIl")  # in the order of its digits
 B58 = "".join(c for c in B62 if c not in "0OIl")
 CRYPT = B62 + "./"
 
@@ -45,6 +47,20 @@ class _Forge:
 
     def pem_body(self, lines: int, newline: str = "\n") -> str:
         return newline.join([self(B64, 64) for _ in range(lines)] + [self(B64, 21, tail="==")])
+
+    def discord_token(self) -> str:
+        account = base64.urlsafe_b64encode(self(DIGITS, 17, head="1").encode()).decode().rstrip("=")
+        return f"{account}.{self(URL64, 6)}.{self(B62, 38)}"
+
+    def wallet_key(self) -> str:
+        """A private key in the import format of wallets: a version, 32 bytes, and a checksum, in Base58."""
+        payload = b"\x80" + bytes.fromhex(self(HEX, 64)) + b"\x01"
+        number = int.from_bytes(payload + sha256(sha256(payload).digest()).digest()[:4])
+        digits = ""
+        while number:
+            number, digit = divmod(number, 58)
+            digits = BASE58[digit] + digits
+        return digits
 
     def jwt(self) -> str:
         head = base64.urlsafe_b64encode(b'{"alg":"HS256","typ":"JWT"}').decode().rstrip("=")
@@ -411,6 +427,10 @@ def _tuned() -> Half:
         _filled("the admin password was set to @@ yesterday", "Frosty!42"),
         _filled("my password is @@!", "hunter2"),
         _filled("My wifi password is @@.", "sunflower"),
+        _filled("the root password is @@", "swordfish"),
+        _filled("By the way, the router password is @@.", "sunflower"),
+        _filled("@@", forge.discord_token()),
+        _filled("it prints @@ and exits", forge.wallet_key()),
         _filled("the password for the router: @@", "r0uter-x"),
         _filled("the new passphrase is “@@”", "swordfish"),
         _filled("try it with password @@ please", "Qwerty99"),
@@ -527,6 +547,16 @@ def _tuned() -> Half:
         "the password is at least 12 characters long",
         "The password is base64-encoded before it is sent.",
         "my password is expired",
+        *(
+            f"the {account} password is {word}"
+            for account in ("root", "admin", "router", "sudo")
+            for word in (
+                "required wrong stored hashed mandatory blank below above unchanged confidential gone disabled yours "
+                "ours elsewhere compulsory rotated ready unset locked next".split()
+            )
+        ),
+        "L" + forge(B58, 51),  # the checksum of a wallet's key is missing
+        f"MTIz{forge(B62, 20)}.{forge(B62, 6)}.{forge(B62, 38)}",  # no account of Discord is in it
         "Set a pin to protect the app; the pin is optional",
         "密码是加密存储的",
         "密码: 必填",

@@ -338,7 +338,7 @@ def _literals(rule: Rule) -> Iterator[str]:
 
 def _hostile(rule: Rule) -> Iterator[str]:
     """Ten and more inputs that repeat the rule's own beginnings, 40 KB each."""
-    first, last = rule.gates[0], rule.gates[-1]
+    first, last = (rule.gates[0], rule.gates[-1]) if rule.gates else ("MTIz", "L")
     draw = random.Random(rule.id)
     signs = [first, last, *" \"'=:a1-/@._;\n", "\\n", "password", " is "]
     units = (

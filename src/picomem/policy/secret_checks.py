@@ -16,7 +16,6 @@ import binascii
 import functools
 import re
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Protocol
 
 from picomem.policy.secret_words import (
@@ -48,6 +47,7 @@ class Groups(Protocol):
         ...
 
 
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _KEY_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _PIECE = r"[A-Za-z0-9]{8,}"
 _PADDED = r"[A-Za-z0-9+/]{12,}={1,2}"
@@ -55,11 +55,14 @@ _WITHOUT_SIGNS = str.maketrans("", "", "+/=")
 _RUN_OR_SIGN = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]"
 _RUN = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+"
 _WORD = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
+_THREE_TURNS = r"\d+\D+\d+\D|\D+\d+\D+\d"  # from a digit to a letter or back
 _CONSONANTS = r"(?i)[bcdfghjklmnpqrstvwxz]+"
 _TEMPLATE = (
     r"\$\{|\$\(|\{\{|\}\}|%\(|^%[sdr]$|^%\w+%$|<[^>]*>|\*{3}|\.{3}|…|•|^\$[A-Za-z_]\w*$|^\$env:|(?i:x{5})|\[redacted|REDACTED"
     r"|^[{<\[].*[}>\]]$|#\{|^@\w+@$|^__\w+__$"
 )
+_TEMPLATE_SIGN = r"[${}%<*…•\[#@]"  # nearly every template holds one; `_is_template` names the others
+_BEGINNING = 8  # characters that mostly show that a value is not repetitive
 _UUID = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _HASH_OR_REFERENCE = (
     r"(?i:sha-?\d+|md5|base64|bcrypt|argon2\w*|pbkdf2|scrypt|utf-?8|aes-?\d*|rsa-?\d*|hs256|rs256)\b"
@@ -87,7 +90,7 @@ _OPERATORS = r"[+*?|=!]|.*[|+]"
 _CALL = r"[\w.]+[(\[]"
 _MEASURE = r"\d+-(?:char|digit|byte|bit|day|hour)"
 _WITH = r"(?i)\b(?:with|using|and) (?:the )?$"
-_OWNER = r"(?i)\b(?:my|our|his|her|their|wi-?fi|guest|new)\W*$"
+_OWNER = r"(?i)\b(?:my|our|his|her|their|wi-?fi|guest|new|root|admin|sudo|router)\W*$"
 _QUALITY = r"(?:ed|ing|able|ible|ly|ful|less)$"
 _SENTENCE_END = r"[.!]*\s*(?:\n|$)"
 _OPENERS = frozenset("([{<")
@@ -153,26 +156,32 @@ def _optional(groups: Groups, name: str) -> Span | None:
 
 def _is_blank(value: str) -> bool:
     """A placeholder, a template or a name: nothing that opens anything."""
-    lowered = value.lower()
-    if value.isalnum():  # most are: of the templates, two have no signs
-        if len(set(lowered)) <= 2:
-            return True
-        is_template = "xxxxx" in lowered or "REDACTED" in value
-    elif len(_SIGNS_APART.union(lowered)) <= len(_SIGNS_APART) + 2:
+    if _is_repetitive(value) or _is_template(value):
         return True
-    else:
-        is_template = _regex(_TEMPLATE).search(value) is not None
-    if is_template or _regex(_TWO_DIGITS).search(value):
-        return is_template
+    if _regex(_TWO_DIGITS).search(value):
+        return False
     words = _regex(_WORD).findall(value)
     return bool(words) and VOCABULARY.issuperset(map(str.lower, words))
+
+
+def _is_repetitive(value: str) -> bool:
+    """Two characters at most, in either case, beside the signs that separate words."""
+    if len(_SIGNS_APART.union(value[:_BEGINNING])) > len(_SIGNS_APART) + 4:
+        return False
+    return len(_SIGNS_APART.union(value.lower())) <= len(_SIGNS_APART) + 2
+
+
+def _is_template(value: str) -> bool:
+    if value.isalnum() or not (_regex(_TEMPLATE_SIGN).search(value) or "..." in value or value.startswith("__")):
+        return "REDACTED" in value or "xxxxx" in value.lower()
+    return _regex(_TEMPLATE).search(value) is not None
 
 
 def _is_random(value: str) -> bool:
     """Drawn, not written: letters, capitals and digits change more often than in words and names."""
     if len(set(value)) < 6 or _is_blank(value):
         return False
-    if _is_dense(value) or any(map(_is_drawn, _regex(_PIECE).findall(value))):
+    if any(map(_is_drawn, _regex(_PIECE).findall(value))) or _is_dense(value):
         return True
     return _regex(_PADDED).fullmatch(value) is not None and _is_drawn(value.translate(_WITHOUT_SIGNS))
 
@@ -185,8 +194,7 @@ def _is_dense(value: str) -> bool:
 
 
 def _is_drawn(piece: str) -> bool:
-    turns = sum(a.isdigit() != b.isdigit() for a, b in pairwise(piece))
-    if turns >= 3 and len(piece) >= 8:
+    if len(piece) >= 8 and _regex(_THREE_TURNS).match(piece):
         return True
     if len(piece) < 12:
         return False
@@ -232,6 +240,28 @@ def _coded(text: str, groups: Groups) -> Span | None:
     return (start, end) if even or _has_digit(value) or any(map(_is_gibberish, parts)) else None
 
 
+def _discord(text: str, groups: Groups) -> Span | None:
+    """A token of Discord, which begins with the number of its account in Base64."""
+    start, end = groups.span("account")
+    try:
+        account = binascii.a2b_base64(text[start:end] + "=" * (-(end - start) % 4))
+    except binascii.Error:
+        return None
+    return groups.span("secret") if account.isdigit() and 17 <= len(account) <= 20 else None
+
+
+def _wallet(text: str, groups: Groups) -> Span | None:
+    """A private key in the import format of wallets: the last four of its bytes are a checksum of the others."""
+    from hashlib import sha256
+
+    start, end = groups.span("secret")
+    number = functools.reduce(lambda total, sign: total * 58 + _BASE58.index(sign), text[start:end], 0)
+    key = number.to_bytes((number.bit_length() + 7) // 8)
+    payload, checksum = key[:-4], key[-4:]
+    genuine = payload[:1] == b"\x80" and sha256(sha256(payload).digest()).digest()[:4] == checksum
+    return (start, end) if genuine else None
+
+
 def _seed(text: str, groups: Groups) -> Span | None:
     """The words of a wallet: twelve or more of three to eight letters, none of which holds sentences together."""
     start, _ = groups.span("secret")
@@ -246,7 +276,7 @@ def _seed(text: str, groups: Groups) -> Span | None:
 def _varied(text: str, groups: Groups) -> Span | None:
     span = _value(groups)
     value = text[slice(*span)]
-    return span if len(set(value)) >= 8 and not _regex(_TEMPLATE).search(value) else None
+    return span if len(set(value)) >= 8 and not _is_template(value) else None
 
 
 def _mixed(text: str, groups: Groups) -> Span | None:
@@ -416,14 +446,13 @@ def _is_worth(kind: str, value: str, place: int) -> bool:
     if len(value) < 4 or _is_named(value) or value in CODE_TYPES:
         return False
     quoted = place == _QUOTED
-    digits, letters = _has_digit(value), _has_letter(value)
-    symbols = _regex(_SIGN).search(value) is not None
     identifier = _regex(_IDENTIFIER).fullmatch(value)
     if not quoted and ((value.isdigit() and len(value) < 6) or ("." in value and identifier)):
         return False
     if kind != "password":
-        drawn = _is_random(value) or (quoted and digits and symbols and letters)
-        return len(value) >= 8 and drawn and len(value.split()) == 1
+        return len(value) >= 8 and len(value.split()) == 1 and (_is_random(value) or (quoted and _is_jumble(value)))
+    digits, letters = _has_digit(value), _has_letter(value)
+    symbols = _regex(_SIGN).search(value) is not None
     if len(value.split()) > 1 or value[0].isspace() or value[-1].isspace():
         return digits and len(value.split()) <= 4 and not value.endswith((".", ":", "?"))
     if identifier and place not in _LITERAL:
@@ -431,6 +460,11 @@ def _is_worth(kind: str, value: str, place: int) -> bool:
     if digits or (symbols and letters and len(value) >= 6 and not _regex(_OPERATORS).match(value)):
         return True
     return place in _LITERAL and len(value) >= 5 and value.isalnum() and not value.isupper()
+
+
+def _is_jumble(value: str) -> bool:
+    """Digits, letters and signs in one."""
+    return _has_digit(value) and _has_letter(value) and _regex(_SIGN).search(value) is not None
 
 
 def _is_no_name(value: str, place: int) -> bool:
@@ -716,6 +750,8 @@ CHECKS: dict[str, Callable[[str, Groups], Span | None]] = {
     "mixed-case": _mixed_case,
     "cased": _cased,
     "drawn": _drawn,
+    "discord": _discord,
+    "wallet": _wallet,
     "coded": _coded,
     "seed": _seed,
     "pem": _pem,

@@ -4,7 +4,8 @@ A pattern is in the syntax that RE2 and Python's `re` share (no look-around, no 
 `secret` (or `value`, or one for each way to quote it) is what gets replaced. Fast and safe by this:
 
 - `gates` are literals, one of which stands in (or beside) every match; a text without them is never scanned.
-  They are lower-case and compared without regard to case.
+  They are lower-case and compared without regard to case. A rule without gates is for a secret of `LONG_RUN` characters
+  without a break, and is run where such a run stands.
 - A pattern starts at a literal and then repeats one character class, or a bounded number of characters, so
   that a failed match costs a bounded look, not a search: `re` is not linear by itself.
 - What a pattern cannot say (is this value code, a placeholder, a word?) is left to a named check in
@@ -14,6 +15,8 @@ A pattern is in the syntax that RE2 and Python's `re` share (no look-around, no 
 from __future__ import annotations
 
 from picomem.light_dataclass import dataclass
+
+LONG_RUN = 51  # of letters, digits, `_`, `-` and `.`; few words are that long
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,9 @@ NOT_SAID = _words(
     sent shown hidden set saved kept too very quite just that this what there here the a an in on at of
     for from with by as to case-sensitive unknown known short long simple easy hard fine good bad okay
     same different unique random generated visible plaintext string null none true false your their our
-    his her its it something anything nothing everything somewhere"""
+    his her its it something anything nothing everything somewhere elsewhere nowhere mandatory compulsory blank
+    unchanged confidential private public gone below above ready disabled yours ours mine theirs hers unset locked next
+    wrongly outdated obsolete"""
 )
 # Words without a vowel that names of variables are made of.
 ABBREVIATIONS = _words(

@@ -5,7 +5,7 @@ Vendors publish the shapes of their tokens for secret scanning; these are from g
 
 from __future__ import annotations
 
-from picomem.policy.secret_rule import Rule, lone, token
+from picomem.policy.secret_rule import START, Rule, lone, token
 
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 
@@ -71,6 +71,13 @@ VENDOR_TOKENS: tuple[Rule, ...] = (
         "discord bot token run(",
         r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}\b",
         "mixed",
+    ),
+    Rule(
+        "discord-lone-token",
+        (),
+        rf"{START}(?P<secret>(?P<account>[MNO][DTjz][AEIMQUYcgk][wxyz0-5][A-Za-z0-9_-]{{19,24}})"
+        r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45})(?:[^\w-]|$)",
+        "discord",
     ),
     token("telegram-token", ":aa", r"\d{8,10}:AA[\w-]{32,}"),
     Rule("telegram-url", ("telegram.org/bot",), r"telegram\.org/bot(?P<secret>\d{8,10}:[\w-]{30,})", "varied"),
@@ -148,6 +155,7 @@ VENDOR_TOKENS: tuple[Rule, ...] = (
     token("onepassword-key", "a3-", r"A3-[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){4,5}\b"),
     token("age-key", "age-secret-key-1", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
     lone("bitcoin-key", "wif wallet importprivkey bitcoin btc privkey", r"[5KL][1-9A-HJ-NP-Za-km-z]{50,51}\b"),
+    lone("bitcoin-lone-key", "", r"[5KL][1-9A-HJ-NP-Za-km-z]{50,51}\b", "wallet"),
     token("extended-private-key", "xprv yprv zprv tprv", r"[xyzt]prv[1-9A-HJ-NP-Za-km-z]{100,112}\b"),
     lone("laravel-key", "base64:", r"base64:[A-Za-z0-9+/]{43}="),
     token("swarm-token", "swmtkn-", r"SWMTKN-\d-[a-z0-9]{40,60}-[a-z0-9]{20,30}\b"),
