@@ -32,7 +32,6 @@ from picomem.policy.stated import Grounds
 from picomem.recall.lexical_search import Corpus, match_words
 from picomem.recall.question import MOST_TERMS, Question
 from picomem.recall.rank import best_by_words
-from picomem.recall.temporal.parsing import TimeReading
 from picomem.records.ids import new_id
 from picomem.records.kinds import Decision, Kind, Origin
 from picomem.records.memory import Change, Memory, Parent
@@ -40,6 +39,7 @@ from picomem.records.scope import Scope
 from picomem.store import audit, memories
 from picomem.store.connector import Transaction
 from picomem.text.memory_keys import LONGEST_KEY
+from picomem.text.temporal.parsing import TimeReading
 from picomem.text.terms import worded_terms
 from picomem.text.tokens import count_tokens
 

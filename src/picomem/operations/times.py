@@ -7,7 +7,7 @@ from datetime import tzinfo
 
 from picomem.clock import Micros, parse_iso, to_datetime
 from picomem.errors import InvalidTime
-from picomem.recall.temporal.parsing import ParsedWindow, parse_window
+from picomem.text.temporal.parsing import ParsedWindow, parse_window
 
 _LONGEST_MOMENT = 16  # characters of a moment in milliseconds
 _LAST_MOMENT = 10**_LONGEST_MOMENT

@@ -11,10 +11,10 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import NamedTuple
 
-from picomem.recall.temporal import spans
-from picomem.recall.temporal.holidays import NAMES, holiday
-from picomem.recall.temporal.spans import Point, Span, fixed
-from picomem.recall.temporal.words import (
+from picomem.text.temporal import spans
+from picomem.text.temporal.holidays import NAMES, holiday
+from picomem.text.temporal.spans import Point, Span, fixed
+from picomem.text.temporal.words import (
     AMBIGUOUS_MONTHS,
     DAY_PARTS,
     FOLLOWERS,

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 
-from picomem.recall.temporal import spans
-from picomem.recall.temporal.names import NamedPoint, Names
-from picomem.recall.temporal.spans import Point, Span, fixed, mapped
-from picomem.recall.temporal.words import (
+from picomem.text.temporal import spans
+from picomem.text.temporal.names import NamedPoint, Names
+from picomem.text.temporal.spans import Point, Span, fixed, mapped
+from picomem.text.temporal.words import (
     AMBIGUOUS_MONTHS,
     DAY_PARTS,
     MONTHS,

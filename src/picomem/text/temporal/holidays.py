@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from picomem.recall.temporal.spans import Point, Span, day_span, yearly
+from picomem.text.temporal.spans import Point, Span, day_span, yearly
 
 # name: month, day, days before, days after
 _FIXED = {

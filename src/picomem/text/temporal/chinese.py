@@ -14,8 +14,8 @@ import re
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-from picomem.recall.temporal import spans
-from picomem.recall.temporal.chinese_words import (
+from picomem.text.temporal import spans
+from picomem.text.temporal.chinese_words import (
     DAYS,
     DIGITS,
     FOLD,
@@ -30,8 +30,8 @@ from picomem.recall.temporal.chinese_words import (
     read_amount,
     read_number,
 )
-from picomem.recall.temporal.holidays import holiday
-from picomem.recall.temporal.spans import EARLIEST, Phrase, Point, Span, fixed, hull, mapped
+from picomem.text.temporal.holidays import holiday
+from picomem.text.temporal.spans import EARLIEST, Phrase, Point, Span, fixed, hull, mapped
 
 
 class _ChinesePoint(NamedTuple):

@@ -15,9 +15,9 @@ import re
 from collections.abc import Sequence
 
 from picomem.light_dataclass import dataclass
-from picomem.recall.temporal import chinese_words
-from picomem.recall.temporal.intent import unquoted
-from picomem.recall.temporal.words import NUMBERS, ORDINALS
+from picomem.text.temporal import chinese_words
+from picomem.text.temporal.intent import unquoted
+from picomem.text.temporal.words import NUMBERS, ORDINALS
 from picomem.text.terms import query_terms
 
 _LONGEST = 2_000  # characters that are looked at

@@ -14,8 +14,8 @@ from tests.cost import cost
 
 from picomem.clock import to_datetime, to_micros
 from picomem.errors import InvalidTime
-from picomem.recall.temporal.holidays import NAMES, holiday
-from picomem.recall.temporal.parsing import ParsedWindow, TimeReading, parse_window, read_time
+from picomem.text.temporal.holidays import NAMES, holiday
+from picomem.text.temporal.parsing import ParsedWindow, TimeReading, parse_window, read_time
 
 WEDNESDAY = datetime(2023, 10, 18, 14, 30)
 
@@ -531,6 +531,6 @@ def test_any_words_give_a_window_that_is_not_empty_or_none(words: list[str], ask
 
 
 def test_reading_time_loads_no_library_outside_the_standard_one() -> None:
-    code = "import sys, picomem.recall.temporal; print(*{name.split('.')[0] for name in sys.modules})"
+    code = "import sys, picomem.text.temporal; print(*{name.split('.')[0] for name in sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"numpy", "apsw", "pydantic", "dateparser", "dateutil"} & set(done.stdout.split())

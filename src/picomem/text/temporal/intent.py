@@ -16,7 +16,7 @@ import re
 from datetime import datetime, timedelta
 from functools import cache
 
-from picomem.recall.temporal.spans import Phrase
+from picomem.text.temporal.spans import Phrase
 
 _LONG = timedelta(days=80)
 _NEAR = 80  # characters before a phrase in which a word governs it

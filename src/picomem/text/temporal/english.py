@@ -16,12 +16,12 @@ import re
 from datetime import datetime, timedelta
 from functools import cache
 
-from picomem.recall.temporal import spans
-from picomem.recall.temporal.dates import Dates, is_day
-from picomem.recall.temporal.holidays import NAMES
-from picomem.recall.temporal.names import NamedPoint
-from picomem.recall.temporal.spans import EARLIEST, Phrase, Point, Span, hull
-from picomem.recall.temporal.words import (
+from picomem.text.temporal import spans
+from picomem.text.temporal.dates import Dates, is_day
+from picomem.text.temporal.holidays import NAMES
+from picomem.text.temporal.names import NamedPoint
+from picomem.text.temporal.spans import EARLIEST, Phrase, Point, Span, hull
+from picomem.text.temporal.words import (
     DAY_PARTS,
     MONTHS,
     ORDINALS,

@@ -24,9 +24,9 @@ from datetime import datetime, timedelta, tzinfo
 from picomem.clock import Micros, parse_iso, to_datetime, to_micros
 from picomem.errors import InvalidTime
 from picomem.light_dataclass import dataclass
-from picomem.recall.temporal import chinese, english
-from picomem.recall.temporal.intent import is_meant, is_told, unquoted, wanted_order
-from picomem.recall.temporal.spans import EARLIEST, LATEST, Phrase, Span, last_units
+from picomem.text.temporal import chinese, english
+from picomem.text.temporal.intent import is_meant, is_told, unquoted, wanted_order
+from picomem.text.temporal.spans import EARLIEST, LATEST, Phrase, Span, last_units
 
 _LONGEST = 2_000
 _MINUTE = timedelta(minutes=1)
