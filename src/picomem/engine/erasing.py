@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 from picomem.engine.context import Context
@@ -10,11 +11,17 @@ from picomem.engine.current_index_page import index_page
 from picomem.errors import NotFound, StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from picomem.erasure.byte_scan import Finder
+    from picomem.erasure.proof import Scan
     from picomem.erasure.purge import Erased, Planned, Purged
     from picomem.erasure.scrub import Scrubbed
     from picomem.memory.lease import Lease
 
 _SCRUB_WAITS = 5.0  # seconds for others who read
+_PAUSE_SECONDS = 0.1  # between two scans, while another process purges
 
 
 class Eraser:
@@ -77,6 +84,7 @@ class Eraser:
                 chosen = Choice()  # it went before; what is left of it is to be done
             made = plan(holdings, chosen)
             user_entries.remove(tx, self._context.scope, user_entries.HANDED_OVER)
+            user_entries.remove(tx, self._context.scope, user_entries.INJECTED)
             if made.empty:
                 return is_begun, None
             erased = erase(tx, self._context.writer("purge"), self._context.scope, holdings, chosen, made)
@@ -91,10 +99,8 @@ class Eraser:
 
     def _without_traces(self, erased: Erased | None, wait_seconds: float, lease: Lease) -> Purged:
         from picomem.erasure import file_traces
-        from picomem.erasure.proof import scan, telling
         from picomem.erasure.purge import Purged
         from picomem.paths import data_dir, named_path
-        from picomem.store import users
 
         left, unfinished, scanned = [], "", None
         try:
@@ -114,11 +120,7 @@ class Eraser:
                 lease.give_back(tx)
         if erased is not None:
             folder = named_path(self._context.settings.data.dir) if self._context.settings.data.dir else data_dir()
-            with self._context.connector.read() as tx:
-                scopes = users.scopes(tx)
-                files = file_traces.files_to_scan(tx, self._context.connector, self._context.scope, folder)
-                scanned = scan(tx, scopes, self._context.scope, erased.texts, files)
-                tells = telling(tx, self._context.scope, erased.texts)
+            scanned, tells = self._scanned(erased.texts, folder, 0.0 if unfinished else wait_seconds)
             notes = self._context.notes()
             left += [
                 f"{path} is a note of yours, and has words of what was purged; edit it if they are to go as well."
@@ -132,6 +134,30 @@ class Eraser:
             unfinished=unfinished,
             finished=not unfinished,
         )
+
+    def _scanned(self, texts: Sequence[str], folder: Path, wait_seconds: float) -> tuple[Scan, Finder]:
+        """What the files still hold of these texts, and what finds them in notes.
+
+        Two sessions may have the same folder or the same first words. Those of one that another process purges at this
+        time stand in no row any more, and still in the files. So while another purge is under way, what was found is
+        looked for again.
+        """
+        from picomem.erasure import file_traces
+        from picomem.erasure.proof import scan, telling
+        from picomem.store import tombstones, users
+
+        until = monotonic() + wait_seconds
+        is_last = False
+        while True:
+            with self._context.connector.read() as tx:
+                scopes = users.scopes(tx)
+                files = file_traces.files_to_scan(tx, self._context.connector, self._context.scope, folder)
+                scanned = scan(tx, scopes, self._context.scope, texts, files)
+                if scanned.clean or is_last:
+                    return scanned, telling(tx, self._context.scope, texts)
+                is_last = monotonic() > until or not any(tombstones.is_begun(tx, scope) for scope in scopes)
+            if not is_last:
+                sleep(_PAUSE_SECONDS)
 
     def scrub(self, dry_run: bool) -> Scrubbed:
         """Do what `Engine.scrub` says."""

@@ -1,7 +1,8 @@
 """The byte patterns that a scan looks for after a purge, and the search for them. Pure; it needs numpy, so it is not
 loaded by recall.
 
-The patterns of an erased text are its beginning, its middle and its end, as they are stored in a row. Fragments
+The patterns of an erased text are its beginning, its middle and its end, as they are stored in a row; those of a path
+are the whole and its end. Fragments
 shorter than eight bytes are skipped: they are not distinctive. In addition, the long words are searched as full text
 stores them: without the first letters, which full text leaves out if the previous word has them as well. The patterns
 are kept only in memory.
@@ -12,6 +13,7 @@ tables; the few positions that match are compared byte by byte.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -21,6 +23,7 @@ from picomem.text.terms import terms
 
 SHORTEST = 8  # bytes
 _PIECE = 24  # characters
+_LONGEST_PATH = 4_096  # characters
 _MOST_TEXTS = 2_000
 _MOST_WORDS = 2_000
 _LONG_WORD = 12  # letters
@@ -33,9 +36,15 @@ def pieces(texts: Sequence[str]) -> set[bytes]:
     distinct = list(dict.fromkeys(text.strip() for text in texts))
     for text in distinct[:: max(1, -(-len(distinct) // _MOST_TEXTS))]:
         middle = len(text) // 2
-        for piece in (text[:_PIECE], text[middle : middle + _PIECE], text[-_PIECE:]):
+        cut = (text[:_PIECE], text[middle : middle + _PIECE], text[-_PIECE:])
+        # Other sessions lie in the same folders, so the beginning of a path does not tell whose it is.
+        for piece in (text, text[-_PIECE:]) if _is_path(text) else cut:
             encoded.add(piece.strip().encode("utf-8", "ignore"))
     return {piece for piece in encoded if len(piece) >= SHORTEST}
+
+
+def _is_path(text: str) -> bool:
+    return len(text) <= _LONGEST_PATH and re.match(r"(?:/|[A-Za-z]:[\\/])\S*$", text) is not None
 
 
 def words(texts: Sequence[str]) -> list[str]:
