@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse
 
-from picomem.errors import PicomemError
+from picomem.errors import PicomemError, TooLarge, TooSlow
 
 
 def error_value(error: PicomemError) -> dict[str, Any]:
@@ -23,4 +23,6 @@ def http_error(status: int, code: str, message: str, *, headers: Mapping[str, st
 
 def operation_error(error: PicomemError) -> JSONResponse:
     """What an operation raised on purpose."""
-    return JSONResponse({"error": error_value(error)}, error.status)
+    # After a body that was not read to its end, what comes next on the connection is no request.
+    headers = {"Connection": "close"} if isinstance(error, TooLarge | TooSlow) else None
+    return JSONResponse({"error": error_value(error)}, error.status, headers)
