@@ -20,6 +20,7 @@ from picomem.runtime import Runtime, check_caller
 from picomem.settings import Settings, load
 from picomem.store.connector import Connector
 from picomem.store.sqlite import SqliteConnector
+from picomem.store.unavailable import LateConnector
 from picomem.text.inert_text import one_line
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def open_engine(
     permissions: frozenset[str] | None = None,
     create: bool = True,
     without_store: bool = False,
+    late: bool = False,
     weights: Weights = WEIGHTS,
 ) -> Engine:
     """Open the memory of one user, or create one unless `create` is false; closing the engine closes the store.
@@ -67,6 +69,7 @@ def open_engine(
         clock=clock,
         create=create,
         without_store=without_store,
+        late=late,
         weights=weights,
     )
     return runtime.engine(caller, scope, closes=True)
@@ -80,6 +83,7 @@ def open_runtime(
     clock: Clock = system_clock,
     create: bool = True,
     without_store: bool = False,
+    late: bool = False,
     weights: Weights = WEIGHTS,
 ) -> Runtime:
     """Open a store for any number of users, or create one unless `create` is false.
@@ -88,14 +92,17 @@ def open_runtime(
     `recall.embedder` names it ("static", "none", "onnx:FOLDER", …); by default what the settings say. Raises
     InvalidInput for bad settings, StoreError for a bad file, and NoStore where there is none and none is to be
     created. With `without_store`, where notes are configured, only what needs the store raises that, and recall asks
-    the notes. `weights` are those of ranking, for measuring what a part of it is worth.
+    the notes. With `late` the store is opened when it is needed first. `weights` are those of ranking, for measuring
+    what a part of it is worth.
     """
     chosen = settings or load()
     database = paths.named_path(str(path)) if path is not None else paths.database_path(chosen.data.dir)
     zone, model = zone_of(chosen), _embedder(embedder or chosen.recall.embedder, chosen)  # before a file is made
     named = path is not None or bool(paths.named_database())
     snapshot = database.parent / "sessions.json"
-    waiting = path is None and _is_there(snapshot)
+    waiting = path is None and not late and _is_there(snapshot)
+
+    has_notes = bool(chosen.notes.paths or chosen.notes.extra_paths)
 
     def opened() -> Connector:
         if not create and not waiting:
@@ -103,13 +110,14 @@ def open_runtime(
         return SqliteConnector(database)
 
     runtime = Runtime(
-        _connector(database, opened, without_store and bool(chosen.notes.paths or chosen.notes.extra_paths)),
+        LateConnector(database, opened) if late else _connector(database, opened, without_store and has_notes),
         chosen,
         embedder=model,
         lexicon=_lexicon() if model is not None else None,
         clock=clock,
         zone=zone,
         weights=weights,
+        open_store=SqliteConnector,
     )
     if waiting:
         _take_over_snapshot(runtime.engine(), snapshot)
@@ -169,8 +177,6 @@ def _connector(database: Path, opened: Callable[[], Connector], without_store: b
     except StoreError:
         if not without_store:
             raise
-    from picomem.store.unavailable import LateConnector
-
     return LateConnector(database, opened)
 
 

@@ -3,7 +3,9 @@
     PicomemError
     ├── InvalidInput          the request is wrong; the caller can mend it          exit 2, HTTP 400
     │   ├── InvalidKey        a key that breaks the rule; carries a suggestion
-    │   └── InvalidTime       a date that does not exist or cannot be read
+    │   ├── InvalidTime       a date that does not exist or cannot be read
+    │   ├── TooLarge          more than a server takes in one request             HTTP 413
+    │   └── TooSlow           a request that a server did not get in time         HTTP 408
     ├── NotFound              nothing under that id or key                          exit 3, HTTP 404
     ├── Forbidden             the caller lacks the permission                       exit 9, HTTP 403
     ├── Refused               the write gate said no, with a named reason           exit 4, HTTP 422
@@ -62,6 +64,20 @@ class InvalidTime(InvalidInput):
     """That date cannot be read; write it as 2026-05-03 or 2026-05-03T14:30."""
 
     code = "invalid_time"
+
+
+class TooLarge(InvalidInput):
+    """The request is too large; send it in several."""
+
+    code = "too_large"
+    status = 413
+
+
+class TooSlow(InvalidInput):
+    """The request did not come in time; send it again."""
+
+    code = "too_slow"
+    status = 408
 
 
 class NotFound(PicomemError):

@@ -67,6 +67,17 @@ def make_private_dir(folder: Path) -> None:
         step.chmod(0o700)  # mkdir's mode is narrowed by the umask, never widened; a umask of 777 would lock us out
 
 
+def sync_folder(folder: Path) -> None:
+    """Let the names of a folder outlast a power cut."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0))
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def private_umask() -> None:
     """Make every file that this process creates from now on private (those beside a database among them)."""
     os.umask(0o077)

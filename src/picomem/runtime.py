@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, tzinfo
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from picomem.clock import Clock, system_clock
@@ -38,10 +40,11 @@ class Runtime:
         clock: Clock = system_clock,
         zone: tzinfo = UTC,
         weights: Weights = WEIGHTS,
+        open_store: Callable[[Path], Connector] | None = None,
     ) -> None:
         """The runtime closes `connector`. `embedder` may be the reason why there is none; `zone` is the zone of
-        "yesterday"; `weights` are those of ranking."""
-        self._resources = Resources(connector, embedder, clock, zone, settings, lexicon, weights)
+        "yesterday"; `weights` are those of ranking. `open_store` opens another store of this kind, as a backup."""
+        self._resources = Resources(connector, embedder, clock, zone, settings, lexicon, weights, open_store)
 
     @property
     def settings(self) -> Settings:

@@ -186,7 +186,7 @@ READING = (
     ("withhold", "8463c716"), ("embed",), ("sessions",), ("messages", "8463c716"), ("read-note", "MEMORY.md"),
     ("rename-session", "8463c716", "Boats"), ("archive-session", "8463c716"), ("fork-session", "8463c716", "1"),
     ("search-notes", "queue"), ("undo", "01a2"), ("changes",), ("review",), ("memories",), ("consolidate",),
-    ("purge", "--everything", "--yes"), ("token-list",), ("token-revoke", "01a202b8"),
+    ("purge", "--everything", "--yes"), ("token-list",), ("token-revoke", "01a202b8"), ("backup", "copy.db"),
 )  # fmt: skip
 
 

@@ -7,7 +7,10 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
@@ -19,7 +22,7 @@ from picomem.app import operations
 from picomem.clock import DAY
 from picomem.engine.authorization import caller_of, grant, make_token, revoke_token, tokens
 from picomem.engine.engine import Engine
-from picomem.gateway.guard import OPEN, Limits
+from picomem.gateway.guard import OPEN, Application, Limits
 from picomem.gateway.http_api import application
 from picomem.runtime import Runtime
 
@@ -334,3 +337,75 @@ def test_without_its_extra_it_says_how_to_get_it(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "install picomem[server]" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@asynccontextmanager
+async def started(server: Application) -> AsyncIterator[None]:
+    """The lifespan of an application in this process."""
+    to_server, from_tester = anyio.create_memory_object_stream[dict[str, Any]](2)
+    begun = anyio.Event()
+
+    async def send(message: Any) -> None:
+        assert message["type"].endswith("complete"), message
+        begun.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(server, {"type": "lifespan", "state": {}}, from_tester.receive, send)
+        await to_server.send({"type": "lifespan.startup"})
+        await begun.wait()
+        yield
+        await to_server.send({"type": "lifespan.shutdown"})
+
+
+def test_where_the_store_lies_is_told_at_the_machine_alone(served: Served, anns: str) -> None:
+    with served.client(anns) as client:
+        answer = client.post(_path("status"), json={})
+        document = client.get("/api/v1/openapi.json").json()
+    assert str(served.db) not in answer.text
+    schema = document["paths"][_path("status")]["post"]["responses"]["200"]["content"]["application/json"]["schema"]
+    assert "database" not in {*answer.json(), *schema["properties"], *schema["required"]}
+    assert json.loads(picomem(served.db, "status", "--json").stdout)["database"] == str(served.db)
+
+
+@pytest.mark.reliability("S6")
+@pytest.mark.parametrize("path", ["/api/v1/recall", "/mcp"])
+def test_a_body_that_is_too_large_or_too_slow_is_refused_on_every_address(engine: Engine, path: str) -> None:
+    resources = engine._context.resources
+    runtime = Runtime(resources.connector, resources.settings, clock=resources.clock)
+    _, text = make_token(engine, frozenset(), "", None)
+    headers = [
+        (b"host", b"server"),
+        (b"authorization", f"Bearer {text}".encode()),
+        (b"content-type", b"application/json"),
+    ]
+    headers.append((b"accept", b"application/json, text/event-stream"))
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "query_string": b"",
+        "headers": headers,
+        "http_version": "1.1",
+    }
+
+    async def answered(parts: list[bytes]) -> tuple[int, str, bytes]:
+        sent: list[dict[str, Any]] = []
+
+        async def receive() -> dict[str, Any]:
+            if parts:
+                return {"type": "http.request", "body": parts.pop(0), "more_body": True}
+            await anyio.sleep_forever()
+            raise AssertionError
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        limits = Limits(body=1_000, body_seconds=0.05)
+        server = application(runtime, operations(), hosts=["server"], origins=[], limits=limits)
+        async with started(server):
+            await server(dict(scope), receive, send)
+        head = dict(sent[0]["headers"])
+        return sent[0]["status"], json.loads(sent[1]["body"])["error"]["code"], head.get(b"connection", b"")
+
+    assert anyio.run(answered, [b"x" * 600, b"x" * 600]) == (413, "too_large", b"close")
+    assert anyio.run(answered, [b"{"]) == (408, "too_slow", b"close")

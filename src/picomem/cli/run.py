@@ -30,6 +30,7 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
         permissions=_AT_THE_TERMINAL,
         create=operation.creates,
         without_store=True,
+        late=not operation.opens_store,
     ) as engine:
         if getattr(chosen, "watch", False):
             from picomem.cli.watch import watch

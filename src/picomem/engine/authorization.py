@@ -78,7 +78,7 @@ def revoke_token(engine: Engine, name: str) -> AccessToken:
 def granted(engine: Engine) -> frozenset[str]:
     """What was granted to the engine's user beyond their own data."""
     with engine._context.connector.read() as tx:
-        return _granted(tx, engine.scope)
+        return granted_in(tx, engine.scope)
 
 
 def grant(engine: Engine, permissions: frozenset[str], *, withdraw: bool = False) -> frozenset[str]:
@@ -90,12 +90,9 @@ def grant(engine: Engine, permissions: frozenset[str], *, withdraw: bool = False
             f"{unknown[0][:64]} is not granted to users: what can be granted is {' and '.join(sorted(GLOBAL))}."
         )
     with engine._context.connector.write(engine.scope) as tx:
-        before = _granted(tx, engine.scope)
+        before = granted_in(tx, engine.scope)
         after = before - permissions if withdraw else before | permissions
-        if after:
-            user_entries.put(tx, engine.scope, user_entries.GRANTED, " ".join(sorted(after)))
-        else:
-            user_entries.remove(tx, engine.scope, user_entries.GRANTED)
+        _put_granted(tx, engine.scope, after)
     return after
 
 
@@ -140,10 +137,25 @@ def confirmation_key(engine: Engine) -> bytes:
         return blake2b(b"picomem confirmation", key=meta.key(tx)).digest()
 
 
+def granted_in(tx: Transaction, scope: Scope) -> frozenset[str]:
+    """What was granted to a user beyond their own data, in this transaction."""
+    return frozenset((user_entries.value(tx, scope, user_entries.GRANTED) or "").split()) & PERMISSIONS
+
+
+def permit_only(tx: Transaction, scope: Scope, permissions: frozenset[str]) -> int:
+    """Withdraw from a user what is not among these permissions; how many that were."""
+    before = granted_in(tx, scope)
+    _put_granted(tx, scope, before & permissions)
+    return len(before - permissions)
+
+
+def _put_granted(tx: Transaction, scope: Scope, permissions: frozenset[str]) -> None:
+    if permissions:
+        user_entries.put(tx, scope, user_entries.GRANTED, " ".join(sorted(permissions)))
+    else:
+        user_entries.remove(tx, scope, user_entries.GRANTED)
+
+
 def _permissions(tx: Transaction, scope: Scope) -> frozenset[str]:
     """All that a token of this user may permit."""
-    return OWN_DATA | {PURGE} | _granted(tx, scope)
-
-
-def _granted(tx: Transaction, scope: Scope) -> frozenset[str]:
-    return frozenset((user_entries.value(tx, scope, user_entries.GRANTED) or "").split()) & PERMISSIONS
+    return OWN_DATA | {PURGE} | granted_in(tx, scope)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import tzinfo
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -37,12 +39,15 @@ class Resources:
         settings: Settings,
         lexicon: Lexicon | None,
         weights: Weights,
+        open_store: Callable[[Path], Connector] | None = None,
     ) -> None:
-        """`embedder` may be the reason why there is none."""
+        """`embedder` may be the reason why there is none. `open_store` opens another store of this kind, as a backup;
+        None where stores are no files."""
         self.connector = connector
         self.clock = clock
         self.zone = zone
         self.settings = settings
+        self.open_store = open_store
         self.no_embedder = embedder if isinstance(embedder, EmbedderFailed) else None
         embedder = None if isinstance(embedder, EmbedderFailed) else embedder
         if embedder is not None and not embedder.local:

@@ -65,9 +65,22 @@ class RemoteOperation:
         """The check of its arguments; made when it is called first, because pydantic takes milliseconds for each."""
         return WireParameters(self.operation)
 
+    @cached_property
+    def _local_fields(self) -> frozenset[str]:
+        """What a result says of this machine, which is nobody's business elsewhere."""
+        return frozenset(field.name for field in fields(self.operation.result) if field.metadata.get("local"))
+
+    def shown(self, result: Any) -> dict[str, Any]:
+        """A result as JSON, as a remote caller has it."""
+        return {name: value for name, value in jsonable(result).items() if name not in self._local_fields}
+
     def result_schema(self) -> dict[str, Any]:
         """The schema of what a call gives."""
         schema = result_schema(self.operation)
+        schema["properties"] = {
+            name: shape for name, shape in schema["properties"].items() if name not in self._local_fields
+        }
+        schema["required"] = [name for name in schema.get("required", ()) if name not in self._local_fields]
         if self.operation.confirmation is None:
             return schema
         code = {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "of a dry run: what confirms it"}
@@ -130,7 +143,7 @@ class Calls:
             if remote.operation.asynchronous:
                 request = remote.parameters.request(arguments)
                 result = await remote.operation.stream(engine, request, tell, progress)
-                return jsonable(result)
+                return remote.shown(result)
             return await to_thread.run_sync(self._called, remote, engine, arguments, progress, limiter=limiter)
 
     def engine_for(self, caller: Caller, remote: RemoteOperation, user: str = "") -> Engine:
@@ -163,23 +176,24 @@ class Calls:
     ) -> dict[str, Any]:
         operation = remote.operation
         if operation.confirmation is None:
-            return jsonable(operation.call(engine, remote.parameters.request(arguments), _in_thread(progress)))
+            return remote.shown(operation.call(engine, remote.parameters.request(arguments), _in_thread(progress)))
         given = dict(arguments)
         code = given.pop("confirmation", None)
         request = remote.parameters.request(given)
         if not isinstance(code, str | None):
             raise InvalidInput("confirmation is the code that the dry run gave, a text.")
-        return self._confirmed(operation, engine, request, code)
+        return self._confirmed(remote, engine, request, code)
 
-    def _confirmed(self, operation: Operation, engine: Engine, request: Any, code: str | None) -> dict[str, Any]:
+    def _confirmed(self, remote: RemoteOperation, engine: Engine, request: Any, code: str | None) -> dict[str, Any]:
         """Run what asks first: a preview gives a code, and with it the operation runs."""
+        operation = remote.operation
         asks = operation.confirmation
         assert asks is not None
         preview = asks.preview(request)
         if request == preview:
             planned = operation.call(engine, preview)
             empty = asks.is_empty(planned)
-            return {**jsonable(planned), "confirmation": None if empty else self._code(operation, engine, planned)}
+            return {**remote.shown(planned), "confirmation": None if empty else self._code(operation, engine, planned)}
         plain = replace(request, yes=False) if "yes" in {field.name for field in fields(request)} else request
         if asks.is_needed(plain):
             if not code:
@@ -189,7 +203,7 @@ class Calls:
                 )
             self._check_code(operation, engine, operation.call(engine, preview), code)
             request = asks.granted(plain)
-        return {**jsonable(operation.call(engine, request)), "confirmation": None}
+        return {**remote.shown(operation.call(engine, request)), "confirmation": None}
 
     def _code(self, operation: Operation, engine: Engine, planned: Any, until: Micros = 0) -> str:
         until = until or engine.now() + _CODE_LASTS

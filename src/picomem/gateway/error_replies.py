@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse
 
-from picomem.errors import PicomemError
+from picomem.errors import PicomemError, TooLarge, TooSlow
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 
@@ -25,7 +25,9 @@ def http_error(status: int, code: str, message: str, *, headers: Mapping[str, st
 
 def operation_error(error: PicomemError) -> JSONResponse:
     """What an operation raised on purpose."""
-    return JSONResponse(operation_error_value(error), error.status)
+    # After a body that was not read to its end, what comes next on the connection is no request.
+    headers = {"Connection": "close"} if isinstance(error, TooLarge | TooSlow) else None
+    return JSONResponse(operation_error_value(error), error.status, headers)
 
 
 def operation_error_value(error: PicomemError) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typing import Any
 
 import anyio
 
-from picomem.errors import PicomemError
+from picomem.errors import PicomemError, TooLarge, TooSlow
 from picomem.gateway.error_replies import http_error
 from picomem.light_dataclass import dataclass
 from picomem.records.caller import Caller
@@ -34,6 +34,7 @@ FindCaller = Callable[[str], Awaitable[Caller | None]]
 
 OPEN = frozenset({"/health", "/ready"})  # they say that the process works, and nothing else
 SUBPROTOCOL = "bearer."
+_CLOSING_SECONDS = 5.0  # for which a socket that was refused is waited for
 _MOST_CALLERS = 10_000  # whose rate is known; a token that asks again after that begins anew
 
 
@@ -170,9 +171,9 @@ class Guard:
                 seen += len(message.get("body", b""))
                 is_whole = not message.get("more_body", False)
                 if seen > self._limits.body:
-                    raise BodyRefused(413, "too_large", f"A request has at most {self._limits.body:,} bytes.")
+                    raise TooLarge(f"A request has at most {self._limits.body:,} bytes.")
                 return message
-            raise BodyRefused(408, "too_slow", f"A request is whole within {self._limits.body_seconds:.0f} s.")
+            raise TooSlow(f"A request is whole within {self._limits.body_seconds:.0f} s.")
 
         return bounded
 
@@ -192,15 +193,6 @@ class Guard:
             self._sockets[name] -= 1
             if not self._sockets[name]:
                 del self._sockets[name]
-
-
-class BodyRefused(Exception):
-    """A body that is too long, or comes too slowly."""
-
-    def __init__(self, status: int, code: str, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.code = code
 
 
 def _headers(scope: MutableMapping[str, Any]) -> dict[str, str]:
@@ -234,3 +226,9 @@ async def _refuse(
             await send({"type": "websocket.close", "code": 1008, "reason": code})
             return
     await http_error(status, code, message, headers=headers)(scope, receive, send)
+    if scope["type"] == "websocket":
+        # uvicorn logs an application that returns before the connection is closed as a mistake. It says that the socket
+        # is gone once when it begins to close, and once when it has.
+        with anyio.move_on_after(_CLOSING_SECONDS):
+            for _ in range(2):
+                await receive()

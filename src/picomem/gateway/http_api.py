@@ -30,7 +30,7 @@ from picomem.errors import PicomemError
 from picomem.gateway.calls import Calls
 from picomem.gateway.chat_completions import ChatCompletions
 from picomem.gateway.error_replies import error_value, http_error, operation_error
-from picomem.gateway.guard import BodyRefused, Guard, Limits
+from picomem.gateway.guard import Guard, Limits
 from picomem.gateway.json_bodies import parsed
 from picomem.gateway.json_rpc import RpcServer
 from picomem.gateway.mcp_over_http import McpOverHttp
@@ -89,7 +89,6 @@ def application(
         lifespan=lifespan,
         exception_handlers={
             PicomemError: _on_error,
-            BodyRefused: _on_body_refused,
             HTTPException: _on_http_error,
             Exception: _on_fault,
         },
@@ -154,11 +153,6 @@ def _look(runtime: Runtime) -> None:
 async def _on_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, PicomemError)
     return operation_error(error)
-
-
-async def _on_body_refused(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, BodyRefused)
-    return http_error(error.status, error.code, str(error), headers={"Connection": "close"})
 
 
 async def _on_http_error(_request: Request, error: Exception) -> Response:

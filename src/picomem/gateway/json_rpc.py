@@ -30,6 +30,7 @@ from picomem.gateway.error_replies import error_value
 from picomem.gateway.guard import SUBPROTOCOL
 from picomem.gateway.json_bodies import parsed
 from picomem.light_dataclass import asdict
+from picomem.operations.operation import Operation
 from picomem.records.caller import Caller
 
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, FAULT, FAILED = -32700, -32600, -32601, -32602, -32603, -32000
@@ -206,6 +207,14 @@ class _Socket:
         if not isinstance(user, str):
             raise InvalidInput("user is another user's id, a text.")
         operation = self._calls.named(name).operation
+        if not (operation.long or operation.events):
+            return await self._calls.call(self._caller, name, arguments, user=user)
+        return await self._told_result(operation, arguments, user, request_id)
+
+    async def _told_result(
+        self, operation: Operation, arguments: dict[str, Any], user: str, request_id: Any
+    ) -> dict[str, Any]:
+        """The result of an operation that says how far it is, or tells events."""
         types = {kind: type_name for type_name, kind in operation.events.items()}
         waiting: list[tuple[int, int, str]] = []
         is_waiting = anyio.Event()
@@ -232,7 +241,7 @@ class _Socket:
             tasks.start_soon(tell_progress)
             try:
                 result = await self._calls.call(
-                    self._caller, name, arguments, user=user, progress=progress, tell=tell if types else None
+                    self._caller, operation.name, arguments, user=user, progress=progress, tell=tell if types else None
                 )
             except PicomemError as error:
                 failure = error  # what leaves a task group is wrapped in a group

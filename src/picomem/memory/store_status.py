@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from picomem.clock import Micros
-from picomem.light_dataclass import asdict, dataclass
+from picomem.light_dataclass import asdict, dataclass, field
 from picomem.records.scope import Scope
 from picomem.store import audit, consolidations, episodes, memories, row_counts, session_rows, tombstones, vector_rows
 from picomem.store.connector import Connector, Transaction
@@ -20,7 +20,7 @@ class Status:
     `daily_token_limit` are allowed; 0: any number is.
     """
 
-    database: str
+    database: str = field(metadata={"local": True})
     read_only: bool
     user: str
     memories: dict[str, int]

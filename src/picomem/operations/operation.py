@@ -100,6 +100,7 @@ class Operation:
     - `confirmation`: how to ask before it runs; None where it needs no asking
     - `exit_code(result)`: the exit code for a result that says itself that something is wrong
     - `reads_local_files`: it reads files that the request names on this machine, so it is not for remote callers
+    - `opens_store`: the store is open before it runs; one that works on the file opens it itself, if it can
     - `operator`: it is for whoever runs picomem, at the machine; no wire and no agent is offered it
     - `follow`: what it does when it is followed, in words; empty where it cannot be. A followed operation runs again
       whenever the files that it reads change
@@ -133,6 +134,7 @@ class Operation:
     confirmation: Confirmation | None = None
     exit_code: Callable[[Any], int] = _always_zero
     reads_local_files: bool = False
+    opens_store: bool = True
     operator: bool = False
     follow: str = ""
     pages: bool = False

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "maintenance": ("ingest", "withhold", "migrate", "scrub", "embed", "status", "doctor", "audit", "index-status"),
+    "backups": ("backup", "restore"),
     "remembering": ("remember", "revise", "forget"),
     "undoing": ("undo", "changes"),
     "reviewing": ("review",),

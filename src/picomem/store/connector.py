@@ -55,6 +55,10 @@ class Maintenance(Protocol):
         """The files that hold the data, where there are such."""
         ...
 
+    def copy_to(self, target: Path) -> None:
+        """Copy everything, as it is at this moment, to a new file. Raises InvalidInput where there can be none."""
+        ...
+
     def integrity(self) -> list[str]:
         """The problems of the database itself, a sentence each."""
         ...

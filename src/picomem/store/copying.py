@@ -7,22 +7,22 @@ process nor delays one. The store is not opened as the engine opens it, because 
 from __future__ import annotations
 
 import os
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
 
-from picomem.errors import NotADatabase
-from picomem.paths import hold_database, release_database
+from picomem.errors import InvalidInput, NotADatabase, NotFound
+from picomem.paths import hold_database, release_database, status_of, sync_folder
 from picomem.store.database_files import SUFFIXES
 from picomem.store.sqlite_errors import BUSY_MILLISECONDS, translated
-from picomem.store.sqlite_migrations import check_version, refuse_another_programs
+from picomem.store.sqlite_migrations import APPLICATION_ID, check_version, refuse_another_programs
 
 
 def copy_store(source: Path, target: Path) -> None:
     """Copy the store at `source` to a new file, readable by its owner alone. Raises StoreError."""
     if not source.is_file():
-        raise NotADatabase(f"{source} is a folder; name a file for the database.")
+        raise NotADatabase(f"{source} is no file; name a file for the database.")
     refuse_another_programs(source)
     os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600))
     hold_database(source, SUFFIXES)
@@ -30,6 +30,35 @@ def copy_store(source: Path, target: Path) -> None:
         _copy(source, target)
     finally:
         release_database(source)
+
+
+def back_up(source: Path, target: Path) -> None:
+    """Copy the store to a file that is there whole or not at all. Raises InvalidInput where the name is taken or cannot
+    be written, and StoreError."""
+    if target.is_symlink() or target.exists():
+        raise InvalidInput(f"{target} exists already; name another file, or a folder.")
+    spare = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        spare.unlink(missing_ok=True)  # of a killed process with the same number
+        copy_store(source, spare)
+        spare.rename(target)
+    except OSError as error:
+        raise InvalidInput(f"{target} cannot be written: {error.strerror}.") from error
+    finally:
+        with suppress(OSError):
+            spare.unlink(missing_ok=True)
+    sync_folder(target.parent)
+
+
+def copy_backup(source: Path, target: Path) -> None:
+    """Copy a backup, to examine it or to put it in the place of a store. Raises NotFound where there is none, and
+    StoreError for what is no whole store."""
+    if status_of(source) is None:
+        raise NotFound(f"There is no file {source}.")
+    copy_store(source, target)
+    with translated(target), closing(apsw.Connection(str(target))) as copy:
+        if copy.pragma("application_id") != APPLICATION_ID:
+            raise NotADatabase(f"{source} is empty: it is no backup of a store.")
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -21,7 +21,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +33,7 @@ from picomem.paths import hold_database, release_database
 from picomem.records.scope import Scope
 from picomem.store import ballast, meta
 from picomem.store import sqlite_migrations as migrations
+from picomem.store.busy_handler import ask_again_for
 from picomem.store.connector import Everyone, Maintenance
 from picomem.store.database_files import SUFFIXES, damaged_log
 from picomem.store.hash_upkeep import select
@@ -230,7 +231,7 @@ class SqliteConnector:
             flags |= apsw.SQLITE_OPEN_URI
             name = self.path.resolve().as_uri() + "?immutable=1"
         connection = apsw.Connection(name, flags=flags, vfs=self._vfs)
-        connection.set_busy_handler(_persistent(BUSY_MILLISECONDS / 1000))
+        connection.set_busy_handler(ask_again_for(BUSY_MILLISECONDS / 1000))
         if self._is_log_damaged:
             _leave_log_alone(connection)
         connection.pragma("foreign_keys", True)
@@ -412,10 +413,10 @@ class SqliteConnector:
         if self._files.is_log_replaced():
             _leave_log_alone(self._writer)
         if self._files.is_database_moved():
-            self._writer.set_busy_handler(_persistent(1))
+            self._writer.set_busy_handler(ask_again_for(1))
             with suppress(apsw.Error):  # it is in the middle of a transaction, or others read
                 self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            self._writer.set_busy_handler(_persistent(BUSY_MILLISECONDS / 1000))
+            self._writer.set_busy_handler(ask_again_for(BUSY_MILLISECONDS / 1000))
 
     def _refuse_other_terms(self, tx: SqliteTransaction) -> None:
         if meta.value(tx, "terms_version") != TERMS_VERSION:
@@ -487,11 +488,11 @@ class SqliteConnector:
         connection = self.connection()
         self._refuse_moved()
         with self._lock, translated(self.path):
-            connection.set_busy_handler(_persistent(wait_seconds))
+            connection.set_busy_handler(ask_again_for(wait_seconds))
             try:
                 yield connection
             finally:
-                connection.set_busy_handler(_persistent(BUSY_MILLISECONDS / 1000))
+                connection.set_busy_handler(ask_again_for(BUSY_MILLISECONDS / 1000))
 
     def close(self) -> None:
         """Close every connection; the last one out folds the WAL into the file.
@@ -526,21 +527,3 @@ def _close(connection: apsw.Connection) -> None:
             if time.monotonic() > deadline:
                 connection.interrupt()
             time.sleep(0.002)
-
-
-def _persistent(seconds: float) -> Callable[[int], bool]:
-    """A busy handler that asks for the lock every two milliseconds, for so many seconds.
-
-    SQLite's own handler soon asks ten times a second only. A process that writes without a pause leaves the lock free
-    for about a millisecond between two transactions, so that handler can miss every gap for half a minute.
-    """
-    deadline = 0.0
-
-    def ask_again(refusals: int) -> bool:
-        nonlocal deadline
-        if refusals == 0:
-            deadline = time.monotonic() + seconds
-        time.sleep(0.002)
-        return time.monotonic() < deadline
-
-    return ask_again

@@ -11,6 +11,7 @@ import apsw
 from picomem import errors
 from picomem.store import ballast, damaged_logs
 from picomem.store.connector import EVERYONE
+from picomem.store.copying import back_up
 from picomem.store.sqlite_errors import translated
 from picomem.store.sqlite_transaction import SqliteRepair
 
@@ -32,6 +33,10 @@ class SqliteMaintenance:
         """The database, its log, and a journal, those that are there; the index of the log holds no content."""
         named = (self._path, *(Path(f"{self._path}{end}") for end in ("-wal", "-journal")))
         return [path for path in named if path.exists()]
+
+    def copy_to(self, target: Path) -> None:
+        """Copy the store to a new file while others may write."""
+        back_up(self._path, target)
 
     def integrity(self) -> list[str]:
         """The problems that SQLite's own check finds in the file, a sentence each."""

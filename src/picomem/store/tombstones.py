@@ -56,6 +56,14 @@ def end(tx: Transaction, scope: Scope, done: Iterable[str]) -> None:
         user_entries.remove(tx, scope, user_entries.PURGE)
 
 
+def copy(source: Transaction, target: Transaction, scope: Scope) -> None:
+    """Take over the tombstones of a user from another copy of the same store, which has the same key. A damaged one is
+    taken over as one that bars whatever is said later, for its size may be wrong."""
+    for row in sql(source).all("all_tombstones", user=scope.user):
+        size = row[1] if is_whole("tombstones", row) else None
+        sql(target).run("put_tombstone", user=scope.user, digest=row[0], size=size)
+
+
 class Tombstones:
     """The tombstones of one user, in one transaction. Raises Corrupt where their key is damaged: no tombstone would be
     found by another key, and what was purged would come back."""

@@ -1,0 +1,178 @@
+"""Operations for copies of the whole store: backup and restore. Both are for whoever runs picomem, at the machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from picomem.clock import iso
+from picomem.errors import InvalidInput
+from picomem.light_dataclass import dataclass, field
+from picomem.operations.operation import Operation, option
+from picomem.operations.presentations import backups as backup_presentations
+from picomem.paths import named_path
+
+if TYPE_CHECKING:
+    from picomem.engine.backup_files import Restored
+    from picomem.engine.engine import Engine
+    from picomem.memory.doctor import Diagnosis
+
+
+@dataclass(frozen=True, slots=True)
+class BackupRequest:
+    target: str = option("a file that is not there yet, or a folder", positional=True, path=True)
+
+
+@dataclass(frozen=True, slots=True)
+class BackupResult:
+    """The file, its bytes, and the time of which the copy is."""
+
+    path: str
+    bytes: int
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreRequest:
+    backup: str = option("the backup, a file", positional=True, path=True)
+    verify: bool = option("only examine the backup: the file, every row's hash and all derived data", False)
+    dry_run: bool = option("only say what would be restored, and what was purged since", False)
+    purge_again: bool = option("erase from the backup what was purged since it was made", False)
+    keep_purged: bool = option("restore also what was purged since the backup was made", False)
+    despite_damage: bool = option("restore a damaged backup as it is", False)
+
+
+@dataclass(frozen=True, slots=True)
+class LaterPurgeView:
+    """A purge that the backup does not know of."""
+
+    user: str
+    at: str
+    actor: str
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreResult:
+    """`state` is "verified" or "damaged" (only examined), "possible" (a dry run) or "restored". `checked` counts the
+    rows by table, `problems` says what is wrong with them. `kept` is where the store lies that stood there before;
+    `purges` are those since the backup, `erased` counts what went again, `access_taken_back` the tokens and grants of
+    the backup that had been taken back since. `warnings` says what could not be found out."""
+
+    backup: str
+    store: str
+    state: str
+    checked: dict[str, int]
+    problems: list[str]
+    kept: str
+    purges: list[LaterPurgeView]
+    erased: dict[str, int]
+    access_taken_back: int
+    warnings: list[str] = field(default_factory=list)
+
+
+def backup(engine: Engine, request: BackupRequest) -> BackupResult:
+    """Copy the whole store, of all users, to a file, while other programs go on writing.
+
+    The copy holds what was stored when it began; a file that is there already is never overwritten.
+    """
+    from picomem.engine.backup_files import back_up
+
+    done = back_up(engine, _path(request.target))
+    return BackupResult(str(done.path), done.bytes, iso(done.at))
+
+
+def restore(engine: Engine, request: RestoreRequest) -> RestoreResult:
+    """Put a backup in the place of the store, which is kept beside it under another name.
+
+    The backup is examined first, and a damaged one is refused. Programs that have the store open store nothing more
+    until they are restarted, and say so. What was purged since the backup does not come back unasked.
+    """
+    from picomem.engine.backup_files import Restored
+    from picomem.engine.backup_files import examine_backup as examined
+    from picomem.engine.backup_files import restore as put_in_place
+
+    if request.purge_again and request.keep_purged:
+        raise InvalidInput("Say either --purge-again or --keep-purged.")
+    path = _path(request.backup)
+    if request.verify:
+        diagnosis = examined(engine, path)
+        state = "verified" if diagnosis.healthy else "damaged"
+        return _result(path, state, Restored(store=path, diagnosis=diagnosis), store="", warnings=[])
+    done = put_in_place(
+        engine,
+        path,
+        dry_run=request.dry_run,
+        purged="again" if request.purge_again else "kept" if request.keep_purged else "",
+        despite_damage=request.despite_damage,
+    )
+    warnings = _warnings(done)
+    return _result(path, "restored" if done.is_restored else "possible", done, store=str(done.store), warnings=warnings)
+
+
+def _path(text: str) -> Path:
+    if not text.strip():
+        raise InvalidInput("The name is empty; name a file.")
+    return named_path(text)
+
+
+def _result(path: Path, state: str, done: Restored, *, store: str, warnings: list[str]) -> RestoreResult:
+    return RestoreResult(
+        backup=str(path),
+        store=store,
+        state=state,
+        checked=done.diagnosis.checked,
+        problems=_problems(done.diagnosis),
+        kept=str(done.kept or ""),
+        purges=[LaterPurgeView(purge.scope.user, iso(purge.at), purge.actor) for purge in done.later],
+        erased=done.erased,
+        access_taken_back=done.access_taken_back,
+        warnings=warnings,
+    )
+
+
+def _problems(diagnosis: Diagnosis) -> list[str]:
+    return [finding.problem for finding in diagnosis.findings if not finding.repaired]
+
+
+def _warnings(done: Restored) -> list[str]:
+    if done.compared:
+        return []
+    why = f" ({done.trouble.rstrip('.')})" if done.trouble else ", for no store stood there"
+    return [
+        f"What was purged since the backup was made is not known{why}: it is back, and so are tokens that were revoked."
+    ]
+
+
+OPERATIONS = (
+    Operation(
+        name="backup",
+        group="maintain",
+        request=BackupRequest,
+        result=BackupResult,
+        run=backup,
+        present=backup_presentations.backed_up,
+        reply=lambda result: f"The store was copied to {result.path}.",
+        permission="memory:read:global",
+        example="picomem backup ~/backups",
+        read_only=True,
+        reads_local_files=True,
+        operator=True,
+    ),
+    Operation(
+        name="restore",
+        group="maintain",
+        request=RestoreRequest,
+        result=RestoreResult,
+        run=restore,
+        present=backup_presentations.restored,
+        reply=lambda result: f"{result.backup}: {result.state}",
+        permission="memory:write:global",
+        example="picomem restore ~/backups/picomem-20261123T031500Z.db --dry-run",
+        destructive=True,
+        creates=True,
+        exit_code=lambda result: 0 if result.state != "damaged" else 1,
+        reads_local_files=True,
+        opens_store=False,
+        operator=True,
+    ),
+)
