@@ -59,8 +59,15 @@ def names_of(listening: socket.socket, further: Iterable[str]) -> tuple[list[str
     return names, origins
 
 
-def serve(runtime: Runtime, listening: socket.socket, hosts: Iterable[str], ready: Callable[[], None]) -> None:
-    """Serve on a bound socket until SIGTERM or SIGINT; `ready` is called when requests are taken.
+def serve(
+    runtime: Runtime,
+    listening: socket.socket,
+    hosts: Iterable[str],
+    ready: Callable[[], None],
+    ending: Callable[[], None],
+) -> None:
+    """Serve on a bound socket until SIGTERM or SIGINT; `ready` is called when requests are taken, and `ending` at the
+    signal. Neither may wait for anything.
 
     To be called in the main thread.
     """
@@ -79,15 +86,20 @@ def serve(runtime: Runtime, listening: socket.socket, hosts: Iterable[str], read
         log_config=None,
         lifespan="on",
     )
-    _Server(config, ready).run(sockets=[listening])
+    _Server(config, ready, ending).run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], ending: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
+        self._ending = ending
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._ending()
+        await super().shutdown(sockets)
