@@ -197,6 +197,7 @@ class ServerSettings:
     port: int = _setting(8765, "port to listen on")
     hosts: tuple[str, ...] = _setting((), "further names by which clients reach the server, without a port")
     background: bool = _setting(True, "whether the server does background work: transcripts, vectors, consolidation, …")
+    farewell_secs: int = _setting(10, "seconds to finish what was begun when the server is told to end")
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from starlette.routing import Route, WebSocketRoute
 from picomem.engine.authorization import last_change
 from picomem.errors import PicomemError
 from picomem.gateway.calls import Calls
+from picomem.gateway.ending import Ending
 from picomem.gateway.error_replies import error_value, http_error, operation_error
 from picomem.gateway.guard import BodyRefused, Guard, Limits
 from picomem.gateway.json_bodies import parsed
@@ -48,11 +49,13 @@ def application(
     hosts: Iterable[str],
     origins: Iterable[str],
     limits: Limits | None = None,
+    ending: Ending | None = None,
 ) -> Guard:
-    """The whole server on an open runtime, which it does not close; see `Guard` for `hosts` and `origins`."""
+    """The whole server on an open runtime, which it does not close; see `Guard` for `hosts` and `origins`, and
+    `ending.py` for `ending`."""
     limits = limits or Limits()
     calls = Calls(runtime, operations)
-    rpc = RpcServer(calls)
+    rpc = RpcServer(calls, ending or Ending())
     mcp = McpOverHttp(runtime, [remote.operation for remote in calls.operations.values()], limits.body)
 
     async def call(request: Request) -> Response:
