@@ -27,7 +27,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from picomem.engine.agent_support import consolidator, reconciler, safe_text, transcript_consolidator
-from picomem.errors import GeneratorFailed, NotFound, StoreError
+from picomem.errors import GeneratorFailed, NotFound
 from picomem.light_dataclass import dataclass, field
 from picomem.models.extractive import Extractive, extracted
 from picomem.models.generator import Generator, Judge
@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     from picomem.engine.engine import Engine
 
 
-_LOOK_SECONDS = 30.0  # between two looks at whether a conversation is due
-_REST_SECONDS = 300.0  # after a failure
+_STOPPING = ("failed", "busy")  # states after which no further session is tried
 
 
 @dataclass(slots=True)
@@ -127,6 +126,21 @@ async def consolidate_due(
     After a failure of the generator the others are not tried: they would fail as well, and each failure counts. Nor
     are they while another process is at it. `progress` is told how many of how many are done, and what comes next.
     """
+    outcomes = await consolidate_conversations(engine, generator, force=force, dry_run=dry_run, progress=progress)
+    if not (dry_run or (outcomes and outcomes[-1].state in _STOPPING)):
+        outcomes += await consolidate_transcripts(engine, generator, force=force, progress=progress)
+    return outcomes
+
+
+async def consolidate_conversations(
+    engine: Engine,
+    generator: Generator,
+    *,
+    force: bool = False,
+    dry_run: bool = False,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> list[Consolidated]:
+    """What `consolidate_due` does with conversations with PicoBot."""
     from anyio.to_thread import run_sync
 
     if not (force or engine.settings.memory.enabled):
@@ -140,14 +154,8 @@ async def consolidate_due(
         done = await consolidate(engine, generator, session.id, force=force, dry_run=dry_run)
         if done.state != "not due":
             outcomes.append(done)
-        if done.state in ("failed", "busy"):
+        if done.state in _STOPPING:
             return outcomes
-    if (
-        not dry_run
-        and not isinstance(generator, Extractive)
-        and (force or engine.settings.memory.consolidate_transcripts)
-    ):
-        outcomes += await _consolidate_transcripts(engine, generator, force=force, progress=progress)
     return outcomes
 
 
@@ -179,15 +187,23 @@ async def waiting_transcripts(engine: Engine) -> list[WaitingTranscript]:
     return await run_sync(store.waiting_transcripts)
 
 
-async def _consolidate_transcripts(
-    engine: Engine, generator: Generator, *, force: bool, progress: Callable[[int, int, str], None] | None
+async def consolidate_transcripts(
+    engine: Engine,
+    generator: Generator,
+    *,
+    force: bool = False,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> list[Consolidated]:
     """Consolidate transcripts, the latest first, until the day's limit; without `force` one part of one of them.
 
-    A transcript that the generator fails on is passed by, but after a few failures in a row it is the generator's.
+    Nothing is done without a model. A transcript that the generator fails on is passed by, but after a few failures in
+    a row it is the generator's.
     """
     from anyio.to_thread import run_sync
 
+    memory = engine.settings.memory
+    if isinstance(generator, Extractive) or not (force or (memory.enabled and memory.consolidate_transcripts)):
+        return []
     store = await run_sync(transcript_consolidator, engine)
     waiting = await run_sync(partial(store.waiting_transcripts, only_idle=not force))
     outcomes: list[Consolidated] = []
@@ -206,23 +222,6 @@ async def _consolidate_transcripts(
         if stopped or (outcomes and not force):
             break
     return outcomes
-
-
-async def attend(engine: Engine, generator: Generator, *, look_seconds: float = _LOOK_SECONDS) -> None:
-    """Consolidate whatever becomes due, idle conversations among them, until cancelled: for a process that stays.
-
-    Where the store cannot be read or written, or the generator fails, it looks again later.
-    """
-    import anyio
-
-    pause = look_seconds
-    while True:
-        await anyio.sleep(pause)
-        try:
-            done = await consolidate_due(engine, generator)
-            pause = _REST_SECONDS if any(result.state == "failed" for result in done) else look_seconds
-        except StoreError:
-            pause = _REST_SECONDS  # recall and status say what is wrong; here nobody listens
 
 
 async def _run(

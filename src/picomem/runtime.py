@@ -22,6 +22,7 @@ from picomem.store.connector import Connector
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from picomem.engine.job_store import JobStore
     from picomem.errors import EmbedderFailed
     from picomem.models.embedder import Embedder
     from picomem.models.static_words import Lexicon
@@ -74,6 +75,12 @@ class Runtime:
         from picomem.engine.authorization import has_tokens
 
         return has_tokens(self._resources)
+
+    def job_store(self) -> JobStore:
+        """The records of the background work of all users."""
+        from picomem.engine.job_store import JobStore
+
+        return JobStore(self._resources)
 
     def close(self) -> None:
         """Close the store; no engine of this runtime works afterwards."""

@@ -102,6 +102,7 @@ class IndexSettings:
     """`[index]`: the always-loaded page."""
 
     budget: int = _setting(1_500, "maximum tokens of the page")
+    export: str = _setting("", "file that a running process keeps equal to the page; absolute, or from ~; empty: none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +196,8 @@ class ServerSettings:
     host: str = _setting("127.0.0.1", "address to listen on; another than this machine's own needs tokens")
     port: int = _setting(8765, "port to listen on")
     hosts: tuple[str, ...] = _setting((), "further names by which clients reach the server, without a port")
+    background: bool = _setting(True, "whether the server does background work: transcripts, vectors, consolidation, …")
+    farewell_secs: int = _setting(10, "seconds to finish what was begun when the server is told to end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +236,16 @@ class Settings:
             raise InvalidInput(
                 f"memory.consolidation_window is below {LEAST_WINDOW}: a question and its answer do not fit in that."
             )
+        if self.index.export and not _is_whole(self.index.export):
+            raise InvalidInput(f"index.export is “{self.index.export}”; write it as an absolute path, or from ~.")
         for path in (*self.notes.paths, *self.notes.extra_paths):
             # A relative one would mean another folder wherever picomem is started, a stranger's repository among them.
-            if not (path.startswith("~") or Path(path).is_absolute()):
+            if not _is_whole(path):
                 raise InvalidInput(f"“{path}” in [notes] is relative; write it as an absolute path, or from ~.")
+
+
+def _is_whole(path: str) -> bool:
+    return path.startswith("~") or Path(path).is_absolute()
 
 
 # What a table is called in the file, by its name here.

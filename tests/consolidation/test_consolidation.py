@@ -327,24 +327,6 @@ def test_several_sessions_are_taken_up_and_those_that_are_not_due_are_left(memor
     assert [(outcome.session, outcome.state) for outcome in done] == [(talk.id, "done")]
 
 
-@pytest.mark.requirement("A6")
-def test_a_process_that_stays_consolidates_what_becomes_idle(memory: Engine, clock) -> None:
-    session = begun(memory, *TALK[:2])
-    generator = Scripted([proposal()])
-
-    async def stay() -> None:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(partial(distillation.attend, memory, generator, look_seconds=0.01))
-            clock.now += 10 * MINUTE
-            with anyio.fail_after(20):
-                while memory.sessions().get(session.id).last_consolidated_seq != 2:
-                    await anyio.sleep(0.01)
-            tasks.cancel_scope.cancel()
-
-    anyio.run(stay)
-    assert len(generator.asked) == 1
-
-
 @pytest.mark.parametrize("settled", [settings(daily_token_limit=1_000)])
 def test_the_spend_is_counted_shown_and_capped(memory: Engine, talk: Session) -> None:
     generator = Scripted([proposal()])

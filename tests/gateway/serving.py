@@ -80,4 +80,13 @@ def serving(db: Path, *arguments: str, **variables: str) -> Iterator[Served]:
 
 def _environment(db: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
-    return {**kept, "PICOMEM_DATA_DIR": str(db.parent / "data"), "PICOMEM_RECALL_EMBEDDER": "none"}
+    home = db.parent / "home"  # the transcripts of whoever runs the tests are not read
+    home.mkdir(exist_ok=True)
+    return {
+        **kept,
+        "HOME": str(home),
+        "CLAUDE_CONFIG_DIR": "",
+        "CODEX_HOME": "",
+        "PICOMEM_DATA_DIR": str(db.parent / "data"),
+        "PICOMEM_RECALL_EMBEDDER": "none",
+    }

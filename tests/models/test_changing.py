@@ -305,7 +305,7 @@ def test_an_episode_that_came_in_while_the_server_was_away_gets_its_vector_later
         assert missing_vectors(memory) == 6
     server.behave = None
     with open_engine(db, settings=settings) as memory:
-        with in_background(memory, 0.01):
+        with in_background(memory, look_seconds=0.01):
             assert until(lambda: missing_vectors(memory) == 0)
             memory.remember("The kitten is blue", key="pet")
         assert memory.recall("feline").hits[0].key == "pet"

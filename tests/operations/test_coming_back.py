@@ -17,8 +17,10 @@ from tests.databases import Database
 
 from picomem.cli.text.presented import text_of
 from picomem.engine.engine import Engine
+from picomem.engine.job_store import job_store
 from picomem.errors import Refused
 from picomem.gateway.mcp import build_server
+from picomem.jobs.schedule import Failed, ended
 from picomem.models.static import StaticEmbedder
 from picomem.operations.advice import result_for_agents
 from picomem.operations.operation import options
@@ -66,6 +68,9 @@ def filled(db: Path, tmp_path: Path, clock, database: Database) -> Iterator[tupl
     consolidate = operation("consolidate")
     consolidate.call(person, consolidate.request())
     log.append(log.create("api", title="On boats").id, NewMessage(role=Role.USER, content="When is the boat painted?"))
+    running = job_store(person).begin("local", "consolidate", "", lambda _job, _now: True)
+    assert running is not None
+    running.end(lambda job, now: ended(job, Failed("The model of the harbor gives no answer."), "", now))
     agent = person.acting_as("agent:test", agent=True)
     mine = agent.remember("The tugboat is moored at pier nine", key="tugboat", origin="agent").memory
     assert mine is not None
@@ -89,6 +94,7 @@ def filled(db: Path, tmp_path: Path, clock, database: Database) -> Iterator[tupl
         "rename-session": {"session": session, "title": "On yellow cranes"},
         "archive-session": {"session": session},
         "fork-session": {"session": session, "at": 1},
+        "cancel-job": {"name": "consolidate"},
         "import-sessions": {"path": str(tmp_path / "sessions.json")},
     }
     yield agent, requests

@@ -74,7 +74,8 @@ def run_chat(chosen: argparse.Namespace) -> int:
         if not question:
             raise InvalidInput('There is no question on stdin; name one, as in `picomem chat "What do you know?"`.')
     model = open_model(settings, chosen.model)
-    with _opened(chosen, settings) as (engine, trouble), _portal() as portal:
+    stays = not question
+    with _opened(chosen, settings, stays=stays) as (engine, trouble), _portal() as portal:
         if trouble and chosen.session:
             raise InvalidInput(f"The conversation cannot be gone on with: {trouble}")
         chat = Chat(portal, model, engine, settings, trouble, session=chosen.session)
@@ -149,12 +150,11 @@ class Chat:
             f"PicoBot on {one_line(self._model.model_name)}. /help lists the commands, /quit or Ctrl-D ends.",
             file=sys.stderr,
         )
-        with self._attending():
-            going = True
-            while going and (line := self._next()) is not None:
-                going = not line or self._heeded(line)
-            if going:
-                print(file=sys.stderr)
+        going = True
+        while going and (line := self._next()) is not None:
+            going = not line or self._heeded(line)
+        if going:
+            print(file=sys.stderr)
         if self.bot.talk.session:
             remark(_goes_on(self.bot.talk.session))
 
@@ -165,21 +165,6 @@ class Chat:
                 return self.ask(_PROMPT)
             except KeyboardInterrupt:
                 print("\npicomem: /quit or Ctrl-D ends.", file=sys.stderr)
-
-    @contextmanager
-    def _attending(self) -> Iterator[None]:
-        """Meanwhile take up conversations that rest."""
-        if self.engine is None or not self.engine.settings.memory.enabled:
-            yield
-            return
-        from picomem.app import open_generator
-        from picomem.distillation import attend
-
-        task = self._portal.start_task_soon(attend, self.engine, open_generator(self._settings))
-        try:
-            yield
-        finally:
-            task.cancel()
 
     def follow(self, lines: list[str]) -> None:
         """Lines as a person would type them, one after another."""
@@ -347,17 +332,18 @@ class Screen:
 
 
 @contextmanager
-def _opened(chosen: argparse.Namespace, settings: Settings) -> Iterator[tuple[Engine | None, str]]:
-    """The engine, or why there is none."""
+def _opened(chosen: argparse.Namespace, settings: Settings, *, stays: bool) -> Iterator[tuple[Engine | None, str]]:
+    """The engine, or why there is none. A process that only answers one question makes missing vectors, and begins
+    nothing else that it would not finish."""
     from picomem.app import open_engine
-    from picomem.jobs import in_background
+    from picomem.jobs import EMBED, OF_A_USER, in_background
 
     try:
         engine = open_engine(chosen.db, user=chosen.user, settings=settings)
     except StoreError as error:
         yield None, str(error)
         return
-    with engine, in_background(engine):
+    with engine, in_background(engine, OF_A_USER if stays else (EMBED,)):
         yield engine, ""
 
 

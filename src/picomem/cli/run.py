@@ -34,10 +34,8 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
     ) as engine:
         if getattr(chosen, "watch", False):
             from picomem.cli.watch import watch
-            from picomem.jobs import in_background
 
-            with in_background(engine):
-                return watch(engine, operation, request, as_json=chosen.json)
+            return watch(engine, operation, request, as_json=chosen.json)
         if operation.confirmation and operation.confirmation.is_needed(request):
             from picomem.cli.confirm import confirmed
 

@@ -11,7 +11,7 @@ from picomem.app import open_engine, open_runtime
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.gateway.mcp import run_stdio
-from picomem.jobs import in_background
+from picomem.jobs import background_of_all, in_background
 from picomem.paths import private_umask
 from picomem.settings import load
 
@@ -27,6 +27,7 @@ def add_serve(parser: argparse.ArgumentParser) -> None:
     """The options of `picomem serve`."""
     parser.add_argument("--host", metavar="ADDRESS", help="the address to listen on (default: server.host, 127.0.0.1)")
     parser.add_argument("--port", metavar="PORT", type=int, help="the port (default: server.port, 8765; 0: a free one)")
+    parser.add_argument("--no-watch", action="store_true", help="do not read the transcripts of this machine")
 
 
 def run_serve(chosen: argparse.Namespace) -> int:
@@ -56,8 +57,17 @@ def run_serve(chosen: argparse.Namespace) -> int:
             address = web_server.address_of(listening)
             hint = "" if has_tokens else "\nNobody has a token yet: `picomem token make --user ID` makes one."
             said: Any = json_document({"url": address}) if chosen.json else f"picomem serves on {address}{hint}"
-            with in_background(runtime.engine()):
-                web_server.serve(runtime, listening, settings.server.hosts, lambda: write_result(said))
+            background = background_of_all(runtime, watches=not chosen.no_watch)
+
+            def ready() -> None:
+                write_result(said)
+                if settings.server.background:
+                    background.start()
+
+            try:
+                web_server.serve(runtime, listening, settings.server.hosts, ready, background.ask_to_end)
+            finally:
+                background.end()
     return 0
 
 

@@ -32,6 +32,7 @@ from picomem.store import (
     exported_pages,
     full_text,
     index_page_rows,
+    job_rows,
     leases,
     memories,
     note_rows,
@@ -170,6 +171,7 @@ class _Erasing:
         for source in sorted(self.damaged):
             full_text.rebuild(self.tx, users.scopes(self.tx), source)
         index_page_rows.forget(self.tx, self.scope)
+        job_rows.forget_errors(self.tx, self.scope)  # a model's error may quote what it was asked
         tombstones.begin(self.tx, self.scope, everything=self.plan.everything)
         return Erased(change, counts, self.texts)
 
@@ -269,6 +271,7 @@ class _Erasing:
         row_counts.purge(self.tx, self.scope)
         consolidations.delete_spending(self.tx, self.scope)
         leases.forget(self.tx, self.scope)
+        job_rows.purge(self.tx, self.scope)
         user_entries.remove(self.tx, self.scope, user_entries.TIDIED)
         user_entries.remove(self.tx, self.scope, user_entries.GRANTED)
         access_tokens.purge(self.tx, self.scope)

@@ -113,7 +113,7 @@ class Guard:
         if refused is None:
             refused = self._too_large(headers)
         if refused is not None:
-            await _refuse(scope, receive, send, *refused)
+            await refuse(scope, receive, send, *refused)
             return
         scope.setdefault("state", {})["caller"] = caller
         await self._application(scope, self._bounded(receive), send)
@@ -183,7 +183,7 @@ class Guard:
         name = caller.signature
         if self._sockets.get(name, 0) >= self._limits.sockets:
             message = f"A token has at most {self._limits.sockets} sockets at once."
-            await _refuse(scope, receive, send, 429, "too_many_sockets", message, {})
+            await refuse(scope, receive, send, 429, "too_many_sockets", message, {})
             return
         self._sockets[name] = self._sockets.get(name, 0) + 1
         try:
@@ -210,7 +210,7 @@ def _token(scope: MutableMapping[str, Any], headers: dict[str, str]) -> str:
     return ""
 
 
-async def _refuse(
+async def refuse(
     scope: MutableMapping[str, Any],
     receive: ReceiveMessage,
     send: SendMessage,

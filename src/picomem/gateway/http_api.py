@@ -29,6 +29,7 @@ from picomem.engine.authorization import last_change
 from picomem.errors import PicomemError
 from picomem.gateway.calls import Calls
 from picomem.gateway.chat_completions import ChatCompletions
+from picomem.gateway.ending import Ending
 from picomem.gateway.error_replies import error_value, http_error, operation_error
 from picomem.gateway.guard import Guard, Limits
 from picomem.gateway.json_bodies import parsed
@@ -50,11 +51,13 @@ def application(
     hosts: Iterable[str],
     origins: Iterable[str],
     limits: Limits | None = None,
+    ending: Ending | None = None,
 ) -> Guard:
-    """The whole server on an open runtime, which it does not close; see `Guard` for `hosts` and `origins`."""
+    """The whole server on an open runtime, which it does not close; see `Guard` for `hosts` and `origins`, and
+    `ending.py` for `ending`."""
     limits = limits or Limits()
     calls = Calls(runtime, operations)
-    rpc = RpcServer(calls)
+    rpc = RpcServer(calls, ending or Ending())
     chats = ChatCompletions(calls)
     mcp = McpOverHttp(runtime, [remote.operation for remote in calls.operations.values()], limits.body)
 

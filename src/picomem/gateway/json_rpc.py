@@ -5,6 +5,8 @@ A request's `params` are the operation's arguments by name. While it runs, the c
     progress        {"id", "done", "total", "text"}     of a long operation
     event           {"id", "type", …}                   of a chat turn
     memory.changed  {"change"}                          memory of the socket's user changed, by whatever program
+    server.ending   {}                                  no request is taken any more; the socket closes with code 1012
+                                                        when those that run are answered
 
 `cancel` with {"id"} stops a request: a chat turn at once, a long operation where it reports; its answer is an error.
 The names of the first design (`memory.list`, …) are served as well. Requests of a socket run side by side, so answers
@@ -26,6 +28,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from picomem.engine.authorization import last_change
 from picomem.errors import InvalidInput, NotFound, PicomemError, StoreError
 from picomem.gateway.calls import Calls
+from picomem.gateway.ending import CODE as ENDING_CODE
+from picomem.gateway.ending import MESSAGE as ENDING_MESSAGE
+from picomem.gateway.ending import Ending
 from picomem.gateway.error_replies import error_value
 from picomem.gateway.guard import SUBPROTOCOL
 from picomem.gateway.json_bodies import parsed
@@ -43,8 +48,10 @@ _MOST_IN_BATCH = 50
 class RpcServer:
     """Serves sockets; one for each server."""
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: Calls, ending: Ending) -> None:
         self._calls = calls
+        self._ending = ending
+        ending.listen(self._tell_of_end)
         remotes = calls.operations.values()
         self._names = {remote.operation.rpc_method: remote.name for remote in remotes if remote.operation.rpc_method}
         self._sockets: dict[str, set[_Socket]] = {}  # by user
@@ -62,7 +69,7 @@ class RpcServer:
         offered = [name for name in web_socket.scope.get("subprotocols", ()) if not name.startswith(SUBPROTOCOL)]
         await web_socket.accept(PROTOCOL if PROTOCOL in offered else None)
         caller: Caller = web_socket.state.caller
-        socket = _Socket(web_socket, caller, self._calls, self._names)
+        socket = _Socket(web_socket, caller, self._calls, self._names, self._ending)
         self._sockets.setdefault(caller.user, set()).add(socket)
         try:
             await socket.run()
@@ -71,6 +78,12 @@ class RpcServer:
             left.discard(socket)
             if not left:
                 del self._sockets[caller.user]
+
+    async def _tell_of_end(self) -> None:
+        async with anyio.create_task_group() as tasks:
+            for sockets in self._sockets.values():
+                for socket in sockets:
+                    tasks.start_soon(socket.notify, "server.ending", {})
 
     async def _watch(self) -> None:
         seen: dict[str, str] = {}
@@ -94,8 +107,11 @@ class RpcServer:
 class _Socket:
     """One client's socket."""
 
-    def __init__(self, web_socket: WebSocket, caller: Caller, calls: Calls, names: Mapping[str, str]) -> None:
+    def __init__(
+        self, web_socket: WebSocket, caller: Caller, calls: Calls, names: Mapping[str, str], ending: Ending
+    ) -> None:
         """`names` are the operations by the designs' methods."""
+        self._ending = ending
         self._web_socket = web_socket
         self._caller = caller
         self._calls = calls
@@ -145,20 +161,22 @@ class _Socket:
             await self._send(answer)
 
     async def _answer_one(self, message: Any) -> None:
-        try:
-            answer = await self._answer(message)
-        finally:
-            self._places.release()
-        if answer is not None:
-            await self._send(answer)
+        with self._ending.working():
+            try:
+                answer = await self._answer(message)
+            finally:
+                self._places.release()
+            if answer is not None:
+                await self._send(answer)
 
     async def _answer_batch(self, messages: list[Any]) -> None:
-        try:
-            answers = [answer for message in messages if (answer := await self._answer(message)) is not None]
-        finally:
-            self._places.release()
-        if answers:
-            await self._send(answers)
+        with self._ending.working():
+            try:
+                answers = [answer for message in messages if (answer := await self._answer(message)) is not None]
+            finally:
+                self._places.release()
+            if answers:
+                await self._send(answers)
 
     async def _answer(self, message: Any) -> dict[str, Any] | None:
         """The answer to one request; None for a notification."""
@@ -190,6 +208,8 @@ class _Socket:
             if running is not None:
                 running.cancel()
             return _success(request_id, {"cancelled": running is not None})
+        if self._ending.is_begun:
+            return _failure(request_id, FAILED, ENDING_MESSAGE, {"code": ENDING_CODE})
         try:
             return _success(request_id, await self._result(method, params, request_id))
         except NotFound as error:

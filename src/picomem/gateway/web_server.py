@@ -1,24 +1,32 @@
 """Running the server: a socket that is bound, uvicorn on it, until a signal says to stop.
 
-Whoever is asked to stop takes no new request, tells the sockets, and finishes what was begun, for so many seconds at
-most; what a thread writes then is whole or not there, as in any process that ends.
+At the signal the server refuses what is new, tells the sockets and finishes what was begun (ending.py), for so many
+seconds at most. What is not finished then is cut off; what a thread writes is whole or not there, as in any process
+that ends. A second signal ends the server at once.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import os
+import signal
 import socket
+import time
 from collections.abc import Callable, Iterable
+from threading import Timer
+from types import FrameType
 
 import uvicorn
 
 from picomem.app import operations
 from picomem.errors import InvalidInput
+from picomem.gateway.ending import Ending, EndingApplication
 from picomem.gateway.guard import Limits
 from picomem.gateway.http_api import application
 from picomem.runtime import Runtime
 
-_FAREWELL_SECONDS = 10
+_CLOSING_SECONDS = 1  # for streams that never end
+_LEAVING_SECONDS = 5.0  # until the process is gone, whatever a thread still waits for
 _LONGEST_HEAD = 1 << 16  # bytes of a request's line and headers
 _IDLE_SECONDS = 30  # that a connection is kept for a next request
 _BACKLOG = 2_048
@@ -59,35 +67,73 @@ def names_of(listening: socket.socket, further: Iterable[str]) -> tuple[list[str
     return names, origins
 
 
-def serve(runtime: Runtime, listening: socket.socket, hosts: Iterable[str], ready: Callable[[], None]) -> None:
-    """Serve on a bound socket until SIGTERM or SIGINT; `ready` is called when requests are taken.
+def serve(
+    runtime: Runtime,
+    listening: socket.socket,
+    hosts: Iterable[str],
+    ready: Callable[[], None],
+    ending: Callable[[], None],
+) -> None:
+    """Serve on a bound socket until SIGTERM or SIGINT; `ready` is called when requests are taken, and `ending` at the
+    signal. Neither may wait for anything.
 
     To be called in the main thread.
     """
-    limits = Limits()
+    limits, end = Limits(), Ending()
     names, origins = names_of(listening, hosts)
+    served = application(runtime, operations(), hosts=names, origins=origins, limits=limits, ending=end)
     config = uvicorn.Config(
-        application(runtime, operations(), hosts=names, origins=origins, limits=limits),
+        EndingApplication(served, end),
         ws="websockets-sansio",
         ws_max_size=limits.frame,
         h11_max_incomplete_event_size=_LONGEST_HEAD,
         timeout_keep_alive=_IDLE_SECONDS,
-        timeout_graceful_shutdown=_FAREWELL_SECONDS,
+        timeout_graceful_shutdown=_CLOSING_SECONDS,
         server_header=False,
         proxy_headers=False,
         access_log=False,
         log_config=None,
         lifespan="on",
     )
-    _Server(config, ready).run(sockets=[listening])
+    _Server(config, end, runtime.settings.server.farewell_secs, ready, ending).run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        end: Ending,
+        farewell_seconds: float,
+        ready: Callable[[], None],
+        ending: Callable[[], None],
+    ) -> None:
         super().__init__(config)
+        self._end = end
+        self._farewell_seconds = farewell_seconds
         self._ready = ready
+        self._ending = ending
+        self._ends_at: float | None = None  # of the monotonic clock
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             self._ready()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self._ends_at is not None:
+            super().handle_exit(sig, frame)
+            return
+        if sig != signal.SIGTERM:  # to be told to stop is how a server ends; an interrupt is raised again when it has
+            self._captured_signals.append(sig)
+        self._ends_at = time.monotonic() + self._farewell_seconds
+        leave = Timer(self._farewell_seconds + _LEAVING_SECONDS, os._exit, (0,))
+        leave.daemon = True
+        leave.start()
+
+    async def on_tick(self, counter: int) -> bool:
+        if self._ends_at is not None and not self._end.is_begun:
+            self._ending()
+            await self._end.begin()
+        if self._end.is_finished or (self._ends_at is not None and time.monotonic() >= self._ends_at):
+            self.should_exit = True
+        return await super().on_tick(counter)

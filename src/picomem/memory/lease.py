@@ -23,7 +23,7 @@ from picomem.store.connector import Connector, Transaction
 
 LEASE_SECONDS = 45
 BEAT_SECONDS = LEASE_SECONDS / 3
-_LONGEST_SECONDS = 60  # an end that is further away was written before the clock was set back
+LONGEST_SECONDS = 60  # an end that is further away was written before the clock was set back
 
 
 PURGING = "purging"  # says that a purge runs; it keeps no other purge out
@@ -31,7 +31,7 @@ PURGING = "purging"  # says that a purge runs; it keeps no other purge out
 
 def is_held(tx: Transaction, scope: Scope, name: str, now: Micros) -> bool:
     """Whether any process has the lease of that name."""
-    return leases.is_held(tx, scope, name, now=now, latest=now + _LONGEST_SECONDS * SECOND)
+    return leases.is_held(tx, scope, name, now=now, latest=now + LONGEST_SECONDS * SECOND)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Lease:
     def taken(self, tx: Transaction) -> bool:
         """Take or renew it; False where another has it."""
         now = self.clock()
-        until, latest = now + LEASE_SECONDS * SECOND, now + _LONGEST_SECONDS * SECOND
+        until, latest = now + LEASE_SECONDS * SECOND, now + LONGEST_SECONDS * SECOND
         return leases.take(tx, self.scope, self.name, self.owner, now=now, until=until, latest=latest)
 
     def give_back(self, tx: Transaction) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from picomem.clock import Micros
 from picomem.light_dataclass import asdict, dataclass, field
+from picomem.memory.job_leases import jobs
 from picomem.records.scope import Scope
 from picomem.store import audit, consolidations, episodes, memories, row_counts, session_rows, tombstones, vector_rows
 from picomem.store.connector import Connector, Transaction
@@ -17,7 +18,8 @@ class Status:
 
     `purge_unfinished` says that a purge was interrupted: what was erased may still stand in free space. `models` is
     what each text model was asked and answered in all, `spent_today` the tokens of today (UTC), of which
-    `daily_token_limit` are allowed; 0: any number is.
+    `daily_token_limit` are allowed; 0: any number is. `jobs` is the state of each background job, and `job_errors`
+    what went wrong last in those that do not go well.
     """
 
     database: str = field(metadata={"local": True})
@@ -38,6 +40,8 @@ class Status:
     models: dict[str, dict[str, int]]
     spent_today: int
     daily_token_limit: int
+    jobs: dict[str, str]
+    job_errors: dict[str, str]
     embedder_trouble: str = ""
 
 
@@ -45,6 +49,7 @@ def status(
     tx: Transaction, scope: Scope, now: Micros, connector: Connector, embedder: str, daily_token_limit: int
 ) -> Status:
     """Count. Reads only."""
+    background = jobs(tx, scope, now)
     return Status(
         database=connector.name,
         read_only=connector.read_only,
@@ -67,4 +72,6 @@ def status(
         models={model: asdict(spend) for model, spend in consolidations.spent_in_all(tx, scope).items()},
         spent_today=consolidations.spent_on(tx, scope, now).tokens,
         daily_token_limit=daily_token_limit,
+        jobs={job.name: job.state.value for job in background},
+        job_errors={job.name: job.last_error for job in background if job.last_error},
     )

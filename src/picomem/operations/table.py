@@ -32,6 +32,7 @@ _PLACES = {
         "import-sessions",
     ),
     "consolidating": ("consolidate",),
+    "background": ("jobs", "cancel-job"),
     "access": ("token-make", "token-list", "token-revoke", "grant"),
 }
 NAMES = tuple(name for names in _PLACES.values() for name in names)

@@ -119,9 +119,11 @@ def status(result: Status) -> Presentation:
         ("decisions", counts(result.decisions, number_first=False) or "none yet"),
         ("embedder", result.embedder),
         *_spending(result),
+        *(("job", f"{name}: {state}") for name, state in result.jobs.items()),
         ("size", f"{result.bytes / 1e6:,.2f} MB"),
     ]
     warnings = [result.embedder_trouble] if result.embedder_trouble else []
+    warnings += [f"The job {name} says: {error}" for name, error in result.job_errors.items()]
     if result.purge_unfinished:
         warnings.append("A purge was begun and is not finished; `picomem purge` finishes it.")
     title = result.database + ("  (read-only)" if result.read_only else "")

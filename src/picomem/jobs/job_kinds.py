@@ -1,0 +1,310 @@
+"""The kinds of background work: when each is due, and what it calls.
+
+    watch                    all the time, where agents keep transcripts on this machine
+    embed                    when rows have no vector of the embedder
+    retention                when something is past its time, once in retention.cleanup_interval_secs at most
+    consolidate              when a conversation was idle for memory.idle_consolidation_minutes, or is long
+    consolidate-transcripts  when a session that was read rests as long, with memory.consolidate_transcripts and a model
+    export-index             when memory changed, with index.export
+
+`memory.enabled` has to be set for anything that may ask a model.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from picomem.clock import DAY, MINUTE, SECOND
+from picomem.engine.engine import Engine
+from picomem.engine.job_store import JobStore
+from picomem.errors import PicomemError
+from picomem.jobs.schedule import Busy, Done, Failed, Interrupted, Outcome, may_begin
+from picomem.light_dataclass import dataclass
+from picomem.paths import home_folder, named_path
+from picomem.records.job import job_name
+from picomem.store import due_work
+
+if TYPE_CHECKING:
+    from threading import Event
+
+    from picomem.distillation import Consolidated
+    from picomem.ingest.report import IngestProgress
+
+_Result = TypeVar("_Result")
+_REST_AFTER_NOTHING = MINUTE  # where a conversation looked due and was not
+_REST_OF_TRANSCRIPTS = 30 * SECOND  # between two parts: people use the same model meanwhile
+_STOP_LOOK_SECONDS = 0.2
+
+WATCH = "watch"
+EMBED = "embed"
+RETENTION = "retention"
+CONSOLIDATE = "consolidate"
+CONSOLIDATE_TRANSCRIPTS = "consolidate-transcripts"
+EXPORT_INDEX = "export-index"
+OF_A_USER = (EMBED, RETENTION, CONSOLIDATE, CONSOLIDATE_TRANSCRIPTS, EXPORT_INDEX)  # all that need no files of a host
+
+
+@dataclass(frozen=True, slots=True)
+class DueJob:
+    """A job that has something to do. `mark` is how far the store has come."""
+
+    user: str
+    mark: str = ""
+
+
+class Run(Protocol):
+    """A job while it runs, for the work."""
+
+    @property
+    def stop(self) -> Event:
+        """Set when the work is to end."""
+        ...
+
+    def progress(self, done: int, total: int, text: str = "") -> None:
+        """Tell how far the work has come. Raises Stopped where it is to end."""
+        ...
+
+    def tell(self, done: int, total: int, text: str = "") -> None:
+        """The same, and raise nothing."""
+        ...
+
+    def note_error(self, error: str) -> None:
+        """Tell what went wrong, though the work goes on; an empty text where it is right again."""
+        ...
+
+
+class JobKind(Protocol):
+    """A kind of work. `subject` is what it is done to, if there may be several such jobs of a user."""
+
+    name: str
+    subject: str
+    look_seconds: float
+
+    def find(self, store: JobStore, only: str) -> list[DueJob]:
+        """The jobs that have something to do and may begin; with `only` those of that user. Raises StoreError."""
+        ...
+
+    def work(self, engine: Engine, run: Run) -> Outcome:
+        """Do the work. Raises PicomemError where it fails, Conflict where somebody else does it, and Stopped."""
+        ...
+
+
+class Stopped(Exception):
+    """The work was told to end, and has."""
+
+
+class Embed:
+    """Makes missing vectors (memory/missing_vectors.py)."""
+
+    name, look_seconds = EMBED, 5.0
+
+    def __init__(self, model: str) -> None:
+        self.subject = model
+        self._complete: dict[str, str] = {}  # how far the store had come when a user had all vectors
+
+    def find(self, store: JobStore, only: str) -> list[DueJob]:
+        statement = partial(due_work.to_embed, model=self.subject)
+        due = []
+        for user, reach in store.find(job_name(self.name, self.subject), only, statement):
+            if self._complete.get(user) == reach:
+                continue
+            if store.is_without_vectors(user, self.subject):
+                due.append(DueJob(user, reach))
+            else:
+                self._complete[user] = reach
+        return due
+
+    def work(self, engine: Engine, run: Run) -> Outcome:
+        engine.embed(remove=False, wait=False, stop=run.stop, progress=run.progress)
+        return Interrupted() if run.stop.is_set() else Done()
+
+
+class Retention:
+    """Archives and removes what is past its time (erasure/retention.py)."""
+
+    name, subject, look_seconds = RETENTION, "", 60.0
+
+    def find(self, store: JobStore, only: str) -> list[DueJob]:
+        now, settings = store.now(), store.settings
+        statement = partial(
+            due_work.to_retain,
+            timeline_before=now - settings.memory.timeline_retention_days * DAY,
+            sessions_before=now - settings.retention.max_age_days * DAY,
+        )
+        return [DueJob(user) for user in store.find(self.name, only, statement)]
+
+    def work(self, engine: Engine, run: Run) -> Outcome:  # noqa: ARG002 - one transaction
+        engine.tidy()
+        return Done(engine.settings.retention.cleanup_interval_secs * SECOND)
+
+
+class Consolidate:
+    """Consolidates conversations with PicoBot that are due (consolidation/due.py)."""
+
+    name, subject, look_seconds = CONSOLIDATE, "", 10.0
+
+    def find(self, store: JobStore, only: str) -> list[DueJob]:
+        settings = store.settings
+        if not settings.memory.enabled:
+            return []
+        statement = partial(
+            due_work.to_consolidate,
+            idle_before=store.now() - settings.memory.idle_consolidation_minutes * MINUTE,
+            turns=settings.memory.consolidation_turn_threshold,
+            tokens=settings.session.context_window // 2,
+        )
+        return [DueJob(user) for user in store.find(self.name, only, statement)]
+
+    def work(self, engine: Engine, run: Run) -> Outcome:
+        from picomem.distillation import consolidate_conversations
+        from picomem.models.selection import generator_of
+
+        generator = generator_of(engine.settings)
+        done = in_event_loop(lambda: consolidate_conversations(engine, generator, progress=run.tell), run)
+        return _outcome(done, rest=0)
+
+
+class ConsolidateTranscripts:
+    """Consolidates one part of one transcript (consolidation/transcripts.py)."""
+
+    name, subject, look_seconds = CONSOLIDATE_TRANSCRIPTS, "", 10.0
+
+    def find(self, store: JobStore, only: str) -> list[DueJob]:
+        memory = store.settings.memory
+        has_model = bool(memory.consolidation_model or memory.consolidation_command)
+        if not (memory.enabled and memory.consolidate_transcripts and has_model):
+            return []
+        idle_before = store.now() - memory.idle_consolidation_minutes * MINUTE
+        statement = partial(due_work.to_consolidate_transcripts, idle_before=idle_before)
+        return [DueJob(user) for user in store.find(self.name, only, statement)]
+
+    def work(self, engine: Engine, run: Run) -> Outcome:
+        from picomem.distillation import consolidate_transcripts
+        from picomem.models.selection import generator_of
+
+        generator = generator_of(engine.settings)
+        done = in_event_loop(lambda: consolidate_transcripts(engine, generator, progress=run.tell), run)
+        if any(result.state == "limit" for result in done):
+            return Done(DAY - engine.now() % DAY)  # the limit is that of a day in UTC
+        return _outcome(done, rest=_REST_OF_TRANSCRIPTS)
+
+
+class ExportIndex:
+    """Writes the index page to the file of the settings, for the settings' own user."""
+
+    name, subject, look_seconds = EXPORT_INDEX, "", 5.0
+
+    def find(self, store: JobStore, only: str) -> list[DueJob]:
+        user = store.settings.data.user
+        if not store.settings.index.export or only not in ("", user):
+            return []
+        job, is_held = store.look(user, self.name)
+        last = store.last_change(user)
+        has_changed = bool(last) and (job is None or job.mark != last)
+        return [DueJob(user, last)] if has_changed and not is_held and may_begin(job, store.now()) else []
+
+    def work(self, engine: Engine, run: Run) -> Outcome:  # noqa: ARG002 - a moment's work
+        engine.export_index(named_path(engine.settings.index.export))
+        return Done()
+
+
+ReadTranscripts = Callable[[Engine, Sequence[str], Run], None]
+
+
+def read_transcripts(engine: Engine, paths: Sequence[str], run: Run) -> None:
+    """Read what is new in files and folders, by default in the hosts' own folders."""
+    from picomem.ingest.discovery import default_places
+
+    def progress(state: IngestProgress) -> None:
+        run.progress(state.bytes_done, state.bytes_total)
+
+    report = engine.ingest(paths or default_places(home_folder(), os.environ), progress=progress)
+    run.note_error(report.problems[0] if report.unread else "")
+
+
+class Watch:
+    """Reads transcripts as they grow (watching.py)."""
+
+    name, look_seconds = WATCH, 5.0
+
+    def __init__(
+        self,
+        paths: Sequence[str] = (),
+        read: ReadTranscripts = read_transcripts,
+        watching: Callable[[list[Path]], None] = lambda _: None,
+        trouble: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """`paths` are files and folders; without them the hosts' own folders are watched. For the rest see `follow`."""
+        self.subject = ", ".join(os.fsencode(path).decode("utf-8", "replace") for path in paths)
+        self._paths = paths
+        self._read = read
+        self._watching = watching
+        self._trouble = trouble
+
+    def find(self, store: JobStore, only: str) -> list[DueJob]:
+        from picomem.jobs.watching import places_of
+
+        user = only or store.settings.data.user
+        if not places_of(self._paths).existing():
+            return []
+        job, is_held = store.look(user, job_name(self.name, self.subject))
+        return [] if is_held or not may_begin(job, store.now()) else [DueJob(user)]
+
+    def work(self, engine: Engine, run: Run) -> Outcome:
+        from picomem.jobs.watching import follow
+
+        def trouble(problem: str) -> None:
+            run.note_error(problem)
+            self._trouble(problem)
+
+        follow(
+            self._paths,
+            lambda paths: self._read(engine, paths, run),
+            run.stop,
+            watching=self._watching,
+            trouble=trouble,
+        )
+        return Interrupted()
+
+
+def _outcome(done: list[Consolidated], rest: int) -> Outcome:
+    """How a consolidation of a user's sessions ended."""
+    failed = [result for result in done if result.state == "failed"]
+    if failed:
+        return Failed(next(iter(failed[0].notes), "The model failed."))
+    if any(result.state == "busy" for result in done):
+        return Busy()
+    return Done(rest if any(result.runs for result in done) else _REST_AFTER_NOTHING)
+
+
+def in_event_loop(work: Callable[[], Awaitable[_Result]], run: Run) -> _Result:
+    """Await a coroutine until it is done or the job is to stop. Raises Stopped, and what the coroutine raises."""
+    import anyio
+
+    results: list[_Result] = []
+    errors: list[PicomemError] = []
+
+    async def stopping(scope: anyio.CancelScope) -> None:
+        while not run.stop.is_set():
+            await anyio.sleep(_STOP_LOOK_SECONDS)
+        scope.cancel()
+
+    async def working() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stopping, tasks.cancel_scope)
+            try:
+                results.append(await work())
+            except PicomemError as error:
+                errors.append(error)  # what leaves a task group is wrapped in a group
+            tasks.cancel_scope.cancel()
+
+    anyio.run(working)
+    if errors:
+        raise errors[0]
+    if not results:
+        raise Stopped
+    return results[0]

@@ -1,0 +1,85 @@
+"""Operations on background work: jobs, cancel-job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from picomem.light_dataclass import dataclass
+from picomem.operations.job_views import JobView, job_view
+from picomem.operations.operation import MOST_ROWS, Operation, option
+from picomem.operations.paging import page_of
+from picomem.operations.presentations import background as background_presentations
+
+if TYPE_CHECKING:
+    from picomem.engine.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class JobsRequest:
+    limit: int = option("maximum number of jobs", 50, short="-n", least=1, most=MOST_ROWS)
+    cursor: str = option("where the page before ended", "")
+
+
+@dataclass(frozen=True, slots=True)
+class JobsResult:
+    """The user's jobs, by name."""
+
+    jobs: list[JobView]
+    cursor: str
+
+
+def jobs(engine: Engine, request: JobsRequest) -> JobsResult:
+    """List the background work: what runs, how far it is, how it ended, and when it runs again.
+
+    A process that stays does the work: `picomem serve`, `mcp`, `ingest --watch`, `chat`. All of them share the jobs.
+    """
+    from picomem.engine import job_store
+
+    page, cursor = page_of(job_store.jobs(engine), lambda job: (job.name,), request.cursor, request.limit)
+    return JobsResult([job_view(job) for job in page], cursor)
+
+
+@dataclass(frozen=True, slots=True)
+class CancelJobRequest:
+    name: str = option("the job's name, as `picomem jobs` shows it", positional=True)
+    resume: bool = option("let it run again at once", False)
+
+
+def cancel_job(engine: Engine, request: CancelJobRequest) -> JobView:
+    """Stop a background job, and do not begin it again for a day.
+
+    Whichever process runs it stops it within seconds. What was stored until then is kept.
+    """
+    from picomem.engine import job_store
+
+    return job_view(job_store.cancel_job(engine, request.name, resume=request.resume))
+
+
+OPERATIONS = (
+    Operation(
+        name="jobs",
+        group="maintain",
+        request=JobsRequest,
+        result=JobsResult,
+        run=jobs,
+        present=background_presentations.jobs,
+        reply=lambda result: "\n".join(f"{job.name}: {job.state}" for job in result.jobs) or "No job ever ran.",
+        permission="memory:read:user",
+        example="picomem jobs",
+        read_only=True,
+        idempotent=True,
+        pages=True,
+    ),
+    Operation(
+        name="cancel-job",
+        group="maintain",
+        request=CancelJobRequest,
+        result=JobView,
+        run=cancel_job,
+        present=background_presentations.job,
+        reply=lambda job: f"{job.name}: {job.state}",
+        permission="memory:write:user",
+        example="picomem cancel-job consolidate",
+        idempotent=True,
+    ),
+)

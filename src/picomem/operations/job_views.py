@@ -1,0 +1,45 @@
+"""A background job as operations hand it out."""
+
+from __future__ import annotations
+
+from picomem.clock import iso
+from picomem.light_dataclass import dataclass
+from picomem.operations.views import iso_or_none
+from picomem.records.job import Job
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """A job: `state` is waiting, running, done, failed or cancelled, and `cancelling` says that a running one was told
+    to stop. It has done `done` of `total`, in the unit of its work; with a total of 0 that is not known. `failures`
+    counts those in a row. `next_run_at` is when it may run again, if there is something to do."""
+
+    name: str
+    kind: str
+    subject: str
+    state: str
+    cancelling: bool
+    done: int
+    total: int
+    started_at: str | None
+    finished_at: str | None
+    next_run_at: str
+    failures: int
+    last_error: str
+
+
+def job_view(job: Job) -> JobView:
+    return JobView(
+        name=job.name,
+        kind=job.kind,
+        subject=job.subject,
+        state=job.state.value,
+        cancelling=job.is_cancelling,
+        done=job.done,
+        total=job.total,
+        started_at=iso_or_none(job.started_at),
+        finished_at=iso_or_none(job.finished_at),
+        next_run_at=iso(job.next_run_at),
+        failures=job.failures,
+        last_error=job.last_error,
+    )

@@ -1,0 +1,151 @@
+"""Each kind of background work begins when it is due, for every user who has something due, and not before."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.consolidation.conftest import TALK, begun
+
+from picomem.clock import DAY, MINUTE, iso
+from picomem.jobs.job_kinds import CONSOLIDATE, EXPORT_INDEX, RETENTION
+from picomem.light_dataclass import replace
+from picomem.operations.background import CancelJobRequest, JobsRequest
+from picomem.operations.maintenance import StatusRequest
+from picomem.operations.table import operation
+from picomem.records.caller import Caller
+from picomem.records.scope import Scope
+from picomem.runtime import Runtime
+from picomem.settings import IndexSettings
+
+from .conftest import at_work, job, state, until
+
+
+def _engine(runtime: Runtime, user: str):
+    return runtime.engine(scope=Scope(user))
+
+
+@pytest.mark.requirement("A6", "P7")
+def test_idle_conversations_of_every_user_are_consolidated(runtime: Runtime, clock) -> None:
+    talks = {user: begun(_engine(runtime, user), *TALK[:2]).id for user in ("ann", "bob")}
+    with at_work(runtime):
+        clock.now += 9 * MINUTE
+        begun(_engine(runtime, "cid"), *TALK[:2])
+        clock.now += MINUTE
+        for user, talk in talks.items():
+            until(lambda user=user, talk=talk: _engine(runtime, user).sessions().get(talk).last_consolidated_seq == 2)
+            until(lambda user=user: state(runtime, CONSOLIDATE, user) == "done")
+    assert state(runtime, CONSOLIDATE, "cid") == "", "what is not idle is left"
+
+
+@pytest.mark.requirement("P7", "O19")
+def test_what_is_past_its_time_is_archived_once_in_an_interval(runtime: Runtime, clock) -> None:
+    ann = _engine(runtime, "ann")
+    ann.remember("The crane is yellow until June", key="crane", expires=iso(clock.now + 100 * MINUTE))
+    ann.remember("The pier is closed until May", key="pier", expires=iso(clock.now + MINUTE))
+    with at_work(runtime):
+        clock.now += MINUTE
+        until(lambda: state(runtime, RETENTION, "ann") == "done")
+        assert [memory.key for memory in ann.memories()] == ["crane"]
+        assert job(runtime, RETENTION, "ann").next_run_at == iso(clock.now + 60 * MINUTE)
+        clock.now += 100 * MINUTE
+        until(lambda: ann.memories(archived=True)[-1].key and len(ann.memories(archived=True)) == 2)
+    assert {change.actor for change, _ in ann.changes() if change.verb == "expire"} == {"job:retention"}
+    assert state(runtime, RETENTION, "bob") == ""
+
+
+def test_the_index_page_is_exported_when_memory_changed(db: Path, tmp_path: Path, database, settings, clock) -> None:
+    page = tmp_path / "MEMORY-INDEX.md"
+    settings = replace(settings, index=IndexSettings(export=str(page)))
+    with Runtime(database.connect(db), settings, clock=clock) as runtime, at_work(runtime):
+        engine = runtime.engine()
+        engine.remember("The staging database listens on port 5433", key="staging_db_port", pinned=True)
+        until(lambda: page.exists() and "5433" in page.read_text())
+        until(lambda: state(runtime, EXPORT_INDEX) == "done")
+        page.unlink()
+        engine.revise("staging_db_port", "The staging database listens on port 6432")
+        until(lambda: page.exists() and "6432" in page.read_text())
+        runtime.engine(scope=Scope("ann")).remember("Ann mends the lute on Fridays", key="lute")
+    assert "lute" not in page.read_text()
+
+
+@pytest.mark.requirement("P7")
+def test_a_failing_job_shows_its_error_and_is_tried_again_later(runtime: Runtime, clock, tmp_path: Path) -> None:
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    settings = replace(runtime.settings, index=IndexSettings(export=str(blocked)))
+    runtime._resources.settings = settings
+    runtime.engine().remember("The crane is yellow", key="crane")
+    with at_work(runtime):
+        until(lambda: state(runtime, EXPORT_INDEX) == "failed")
+        first = job(runtime, EXPORT_INDEX)
+        assert (first.failures, first.next_run_at) == (1, iso(clock.now + MINUTE))
+        assert str(blocked) in first.last_error
+        shown = operation("status").call(runtime.engine(), StatusRequest())
+        assert shown.jobs == {EXPORT_INDEX: "failed"}
+        assert shown.job_errors == {EXPORT_INDEX: first.last_error}
+        assert f"The job {EXPORT_INDEX} says: {first.last_error}" in operation("status").presentation(shown).warnings
+        clock.now += MINUTE
+        until(lambda: job(runtime, EXPORT_INDEX).failures == 2)
+        until(lambda: state(runtime, EXPORT_INDEX) == "failed")
+        assert job(runtime, EXPORT_INDEX).next_run_at == iso(clock.now + 2 * MINUTE)
+        blocked.rmdir()
+        clock.now += 2 * MINUTE
+        until(lambda: state(runtime, EXPORT_INDEX) == "done")
+    mended = job(runtime, EXPORT_INDEX)
+    assert (mended.failures, mended.last_error) == (0, "")
+
+
+def test_a_cancelled_job_rests_a_day_or_until_it_is_resumed(runtime: Runtime, clock) -> None:
+    ann = _engine(runtime, "ann")
+    first = begun(ann, *TALK[:2]).id
+    cancel = operation("cancel-job")
+    with at_work(runtime):
+        clock.now += 10 * MINUTE
+        until(lambda: state(runtime, CONSOLIDATE, "ann") == "done")
+    assert cancel.call(ann, CancelJobRequest(CONSOLIDATE)).state == "cancelled"
+    second = begun(ann, *TALK[:2]).id
+    clock.now += DAY - MINUTE
+    store = runtime.job_store()
+    from picomem.jobs.job_kinds import Consolidate
+
+    assert Consolidate().find(store, "") == []
+    assert cancel.call(ann, CancelJobRequest(CONSOLIDATE, resume=True)).state == "waiting"
+    assert [due.user for due in Consolidate().find(store, "")] == ["ann"]
+    with at_work(runtime):
+        until(lambda: ann.sessions().get(second).last_consolidated_seq == 2)
+    assert ann.sessions().get(first).last_consolidated_seq == 2
+
+
+def test_jobs_come_by_pages_and_belong_to_their_user(runtime: Runtime, clock) -> None:
+    ann = _engine(runtime, "ann")
+    begun(ann, *TALK[:2])
+    ann.remember("The pier is closed until May", key="pier", expires=iso(clock.now + MINUTE))
+    with at_work(runtime):
+        clock.now += 10 * MINUTE
+        until(lambda: state(runtime, CONSOLIDATE, "ann") == state(runtime, RETENTION, "ann") == "done")
+    listing = operation("jobs")
+    first = listing.call(ann, JobsRequest(limit=1))
+    second = listing.call(ann, JobsRequest(limit=1, cursor=first.cursor))
+    assert [view.name for page in (first, second) for view in page.jobs] == [CONSOLIDATE, RETENTION]
+    assert second.cursor == ""
+    assert listing.call(_engine(runtime, "bob"), JobsRequest()).jobs == []
+
+
+def test_who_may_only_read_cancels_nothing(runtime: Runtime) -> None:
+    reader = runtime.engine(Caller("ann", permissions=frozenset({"memory:read:user"})))
+    assert operation("jobs").call(reader, JobsRequest()).jobs == []
+    with pytest.raises(Exception, match="memory:write:user"):
+        operation("cancel-job").call(reader, CancelJobRequest(CONSOLIDATE))
+
+
+def test_a_purge_leaves_no_job_and_no_error_behind(runtime: Runtime, clock) -> None:
+    ann = _engine(runtime, "ann")
+    begun(ann, *TALK[:2])
+    with at_work(runtime):
+        clock.now += 10 * MINUTE
+        until(lambda: state(runtime, CONSOLIDATE, "ann") == "done")
+    ann.purge(everything=True)
+    assert operation("jobs").call(ann, JobsRequest()).jobs == []
+    json.dumps(ann.status().jobs)
