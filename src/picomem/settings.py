@@ -128,6 +128,9 @@ class MemorySettings:
         "", 'command that answers instead of a model: prompt on stdin, JSON on stdout, such as "claude -p"; empty: none'
     )
     consolidation_command_secs: int = _setting(180, "seconds to wait for the command")
+    consolidation_model_secs: int = _setting(
+        300, "seconds to wait for the consolidation model; a model on this machine's processor may need more"
+    )
     consolidate_transcripts: bool = _setting(
         False, "whether ingested sessions are consolidated unasked as well; `picomem consolidate` always does it"
     )

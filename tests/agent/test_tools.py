@@ -40,7 +40,7 @@ def test_the_three_tools_of_the_plan_have_its_parameters_and_replies(engine: Eng
     assert asked(engine, "memory_store", port).content == "Memory stored: staging_db_port"
     heading, hit = str(asked(engine, "memory_recall", {"query": "staging"}).content).split("\n")
     assert heading.startswith("Found 1 memory (confidence 0.")
-    assert hit == "- staging_db_port [fact] [importance: 0.5]: The staging database listens on port 5433"
+    assert hit == "- staging_db_port [fact] [importance: 0.5] [score: 1.00]: The staging database listens on port 5433"
     assert asked(engine, "memory_forget", {"key": "staging_db_port"}).content == "Memory deleted: staging_db_port"
     assert str(asked(engine, "memory_recall", {"query": "staging"}).content).startswith("No matching memories found.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def two_sessions(picomem: Picomem, home: Path) -> None:
 def test_people_see_the_hits_of_a_session_together_below_its_title_date_and_files(
     picomem: Picomem, two_sessions: None
 ) -> None:
-    lines = picomem("recall", "why does the queue lose jobs").out.splitlines()
+    lines = picomem("recall", "why does the queue lose jobs", "-n", "10").out.splitlines()
     first = next(number for number, line in enumerate(lines) if "Why does the booking queue lose jobs?" in line)
     assert (
         lines[first] == f"── Why does the booking queue lose jobs?  (claude-code {SESSION[:8]}, 2026-04-07)  [harbor]"
@@ -64,6 +65,20 @@ def test_people_see_the_hits_of_a_session_together_below_its_title_date_and_file
     numbered = [line for line in lines if line[:1].isdigit()]
     assert [line.split(".")[0] for line in numbered] == [str(number) for number in range(1, len(numbered) + 1)]
     assert "1. user, 2026-04-07 09:00, turn 1" in numbered
+
+
+def test_people_see_the_hits_that_stand_out_and_how_to_see_the_others(picomem: Picomem, two_sessions: None) -> None:
+    question = ("recall", "why does the queue lose jobs")
+    shown, every = picomem(*question).out, picomem(*question, "--json").json["hits"]
+    stand_out = [hit for hit in every if hit["score"] >= every[0]["score"] / 2]
+    weaker = len(every) - len(stand_out)
+    assert weaker > 0
+    assert len(re.findall(r"(?m)^\d+\. ", shown)) == len(stand_out)
+    assert "Ferry trip" not in shown
+    assert f"{weaker} more with -n {len(every)} (they score less than half of the best)." in shown
+    limited = picomem(*question, "-n", str(len(every))).out
+    assert len(re.findall(r"(?m)^\d+\. ", limited)) == len(every)
+    assert "more with -n" not in limited
 
 
 def test_the_json_of_a_recall_is_a_flat_list_of_hits_and_each_session_once(

@@ -73,3 +73,64 @@ def test_what_is_set_off_ends_with_its_line_and_private_characters_of_a_text_are
     assert set_off(marked("钥匙在保险箱", ((0, 2),)), "<", ">") == "<钥匙>在保险箱"
     assert set_off(f"a{BEGIN}b\nc{END}d", "<", ">") == "a<b>\n<c>d"
     assert marked(f"a{BEGIN}b", ((0, 1),)) == f"{BEGIN}a{END}b"
+
+
+def test_at_a_terminal_every_line_fits_its_width_and_goes_on_below_its_own_beginning() -> None:
+    long = "one two three four five six seven eight nine ten eleven twelve thirteen"
+    shown = render(
+        Presentation(
+            "memory.db",
+            (
+                Heading(f"── {long}", f"files: {long}"),
+                PresentedEntry(f"01a2  {long}", (Verbatim(f"def f():\n    return {long}\n\nend"),)),
+                Table(("state", "finding"), (("problem", long),)),
+                Fields((("user", "ann"), ("memories", long))),
+                Sentence(f"Healthy:  {long}"),
+            ),
+        ),
+        40,
+    )
+    assert all(len(line) <= 40 for line in shown.splitlines()), shown
+    assert " ".join(shown.split()).count(long) == 7
+    assert shown.splitlines() == [
+        "memory.db",
+        "── one two three four five six seven",
+        "   eight nine ten eleven twelve thirteen",
+        "   files: one two three four five six",
+        "   seven eight nine ten eleven twelve",
+        "   thirteen",
+        "01a2  one two three four five six seven",
+        "   eight nine ten eleven twelve thirteen",
+        "   def f():",
+        "       return one two three four five",
+        "       six seven eight nine ten eleven",
+        "       twelve thirteen",
+        "",
+        "   end",
+        "problem  one two three four five six",
+        "         seven eight nine ten eleven",
+        "         twelve thirteen",
+        "user      ann",
+        "memories  one two three four five six",
+        "          seven eight nine ten eleven",
+        "          twelve thirteen",
+        "Healthy:  one two three four five six",
+        "seven eight nine ten eleven twelve",
+        "thirteen",
+    ]
+
+
+def test_what_a_file_or_a_pipe_gets_keeps_its_lines() -> None:
+    line = "a line of a page   with its blanks " * 9
+    assert render(Presentation(blocks=(Verbatim(line), Sentence(line)))) == f"{line}\n{line}"
+
+
+def test_a_path_stays_whole_and_chinese_is_folded_within_words() -> None:
+    path = "/home/mia/" + "harbor/" * 12 + "memory.db"
+    assert render(Presentation(blocks=(Sentence(path),)), 40) == path
+    narrow = render(Presentation(blocks=(Table(("a", "b"), (("钥" * 30, "匙" * 30),)),)), 1)
+    assert narrow.replace("\n", "").replace(" ", "") == "钥" * 30 + "匙" * 30
+    assert render(Presentation(blocks=(Sentence("钥匙在保险箱" * 3),)), 20).splitlines() == [
+        "钥匙在保险箱钥匙在保",
+        "险箱钥匙在保险箱",
+    ]

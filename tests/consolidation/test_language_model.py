@@ -40,9 +40,8 @@ def configured(url: str, provider: str = "openai-compatible", **more: Any) -> Se
         session=SessionSettings(),
         memory=MemorySettings(
             enabled=True, consolidation_provider=provider, consolidation_model="tiny", consolidation_base_url=url,
-            consolidation_key=KEY,
+            consolidation_key=KEY, consolidation_model_secs=more.pop("timeout_secs", 1),
         ),
-        model=ModelSettings(timeout_secs=more.pop("timeout_secs", 1)),
     )  # fmt: skip
 
 
@@ -145,7 +144,7 @@ def cut(handler, _request) -> None:
 
 
 FAULTS = {
-    "time-out": (slow, "within 1 seconds", 1),
+    "time-out": (slow, "within 1 seconds; raise memory.consolidation_model_secs", 1),
     "trickle": (trickle, "within 1 seconds", 1),
     "429": (fails(429), "429", 1),
     "500": (fails(500), "500", 1),
@@ -169,7 +168,7 @@ FAULTS = {
     "100 KB": (says("blah " * 20_000), "characters", 3),
     "100 KB in form": (says(json.dumps({**GOOD, "timeline": "blah " * 20_000})), "characters", 3),
     "no timeline": (says(json.dumps({**GOOD, "timeline": " "})), "no words", 1),
-    "empty object": (says("{}"), "no whole JSON object", 3),
+    "empty object": (says("{}"), "has no “timeline”", 3),
     "a list": (says("[1, 2]"), "no whole JSON object", 3),
 }  # fmt: skip
 

@@ -14,7 +14,7 @@ from picomem.consolidation.material import Part
 from picomem.consolidation.proposal_checks import taken, worst
 from picomem.errors import GeneratorFailed
 from picomem.models.generator import Fact, PromptLine, Proposal
-from picomem.records.kinds import Kind, Origin
+from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Role, Session, Summary
@@ -89,6 +89,26 @@ def test_a_summary_is_not_stored_as_a_fact(content: str) -> None:
     assert done.turned_down[0].reason
 
 
+def test_the_messages_that_a_small_model_names_beyond_those_that_say_it_are_no_source() -> None:
+    """Qwen2.5-Coder 1.5B named the messages 1 to 10 for every fact of every session."""
+    talk = part(
+        "Set up code quality tools for the Elixir project.",
+        (Role.ASSISTANT, "Good.", Origin.AGENT),
+        "We take Credo, Dialyxir and mix_audit for code quality.",
+        (Role.ASSISTANT, "Now the migration of the annotations.", Origin.AGENT),
+    )
+    fact = Fact("user", "The user prefers Credo, Dialyxir, and mix_audit.", 1, Kind.FACT, tuple(range(1, 11)))
+    (kept,) = left(Proposal(facts=(fact,)), talk).facts
+    assert kept.sources == (3,)
+    (said_otherwise,) = left(Proposal(facts=(replace(fact, sources=(1, 2)),)), talk).facts
+    assert said_otherwise.sources == (3,)
+
+
+def test_no_model_makes_a_fact_critical() -> None:
+    kept = left(Proposal(facts=(Fact("boat", "The boat is called Swift", 1.0),)), BOAT).facts
+    assert [Priority.of(fact.importance) for fact in kept] == [Priority.HIGH]
+
+
 def test_the_summary_itself_is_not_stored_as_a_fact() -> None:
     text = "The boat is called Swift. It lies at pier nine."
     told = Proposal(facts=(Fact("boat", text),), timeline=text)
@@ -101,7 +121,7 @@ def test_the_summary_itself_is_not_stored_as_a_fact() -> None:
 def test_a_statement_is_a_fact_with_a_valid_key_and_the_messages_behind_it() -> None:
     done = left(Proposal(facts=(Fact("Boat Name!", "The user's boat is called Swift", 7.0, None, (1, 99)),)), BOAT)
     (fact,) = done.facts
-    assert (fact.key, fact.importance, fact.origin, fact.kind_given) == ("boat_name", 1.0, Origin.AGENT, False)
+    assert (fact.key, fact.importance, fact.origin, fact.kind_given) == ("boat_name", 0.75, Origin.AGENT, False)
     assert fact.sources == (1, 2)
     (nameless,) = facts(BOAT, "Swift lies at pier nine")
     assert check_key(nameless.key)

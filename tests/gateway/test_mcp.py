@@ -248,7 +248,10 @@ def test_a_memory_is_stored_recalled_and_forgotten_with_the_words_of_the_plan(en
     assert stored.structured_content["token_estimate"] > 0
     heading, hit, *_ = said(recalled).split("\n")
     assert heading == f"Found 1 memory (confidence {recalled.structured_content['confidence']:.2f}):"
-    assert hit == "- staging_db_port [fact] [importance: 0.7]: The staging database listens on port 5433"
+    score = f"{recalled.structured_content['hits'][0]['score']:.2f}"
+    assert (
+        hit == f"- staging_db_port [fact] [importance: 0.7] [score: {score}]: The staging database listens on port 5433"
+    )
     assert recalled.structured_content["hits"][0]["key"] == "staging_db_port"
     assert recalled.structured_content["tokens"] > 0 and recalled.structured_content["legs"]
     assert said(forgotten) == "Memory deleted: staging_db_port"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from picomem.errors import GeneratorFailed
 from picomem.models.generator import Fact, KnownMemory, Material, PromptLine, Proposal
-from picomem.models.prompt_and_reply import LONGEST_ANSWER, SCHEMA, instructions, prompt, read_answer
+from picomem.models.prompt_and_reply import LONGEST_ANSWER, instructions, prompt, read_answer, schema
 from picomem.records.kinds import Kind, Origin
 from picomem.records.session import Role
 
@@ -56,7 +56,8 @@ def test_an_answer_in_a_wrapping_is_read(text: str) -> None:
         ("I'm sorry, I can't help with that.", "no whole JSON object"),
         ("null", "no whole JSON object"),
         ("[]", "no whole JSON object"),
-        ("{}", "no whole JSON object"),
+        ("{}", "has no “timeline”; it has nothing"),
+        ('{"facts": [], "summary": "x"}', "has no “timeline”; it has “facts”, “summary”"),
         ('{"timeline": 3}', "no text"),
         ("{" * 10_000, "no whole JSON object"),
         ('{"timeline": ' + "[" * 10_000, "no whole JSON object"),
@@ -131,4 +132,12 @@ def test_the_prompt_marks_what_is_new_and_fences_what_others_wrote() -> None:
     assert "[5] (new) assistant: Port 5433" in text
     assert 'Earlier summary:\n<untrusted-text origin="other"' in text
     assert "up to and with message 4" in instructions(material, with_schema=False)
-    assert json.dumps(SCHEMA) in instructions(material, with_schema=True)
+    assert json.dumps(schema(material)) in instructions(material, with_schema=True)
+
+
+def test_where_no_summary_is_wanted_none_is_asked_for() -> None:
+    material = Material(lines=(PromptLine(1, Role.USER, "Which port?", Origin.USER),), day="2026-05-01 10:00")
+    assert "summary" not in schema(material)["properties"]
+    assert "summary" not in schema(material)["required"]
+    assert "summary" not in instructions(material, with_schema=True)
+    assert read_answer('{"facts": [], "timeline": "They spoke of a port.", "invalidate": []}').summary == ""

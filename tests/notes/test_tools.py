@@ -89,7 +89,7 @@ def test_recall_hands_an_agent_notes_fenced(open_notes):
     (hit,) = answer.structured_content["hits"]
     assert (hit["source"], hit["citation"]) == ("note", "memory/2026-05-03.md#L1-L4")
     assert hit["text"].startswith(FENCE)
-    assert f"- note memory/2026-05-03.md#L1-L4: {FENCE}" in answer.content[0].text
+    assert f"- note memory/2026-05-03.md#L1-L4 [score: {hit['score']:.2f}]: {FENCE}" in answer.content[0].text
 
 
 @pytest.mark.requirement("O11")

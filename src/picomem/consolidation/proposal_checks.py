@@ -40,7 +40,7 @@ from picomem.models.generator import (
 from picomem.policy.pasted import pasted_words
 from picomem.policy.requests import kind_of
 from picomem.policy.stated import Grounds, content_words
-from picomem.records.kinds import Kind, Origin
+from picomem.records.kinds import Kind, Origin, Priority
 from picomem.records.kinds import worst as least_trusted
 from picomem.records.memory import Memory
 from picomem.records.session import Role
@@ -50,6 +50,7 @@ from picomem.text.terms import terms
 
 LONGEST_SUMMARY = 6_000  # characters; the prompt cuts it further
 _MOST_SENTENCES = 3  # of a fact
+_MOST_IMPORTANCE = Priority.HIGH.importance  # of a fact
 _MOST_SOURCES = 8  # messages that are named as a fact's, where the model names none
 _HOLDS = (Relation.SAME, Relation.CONTAINED, Relation.EXTENDS)  # what a fact says of a memory that it repeats
 
@@ -259,15 +260,17 @@ def _invalidated(
 
 
 def _sources(fact: Fact, content: str, part: Part) -> tuple[int, ...]:
-    """The messages that a fact came from: those that the model names, and those that share most of its words. Where
-    there is neither, all: a purge of any of them must find it."""
+    """The messages that a fact came from: those that share most of its words, and those that the model names and that
+    share any. (A small model names all messages, and more.) Where no message shares a word, those that the model
+    names; where it names none either, all: a purge of any of them must find the fact."""
     words = content_words(content)
     lines = [line for line in part.lines if line.fresh]
-    named = {number for number in fact.sources if any(line.number == number for line in lines)}
     shared = {line.number: len(words & frozenset(terms(line.text))) for line in lines}
+    named = {number for number in fact.sources if number in shared}
     most = max(shared.values(), default=0)
-    near = [number for number, count in shared.items() if count and count * 2 >= most]
-    named.update(near[-_MOST_SOURCES:])
+    if most:
+        near = [number for number, count in shared.items() if count and count * 2 >= most]
+        named = {number for number in named if shared[number]} | {*near[-_MOST_SOURCES:]}
     return tuple(sorted(named)) or tuple(line.number for line in lines)
 
 
@@ -283,7 +286,9 @@ def _key(given: str, content: str, kind: Kind) -> str:
 
 
 def _importance(given: float) -> float:
-    return min(1.0, max(0.0, given)) if given == given else 0.5  # what is not a number is not equal to itself
+    """The importance that a model gives, below critical: a small one gives everything 1, and what is critical stands in
+    every prompt."""
+    return min(_MOST_IMPORTANCE, max(0.0, given)) if given == given else 0.5  # NaN is not equal to itself
 
 
 def _told(text: str, most: int, safe: Safe, *, lines: bool = False) -> str:

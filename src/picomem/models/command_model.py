@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from picomem import paths
 from picomem.errors import GeneratorFailed, InvalidInput
 from picomem.models.generator import DoubtedPair, Material, PairVerdict, Proposal, Purse
-from picomem.models.model_task import Answer, ModelTask
+from picomem.models.model_task import Answer, ModelTask, no_answer_within
 from picomem.models.pair_question import pair_question
 from picomem.models.prompt_and_reply import again, consolidation_question
 from picomem.records.spend import Spend
@@ -127,7 +127,7 @@ async def _run(arguments: Sequence[str], prompt: str, seconds: int) -> _Output:
         with anyio.fail_after(seconds):
             return await _talk(process, prompt)
     except TimeoutError as error:
-        raise GeneratorFailed(f"no answer within {seconds} seconds.") from error
+        raise GeneratorFailed(no_answer_within(seconds, f"{_SETTING}_secs")) from error
     finally:
         with anyio.CancelScope(shield=True):
             _kill(process)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from picomem.errors import GeneratorFailed
 from picomem.models.generator import DoubtedPair, Material, PairVerdict, Proposal, Purse
-from picomem.models.model_task import Answer, ModelTask
+from picomem.models.model_task import Answer, ModelTask, no_answer_within
 from picomem.models.pair_question import pair_question
 from picomem.models.prompt_and_reply import again, consolidation_question
 from picomem.models.provider import ModelChoice
@@ -144,7 +144,7 @@ class _Asking(Generic[Answer]):
                 raise _Rejected(told) from error
             raise GeneratorFailed(told) from error
         except (exceptions.ModelRequestTimeout, exceptions.ModelTimeoutError, TimeoutError) as error:
-            raise GeneratorFailed(f"no answer within {seconds} seconds.") from error
+            raise GeneratorFailed(no_answer_within(seconds, self._choice.timeout_setting)) from error
         except exceptions.ContentFilterError as error:
             raise GeneratorFailed("the provider's filter withheld the answer.") from error
         except exceptions.UserError as error:

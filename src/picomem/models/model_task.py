@@ -21,3 +21,11 @@ class ModelTask(Generic[Answer]):
     schema: dict[str, Any]
     output_tokens: int
     read: Callable[[str], Answer]
+
+
+def no_answer_within(seconds: int, setting: str) -> str:
+    """What to say of a model that was too slow; `setting` is what gives it more time."""
+    return (
+        f"no answer within {seconds} seconds; raise {setting}, or lower memory.consolidation_window so that it reads "
+        "less at once."
+    )

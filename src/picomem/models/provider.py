@@ -28,7 +28,8 @@ _NO_KEY = "none"  # the clients want a key even where the server wants none
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelChoice:
-    """A model as the settings name it; `table` is where they do, for what goes wrong."""
+    """A model as the settings name it; `table` is where they do, and `timeout_setting` what sets `timeout_secs`, for
+    what goes wrong."""
 
     provider: str
     model: str
@@ -36,6 +37,7 @@ class ModelChoice:
     key: str
     timeout_secs: int
     table: str
+    timeout_setting: str = "model.timeout_secs"
 
     @property
     def is_own_server(self) -> bool:
@@ -79,8 +81,9 @@ def consolidation_choice(settings: Settings) -> ModelChoice:
         # A key belongs to an address: another address is another server.
         key=chosen.consolidation_key
         or (settings.model.key if shared and chosen.consolidation_base_url in ("", settings.model.base_url) else ""),
-        timeout_secs=settings.model.timeout_secs,
+        timeout_secs=chosen.consolidation_model_secs,
         table="memory",
+        timeout_setting="memory.consolidation_model_secs",
     )
 
 

@@ -89,7 +89,8 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
         scope=engine.scope.narrowed(project=request.project, session=whole_session(engine, request.session)),
         now=now,
     )
-    return answer_view(answer, _hit_sessions(engine, answer), engine.settings.memory.citations)
+    sessions = _hit_sessions(engine, answer)
+    return answer_view(answer, sessions, engine.settings.memory.citations, is_limited=request.limit is not None)
 
 
 def _hit_sessions(engine: Engine, answer: Answer) -> list[HitSession]:
@@ -100,8 +101,8 @@ def _hit_sessions(engine: Engine, answer: Answer) -> list[HitSession]:
 
 
 def _recalled(answer: AnswerView) -> str:
-    """The plan's reply, with how sure it is, episodes by their citation, and the warnings; text that nobody trusted
-    wrote is fenced as data."""
+    """The plan's reply, with the confidence, the score of each hit, episodes by their citation, and the warnings; text
+    that nobody trusted wrote is fenced as data."""
     # A warning that quotes may quote a word that nobody trusted wrote; it is left to the structured result.
     warnings = [f"! {warning}" for warning in answer.warnings if "“" not in warning]
     if not answer.hits:
@@ -111,18 +112,18 @@ def _recalled(answer: AnswerView) -> str:
     lines = []
     for hit in answer.hits:
         text = fenced_turn(hit.text, hit.origin, hit.role)
+        score = f"[score: {hit.score:.2f}]"
         if hit.source == "memory":
             remark = f" [{hit.remark}]" if hit.remark else ""
-            lines.append(
-                f"- {fenced(hit.key, hit.origin)} [{hit.kind}] [importance: {hit.importance:.1f}]{remark}: {text}"
-            )
+            about = f"[{hit.kind}] [importance: {hit.importance:.1f}] {score}{remark}"
+            lines.append(f"- {fenced(hit.key, hit.origin)} {about}: {text}")
             if hit.context:
                 lines.append(f"  ({fenced(hit.context, hit.origin)})")
         elif hit.source == "note":
-            lines.append(f"- note {hit.id}: {text}")
+            lines.append(f"- note {hit.id} {score}: {text}")
         else:
             place = f"; {hit.citation}" if hit.citation else ""
-            lines.append(f"- episode {hit.id} [{fenced(hit.role[:40], hit.origin)}{place}]: {text}")
+            lines.append(f"- episode {hit.id} [{fenced(hit.role[:40], hit.origin)}{place}] {score}: {text}")
             lines += [f"  {fenced(action, hit.origin)}" for action in hit.actions]
     heading = f"Found {plural(len(answer.hits), 'memory', 'memories')} (confidence {answer.confidence:.2f}):"
     left_out = f"({answer.left_out} more did not fit the budget of {answer.token_budget} tokens)"

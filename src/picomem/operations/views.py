@@ -75,7 +75,8 @@ class HitSessionView:
 @dataclass(frozen=True, slots=True)
 class AnswerView:
     """The answer to a question; see records/hit.py. `sessions` says once of each session what its hits
-    share; it is empty for an agent."""
+    share; it is empty for an agent. `is_limited` says that the caller named a limit, and so wants all of the hits;
+    people are shown only those that stand out otherwise."""
 
     question: str
     hits: list[HitView]
@@ -89,9 +90,12 @@ class AnswerView:
     until: str | None
     time_phrase: str
     warnings: list[str]
+    is_limited: bool
 
 
-def answer_view(answer: Answer, sessions: Iterable[HitSession], citations: str = "auto") -> AnswerView:
+def answer_view(
+    answer: Answer, sessions: Iterable[HitSession], citations: str = "auto", *, is_limited: bool = False
+) -> AnswerView:
     return AnswerView(
         question=answer.question,
         hits=[hit_view(hit, citations) for hit in answer.hits],
@@ -118,6 +122,7 @@ def answer_view(answer: Answer, sessions: Iterable[HitSession], citations: str =
         until=iso_or_none(answer.until),
         time_phrase=answer.time_phrase,
         warnings=list(answer.notes),
+        is_limited=is_limited,
     )
 
 

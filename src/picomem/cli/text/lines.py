@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from unicodedata import east_asian_width
 
 from picomem.cli.width import width
 
 BEGIN, END = "\ue000", "\ue001"  # private characters around what is set off, until the terminal's own replace them
+_LEAST_COLUMNS = 20  # of a line that is folded; a narrower terminal breaks it by itself
 _MARKS = str.maketrans("", "", BEGIN + END)
 
 
@@ -36,32 +38,42 @@ def wrapped(text: str, indent: str = "   ", most: int = 6) -> str:
     room = width() - len(indent)
     lines: list[str] = []
     for line in text.strip().splitlines():
-        lines += _broken(line, room) or [""]
+        lines += _broken(" ".join(line.split()), room, room) or [""]
     if len(lines) > most:
         held = [line.count(BEGIN) for line in lines]
         first = max(range(len(lines) - most + 1), key=lambda at: (sum(held[at : at + most]), -at))
         lines = ["… " + lines[first].lstrip(), *lines[first + 1 :]] if first else lines
     if len(lines) > most:
-        last = next(iter(_broken(lines[most - 1], room - 2)), "")
+        last = next(iter(_broken(lines[most - 1], room - 2, room - 2)), "")
         lines = [*lines[: most - 1], last + " …"]
     return "\n".join(indent + line for line in lines)
 
 
-def _broken(text: str, columns: int) -> list[str]:
-    """Lines of at most so many columns, broken at blanks, and within words of a script without blanks (Chinese). A long
-    path stays whole, so that it can be copied."""
+def folded(line: str, columns: int | None, hanging: str = "") -> str:
+    """A line that is broken where it is wider than so many columns, with `hanging` before what follows; None breaks
+    nothing. Unlike `wrapped` it keeps the blanks within the line and leaves nothing out."""
+    if columns is None or _columns(line) <= max(columns, _LEAST_COLUMNS):
+        return line
+    later_columns = max(_LEAST_COLUMNS, columns - _columns(hanging))
+    return f"\n{hanging}".join(_broken(line, max(columns, _LEAST_COLUMNS), later_columns))
+
+
+def _broken(text: str, columns: int, later_columns: int) -> list[str]:
+    """Lines of at most so many columns (those after the first of `later_columns`), broken at blanks, and within words
+    of a script without blanks (Chinese). A long path stays whole, so that it can be copied."""
     lines: list[str] = []
     line = ""
-    for word in text.split():
-        if line and _columns(line) + 1 + _columns(word) > columns:
+    room = columns
+    for word in re.findall(r"\s*\S+", text):
+        if line.strip() and _columns(line) + _columns(word) > room:
             lines.append(line)
-            line = word
+            line, room = word.lstrip(), later_columns
         else:
-            line = f"{line} {word}" if line else word
-        while not line.translate(_MARKS).isascii() and _columns(line) > columns:
-            cut = _fitting(line, columns)
+            line += word
+        while not line.translate(_MARKS).isascii() and _columns(line) > room:
+            cut = _fitting(line, room)
             lines.append(line[:cut])
-            line = line[cut:]
+            line, room = line[cut:], later_columns
     return [*lines, line] if line else lines
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text
 from picomem.operations.presentations.wording import attributed, day, plural
+from picomem.recall.standouts import count_standouts
 
 if TYPE_CHECKING:
     from picomem.operations.views import AnswerView, HitSessionView, HitView
@@ -15,7 +16,8 @@ _MOST_FILES = 5  # of a session
 
 
 def answer(result: AnswerView) -> Presentation:
-    blocks: list[Block] = _grouped(result)
+    shown = _standing_out(result)
+    blocks: list[Block] = _grouped(result, shown)
     if not result.hits and not result.left_out:
         blocks.append(Sentence("Nothing was found."))
     if result.time_phrase:
@@ -23,12 +25,20 @@ def answer(result: AnswerView) -> Presentation:
     budget = f" of {result.token_budget:,}" if result.token_budget else ""
     legs = ", ".join(f"{leg} {state}" for leg, state in result.legs.items())
     blocks.append(Text(f"confidence {result.confidence:.2f} · {result.tokens:,}{budget} tokens · {legs}"))
-    left_out = f"{plural(result.left_out, 'more hit')} did not fit the budget; --token-budget raises it."
-    return Presentation(
-        blocks=tuple(blocks),
-        warnings=tuple(result.warnings),
-        next_steps=(*((left_out,) if result.left_out > 0 else ()), *_opening(result)),
-    )
+    weaker = len(result.hits) - len(shown)
+    unseen = [f"{weaker} more with -n {len(result.hits)} (they score less than half of the best)."] if weaker else []
+    if result.left_out > 0:
+        unseen.append(f"{plural(result.left_out, 'more hit')} did not fit the budget; --token-budget raises it.")
+    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings), next_steps=(*unseen, *_opening(result)))
+
+
+def _standing_out(result: AnswerView) -> list[HitView]:
+    """The hits that people are shown: all where they named a limit. Notes have scores of their own and stay."""
+    if result.is_limited:
+        return result.hits
+    scored = [hit for hit in result.hits if hit.source != "note"]
+    weaker = scored[count_standouts([hit.score for hit in scored]) :]
+    return [hit for hit in result.hits if hit not in weaker]
 
 
 def _opening(result: AnswerView) -> list[str]:
@@ -38,11 +48,11 @@ def _opening(result: AnswerView) -> list[str]:
     return [f"Read on at a hit: picomem show {first} --query {question}"] if first else []
 
 
-def _grouped(result: AnswerView) -> list[Block]:
+def _grouped(result: AnswerView, shown: list[HitView]) -> list[Block]:
     """The hits of a session stand together, below what they share; memories and notes do as well. The group with the
     best hit comes first."""
     groups: dict[tuple[str, str, str], list[HitView]] = {}
-    for hit in result.hits:
+    for hit in shown:
         is_spoken = hit.source == "episode"
         group = (hit.source, hit.transcript if is_spoken else "", hit.session if is_spoken else "")
         groups.setdefault(group, []).append(hit)
