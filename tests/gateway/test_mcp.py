@@ -767,6 +767,24 @@ def test_what_is_not_a_request_does_no_harm(db: Path):
     assert answers[3]["result"]["isError"] is True
 
 
+@pytest.mark.parametrize("half", ["\\ud800", "\\uDC00", "\\ude00\\ud83d"])
+def test_a_request_with_half_a_character_is_answered(db: Path, half: str):
+    line = '{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": "%s", "arguments": {"%s": "%s"}}}'
+    with raw(db) as client:
+        client.greet()
+        client.write((line % (1, "memory_store", "content", f"The harbor crane {half} is painted blue")).encode())
+        stored = client.answer()
+        client.write((line % (2, half, "query", "crane")).encode())
+        unknown = client.answer()
+        client.write(b'{"jsonrpc": "2.0", "id": 3, "method": "\\ud800", nope')
+        client.ask(4, "tools/call", {"name": "memory_recall", "arguments": {"query": "harbor crane"}})
+        recalled = client.answer()
+        assert client.leave()[0] == 0
+    assert stored["id"] == 1 and stored["result"]["isError"] is False
+    assert unknown["id"] == 2 and unknown["error"]["code"] == INVALID_PARAMS
+    assert recalled["id"] == 4 and "crane ? is painted" in recalled["result"]["content"][0]["text"].replace("??", "?")
+
+
 def test_a_query_of_a_megabyte_is_answered(db: Path):
     with raw(db) as client:
         client.greet()

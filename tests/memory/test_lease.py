@@ -281,6 +281,27 @@ def test_an_owner_that_works_longer_than_a_lease_lasts_keeps_it(
     assert _take(connector, waiting)
 
 
+@pytest.mark.requirement("X10")
+@pytest.mark.parametrize(("megabytes", "seconds"), [(1, LEASE_SECONDS), (10_000, 2_045), (1_000_000, 3_600)])
+def test_the_lease_of_a_purge_lasts_while_a_large_file_is_written_anew(
+    connector: Connector, now: list[Micros], megabytes: int, seconds: int
+) -> None:
+    """Nothing can be written to the file meanwhile, so no heartbeat renews the lease."""
+    lasting = leases.purge_seconds(megabytes * 1_000_000)
+    assert _take(connector, Lease(scope=MIA, name=leases.PURGING, clock=lambda: now[0], seconds=lasting))
+
+    def is_held() -> bool:
+        with connector.read() as tx:
+            return leases.is_held(tx, MIA, leases.PURGING, now[0])
+
+    now[0] += (seconds - 1) * SECOND
+    assert is_held()
+    now[0] += LEASE_SECONDS * SECOND
+    assert not is_held()
+    now[0] -= 2 * 3_600 * SECOND  # so late an end was written before the clock was set back
+    assert not is_held()
+
+
 def test_a_heartbeat_takes_nothing_from_the_next_owner(connector: Connector, now: list[Micros], monkeypatch) -> None:
     monkeypatch.setattr(leases, "BEAT_SECONDS", 0.001)
     late, next_owner = (Lease(scope=MIA, name="work", clock=lambda: now[0]) for _ in range(2))

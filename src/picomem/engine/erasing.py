@@ -93,9 +93,10 @@ class Eraser:
 
     def _lease(self) -> Lease:
         """A lease that shows other processes that a purge is running and did not stop halfway."""
-        from picomem.memory.lease import PURGING, Lease
+        from picomem.memory.lease import PURGING, Lease, purge_seconds
 
-        return Lease(scope=self._context.scope, name=PURGING, clock=self._context.clock)
+        seconds = purge_seconds(self._context.connector.maintenance.size())
+        return Lease(scope=self._context.scope, name=PURGING, clock=self._context.clock, seconds=seconds)
 
     def _without_traces(self, erased: Erased | None, wait_seconds: float, lease: Lease) -> Purged:
         from picomem.erasure import file_traces

@@ -18,7 +18,7 @@ from picomem.errors import Conflict, InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import replace
 from picomem.memory.job_leases import is_running, lease_name, lease_on
 from picomem.memory.job_leases import jobs as listed
-from picomem.memory.lease import LONGEST_SECONDS, Heartbeat, Lease
+from picomem.memory.lease import LEASE_SECONDS, SLACK_SECONDS, Heartbeat, Lease
 from picomem.records.job import LONGEST_REST, Job, JobState, job_name
 from picomem.records.scope import Scope
 from picomem.settings import Settings
@@ -98,7 +98,7 @@ class JobStore:
             lease=lease_name(name),
             now=now,
             longest_rest=now + LONGEST_REST,
-            longest_lease=now + LONGEST_SECONDS * SECOND,
+            longest_lease=now + (LEASE_SECONDS + SLACK_SECONDS) * SECOND,
         )
         with self._resources.connector.read() as tx:
             return statement(tx, search)

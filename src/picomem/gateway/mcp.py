@@ -47,6 +47,7 @@ from picomem.consolidation.proposal_checks import Spoken
 from picomem.engine.agent_support import keep_quotes, quotes_in_sight, stated_lately
 from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput, PicomemError, did_you_mean
+from picomem.gateway.lone_surrogates import SurrogateRepair
 from picomem.light_dataclass import asdict
 from picomem.operations import table
 from picomem.operations.advice import for_agents, result_for_agents
@@ -301,7 +302,7 @@ async def _serve(server: Server[Any]) -> None:
     # The SDK looks at sys.stdout to find the descriptor that it takes, so the redirection comes after.
     async with stdio_server() as (incoming, outgoing):
         with redirect_stdout(sys.stderr):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+            await server.run(SurrogateRepair(incoming), outgoing, server.create_initialization_options())
 
 
 def _no_tool(name: str, known: list[str]) -> str:

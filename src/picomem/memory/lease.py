@@ -1,7 +1,8 @@
 """An exclusive lease on a piece of a user's work, among all processes on a store.
 
 A lease has a random owner and lasts `LEASE_SECONDS`. An owner that works longer renews it, which `Heartbeat` does
-from a thread every `BEAT_SECONDS`. So the lease of a killed process blocks others for at most `LEASE_SECONDS`.
+from a thread every `BEAT_SECONDS`. So the lease of a killed process blocks others for at most `LEASE_SECONDS`. That
+of a purge, which keeps nobody out, lasts longer (`purge_seconds`).
 Process ids are not used, because two containers have the same ones.
 
 The clock is that of the machine. If it jumps forward, or the machine sleeps, a lease expires while its owner works;
@@ -23,15 +24,25 @@ from picomem.store.connector import Connector, Transaction
 
 LEASE_SECONDS = 45
 BEAT_SECONDS = LEASE_SECONDS / 3
-LONGEST_SECONDS = 60  # an end that is further away was written before the clock was set back
-
+SLACK_SECONDS = 15  # an end that is later than a lease lasts, and this, was written before the clock was set back
+_LONGEST_PURGE_SECONDS = 3600
+_SLOWEST_REWRITE = 5_000_000  # bytes a second
 
 PURGING = "purging"  # says that a purge runs; it keeps no other purge out
 
 
 def is_held(tx: Transaction, scope: Scope, name: str, now: Micros) -> bool:
     """Whether any process has the lease of that name."""
-    return leases.is_held(tx, scope, name, now=now, latest=now + LONGEST_SECONDS * SECOND)
+    longest = _LONGEST_PURGE_SECONDS if name == PURGING else LEASE_SECONDS
+    return leases.is_held(tx, scope, name, now=now, latest=now + (longest + SLACK_SECONDS) * SECOND)
+
+
+def purge_seconds(size: int) -> int:
+    """How long the lease of a purge lasts, by the bytes of the database.
+
+    The purge writes the whole file anew, and nothing can be written meanwhile, so no heartbeat renews the lease.
+    """
+    return min(LEASE_SECONDS + size // _SLOWEST_REWRITE, _LONGEST_PURGE_SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +52,13 @@ class Lease:
     scope: Scope
     name: str
     clock: Clock
+    seconds: int = LEASE_SECONDS
     owner: str = field(default_factory=new_id)
 
     def taken(self, tx: Transaction) -> bool:
         """Take or renew it; False where another has it."""
         now = self.clock()
-        until, latest = now + LEASE_SECONDS * SECOND, now + LONGEST_SECONDS * SECOND
+        until, latest = now + self.seconds * SECOND, now + (self.seconds + SLACK_SECONDS) * SECOND
         return leases.take(tx, self.scope, self.name, self.owner, now=now, until=until, latest=latest)
 
     def give_back(self, tx: Transaction) -> None:
