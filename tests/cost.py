@@ -16,11 +16,16 @@ _WORDS = re.compile(r"[a-z]+|\d+")
 
 
 def cost(action: Callable[[], object], enough: float = 0.0) -> float:
-    """The least of a few runs, in seconds of the machine above; a run within `enough` is the last."""
+    """The minimum of a few runs, in seconds of the machine above. A run within `enough` is the last one.
+
+    A run that is within `enough` on this machine needs no comparison, because a comparison only lowers its cost.
+    """
     best = float("inf")
     for _ in range(5):
-        spent, yard = _spent(action), _spent(lambda: _WORDS.findall(_TEXT))
-        best = min(best, spent / max(1.0, yard / YARD))
+        spent = _spent(action)
+        if spent <= enough:
+            return spent
+        best = min(best, spent / max(1.0, _spent(lambda: _WORDS.findall(_TEXT)) / YARD))
         if best <= enough:
             break
     return best
