@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 from picomem.erasure.byte_scan import Finder, pieces
 
 FOLDER = "/home/ann/.claude/projects/-home-ann-code-harbour-of-the-north"
 
 
-@pytest.mark.requirement("P10")
 def test_a_path_is_known_by_its_whole_and_its_end_and_not_by_the_folders_that_others_share():
     purged = f"{FOLDER}/3f2008a2-a07b-4a03-88db-1af5f73df938.jsonl"
     other = f"{FOLDER}/77c1d3aa-0b2e-4f5d-9e66-52d0a1b7c9e4.jsonl"

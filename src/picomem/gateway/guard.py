@@ -16,7 +16,7 @@ What passed has its `Caller` in `scope["state"]["caller"]`. No answer of ours ca
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, MutableMapping
 from typing import Any
 
 import anyio
@@ -29,7 +29,7 @@ from picomem.records.caller import Caller
 Message = MutableMapping[str, Any]
 ReceiveMessage = Callable[[], Awaitable[Message]]
 SendMessage = Callable[[Message], Awaitable[None]]
-Application = Callable[[MutableMapping[str, Any], ReceiveMessage, SendMessage], Awaitable[None]]
+Application = Callable[[MutableMapping[str, Any], ReceiveMessage, SendMessage], Coroutine[Any, Any, None]]
 FindCaller = Callable[[str], Awaitable[Caller | None]]
 
 OPEN = frozenset({"/health", "/ready"})  # they say that the process works, and nothing else
