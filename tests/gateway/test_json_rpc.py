@@ -215,6 +215,7 @@ def test_sockets_are_told_when_the_server_ends(tmp_path) -> None:
         async def conversation(client: ClientConnection) -> int | None:
             await _asked(client, _request("memories"))
             await asyncio.to_thread(running.stop)
+            assert json.loads(await client.recv())["method"] == "server.ending"
             with pytest.raises(ConnectionClosed) as closed:
                 await client.recv()
             return closed.value.rcvd.code if closed.value.rcvd else None
