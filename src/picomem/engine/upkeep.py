@@ -11,7 +11,7 @@ from picomem.light_dataclass import replace
 from picomem.records.hit import Hit, HitSession
 from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory
-from picomem.store import audit, episodes, memories, session_rows
+from picomem.store import audit, episode_events, episodes, memories, session_rows
 from picomem.store.connector import Transaction
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from picomem.ingest.ingest import Ingest
     from picomem.ingest.storing import TranscriptRequest
+    from picomem.records.episode import Episode
     from picomem.sessions.picobot_snapshot import TakenOver
+    from picomem.text.temporal.events import EventTime
 
 
 def ingester(engine: Engine) -> Ingest:
@@ -39,6 +41,7 @@ def ingester(engine: Engine) -> Ingest:
         engine._context.vectors(),
         propose_asked,
         engine._context.clock,
+        engine.zone,
     )
 
 
@@ -48,6 +51,12 @@ def missing_vectors(engine: Engine) -> int:
 
     with engine._context.connector.read() as tx:
         return missing(tx, engine.scope, engine.embedder_name)
+
+
+def event_of(engine: Engine, episode: Episode) -> EventTime | None:
+    """When that happened of which an episode tells; None where it dates no event."""
+    with engine._context.connector.read() as tx:
+        return episode_events.of_docs(tx, engine.scope, [episode.doc]).get(episode.doc)
 
 
 def reach(engine: Engine) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import tzinfo
 from functools import lru_cache
 from typing import Protocol
 
@@ -16,6 +17,7 @@ from picomem.policy.requests import Candidate
 from picomem.records.kinds import Origin
 from picomem.records.transcript import TranscriptInfo, Turn
 from picomem.store.connector import Transaction
+from picomem.text.temporal.events import EventTime, read_event
 from picomem.text.tokens import count_tokens
 
 
@@ -30,9 +32,10 @@ class PieceVectors(Protocol):
 @dataclass(slots=True)
 class Batch:
     """One stretch of a transcript, ready to be stored. `asked` holds a piece's identity, what is asked for in it,
-    and the whole turn."""
+    and the whole turn; `events` when that happened which a piece tells of, by its identity."""
 
     pieces: dict[str, Piece] = field(default_factory=dict)
+    events: dict[str, EventTime] = field(default_factory=dict)
     asked: list[tuple[str, Candidate, Turn]] = field(default_factory=list)
     turns: int = 0
     redacted: int = 0
@@ -56,9 +59,10 @@ class PreparedPiece:
 class Maker:
     """Makes what is stored of a turn."""
 
-    def __init__(self, redactor: Redactor, vectors: PieceVectors | None) -> None:
+    def __init__(self, redactor: Redactor, vectors: PieceVectors | None, zone: tzinfo) -> None:
         self._redactor = redactor
         self._vectors = vectors
+        self._zone = zone
         self._label = lru_cache(maxsize=256)(lambda text: redactor.redact(visible(text)).text)
 
     def pack(self, packer: Packer, turn: Turn, batch: Batch) -> None:
@@ -94,6 +98,16 @@ class Maker:
             branch=self._label(info.branch),
             agent=self._label(info.agent),
         )
+
+    def date_events(self, batches: Sequence[Batch]) -> None:
+        """Read from the pieces when that happened which they tell of. An agent's page mostly dates the world's events,
+        or repeats what its user said."""
+        for batch in batches:
+            for name, piece in batch.pieces.items():
+                if piece.started_at is None or piece.role in ("assistant", "agent"):
+                    continue
+                if event := read_event(piece.text, piece.started_at, self._zone):
+                    batch.events[name] = event
 
     def prepared(self, batches: Sequence[Batch]) -> dict[str, PreparedPiece]:
         """What each piece of some batches needs besides its text, by what its vector is made of."""

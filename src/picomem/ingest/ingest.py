@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from datetime import tzinfo
 from pathlib import Path
 
 from picomem.clock import Micros
@@ -73,14 +74,16 @@ class Ingest:
         vectors: PieceVectors | None,
         propose: Propose,
         clock: Callable[[], Micros],
+        zone: tzinfo,
     ) -> None:
+        """`zone` is that of "yesterday"."""
         self._connector = connector
         self._scope = scope
         self._clock = clock
         # A host calls the person at this machine by the channel.
         self._users = {scope.user, "tui:local"} if scope.user == "local" else {scope.user}
         self._resumer = Resumer(connector, scope)
-        self._maker = Maker(redactor, vectors)
+        self._maker = Maker(redactor, vectors, zone)
         self._writing = Writing(connector, scope, vectors, propose, clock)
         self._resolved = Resolver()
         self._recognizer = Recognizer(connector, scope, self._resolved)

@@ -60,7 +60,9 @@ class Queue:
         """Store all that waits. Raises only what stops everything (a full disk, a locked store)."""
         if not self._waiting:
             return
-        prepared = self._maker.prepared([stretch.batch for stretch in self._waiting])
+        batches = [stretch.batch for stretch in self._waiting]
+        prepared = self._maker.prepared(batches)
+        self._maker.date_events(batches)
         for stretch, outcome in self._writing.commit(self._waiting, prepared, self._report):
             if outcome is StretchOutcome.OVERTAKEN:
                 self.overtaken.append(stretch.found)

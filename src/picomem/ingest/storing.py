@@ -32,7 +32,7 @@ from picomem.policy.requests import Candidate
 from picomem.records.episode import Episode, Transcript
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
-from picomem.store import episodes
+from picomem.store import episode_events, episodes
 from picomem.store.connector import Connector, Transaction
 from picomem.store.tombstones import Tombstones
 
@@ -233,9 +233,13 @@ class Writing:
             if (old.preview, old.actions) != (fresh.preview, fresh.actions):
                 news[name] = stored.id, old.preview
                 self._store_vector(tx, stored, ready)
-        for name, stored in zip(new, episodes.insert_all(tx, self._scope, list(new.values())), strict=True):
+                episode_events.replace(tx, self._scope, stored.doc, batch.events.get(name))
+        added = dict(zip(new, episodes.insert_all(tx, self._scope, list(new.values())), strict=True))
+        for name, stored in added.items():
             news[name] = stored.id, ""
             self._store_vector(tx, stored, prepared[batch.pieces[name].meaning])
+        events = {stored.doc: batch.events[name] for name, stored in added.items() if name in batch.events}
+        episode_events.put_all(tx, self._scope, events)
         report.episodes += len(new)
         self._ask(tx, transcript, batch, news, report)
         return owners

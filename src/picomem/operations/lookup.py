@@ -98,9 +98,10 @@ class TurnView:
 @dataclass(frozen=True, slots=True)
 class ShowResult:
     """`state` is "open" with the very messages in `turns`; or "gone", "changed" or "unreadable", and `explanation` says
-    why."""
+    why. `happened` is the day, or the first and the last, of the event that the episode tells of."""
 
     episode: HitView
+    happened: str
     state: str
     explanation: str
     turns: list[TurnView]
@@ -111,12 +112,14 @@ def show(engine: Engine, request: ShowRequest) -> ShowResult:
 
     A long message is opened at the words of `query`.
     """
+    from picomem.engine.upkeep import event_of
     from picomem.recall.hits import episode_hit
 
     episode, transcript, opened = engine.show(request.episode)
-    hit = hit_view(episode_hit(episode, transcript, 0.0, ""))
+    event = event_of(engine, episode)
+    hit = hit_view(episode_hit(episode, transcript, 0.0, "", event=event))
     turns = [_turn_view(turn, episode.preview, request) for turn in opened.turns]
-    return ShowResult(hit, opened.state, opened.note, turns)
+    return ShowResult(hit, event.days(engine.zone) if event else "", opened.state, opened.note, turns)
 
 
 def _turn_view(turn: Turn, preview: str, request: ShowRequest) -> TurnView:

@@ -14,7 +14,8 @@ from picomem.records.hit import Answer, Hit, HitSession
 @dataclass(frozen=True, slots=True)
 class HitView:
     """One result; see records/hit.py. `turns` are numbered from 1, as the citation does; `marks` are offsets in
-    `text` where words of the question stand."""
+    `text` where words of the question stand; `event` is when that happened of which an episode tells: its start and
+    its end, or nothing."""
 
     source: str
     id: str
@@ -39,6 +40,7 @@ class HitView:
     actions: list[str]
     remark: str
     marks: list[list[int]]
+    event: list[str]
     abandoned: bool
 
 
@@ -51,6 +53,7 @@ def hit_view(hit: Hit, citations: str = "auto") -> HitView:
         tags=list(hit.tags),
         actions=list(hit.actions),
         marks=[list(mark) for mark in hit.marks],
+        event=[iso(moment) for moment in hit.event or ()],
         turns=[turn + 1 for turn in hit.turns or ()],
         citation="" if citations == "off" else hit.citation,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice, tee
 
 from picomem.errors import Corrupt
@@ -14,11 +14,11 @@ from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Signals
 from picomem.recall.speaker import meant, names
 from picomem.recall.substance import substance
-from picomem.recall.time_window import TimeWindow, inside_of, meant_window
+from picomem.recall.time_window import TimeWindow, events_inside, inside_of, meant_window
 from picomem.recall.vector_search import Cosines
 from picomem.records.episode import Transcript
 from picomem.records.hit import Hit
-from picomem.store import episodes, row_counts, search
+from picomem.store import episode_events, episodes, row_counts, search
 from picomem.store.memories import missing
 from picomem.store.search import EpisodePlace
 
@@ -35,12 +35,14 @@ def episode_hits(looking: Looking) -> list[Hit]:
     near = looking.near("episode", total)
     window = meant_window(looking)
     inside = inside_of(looking, window) if window else {}
-    places = _places(looking, words, near, window, inside)
+    events = events_inside(looking, window) if window else {}
+    places = _places(looking, words, near, window, inside, events)
     own = meant({place.role for place in places.values()}, looking.question.of_asker, looking.question.terms)
     signals = _signals(looking, words, places, own)
     # A limit is no evidence; but with nothing else asked for, what lies within it is the answer.
     if window and not (window.hard and looking.question.terms):
         signals.in_window = dict.fromkeys(inside, window.weight)
+    signals.event = events
     looking.add_meaning(signals, near, {doc: places[doc].tokens for doc in near.nearest if doc in places})
     scores = looking.fused(places, signals, words)
     ranked = shares(scores, signals, words)
@@ -55,7 +57,12 @@ def episode_hits(looking: Looking) -> list[Hit]:
 
 
 def _places(
-    looking: Looking, words: WordMatches, near: Cosines, window: TimeWindow | None, inside: dict[int, EpisodePlace]
+    looking: Looking,
+    words: WordMatches,
+    near: Cosines,
+    window: TimeWindow | None,
+    inside: dict[int, EpisodePlace],
+    events: Collection[int],
 ) -> dict[int, EpisodePlace]:
     """Where those stand that may answer, and the neighbours of the likeliest of them."""
     tx, scope = looking.tx, looking.scope
@@ -63,7 +70,7 @@ def _places(
     candidates = words.best if allowed is None and window is None else list(words.totals)
     closer = candidates[: rank.CANDIDATES] if looking.weights.context else []
     places = {place.doc: place for place in search.around(tx, scope, closer)} if closer else {}
-    others = [doc for doc in dict.fromkeys([*candidates, *near.nearest]) if doc not in places]
+    others = [doc for doc in dict.fromkeys([*candidates, *near.nearest, *events]) if doc not in places]
     for place in search.places(tx, scope, others) if others else []:
         places[place.doc] = place
     for place in inside.values() if window and window.weight == 1.0 else ():
@@ -105,6 +112,7 @@ def _handed_out(
             episode.doc: episode
             for episode in episodes.by_docs(looking.tx, looking.scope, [doc for doc, _ in some], looking.damaged)
         }
+        events = episode_events.of_docs(looking.tx, looking.scope, records)
         for doc, share in some:
             episode = records.get(doc)
             if episode is None or not looking.wanted.filters.admits_episode(episode):
@@ -123,7 +131,7 @@ def _handed_out(
             looking.note_matched(episode.id, doc, evidence, words)
             text = episodes.text_of(episode)
             reason = why(doc, evidence, words, looking.question.words, text)
-            hits.append(episode_hit(episode, transcripts[name], share, reason, asked))
+            hits.append(episode_hit(episode, transcripts[name], share, reason, asked, events.get(doc)))
             if len(hits) == looking.wanted.limit:
                 return hits
     return hits
@@ -174,4 +182,5 @@ def _has_reason(doc: int, signals: Signals) -> bool:
         or doc in signals.context
         or signals.meaning.get(doc, 0.0) > 0
         or signals.in_window.get(doc, 0.0) > 0
+        or signals.event.get(doc, 0.0) > 0
     )

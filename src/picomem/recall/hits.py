@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from picomem.policy.redact import Redactor
     from picomem.records.memory import Memory
     from picomem.records.session import Message
+    from picomem.text.temporal.events import EventTime
 
 _MOST_ACTIONS = 8  # that a hit shows
 HIT_OVERHEAD = 24  # tokens of a hit's key, score, date and citation, which are handed out with its text
@@ -59,7 +60,12 @@ def memory_hit(memory: Memory, score: float, why: str, *, context: bool, said_in
 
 
 def episode_hit(
-    episode: Episode, transcript: Transcript | None, score: float, why: str, words: AbstractSet[str] | None = None
+    episode: Episode,
+    transcript: Transcript | None,
+    score: float,
+    why: str,
+    words: AbstractSet[str] | None = None,
+    event: EventTime | None = None,
 ) -> Hit:
     """An episode as a hit, with the pointer that opens it. Of what was done in it the hit has what holds one of the
     `words` of a question; all where there is no question."""
@@ -89,6 +95,7 @@ def episode_hit(
         transcript=transcript.path if transcript else "",
         turns=(episode.first_turn, episode.last_turn),
         citation=citation(episode, transcript),
+        event=(event.since, event.until) if event else None,
         abandoned=transcript is not None and transcript.took_back(episode.first_turn),
     )
 
@@ -130,7 +137,9 @@ def why(doc: int, evidence: Evidence, words: WordMatches, asked: Mapping[str, st
         reasons.append("its neighbours fit")
     if evidence.meaning >= 0.5:
         reasons.append("near in meaning")
-    if evidence.in_window:
+    if evidence.event:
+        reasons.append("tells of the time asked for")
+    elif evidence.in_window:
         reasons.append("from the time asked for")
     if not reasons:
         reasons.append(

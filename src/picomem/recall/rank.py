@@ -10,6 +10,7 @@ An episode's score is made of
                texts. With a sentence model's, the sum is again divided by the best of the question
   × own        more for the words of the one whom the question is about (speaker.py)
   + time       a bonus inside the time that the question names, in proportion to the best of the question
+  + events     and another for telling of what happened in that time, whenever it was told
   + recent     a little, falling with age, where the text goes on with something rather than asks
 
 A sum of normalised scores keeps how much better one hit is than the next; ranks would throw that away.
@@ -49,6 +50,7 @@ class Evidence:
     near: float = 0.0  # its likeness, 0 for unrelated texts, 1 for the same said twice
     own: bool = False  # said by the one whom the question is about
     in_window: float = 0.0  # 1 inside a time that is certainly asked for, less inside one that perhaps is
+    event: float = 0.0  # how likely what it tells of happened in that time
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,6 +68,7 @@ class Signals:
     near: Mapping[int, float] = field(default_factory=dict)
     own: Collection[int] = frozenset()
     in_window: Mapping[int, float] = field(default_factory=dict)
+    event: Mapping[int, float] = field(default_factory=dict)
     recent: Mapping[int, float] = field(default_factory=dict)  # 1 now, half of it after RECENT_HALF
 
     def evidence(self, doc: int) -> Evidence:
@@ -77,6 +80,7 @@ class Signals:
             self.near.get(doc, 0.0),
             doc in self.own,
             self.in_window.get(doc, 0.0),
+            self.event.get(doc, 0.0),
         )
 
 
@@ -192,15 +196,18 @@ def fuse(
         if reads_sentences:  # else a time that is asked for would weigh half of what it does beside words alone
             best = max(scores.values(), default=0.0) or 1.0
             scores = {doc: fit / best for doc, fit in scores.items()}
-    own, in_window, recent = signals.own, signals.in_window, signals.recent
-    if not (own or in_window or recent):
+    own, in_window, event, recent = signals.own, signals.in_window, signals.event, signals.recent
+    if not (own or in_window or event or recent):
         return scores
     scores = {doc: fit * (1 + weights.own * (doc in own)) for doc, fit in scores.items()}
     # What is certainly asked for is worth the best of the question, also where that has the asker's own words.
     best = max(1.0, max(scores.values(), default=0.0))
     within = {doc: best if weight == 1.0 else weight for doc, weight in in_window.items()}
     return {
-        doc: fit + weights.time * within.get(doc, 0.0) + weights.recent * recent.get(doc, 0.0)
+        doc: fit
+        + weights.time * within.get(doc, 0.0)
+        + weights.events * best * event.get(doc, 0.0)
+        + weights.recent * recent.get(doc, 0.0)
         for doc, fit in scores.items()
     }
 

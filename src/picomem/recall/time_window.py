@@ -5,7 +5,7 @@ from __future__ import annotations
 from picomem.clock import MINUTE, Micros
 from picomem.light_dataclass import dataclass
 from picomem.recall.legs import Looking
-from picomem.store import episodes, search
+from picomem.store import episode_events, episodes, search
 from picomem.text.temporal.session_places import SessionReading, chosen
 
 _DOCUMENTS = 2_000  # episodes of a named time that are looked at even though no word fits
@@ -21,6 +21,7 @@ class TimeWindow:
     phrase: str = ""  # the question's words for it
     weight: float = 1.0  # how surely it is meant
     hard: bool = False  # nothing outside may answer
+    of_events: bool = False  # what happened in it is asked for, whenever it was told
     transcripts: tuple[str, ...] = ()  # if any, these are meant, and not a time
 
 
@@ -36,7 +37,8 @@ def meant_window(looking: Looking) -> TimeWindow | None:
     if sessions and (weight := _weight(looking, sessions.certain)) and (named := _named_sessions(looking, sessions)):
         return TimeWindow(0, looking.now, sessions.phrase, weight=weight, transcripts=tuple(named))
     if time.window and (weight := _weight(looking, time.certain)):
-        return TimeWindow(time.window.since, time.window.until, time.phrase, weight=weight)
+        happened = time.certain and not time.of_talk
+        return TimeWindow(time.window.since, time.window.until, time.phrase, weight=weight, of_events=happened)
     return None
 
 
@@ -57,6 +59,14 @@ def inside_of(looking: Looking, window: TimeWindow) -> dict[int, search.EpisodeP
     if not places and not window.hard and window.weight == 1.0:
         looking.notes.append(f"Nothing is known from “{window.phrase}”; looked at all times.")
     return {place.doc: place for place in places}
+
+
+def events_inside(looking: Looking, window: TimeWindow) -> dict[int, float]:
+    """The episodes that tell of an event which happened in a window, by document, each with how likely it did."""
+    if not window.of_events or not looking.weights.events:
+        return {}
+    within = episode_events.within(looking.tx, looking.scope, window.since, window.until, _DOCUMENTS)
+    return {doc: event.share_within(window.since, window.until) for doc, event in within.items()}
 
 
 def _named_sessions(looking: Looking, reading: SessionReading) -> list[str]:

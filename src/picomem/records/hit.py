@@ -40,6 +40,7 @@ class Hit:
     actions: tuple[str, ...] = ()  # of what its speaker did, that which fits the question
     remark: str = ""  # of a memory: that it is perhaps outdated, or was never confirmed
     marks: tuple[tuple[int, int], ...] = ()  # where words of the question stand in `text`, [start, end)
+    event: tuple[Micros, Micros] | None = None  # when that happened of which an episode tells, [since, until)
     abandoned: bool = False  # its user went back to before it was said, and took another way
 
 

@@ -12,7 +12,7 @@ from picomem.light_dataclass import replace
 from picomem.records.episode import Episode, Transcript
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
-from picomem.store import row_counts, row_hash, search, vector_rows
+from picomem.store import episode_events, row_counts, row_hash, search, vector_rows
 from picomem.store.connector import Row, Transaction
 from picomem.store.damaged_rows import readable
 from picomem.store.memories import id_range, missing, unique_id
@@ -163,6 +163,7 @@ def renew(tx: Transaction, scope: Scope, old: Episode, new: Episode) -> Episode:
 
 def rewrite_preview(tx: Transaction, scope: Scope, episode: Episode) -> None:
     """Store another preview for an episode, without touching full text (see `renew`)."""
+    episode_events.remove(tx, scope, episode.doc)  # it was of the words before
     sql(tx).run(
         "rewrite_episode_preview",
         user=scope.user,
@@ -175,6 +176,7 @@ def rewrite_preview(tx: Transaction, scope: Scope, episode: Episode) -> None:
 
 def rewrite_text(tx: Transaction, scope: Scope, episode: Episode) -> None:
     """Store other words for an episode, without touching full text."""
+    episode_events.remove(tx, scope, episode.doc)
     sql(tx).run(
         "rewrite_episode_text",
         user=scope.user,

@@ -71,6 +71,7 @@ STEPS = (
     Step(("0011",)),
     Step(("0012",)),
     Step(("0013",)),
+    Step(("0014",)),
 )
 SCHEMA_VERSION = len(STEPS)
 

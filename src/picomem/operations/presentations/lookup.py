@@ -51,7 +51,8 @@ def episode(result: ShowResult) -> Presentation:
         body = PresentedEntry(result.explanation, (Text(shown.text, 40),))
         return Presentation(title, (Sentence(shown.transcript), body))
     turns = tuple(PresentedEntry(f"{turn.role}, {day(turn.at)}", _said(turn), turn.number) for turn in result.turns)
-    return Presentation(title, (Sentence(shown.transcript), *turns))
+    told_of = (Sentence(f"It tells of {result.happened}."),) if result.happened else ()
+    return Presentation(title, (Sentence(shown.transcript), *told_of, *turns))
 
 
 def _said(turn: TurnView) -> tuple[Verbatim | Text, ...]:

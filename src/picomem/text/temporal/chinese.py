@@ -19,6 +19,7 @@ from picomem.text.temporal.chinese_words import (
     DAYS,
     DIGITS,
     FOLD,
+    OPENERS,
     PARTS,
     SEASONS,
     TENTHS,
@@ -46,7 +47,7 @@ def read_phrases(text: str, now: datetime) -> list[Phrase]:
     phrases: list[Phrase] = []
     at = 0
     while at < len(reader.text):
-        phrase = reader.phrase(at)
+        phrase = reader.phrase(at) if reader.text[at] in OPENERS else None
         if phrase is None:
             at += 1
             continue

@@ -36,6 +36,10 @@ VAGUE = {  # how many days back from today
     "前不久": 60, "前几个月": 180, "刚才": 0, "刚刚": 0,
 }  # fmt: skip
 _CHINESE_HOLIDAYS = "|".join(name for name in NAMES if not name.isascii())
+# The characters with which a phrase can begin; nearly all others are passed over by this one look.
+OPENERS = frozenset(
+    "0123456789零〇一二两俩三四五六七八九十百好几数若半今昨前大去上下这本第最近过刚不年周星礼春夏秋冬暑从自"
+) | {name[0] for name in NAMES if not name.isascii()}
 # What makes “3号” a thing that is numbered and “周六” a part of something else.
 _NUMBERED = "线楼门桌店机馆院厅码员位选车床房室球文字电池航台仓库"
 

@@ -105,6 +105,21 @@ def is_meant(text: str, phrase: Phrase, now: datetime) -> bool:
     return phrase.span.end - phrase.span.start < _LONG
 
 
+def is_past(sentence: str) -> bool:
+    """Whether a sentence tells of something past, and plans nothing."""
+    return _found("past", sentence) and not _found("ahead", sentence)
+
+
+def is_about_talk(sentence: str) -> bool:
+    """Whether a question asks what was said, rather than what happened."""
+    return _found("talk", sentence)
+
+
+def sentence_at(text: str, phrase: Phrase) -> str:
+    """The sentence that holds a phrase."""
+    return _sentence(text, phrase)[0]
+
+
 def _sentence(text: str, phrase: Phrase) -> tuple[str, bool]:
     """The sentence that holds the phrase, and whether it is a question or stands by itself."""
     start, end = 0, len(text)

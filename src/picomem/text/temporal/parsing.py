@@ -25,7 +25,7 @@ from picomem.clock import Micros, parse_iso, to_datetime, to_micros
 from picomem.errors import InvalidTime
 from picomem.light_dataclass import dataclass
 from picomem.text.temporal import chinese, english
-from picomem.text.temporal.intent import is_meant, is_told, unquoted, wanted_order
+from picomem.text.temporal.intent import is_about_talk, is_meant, is_told, sentence_at, unquoted, wanted_order
 from picomem.text.temporal.spans import EARLIEST, LATEST, Phrase, Span, last_units
 
 _LONGEST = 2_000
@@ -48,6 +48,7 @@ class TimeReading:
     phrase: str  # the words that were read, as they stand in the question
     order: str  # "first" (the earliest is wanted), "last" (the latest) or ""
     certain: bool  # whether the window may be used as a filter
+    of_talk: bool = False  # it asks what was said then, rather than what happened
 
 
 def read_time(question: str, asked_at: Micros, zone: tzinfo) -> TimeReading:
@@ -60,16 +61,16 @@ def read_time(question: str, asked_at: Micros, zone: tzinfo) -> TimeReading:
     masked = unquoted(text)
     now = to_datetime(asked_at, zone).replace(tzinfo=None)
     order = wanted_order(masked)
-    phrases = [phrase for phrase in _phrases(masked, now) if _said_by_then(phrase.span, now)]
+    phrases = [phrase for phrase in read_phrases(masked, now) if _said_by_then(phrase.span, now)]
     if not phrases:
         return TimeReading(None, "", order, False)
     span, used = _combined(masked, phrases)
-    window = _window(span, zone)
+    window = window_of(span, zone)
     if window is None:
         return TimeReading(None, "", order, False)
     words = " … ".join(text[phrase.start : phrase.end] for phrase in used)
     certain = span.exact and all(is_meant(masked, phrase, now) for phrase in used)
-    return TimeReading(window, words, order, certain)
+    return TimeReading(window, words, order, certain, any(is_about_talk(sentence_at(masked, one)) for one in used))
 
 
 def parse_window(text: str, asked_at: Micros, zone: tzinfo) -> ParsedWindow:
@@ -93,7 +94,7 @@ def parse_window(text: str, asked_at: Micros, zone: tzinfo) -> ParsedWindow:
         start = _whole(low.strip(), now, zone).start if low.strip() else EARLIEST
         end = _whole(high.strip(), now, zone).end if high.strip() else LATEST
         span = Span(start, end)
-    window = _window(span, zone)
+    window = window_of(span, zone)
     if window is None:
         raise InvalidTime(f"“{_shown(text)}” ends before it begins, or before 1970; write the earlier date first.")
     return window
@@ -132,7 +133,8 @@ def _shown(text: str) -> str:
     return "".join(char if char.isprintable() else "?" for char in text[:40])
 
 
-def _phrases(text: str, now: datetime) -> list[Phrase]:
+def read_phrases(text: str, now: datetime) -> list[Phrase]:
+    """Every time phrase of a text in either language, in order, as of the local time `now` (naive)."""
     phrases = english.read_phrases(text, now)
     if not text.isascii():
         phrases += [
@@ -162,7 +164,7 @@ def _combined(text: str, phrases: list[Phrase]) -> tuple[Span, list[Phrase]]:
     return Span(start, end, len(exact) == 1 and exact[0].span.exact), exact
 
 
-def _window(span: Span, zone: tzinfo) -> ParsedWindow | None:
+def window_of(span: Span, zone: tzinfo) -> ParsedWindow | None:
     """The span as UTC. A local midnight that does not exist is the moment of the change, one that comes twice
     the first."""
     try:
