@@ -20,7 +20,7 @@ from picomem.engine.engine import Engine
 from picomem.errors import Refused
 from picomem.gateway.mcp import build_server
 from picomem.models.static import StaticEmbedder
-from picomem.operations.advice import result_for_agents
+from picomem.operations.agent_messages import result_for_agents
 from picomem.operations.operation import options
 from picomem.operations.schemas import result_json
 from picomem.operations.table import operation, operations
