@@ -170,9 +170,9 @@ async def reconcile(engine: Engine, generator: Generator) -> tuple[list[Reconcil
     pairs = await run_sync(doubts.waiting)
     if not pairs:
         return [], done
-    purse = _Purse(await run_sync(consolidator, engine), generator.name, done)
+    budget = _RecordedBudget(await run_sync(consolidator, engine), generator.name, done)
     try:
-        verdicts = await generator.judge(doubts.shown(pairs), purse)
+        verdicts = await generator.judge(doubts.shown(pairs), budget)
     except GeneratorFailed as error:
         done.notes.append(await run_sync(safe_text, engine, str(error)))
         return [], done
@@ -282,7 +282,7 @@ def _asks(generator: Generator, ready: PreparedPart) -> bool:
     return not isinstance(generator, Extractive) and ready.part.has_words
 
 
-class _Purse:
+class _RecordedBudget:
     """The token budget of a model, recorded in the store and in the result. `refused` says that it was exhausted."""
 
     def __init__(self, store: Consolidator, model: str, done: Consolidated) -> None:
@@ -320,12 +320,12 @@ async def _asked(
 
     if not _asks(generator, ready):
         return None
-    purse = _Purse(store, generator.name, done)
+    budget = _RecordedBudget(store, generator.name, done)
     before = done.spend
     try:
-        proposal = await generator.propose(ready.material, purse)
+        proposal = await generator.propose(ready.material, budget)
     except GeneratorFailed:
-        if not purse.refused or done.spend != before:
+        if not budget.refused or done.spend != before:
             raise
         note = (
             f"The limit of {engine.settings.memory.daily_token_limit:,} tokens a day (memory.daily_token_limit) leaves "

@@ -15,7 +15,7 @@ from picomem import distillation
 from picomem.distillation import Consolidated
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
-from picomem.models.generator import Fact, Generator, Material, Proposal, Purse
+from picomem.models.generator import CallBudget, Fact, Generator, Material, Proposal
 from picomem.records.kinds import Origin
 from picomem.records.session import NewMessage, Role, Session, ToolCall
 from picomem.records.spend import Spend
@@ -43,15 +43,15 @@ class Scripted:
     asked: list[Material] = field(default_factory=list)
     meanwhile: Callable[[], object] | None = None
 
-    async def propose(self, material: Material, purse: Purse) -> Proposal:
-        if not await purse.reserve(Spend(1, 300, 60)):
+    async def propose(self, material: Material, budget: CallBudget) -> Proposal:
+        if not await budget.reserve(Spend(1, 300, 60)):
             raise GeneratorFailed("no room")
         self.asked.append(material)
         if self.meanwhile:
             await anyio.to_thread.run_sync(self.meanwhile)
         given, *rest = self.script
         self.script = rest or self.script
-        await purse.settle(self.spend)
+        await budget.settle(self.spend)
         if isinstance(given, Exception):
             raise given
         return given

@@ -11,7 +11,7 @@ from tests.consolidation.conftest import Scripted
 from picomem import distillation
 from picomem.engine.engine import Engine
 from picomem.engine.review import to_review
-from picomem.models.generator import DoubtedPair, PairRelation, PairVerdict, Purse
+from picomem.models.generator import CallBudget, DoubtedPair, PairRelation, PairVerdict
 from picomem.models.pair_question import read_verdicts
 from picomem.records.kinds import Origin
 from picomem.records.memory import CONTRADICTS
@@ -28,8 +28,8 @@ class Judging(Scripted):
         self.relation = relation
         self.judged: list[DoubtedPair] = []
 
-    async def judge(self, pairs: Sequence[DoubtedPair], purse: Purse) -> tuple[PairVerdict, ...]:
-        assert await purse.reserve(Spend(1, 100, 20))
+    async def judge(self, pairs: Sequence[DoubtedPair], budget: CallBudget) -> tuple[PairVerdict, ...]:
+        assert await budget.reserve(Spend(1, 100, 20))
         self.judged += pairs
         return tuple(PairVerdict(self.relation, "the wiki moved") for _ in pairs)
 

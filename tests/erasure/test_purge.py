@@ -55,7 +55,7 @@ def test_a_purged_session_leaves_not_a_word_in_any_file(planted_engine: Engine, 
     assert purged.unfinished == ""
     assert purged.scan.found == {}
     assert purged.scan.postings == 0
-    assert purged.scan.needles > 40
+    assert purged.scan.patterns > 40
     assert without_sources(tmp_path) == {}
     assert planted_engine.doctor().healthy
 

@@ -37,7 +37,7 @@ MATERIAL = Material(
 
 
 class Books:
-    """A purse that counts."""
+    """A budget without a limit, which counts what is spent."""
 
     def __init__(self) -> None:
         self.spent = Spend()

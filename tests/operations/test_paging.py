@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_origin, get_type_hints
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,10 +14,21 @@ from hypothesis import strategies as st
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput
 from picomem.operations.paging import page_of
-from picomem.operations.table import operation
+from picomem.operations.table import operation, operations
+from picomem.records.session import Channel, NewMessage, Role
+
+HABITS = (
+    "use vim key bindings in my editor",
+    "drink tea with milk in the morning",
+    "write my commit messages in English",
+    "keep my notes in Markdown files",
+    "take the train to the office in Lisbon",
+    "test my changes on Fedora first",
+    "prefer tabs over spaces in Go",
+)
 
 
-@given(st.sets(st.tuples(st.integers(), st.text())), st.integers(1, 7))
+@given(st.sets(st.tuples(st.integers(-(2**63), 2**63 - 1), st.text())), st.integers(1, 7))
 def test_pages_joined_are_the_list(items: set[tuple[int, str]], limit: int) -> None:
     ordered = sorted(items)
     joined: list[tuple[int, str]] = []
@@ -64,9 +80,125 @@ def test_changes_come_by_pages(engine: Engine) -> None:
         assert len(ids) == expected
 
 
+def _pages(engine: Engine, name: str, **arguments: Any) -> Iterator[Any]:
+    """The pages of an operation, three items each at most, from first to last."""
+    listing = operation(name)
+    cursor = ""
+    while True:
+        page = listing.call(engine, listing.request(cursor=cursor, **arguments))
+        yield page
+        cursor = page.cursor
+        if not cursor:
+            return
+
+
+def _transcript(folder: Path, name: str, sayings: list[str], day: int | None) -> Path:
+    """A file of chat lines; without times where `day` is None."""
+    path = folder / f"{name}.jsonl"
+    lines = [
+        {"role": "user", "content": text} | ({"timestamp": f"2026-05-{day:02}T10:{minute:02}:00Z"} if day else {})
+        for minute, text in enumerate(sayings)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+@pytest.mark.requirement("O14")
+def test_the_timeline_comes_by_pages_while_episodes_are_added(engine: Engine, tmp_path: Path) -> None:
+    ships = [f"The ferry of line {number} leaves from mooring {number} at noon" for number in range(10)]
+    undated = [f"The barge of line {number} waits at the old quay" for number in range(5)]
+    engine.ingest([_transcript(tmp_path, "ships", ships, 7), _transcript(tmp_path, "undated", undated, None)])
+    expected = [hit.id for hit in engine.timeline()]
+    assert len(expected) == 15
+    listed: list[str] = []
+    for number, page in enumerate(_pages(engine, "timeline", limit=4)):
+        assert len(page.episodes) <= 4
+        listed += [episode.id for episode in page.episodes]
+        later = _transcript(
+            tmp_path, f"later{number}", [f"The pilot boat {number} is back in the harbour"], 20 + number
+        )
+        engine.ingest([later])
+    assert listed == expected
+    within = [page.episodes for page in _pages(engine, "timeline", limit=4, since="2026-05-01", until="2026-05-08")]
+    assert [episode.id for page in within for episode in page] == expected[:10]
+
+
+@pytest.mark.requirement("O14")
+def test_the_messages_of_a_conversation_come_by_pages_from_the_end(engine: Engine) -> None:
+    log = engine.sessions()
+    session = log.create(Channel.TUI)
+    log.append(session.id, *(NewMessage(role=Role.USER, content=f"Mooring {number} is free") for number in range(10)))
+    numbers: list[int] = []
+    for page in _pages(engine, "messages", session=session.id, last=4, after=1):
+        log.append(session.id, NewMessage(role=Role.USER, content="One more ship has come in"))
+        assert page.before == page.messages[0].number - 1
+        numbers = [message.number for message in page.messages] + numbers
+    assert numbers == list(range(2, 11))
+
+
+@pytest.mark.requirement("O14")
+def test_what_waits_for_a_decision_comes_by_pages(engine: Engine, tmp_path: Path) -> None:
+    said = [f"I always {habit}." for habit in HABITS]
+    engine.ingest([_transcript(tmp_path, "habits", said, 7)])
+    (whole,) = _pages(engine, "review", limit=100)
+    expected = [item.memory.key for item in whole.waiting]
+    assert len(expected) >= 4
+    keys: list[str] = []
+    for page in _pages(engine, "review", limit=2):
+        keys += [item.memory.key for item in page.waiting]
+        assert page.left_out == len(expected) - len(keys)
+        engine.forget(keys[-1])  # what was listed already goes
+    assert keys == expected
+
+
+@pytest.mark.requirement("O14")
+def test_the_audit_comes_by_pages(engine: Engine) -> None:
+    for number in range(7):
+        engine.remember(f"Mooring {number} belongs to the ferry of line {number}", key=f"mooring_{number}")
+    ids = [change.id for page in _pages(engine, "audit", limit=3) for change in page.changes]
+    assert (len(ids), ids) == (7, sorted(set(ids), reverse=True))
+
+
+# Lists that cannot grow with what is stored, or are an answer about one thing, and by what they are bounded.
+BOUNDED = {
+    "ingest": "what one run read",
+    "migrate": "the entries of the files that were named",
+    "scrub": "what one run could not rewrite",
+    "status": "counts by kind",
+    "doctor": "what is damaged",
+    "index-status": "counts by kind",
+    "undo": "the changes of one run",
+    "purge": "what one purge takes, which is to be seen as a whole before it goes",
+    "recall": "limit and token_budget",
+    "search-notes": "max_results",
+    "show": "the messages of one episode",
+    "why": "the decisions about one memory",
+    "history": "the versions of one memory",
+    "import-sessions": "what one run read",
+    "consolidate": "what one run did",
+    "token-make": "the scopes of one token",
+    "token-list": "the tokens that a person made",
+    "token-revoke": "the scopes of one token",
+    "grant": "the permissions that there are",
+}
+
+
+def test_a_list_comes_by_pages_or_its_bound_is_known() -> None:
+    unpaged = {
+        operation.name
+        for operation in operations()
+        if not operation.pages
+        and any(get_origin(hint) in (list, tuple, dict) for hint in get_type_hints(operation.result).values())
+    }
+    assert unpaged == BOUNDED.keys()
+
+
 @pytest.mark.parametrize("cursor", ["x", "W10", "bnVsbA", "é", "[1]", "WzEsIDJd"])
-def test_a_cursor_that_no_page_gave_is_refused(engine: Engine, cursor: str) -> None:
+@pytest.mark.parametrize("name", ["memories", "timeline", "messages"])
+def test_a_cursor_that_no_page_gave_is_refused(engine: Engine, name: str, cursor: str) -> None:
     engine.remember("The harbour closes at ten in the evening", key="harbour")
-    listing = operation("memories")
+    session = engine.sessions().create(Channel.TUI).id
+    listing = operation(name)
+    arguments = {"session": session} if name == "messages" else {}
     with pytest.raises(InvalidInput, match="is not a cursor"):
-        listing.call(engine, listing.request(cursor=cursor))
+        listing.call(engine, listing.request(cursor=cursor, **arguments))

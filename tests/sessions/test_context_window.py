@@ -215,8 +215,8 @@ def test_a_long_result_is_cut_and_pushes_nothing_out() -> None:
         fitted = window(Loaded(tuple(messages[:until])), DEFAULT)
         assert [stood.seq for stood in fitted.messages] == list(range(1, until + 1))
         result = fitted.messages[4]
-        purse = DEFAULT.turn if until == 5 else DEFAULT.memory
-        assert purse // 4 - 40 <= result.tokens == message_tokens(result.content) <= purse // 4
+        budget = DEFAULT.turn if until == 5 else DEFAULT.memory
+        assert budget // 4 - 40 <= result.tokens == message_tokens(result.content) <= budget // 4
         assert result.content.startswith("the boat is moored") and f"of {len(page):,} characters" in result.content
         assert "call the tool for a smaller part" in result.content and "picomem messages" in result.content
         assert [part.name for part in fitted.left_out] == ["5"] and not fitted.history_cut

@@ -156,6 +156,19 @@ def test_a_statement_reads_only_what_the_user_owns(name, schema):
             assert "(user_id=?" in rest, step
 
 
+@pytest.mark.requirement("O14")
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("timeline", "(started_at,first_turn,part)<(?,?,?)"), ("timeline_undated", "(first_turn,part)<(?,?)")],
+)
+def test_a_page_of_the_timeline_is_found_by_its_place_and_not_by_counting(name, place, schema):
+    text = sql_statements.statement(name)
+    values = dict.fromkeys(re.findall(r":(\w+)", text))
+    steps = [row[3] for row in schema.execute(f"EXPLAIN QUERY PLAN {text}", values)]
+    assert steps[0].startswith("SEARCH e USING INDEX episodes_time (user_id=?") and place in steps[0]
+    assert "USE TEMP B-TREE FOR ORDER BY" not in steps
+
+
 def _made(path: Path) -> list[tuple]:
     with closing(apsw.Connection(str(path))) as connection:
         rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").fetchall()

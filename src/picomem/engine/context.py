@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from picomem.memory.echo_guard import HandedOut
     from picomem.memory.remember import Writer
     from picomem.memory.text_cleaning import Cleaner
+    from picomem.memory.timeline import TimelineHits
     from picomem.memory.vectors import Vectors
     from picomem.notes.note_search import Notes
     from picomem.policy.redact import Redactor
     from picomem.sessions.log import Sessions
+    from picomem.store.episodes import TimelinePlace
 
 _Result = TypeVar("_Result")
 _LATELY = 500  # episodes
@@ -158,6 +160,23 @@ class Context:
             return None
         return parse_iso(given, self.zone) if isinstance(given, str) else check_time(given)
 
+    def timeline(
+        self,
+        scope: Scope,
+        since: Micros | None,
+        until: Micros | None,
+        limit: int,
+        damaged: list[str],
+        after: TimelinePlace | None = None,
+    ) -> TimelineHits:
+        """The episodes of a scope as they may be handed out; see `memory/timeline.py`."""
+        from picomem.memory.timeline import timeline
+
+        clean = self.cleaner()
+        with self.connector.read() as tx:
+            page = timeline(tx, scope, since, until, limit, damaged, after)
+        return page._replace(hits=[replace(hit, text=clean.shown_text(hit.text)) for hit in page.hits])
+
     def stated_lately(self) -> list[str]:
         """The user's words in the transcripts of the last day, latest first."""
         from picomem.memory.timeline import timeline
@@ -165,7 +184,7 @@ class Context:
         try:
             clean = self.cleaner()
             with self.connector.read() as tx:
-                hits = timeline(tx, Scope(self.scope.user), self.clock() - DAY, None, _LATELY, [])
+                hits, _ = timeline(tx, Scope(self.scope.user), self.clock() - DAY, None, _LATELY, [])
         except StoreError:
             return []
         return [clean.shown_text(hit.text) for hit in hits if hit.role == "user" and hit.origin is Origin.USER]

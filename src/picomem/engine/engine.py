@@ -302,14 +302,9 @@ class Engine:
         scope: Scope | None = None,
     ) -> list[Hit]:
         """The episodes of a scope, latest first. Damaged rows are left out; their ids are put on `damaged`."""
-        from picomem.memory.timeline import timeline
-
+        begun, ended = self._context.time(since), self._context.time(until)
         lost = [] if damaged is None else damaged
-        with self._context.connector.read() as tx:
-            hits = timeline(
-                tx, self._context.owner(scope), self._context.time(since), self._context.time(until), limit, lost
-            )
-        return [replace(hit, text=self._context.cleaner().shown_text(hit.text)) for hit in hits]
+        return self._context.timeline(self._context.owner(scope), begun, ended, limit, lost).hits
 
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
         """An episode and the messages behind it, read from the transcript or the session itself. Raises NotFound."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from picomem.clock import Micros
 from picomem.engine.engine import Engine
 from picomem.errors import NotFound
 from picomem.light_dataclass import replace
 from picomem.records.hit import Hit, HitSession
 from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory
+from picomem.records.scope import Scope
 from picomem.store import audit, episode_events, episodes, memories, session_rows
 from picomem.store.connector import Transaction
 
@@ -19,8 +21,10 @@ if TYPE_CHECKING:
 
     from picomem.ingest.ingest import Ingest
     from picomem.ingest.storing import TranscriptRequest
+    from picomem.memory.timeline import TimelineHits
     from picomem.records.episode import Episode
     from picomem.sessions.picobot_snapshot import TakenOver
+    from picomem.store.episodes import TimelinePlace
     from picomem.text.temporal.events import EventTime
 
 
@@ -78,6 +82,19 @@ def version_numbers(engine: Engine, memory_id: str) -> dict[int, int]:
 
     with engine._context.connector.read() as tx:
         return version_numbers(memories.versions(tx, engine.scope, memory_id))
+
+
+def timeline_page(
+    engine: Engine,
+    scope: Scope,
+    since: Micros | None,
+    until: Micros | None,
+    limit: int,
+    after: TimelinePlace | None,
+    damaged: list[str],
+) -> TimelineHits:
+    """What `Engine.timeline` returns, from the episode behind `after`, with the place of the last one."""
+    return engine._context.timeline(engine._context.owner(scope), since, until, limit, damaged, after)
 
 
 def hit_sessions(engine: Engine, hits: Iterable[Hit]) -> list[HitSession]:

@@ -61,11 +61,11 @@ def tail(word: str) -> bytes:
 class Finder:
     """Finds any of many byte strings, each of eight bytes or more."""
 
-    def __init__(self, needles: Iterable[bytes]) -> None:
+    def __init__(self, patterns: Iterable[bytes]) -> None:
         self._by_head: defaultdict[bytes, list[bytes]] = defaultdict(list)
-        for needle in set(needles):
-            self._by_head[needle[:SHORTEST]].append(needle)
-        self.longest = max((len(needle) for group in self._by_head.values() for needle in group), default=SHORTEST)
+        for pattern in set(patterns):
+            self._by_head[pattern[:SHORTEST]].append(pattern)
+        self.longest = max((len(pattern) for group in self._by_head.values() for pattern in group), default=SHORTEST)
         self._tables = np.zeros((SHORTEST // 2, 1 << 16), dtype=bool)
         for head in self._by_head:
             self._tables[range(SHORTEST // 2), np.frombuffer(head, dtype="<u2")] = True
@@ -81,7 +81,7 @@ class Finder:
             places = places[self._tables[step][pairs[places + 2 * step]]]
         matches: set[bytes] = set()
         for place in places.tolist():
-            for needle in self._by_head.get(data[place : place + SHORTEST], ()):
-                if data.startswith(needle, place):
-                    matches.add(needle)
+            for pattern in self._by_head.get(data[place : place + SHORTEST], ()):
+                if data.startswith(pattern, place):
+                    matches.add(pattern)
         return matches

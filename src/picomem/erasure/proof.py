@@ -26,7 +26,7 @@ class Scan:
 
     files: int = 0
     bytes: int = 0
-    needles: int = 0
+    patterns: int = 0
     shared: int = 0
     postings: int = 0
     found: dict[str, int] = field(default_factory=dict)
@@ -45,9 +45,9 @@ def scan(tx: Transaction, users: Sequence[Scope], scope: Scope, texts: Sequence[
     live = {word for word in long if _is_live(tx, scope, word)}
     result.postings = sum(_has_postings(tx, scope, word) for word in long if word not in live)
     tails = {tail(word) for word in long if word not in live}
-    needles = pieces(texts) | {ending for ending in tails if len(ending) >= SHORTEST}
-    result.needles = len(needles)
-    finder = Finder(needles)
+    patterns = pieces(texts) | {ending for ending in tails if len(ending) >= SHORTEST}
+    result.patterns = len(patterns)
+    finder = Finder(patterns)
     pieces_by_path = {str(path): _in_file(path, finder, result) for path in files}
     every = set().union(*pieces_by_path.values())
     stay = _staying(tx, users, every)

@@ -14,7 +14,7 @@ from picomem.erasure.plan import Plan
 from picomem.history.undo import believe, differing
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.remember import Writer
-from picomem.memory.version_history import Trail
+from picomem.memory.version_history import VersionHistory
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
 from picomem.store import audit, memories
@@ -55,10 +55,10 @@ class Remains:
         for memory_id, going in gone.items():
             versions = self._versions(memory_id)
             closers = memories.closers(self.tx, self.scope, memory_id)
-            trail = Trail(versions, closers, undoes)
+            history = VersionHistory(versions, closers, undoes)
             numbers = {version.version for version in going}
-            then = trail.believed_without(numbers)
-            now = trail.believed_now()
+            then = history.believed_without(numbers)
+            now = history.believed_now()
             touched |= {version.change_id for version in going} | {closers[n] for n in numbers if n in closers}
             for version in going:
                 self.texts += texts_of(version)

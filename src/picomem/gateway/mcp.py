@@ -11,8 +11,8 @@ can stop halfway; it does so where it reports, and its transaction rolls back.
 
 Errors. An error that picomem raises on purpose becomes a tool result with `isError` and the one sentence of the
 error, because a model can read that and correct its call. If the sentence names a command, the name of the tool is
-used instead (advice.py). Errors that belong to no tool (an unknown tool or resource) are errors of the protocol. A
-fault of ours is left to the SDK, which logs it to stderr.
+used instead (agent_messages.py). Errors that belong to no tool (an unknown tool or resource) are errors of the
+protocol. A fault of ours is left to the SDK, which logs it to stderr.
 
 Trust. The client is an agent: it cannot archive or change what the user stated or pinned, unless the user asks for it
 in turns that were ingested recently. Once it was given untrusted text, what it stores counts as such text too,
@@ -50,7 +50,7 @@ from picomem.errors import Forbidden, InvalidInput, PicomemError, did_you_mean
 from picomem.gateway.lone_surrogates import SurrogateRepair
 from picomem.light_dataclass import asdict
 from picomem.operations import table
-from picomem.operations.advice import for_agents, result_for_agents
+from picomem.operations.agent_messages import for_agents, result_for_agents
 from picomem.operations.offer_origins import vouched
 from picomem.operations.operation import Operation, Progressing
 from picomem.operations.schemas import Parameters, described, result_json, result_schema

@@ -20,7 +20,7 @@ from picomem.errors import Conflict, InvalidInput
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.remember import Writer
 from picomem.memory.vectors import Vectors
-from picomem.memory.version_history import Trail, same
+from picomem.memory.version_history import VersionHistory, same
 from picomem.records.kinds import Decision
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
@@ -68,7 +68,9 @@ def undo(
         raise InvalidInput(f"Run {name} changed nothing, so there is nothing to undo.")
     done: list[Undone] = []
     for change in reversed(wrote):
-        if _trail(tx, scope, change.memory_id, undoes).in_force(change.id):  # else it was taken back by itself
+        if _version_history(tx, scope, change.memory_id, undoes).in_force(
+            change.id
+        ):  # else it was taken back by itself
             done.append(_undo(tx, writer, scope, change, undoes, reason))
             undoes[done[-1].change.id] = change.id
     if consolidated is not None and not (done or on_record(tx, scope, consolidated, undoes)):
@@ -83,10 +85,10 @@ def _undo(tx: Transaction, writer: Writer, scope: Scope, change: Change, undoes:
     against = _reason_against(tx, scope, change, undoes)
     if against:
         raise InvalidInput(f"Change {change.id} {against}.")
-    trail = _trail(tx, scope, change.memory_id, undoes)
-    _check_in_force(tx, scope, trail, change)
+    history = _version_history(tx, scope, change.memory_id, undoes)
+    _check_in_force(tx, scope, history, change)
     versions = memories.versions(tx, scope, change.memory_id)
-    now, then = trail.believed_now(), trail.believed_before(change.id)
+    now, then = history.believed_now(), history.believed_before(change.id)
     closing, opening = differing(now, then), differing(then, now)
     _check_key_is_free(tx, opening)
     latest = versions[-1].version
@@ -122,9 +124,9 @@ def believe(
         writer.open_version(tx, again, [parent])
 
 
-def _trail(tx: Transaction, scope: Scope, memory_id: str, undoes: dict[str, str]) -> Trail:
+def _version_history(tx: Transaction, scope: Scope, memory_id: str, undoes: dict[str, str]) -> VersionHistory:
     versions = memories.versions(tx, scope, memory_id)
-    return Trail(versions, memories.closers(tx, scope, memory_id), undoes)
+    return VersionHistory(versions, memories.closers(tx, scope, memory_id), undoes)
 
 
 def _reason_against(tx: Transaction, scope: Scope, change: Change, undoes: dict[str, str]) -> str:
@@ -133,17 +135,17 @@ def _reason_against(tx: Transaction, scope: Scope, change: Change, undoes: dict[
         return "did something that was purged since, so it cannot be undone"
     if change.decision in _NOTHING_TO_UNDO:
         return f"is a {change.decision} and {_NOTHING_TO_UNDO[change.decision]}"
-    if not change.memory_id or change.id not in _trail(tx, scope, change.memory_id, undoes):
+    if not change.memory_id or change.id not in _version_history(tx, scope, change.memory_id, undoes):
         return f"wrote nothing ({change.reason}), so there is nothing to undo"
     return ""
 
 
-def _check_in_force(tx: Transaction, scope: Scope, trail: Trail, change: Change) -> None:
+def _check_in_force(tx: Transaction, scope: Scope, history: VersionHistory, change: Change) -> None:
     """Raises Conflict where a change was undone already, or something was built on it since."""
-    if not trail.in_force(change.id):
-        by = trail.undone_by(change.id)
+    if not history.in_force(change.id):
+        by = history.undone_by(change.id)
         raise Conflict(f"Change {change.id} was already undone by {by}; undo that change to restore it.", change_id=by)
-    later = trail.built_on(change.id)
+    later = history.built_on(change.id)
     rows = [audit.change(tx, scope, change_id) for change_id in later]
     if any(row is not None and row.decision == "purge" for row in rows):
         raise Conflict(f"Change {change.id} cannot be undone: a later purge changed the memory.")
@@ -154,9 +156,9 @@ def _check_in_force(tx: Transaction, scope: Scope, trail: Trail, change: Change)
             "those first, from the left.",
             change_id=later[0],
         )
-    lacking = trail.lacks(change.id)
+    lacking = history.lacks(change.id)
     if lacking:
-        by = trail.undone_by(lacking[0])
+        by = history.undone_by(lacking[0])
         raise Conflict(
             f"Change {change.id} cannot be undone: a change that it builds on was undone by {by}; undo that first.",
             change_id=by,

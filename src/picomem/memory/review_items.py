@@ -45,10 +45,14 @@ class ReviewItem:
 def waiting(tx: Transaction, scope: Scope, now: Micros) -> list[ReviewItem]:
     """The pending items, pairs first, the latest first."""
     current = memories.current(tx, scope, now)
-    pairs = sorted(doubted_pairs(current), key=lambda pair: pair[0].known_from, reverse=True)
-    candidates = sorted((memory for memory in current if memory.is_candidate), key=lambda memory: -memory.known_from)
-    contradictions = [ReviewItem(newer, older, _reason(tx, scope, newer)) for newer, older in pairs]
-    return contradictions + [ReviewItem(memory, None, _reason(tx, scope, memory)) for memory in candidates]
+    contradictions = [ReviewItem(newer, older, _reason(tx, scope, newer)) for newer, older in doubted_pairs(current)]
+    candidates = [ReviewItem(memory, None, _reason(tx, scope, memory)) for memory in current if memory.is_candidate]
+    return sorted(contradictions + candidates, key=review_place)
+
+
+def review_place(item: ReviewItem) -> tuple[bool, int, str, str]:
+    """Where an item stands among those that wait."""
+    return item.older is None, -item.memory.known_from, item.memory.id, item.older.id if item.older else ""
 
 
 def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: ReviewVerdict, other: str = "") -> Change:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from picomem.clock import Micros
 from picomem.errors import Corrupt
 from picomem.ingest.transcript_pointer import Opened
@@ -13,13 +15,30 @@ from picomem.records.scope import Scope
 from picomem.records.transcript import Turn
 from picomem.store import episodes, session_rows
 from picomem.store.connector import Transaction
+from picomem.store.episodes import TimelinePlace
+
+
+class TimelineHits(NamedTuple):
+    """Episodes as hits, latest first; `last` is the place of the last one if there are more behind it."""
+
+    hits: list[Hit]
+    last: TimelinePlace | None
 
 
 def timeline(
-    tx: Transaction, scope: Scope, since: Micros | None, until: Micros | None, limit: int, damaged: list[str]
-) -> list[Hit]:
-    """At most `limit` episodes that began in [since, until), latest first; the ids of damaged rows go on `damaged`."""
-    entries = episodes.timeline(tx, scope, since, until, limit, damaged)
+    tx: Transaction,
+    scope: Scope,
+    since: Micros | None,
+    until: Micros | None,
+    limit: int,
+    damaged: list[str],
+    after: TimelinePlace | None = None,
+) -> TimelineHits:
+    """At most `limit` episodes that began in [since, until), from the one behind `after`, latest first.
+
+    The ids of damaged rows go on `damaged`.
+    """
+    entries, last = episodes.timeline(tx, scope, since, until, limit, damaged, after)
     ids = dict.fromkeys(episode.transcript_id for episode in entries)
     transcripts: dict[str, Transcript | None] = {}
     for name in ids:
@@ -27,11 +46,12 @@ def timeline(
             transcripts[name] = episodes.transcript(tx, scope, name)
         except Corrupt:  # nobody knows whether its user withheld it
             damaged.append(name)
-    return [
+    hits = [
         episode_hit(episode, transcripts[episode.transcript_id], 0.0, "")
         for episode in entries
         if episode.transcript_id in transcripts
     ]
+    return TimelineHits(hits, last)
 
 
 def opened(tx: Transaction, scope: Scope, entry: Episode, session: str, redactor: Redactor) -> Opened:

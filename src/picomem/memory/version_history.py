@@ -30,7 +30,7 @@ _SAME = (
 )  # fmt: skip
 
 
-class Trail:
+class VersionHistory:
     """`versions` are all of one memory, oldest first; `closers` say by which change each was closed, `undoes` which
     change undoes which."""
 

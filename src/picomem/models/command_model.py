@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from picomem import paths
 from picomem.errors import GeneratorFailed, InvalidInput
-from picomem.models.generator import DoubtedPair, Material, PairVerdict, Proposal, Purse
+from picomem.models.generator import CallBudget, DoubtedPair, Material, PairVerdict, Proposal
 from picomem.models.model_task import Answer, ModelTask, no_answer_within
 from picomem.models.pair_question import pair_question
 from picomem.models.prompt_and_reply import again, consolidation_question
@@ -52,20 +52,20 @@ class CommandModel:
         self._seconds = timeout_secs
         self.name = f"command:{Path(self._arguments[0]).name}"
 
-    async def propose(self, material: Material, purse: Purse) -> Proposal:
+    async def propose(self, material: Material, budget: CallBudget) -> Proposal:
         """Ask, and read what it answers. Raises GeneratorFailed."""
-        return await self._answer(consolidation_question(material), purse)
+        return await self._answer(consolidation_question(material), budget)
 
-    async def judge(self, pairs: Sequence[DoubtedPair], purse: Purse) -> tuple[PairVerdict, ...]:
+    async def judge(self, pairs: Sequence[DoubtedPair], budget: CallBudget) -> tuple[PairVerdict, ...]:
         """Ask which of the pairs still hold. Raises GeneratorFailed."""
-        return await self._answer(pair_question(pairs), purse)
+        return await self._answer(pair_question(pairs), budget)
 
-    async def _answer(self, question: ModelTask[Answer], purse: Purse) -> Answer:
+    async def _answer(self, question: ModelTask[Answer], budget: CallBudget) -> Answer:
         prompt = f"{OWN_PROMPT}\n\n{question.task_with_schema}\n\n{question.prompt}"
         failure = GeneratorFailed()
         try:
             for _ in range(_CALLS):
-                reply = await self._reply(prompt, question.output_tokens, purse)
+                reply = await self._reply(prompt, question.output_tokens, budget)
                 try:
                     return question.read(reply)
                 except GeneratorFailed as error:
@@ -75,9 +75,9 @@ class CommandModel:
             failure = error
         raise GeneratorFailed(f"{self.name}: {failure}") from failure
 
-    async def _reply(self, prompt: str, output_tokens: int, purse: Purse) -> str:
+    async def _reply(self, prompt: str, output_tokens: int, budget: CallBudget) -> str:
         spend = most = Spend(1, count_tokens(prompt), output_tokens)
-        if not await purse.reserve(most):
+        if not await budget.reserve(most):
             raise GeneratorFailed("the limit of tokens leaves no room for a call.")
         try:
             output = await _run(self._arguments, prompt, self._seconds)
@@ -88,7 +88,7 @@ class CommandModel:
             raise GeneratorFailed(str(error)) from error
         finally:
             if spend is not most:  # else it may have been answered unheard: what was reserved is what it cost
-                await purse.settle(spend)
+                await budget.settle(spend)
         if output.status:
             trouble = _first_line(output.trouble)
             told = f" and said “{trouble}”" if trouble else ""

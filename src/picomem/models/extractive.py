@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from picomem.light_dataclass import dataclass
-from picomem.models.generator import Material, PromptLine, Proposal, Purse
+from picomem.models.generator import CallBudget, Material, PromptLine, Proposal
 from picomem.records.session import Role
 from picomem.text.terms import terms
 
@@ -46,7 +46,7 @@ class Extractive:
 
     name = "extractive"
 
-    async def propose(self, material: Material, purse: Purse) -> Proposal:  # noqa: ARG002 - the protocol's
+    async def propose(self, material: Material, budget: CallBudget) -> Proposal:  # noqa: ARG002 - the protocol's
         """As `extracted`; it costs nothing and never fails."""
         return extracted(material)
 

@@ -107,15 +107,15 @@ class PairVerdict:
     reason: str
 
 
-class Purse(Protocol):
-    """What may be spent. A call is reserved for at the most that it can cost, and set right when it is over."""
+class CallBudget(Protocol):
+    """What may be spent. Reserve the maximum cost before a call; settle the actual cost afterwards."""
 
     async def reserve(self, most: Spend) -> bool:
-        """Whether there is as much; if so it is spent from now on."""
+        """Reserve this much; False if the budget does not have it."""
         ...
 
     async def settle(self, spend: Spend) -> None:
-        """What the call that was reserved for last has cost."""
+        """Replace the last reservation by what the call has cost."""
         ...
 
 
@@ -124,8 +124,8 @@ class Generator(Protocol):
 
     name: str
 
-    async def propose(self, material: Material, purse: Purse) -> Proposal:
-        """A proposal; each call is paid from the purse. Raises GeneratorFailed, where the purse is empty too."""
+    async def propose(self, material: Material, budget: CallBudget) -> Proposal:
+        """A proposal. Each call is charged to the budget. Raises GeneratorFailed, also when the budget is exhausted."""
         ...
 
 
@@ -135,6 +135,6 @@ class Judge(Protocol):
 
     name: str
 
-    async def judge(self, pairs: Sequence[DoubtedPair], purse: Purse) -> tuple[PairVerdict, ...]:
+    async def judge(self, pairs: Sequence[DoubtedPair], budget: CallBudget) -> tuple[PairVerdict, ...]:
         """A verdict for each pair, in order. Raises GeneratorFailed."""
         ...

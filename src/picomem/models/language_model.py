@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic
 
 from picomem.errors import GeneratorFailed
-from picomem.models.generator import DoubtedPair, Material, PairVerdict, Proposal, Purse
+from picomem.models.generator import CallBudget, DoubtedPair, Material, PairVerdict, Proposal
 from picomem.models.model_task import Answer, ModelTask, no_answer_within
 from picomem.models.pair_question import pair_question
 from picomem.models.prompt_and_reply import again, consolidation_question
@@ -49,16 +49,16 @@ class LanguageModel:
         self._choice = choice
         self._rung = _highest(model)
 
-    async def propose(self, material: Material, purse: Purse) -> Proposal:
+    async def propose(self, material: Material, budget: CallBudget) -> Proposal:
         """Ask, and read what it answers. Raises GeneratorFailed."""
-        return await self._answer(consolidation_question(material), purse)
+        return await self._answer(consolidation_question(material), budget)
 
-    async def judge(self, pairs: Sequence[DoubtedPair], purse: Purse) -> tuple[PairVerdict, ...]:
+    async def judge(self, pairs: Sequence[DoubtedPair], budget: CallBudget) -> tuple[PairVerdict, ...]:
         """Ask which of the pairs still hold. Raises GeneratorFailed."""
-        return await self._answer(pair_question(pairs), purse)
+        return await self._answer(pair_question(pairs), budget)
 
-    async def _answer(self, question: ModelTask[Answer], purse: Purse) -> Answer:
-        asking = _Asking(self._model, self._choice, question, purse, self._rung)
+    async def _answer(self, question: ModelTask[Answer], budget: CallBudget) -> Answer:
+        asking = _Asking(self._model, self._choice, question, budget, self._rung)
         try:
             async with self._model:
                 answer = await asking.answer()
@@ -71,11 +71,13 @@ class LanguageModel:
 class _Asking(Generic[Answer]):
     """One question on its way down the ladder."""
 
-    def __init__(self, model: Model, choice: ModelChoice, question: ModelTask[Answer], purse: Purse, rung: int) -> None:
+    def __init__(
+        self, model: Model, choice: ModelChoice, question: ModelTask[Answer], budget: CallBudget, rung: int
+    ) -> None:
         self._model = model
         self._choice = choice
         self._question = question
-        self._purse = purse
+        self._budget = budget
         self._answer = ""  # the one that could not be used, and why
         self._problem = ""
         self._cut_off = False
@@ -118,7 +120,7 @@ class _Asking(Generic[Answer]):
         given = self._given()
         seconds = self._choice.timeout_secs
         spend = unheard = Spend(1, given, self._question.output_tokens)
-        if not await self._purse.reserve(unheard):
+        if not await self._budget.reserve(unheard):
             raise GeneratorFailed("the limit of tokens leaves no room for a call.")
         try:
             # The library's deadline is of the request; ours is of whatever else may hang.
@@ -159,7 +161,7 @@ class _Asking(Generic[Answer]):
             return response
         finally:
             if spend is not unheard:  # else it may have been answered unheard: what was reserved is what it cost
-                await self._purse.settle(spend)
+                await self._budget.settle(spend)
 
     def _messages(self) -> list[ModelMessage]:
         from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart

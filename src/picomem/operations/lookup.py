@@ -10,7 +10,7 @@ from picomem.light_dataclass import dataclass, field
 from picomem.operations.fenced_results import fenced, fenced_reason, fenced_role, fenced_turn
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
-from picomem.operations.paging import Place, page_of
+from picomem.operations.paging import Place, cursor_of, page_of, place_of
 from picomem.operations.presentations import lookup as lookup_presentations
 from picomem.operations.times import moment
 from picomem.operations.views import HitView, hit_view
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from picomem.engine.engine import Engine
     from picomem.records.memory import Memory
     from picomem.records.transcript import Turn
+    from picomem.store.episodes import TimelinePlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,31 +258,45 @@ class TimelineRequest:
     project: str = option("only this project", "")
     session: str = option("only this session; the beginning of its id is enough", "")
     limit: int = option("maximum number of episodes", 30, short="-n", least=1, most=MOST_ROWS)
+    cursor: str = option("continue from here: the cursor of the previous page", "")
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineResult:
-    """Latest first. `warnings` says what was left out."""
+    """Latest first; `cursor` is empty on the last page. `warnings` says what was left out."""
 
     episodes: list[HitView]
+    cursor: str
     warnings: list[str]
 
 
 def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     """List what was said, latest first, by project, session or time."""
-    from picomem.engine.upkeep import whole_session
+    from picomem.engine.upkeep import timeline_page, whole_session
 
     now = engine.now()
     damaged: list[str] = []
-    hits = engine.timeline(
-        since=moment(request.since, now, engine.zone),
-        until=moment(request.until, now, engine.zone, end=True),
-        limit=request.limit,
-        damaged=damaged,
-        scope=engine.scope.narrowed(project=request.project, session=whole_session(engine, request.session)),
+    hits, last = timeline_page(
+        engine,
+        engine.scope.narrowed(project=request.project, session=whole_session(engine, request.session)),
+        moment(request.since, now, engine.zone),
+        moment(request.until, now, engine.zone, end=True),
+        request.limit,
+        _timeline_place(request.cursor),
+        damaged,
     )
     views = [hit_view(hit, engine.settings.memory.citations) for hit in hits]
-    return TimelineResult(views, damage_warnings(damaged))
+    return TimelineResult(views, cursor_of(last) if last else "", damage_warnings(damaged))
+
+
+def _timeline_place(cursor: str) -> TimelinePlace | None:
+    """The place behind which a page of the timeline begins. The first of its values, a time, may be null."""
+    if not cursor:
+        return None
+    from picomem.store.episodes import TimelinePlace
+
+    started_at, first_turn, part, id_ = place_of(cursor, (0, 0, 0, ""), nullable=(0,))
+    return TimelinePlace(started_at, first_turn, part, id_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,6 +423,7 @@ OPERATIONS = (
     ),
     Operation(
         name="timeline",
+        pages=True,
         group="look",
         request=TimelineRequest,
         result=TimelineResult,

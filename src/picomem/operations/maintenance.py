@@ -248,14 +248,16 @@ def doctor(engine: Engine, request: DoctorRequest) -> DoctorResult:
 @dataclass(frozen=True, slots=True)
 class AuditRequest:
     limit: int = option("maximum number of changes", 20, short="-n", least=1, most=MOST_ROWS)
+    cursor: str = option("continue from here: the cursor of the previous page", "", tool=None)
 
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
     """How many of each decision there were, and the latest; of a refusal `candidate` is the text that was refused.
-    `warnings` says what is damaged."""
+    `cursor` is empty on the last page, `warnings` says what is damaged."""
 
     changes: list[ChangeView]
+    cursor: str
     decisions: dict[str, int]
     warnings: list[str] = field(default_factory=list)
 
@@ -266,8 +268,11 @@ def audit(engine: Engine, request: AuditRequest) -> AuditResult:
     To take something back, `changes` lists the same decisions by memory or run, with the ids that `undo` takes.
     """
     damaged: list[str] = []
-    changes = [change_view(engine, change, key) for change, key in engine.changes(request.limit, damaged=damaged)]
-    return AuditResult(changes, engine.status().decisions, damage_warnings(damaged))
+    recorded = engine.changes(request.limit + 1, before=request.cursor, damaged=damaged)
+    page = recorded[: request.limit]
+    cursor = page[-1][0].id if len(recorded) > len(page) else ""
+    changes = [change_view(engine, change, key) for change, key in page]
+    return AuditResult(changes, cursor, engine.status().decisions, damage_warnings(damaged))
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,6 +407,7 @@ OPERATIONS = (
     ),
     Operation(
         name="audit",
+        pages=True,
         group="maintain",
         request=AuditRequest,
         result=AuditResult,

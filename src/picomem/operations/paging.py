@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 from picomem.errors import InvalidInput
 
 _Item = TypeVar("_Item")
+_BEYOND = 2**63  # the integers of a database are smaller
 Place = tuple[Any, ...]  # values that JSON holds
 
 
@@ -25,24 +26,50 @@ def page_of(
 
     `items` are in the order of `place`, which differs for each. Raises InvalidInput for a cursor that no page gave.
     """
-    try:
-        last = _decoded(cursor) if cursor else ()
-        if cursor and items and len(last) != len(place(items[0])):
-            raise ValueError("a place of another list")
-        start = bisect_right(items, last, key=place) if cursor else 0
-    except (ValueError, TypeError) as error:
-        raise InvalidInput(f"“{cursor[:80]}” is not a cursor; take the one of the previous page.") from error
+    start = 0
+    if cursor and items:
+        last = place_of(cursor, place(items[0]))
+        start = bisect_right(items, last, key=place)
+    elif cursor:
+        _decoded(cursor)
     page = items[start : start + limit]
     more = start + limit < len(items)
-    return page, _encoded(place(page[-1])) if more else ""
+    return page, cursor_of(place(page[-1])) if more else ""
 
 
-def _encoded(place: Place) -> str:
+def cursor_of(place: Place) -> str:
+    """The cursor of the page behind this place."""
     return urlsafe_b64encode(json.dumps(place).encode()).rstrip(b"=").decode()
 
 
+def place_of(cursor: str, example: Place, nullable: Collection[int] = ()) -> Place:
+    """The place that a cursor holds: as many values as the example has, of the same types. Those at `nullable` may be
+    None. Raises InvalidInput for a cursor that no page of the list gave."""
+    place = _decoded(cursor)
+    alike = (
+        _is_alike(value, model) or (value is None and number in nullable)
+        for number, (value, model) in enumerate(zip(place, example))
+    )
+    if len(place) != len(example) or not all(alike):
+        raise _not_a_cursor(cursor)
+    return place
+
+
+def _is_alike(value: object, example: object) -> bool:
+    if isinstance(example, int | float):
+        return isinstance(value, int | float) and -_BEYOND <= value < _BEYOND
+    return isinstance(value, type(example))
+
+
 def _decoded(cursor: str) -> Place:
-    value = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    try:
+        value = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except ValueError as error:
+        raise _not_a_cursor(cursor) from error
     if not isinstance(value, list):
-        raise TypeError("a place is a list")
+        raise _not_a_cursor(cursor)
     return tuple(value)
+
+
+def _not_a_cursor(cursor: str) -> InvalidInput:
+    return InvalidInput(f"“{cursor[:80]}” is not a cursor; take the one of the previous page.")

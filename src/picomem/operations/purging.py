@@ -52,7 +52,7 @@ class ScanView:
 
     files: int
     bytes: int
-    needles: int
+    patterns: int
     found: dict[str, int]
     shared: int
     postings: int
@@ -126,7 +126,7 @@ def _planned(planned: Planned) -> PurgeResult:
 def _purged(purged: Purged) -> PurgeResult:
     scan = purged.scan
     view = scan and ScanView(
-        scan.files, scan.bytes, scan.needles, scan.found, scan.shared, scan.postings, list(scan.unread)
+        scan.files, scan.bytes, scan.patterns, scan.found, scan.shared, scan.postings, list(scan.unread)
     )
     return PurgeResult(
         dry_run=False,

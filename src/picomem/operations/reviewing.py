@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from picomem.errors import Forbidden, InvalidInput
 from picomem.light_dataclass import dataclass
-from picomem.memory.review_items import ReviewVerdict
+from picomem.memory.review_items import ReviewVerdict, review_place
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, memory_view
 from picomem.operations.operation import MOST_ROWS, Operation, option
+from picomem.operations.paging import page_of
 from picomem.operations.presentations import reviewing as reviewing_presentations
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ class ReviewRequest:
     verdict: str | None = option("what to do with it", None, choices=tuple(ReviewVerdict), positional=True)
     other: str = option("the other statement, if the memory is in several pairs", "")
     limit: int = option("maximum number of entries", 20, short="-n", least=1, most=MOST_ROWS)
+    cursor: str = option("continue from here: the cursor of the previous page", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +39,14 @@ class WaitingView:
 
 @dataclass(frozen=True, slots=True)
 class ReviewResult:
-    """What waits, pairs first; or the change that was made, and the key of the memory that it changed."""
+    """What waits, pairs first; or the change that was made, and the key of the memory that it changed.
+
+    `left_out` is how many more wait behind `cursor`, which is empty on the last page.
+    """
 
     waiting: list[WaitingView]
     left_out: int
+    cursor: str
     change: ChangeView | None
     key: str
 
@@ -59,14 +66,16 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
         if engine.caller.is_agent:
             raise Forbidden("A person decides on what waits; ask them to run `picomem review` in a terminal.")
         change, key = decide_on(engine, request.name, ReviewVerdict(request.verdict), request.other)
-        return ReviewResult([], 0, change_view(engine, change, key), key)
+        return ReviewResult([], 0, "", change_view(engine, change, key), key)
     waiting = to_review(engine)
+    page, cursor = page_of(waiting, review_place, request.cursor, request.limit)
+    left_out = len(waiting) - bisect_right(waiting, review_place(page[-1]), key=review_place) if page else 0
     now = engine.now()
     views = [
         WaitingView(memory_view(item.memory, now), memory_view(item.older, now) if item.older else None, item.reason)
-        for item in waiting[: request.limit]
+        for item in page
     ]
-    return ReviewResult(views, len(waiting) - len(views), None, "")
+    return ReviewResult(views, left_out, cursor, None, "")
 
 
 def _listed(result: ReviewResult) -> str:
@@ -82,6 +91,7 @@ def _listed(result: ReviewResult) -> str:
 OPERATIONS = (
     Operation(
         name="review",
+        pages=True,
         group="correct",
         request=ReviewRequest,
         result=ReviewResult,

@@ -8,6 +8,7 @@ from picomem.clock import iso
 from picomem.light_dataclass import dataclass
 from picomem.operations.fenced_results import fenced_turn
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
+from picomem.operations.paging import cursor_of, place_of
 from picomem.operations.presentations import sessions as sessions_presentations
 from picomem.operations.views import iso_or_none
 from picomem.paths import named_path
@@ -15,6 +16,9 @@ from picomem.records.session import Channel, Message, Session
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
+
+
+_AFTER_ALL = 2**62  # a number that no message has
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ class MessagesRequest:
     session: str = option("the session's id, or the beginning of it", positional=True)
     last: int = option("maximum number of messages, from the end", 50, short="-n", least=1, most=MOST_ROWS)
     after: int = option("only messages after this number", 0, least=0)
+    cursor: str = option("continue with earlier ones: the cursor of the previous page", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +101,13 @@ class MessageView:
 
 @dataclass(frozen=True, slots=True)
 class MessagesResult:
-    """`before` is how many messages the session has before these; `damaged` are the numbers of skipped ones."""
+    """`before` is how many messages the session has before these, and `cursor` continues with them, empty on the last
+    page; `damaged` are the numbers of skipped ones."""
 
     session: SessionView
     messages: list[MessageView]
     before: int
+    cursor: str
     damaged: list[int]
 
 
@@ -108,9 +115,18 @@ def messages(engine: Engine, request: MessagesRequest) -> MessagesResult:
     """Print the messages of a conversation with PicoBot, with tool calls and their results."""
     log = engine.sessions()
     session = log.get(request.session)
-    loaded = log.shown(session.id, last=request.last, after=request.after)
-    views = [_message_view(message) for message in loaded.messages]
-    return MessagesResult(_session_view(session), views, loaded.before, list(loaded.damaged))
+    (before,) = place_of(request.cursor, (0,)) if request.cursor else (_AFTER_ALL,)
+    loaded = log.between(session.id, request.after, before, request.last + 1)
+    numbers = sorted([message.seq for message in loaded.messages] + list(loaded.damaged))
+    left_out = len(numbers) - request.last  # 1 where there are more
+    first = numbers[max(left_out, 0)] if numbers else 0
+    return MessagesResult(
+        _session_view(session),
+        [_message_view(message) for message in loaded.messages if message.seq >= first],
+        loaded.before + max(left_out, 0),
+        cursor_of((first,)) if left_out > 0 else "",
+        [number for number in loaded.damaged if number >= first],
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +270,7 @@ OPERATIONS = (
     ),
     Operation(
         name="messages",
+        pages=True,
         group="look",
         request=MessagesRequest,
         result=MessagesResult,

@@ -23,7 +23,7 @@ OWN_TOOLS = frozenset(
 _MESSAGES = 50  # of the person's, that an answer may repeat
 
 
-class Sight:
+class ContextOrigins:
     """The texts read so far, message by message."""
 
     def __init__(self) -> None:

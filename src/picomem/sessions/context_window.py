@@ -3,13 +3,13 @@
     system     index page · summary of what was cut · memories for what the user says   the stable parts first, so that
     messages   earlier messages · the current turn                                      providers' prompt caches hit
 
-Two purses, so that a long paste does not push memory out, nor memory the paste:
+Two budgets, so that a long paste does not push memory out, nor memory the paste:
 
 - `Budgets.memory` (P5) holds the system part and the earlier messages;
 - `Budgets.turn` holds the current turn: the user's newest message, which is always in (cut, with a mark, where it
   alone is too long), and what the assistant and its tools have said since.
 
-One result of a tool has at most a quarter of its purse and is cut, with a mark, where it is longer: a page that was
+One result of a tool has at most a quarter of its budget and is cut, with a mark, where it is longer: a page that was
 fetched once does not push the conversation out.
 
 Nothing is ever over budget, nothing stands twice, the order is kept, and messages are taken by whole groups
@@ -234,7 +234,7 @@ def _leave_out(groups: Sequence[Group], reason: str, left: list[LeftOut]) -> Non
 
 
 def _page(index: str, budgets: Budgets, left: list[LeftOut]) -> str:
-    """The index page as a whole, if it leaves half of the memory purse to the rest."""
+    """The index page as a whole, if it leaves half of the memory budget to the rest."""
     index = index.rstrip()
     if count_tokens(index) <= budgets.memory // 2:
         return index
@@ -243,7 +243,7 @@ def _page(index: str, budgets: Budgets, left: list[LeftOut]) -> str:
 
 
 def _lines(known: Sequence[Known], budgets: Budgets, left: list[LeftOut]) -> list[_MemoryLine]:
-    """`- key: content`, each memory once, in a quarter of the memory purse."""
+    """`- key: content`, each memory once, in a quarter of the memory budget."""
     lines: list[_MemoryLine] = []
     for memory in known:
         text = " ".join(memory.content.split())
@@ -265,7 +265,7 @@ def _lines(known: Sequence[Known], budgets: Budgets, left: list[LeftOut]) -> lis
 
 
 def _summary(summary: Summary, budgets: Budgets, left: list[LeftOut]) -> str:
-    """The summary under its heading, cut to a quarter of the memory purse; fenced, if nobody trusted stands behind all
+    """The summary under its heading, cut to a quarter of the memory budget; fenced, if nobody trusted stands behind all
     of it."""
     most = budgets.memory // 4
     room = most - count_tokens(f"{SUMMARY_HEADING}\n\n")

@@ -179,9 +179,18 @@ class Sessions:
                     self._tails.put(found_id, mark, loaded)
         return _narrowed(loaded, last, after)
 
+    def between(self, session_id: str, after: int, before: int, last: int) -> Loaded:
+        """The last messages between two numbers, as `shown` returns them. Raises NotFound."""
+        with self._connector.read() as tx:
+            found_id = session_rows.find_id(tx, self._scope, session_id)
+            loaded = session_rows.messages_between(tx, self._scope, found_id, after, before, last)
+        return self._redacted(loaded)
+
     def shown(self, session_id: str, *, last: int | None = None, after: int = 0) -> Loaded:
         """Messages as they are handed out to people: what was stored before a rule existed is redacted now."""
-        loaded = self.load(session_id, last=last, after=after)
+        return self._redacted(self.load(session_id, last=last, after=after))
+
+    def _redacted(self, loaded: Loaded) -> Loaded:
         messages = []
         for message in loaded.messages:
             safe = safe_said(

@@ -10,7 +10,7 @@ from typing import TypeVar
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import replace
-from picomem.policy.context_origins import Sight
+from picomem.policy.context_origins import ContextOrigins
 from picomem.records.ids import new_id
 from picomem.records.kinds import Origin
 from picomem.records.session import Message, NewMessage, Role, ToolCall
@@ -59,27 +59,27 @@ def stored_message(session_id: str, seq: int, said: NewMessage, at: Micros) -> M
 def with_origins(said: Sequence[NewMessage], earlier: Sequence[Message], summary: Origin) -> list[NewMessage]:
     """These messages, the assistant's with whose words they are (`policy/context_origins.py`) where nobody said it.
     `earlier` are the messages before, `summary` is the origin of what stands for those before them."""
-    sight = Sight()
-    sight.text(summary)
+    origins = ContextOrigins()
+    origins.text(summary)
     for message in earlier:
-        _seen(sight, message, message.origin)
+        _seen(origins, message, message.origin)
     judged = []
     for message in said:
         if message.role is Role.ASSISTANT and message.origin is None:
-            message = replace(message, origin=sight.origin_of(message.content))
-        _seen(sight, message, message.origin or _ORIGINS[message.role])
+            message = replace(message, origin=origins.origin_of(message.content))
+        _seen(origins, message, message.origin or _ORIGINS[message.role])
         judged.append(message)
     return judged
 
 
-def _seen(sight: Sight, message: NewMessage | Message, origin: Origin) -> None:
-    sight.calls((call.id, call.name) for call in message.tool_calls)
+def _seen(origins: ContextOrigins, message: NewMessage | Message, origin: Origin) -> None:
+    origins.calls((call.id, call.name) for call in message.tool_calls)
     if message.role is Role.TOOL:
-        sight.result(message.tool_call_id, message.content, origin)
+        origins.result(message.tool_call_id, message.content, origin)
     elif message.role is Role.USER and origin is Origin.USER:
-        sight.person(message.content)
+        origins.person(message.content)
     else:
-        sight.text(origin)
+        origins.text(origin)
 
 
 def title_of(messages: Sequence[Message]) -> str:

@@ -20,6 +20,7 @@ from picomem.store.search import Document
 from picomem.store.sql_access import sql
 from picomem.store.unchecked_rows import Stored, stored
 
+_LATEST = 2**62  # a time after all others
 _MOST_WITH_ACTIONS = 200  # episodes of one transcript whose actions are read to list its files
 
 
@@ -258,21 +259,52 @@ def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
     return unique_id(sql(tx).all("episode_ids_like", user=scope.user, **id_range(prefix)), prefix, "episode")
 
 
+class TimelinePlace(NamedTuple):
+    """Where an episode stands in the timeline; `started_at` is None where nobody knows when it took place."""
+
+    started_at: Micros | None
+    first_turn: int
+    part: int
+    id: str
+
+
+class TimelinePage(NamedTuple):
+    """Episodes, latest first; `last` is the place of the last one if there are more behind it."""
+
+    episodes: list[Episode]
+    last: TimelinePlace | None
+
+
 def timeline(
-    tx: Transaction, scope: Scope, since: Micros | None, until: Micros | None, limit: int, damaged: list[str]
-) -> list[Episode]:
-    """The scope's episodes that match their hash, latest first; the ids of the others are put on `damaged`."""
-    rows = sql(tx).all(
-        "timeline",
-        user=scope.user,
-        project=scope.project,
-        agent=scope.agent,
-        session=scope.session,
-        since=since,
-        until=until,
-        limit=limit,
-    )
-    return _whole(rows, scope, damaged)
+    tx: Transaction,
+    scope: Scope,
+    since: Micros | None,
+    until: Micros | None,
+    limit: int,
+    damaged: list[str],
+    after: TimelinePlace | None = None,
+) -> TimelinePage:
+    """The scope's episodes that began in [since, until), from the one behind `after`, latest first.
+
+    Those that do not match their hash are left out, and their ids are put on `damaged`.
+    """
+    whose = {"user": scope.user, "project": scope.project, "agent": scope.agent, "session": scope.session}
+    top = TimelinePlace(_LATEST if until is None else until, -1, -1, "")
+    rows: list[Row] = []
+    if after is None or after.started_at is not None:
+        start = after or top
+        earliest = -_LATEST if since is None else since
+        rows = sql(tx).all("timeline", **whose, **start._asdict(), since=earliest, limit=limit + 1)
+    if len(rows) <= limit and since is None and until is None:
+        start = after if after and after.started_at is None else top._replace(first_turn=_LATEST)
+        place = {"first_turn": start.first_turn, "part": start.part, "id": start.id}
+        rows += sql(tx).all("timeline_undated", **whose, **place, limit=limit + 1 - len(rows))
+    page = rows[:limit]
+    last = None
+    if len(rows) > limit:
+        ended = unchecked(page[-1])
+        last = TimelinePlace(ended.started_at, ended.first_turn, ended.part, ended.id)
+    return TimelinePage(_whole(page, scope, damaged), last)
 
 
 def first_request(tx: Transaction, scope: Scope, transcript_id: str) -> Episode | None:

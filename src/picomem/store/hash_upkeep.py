@@ -28,7 +28,7 @@ _INSERT = re.compile(r"INSERT INTO (\w+) \(([^()]*)\)\s*VALUES \(([^()]*)\)(.*)"
 _UPDATE = re.compile(r"UPDATE (\w+) SET .*?\sWHERE (.*)", re.DOTALL)
 
 
-class Seal(NamedTuple):
+class HashedWrite(NamedTuple):
     """What a statement writes. `values` names what an INSERT gives, in the order of COLUMNS; it is empty for an UPDATE.
     `before` selects the rows of which some columns are changed; it is empty where there can be none."""
 
@@ -36,7 +36,7 @@ class Seal(NamedTuple):
     values: tuple[str, ...]
     before: str
 
-    def sealed(self, values: Values) -> Values:
+    def with_hash(self, values: Values) -> Values:
         """The values of an INSERT with the hash of the row that they make."""
         row = [values[name] for name in self.values]
         for place in REALS[self.table]:
@@ -45,12 +45,12 @@ class Seal(NamedTuple):
 
 
 @cache
-def seal(name: str) -> Seal | None:
+def hashed_write(name: str) -> HashedWrite | None:
     """What the statement of that name writes to a table whose rows have a hash; None where it does not."""
     text = _COMMENT.sub("", statement(name))
     if match := _UPDATE.match(text):
         table, condition = match.groups()
-        return Seal(table, (), select(table, condition)) if table in COLUMNS else None
+        return HashedWrite(table, (), select(table, condition)) if table in COLUMNS else None
     match = _INSERT.match(text)
     if match is None or match[1] not in COLUMNS:
         return None
@@ -60,22 +60,22 @@ def seal(name: str) -> Seal | None:
     before = ""
     if "DO UPDATE" in rest and "row_hash = excluded.row_hash" not in rest:
         before = select(table, " AND ".join(f"{key} = :{value_of[key]}" for key in KEYS[table]))
-    return Seal(table, tuple(value_of[column] for column in COLUMNS[table]), before)
+    return HashedWrite(table, tuple(value_of[column] for column in COLUMNS[table]), before)
 
 
-def write(row_seal: Seal, sql: str, values: Values, rows_of: Select, run: Run) -> int:
-    """Run a statement and seal the rows that it writes; how many it changed."""
-    if row_seal.values:
-        values = row_seal.sealed(values)
-    before = rows_of(row_seal.before, values) if row_seal.before else []
+def write(written: HashedWrite, sql: str, values: Values, rows_of: Select, run: Run) -> int:
+    """Run a statement and give each row that it writes its new hash; return how many rows it changed."""
+    if written.values:
+        values = written.with_hash(values)
+    before = rows_of(written.before, values) if written.before else []
     count = run(sql, values)
     for row in before:
-        if is_whole(row_seal.table, row):
-            reseal(row_seal.table, row, rows_of, run)
+        if is_whole(written.table, row):
+            renew_hash(written.table, row, rows_of, run)
     return count
 
 
-def reseal(table: str, row: Row, rows_of: Select, run: Run) -> None:
+def renew_hash(table: str, row: Row, rows_of: Select, run: Run) -> None:
     """Give the row with the key of `row` the hash of what it says now."""
     key = {name: row[COLUMNS[table].index(name)] for name in KEYS[table]}
     condition = " AND ".join(f"{name} = :{name}" for name in key)

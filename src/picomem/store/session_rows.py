@@ -278,6 +278,14 @@ def last_messages(tx: Transaction, scope: Scope, session_id: str, limit: int) ->
     return _loaded(tx, scope, session_id, rows[::-1])
 
 
+def messages_between(tx: Transaction, scope: Scope, session_id: str, after: int, before: int, limit: int) -> Loaded:
+    """The last messages between two numbers, `limit` at most."""
+    rows = sql(tx).all(
+        "messages_between", user=scope.user, session_id=session_id, after=after, before=before, limit=limit
+    )
+    return _loaded(tx, scope, session_id, rows[::-1])
+
+
 def end_mark(tx: Transaction, scope: Scope, session_id: str, limit: int) -> object:
     """What differs once any of the last messages was added, rewritten or deleted, or any before them."""
     rows = sql(tx).all("session_end", user=scope.user, session_id=session_id, limit=limit)

@@ -11,7 +11,7 @@ from picomem.records.scope import Scope
 from picomem.store import doc_numbers
 from picomem.store.connector import RepairTransaction, Row, Transaction
 from picomem.store.fts5 import Fts5Search, varints
-from picomem.store.hash_upkeep import restore, seal, select, write
+from picomem.store.hash_upkeep import hashed_write, restore, select, write
 from picomem.store.sql_statements import statement
 from picomem.store.sqlite_errors import translation
 from picomem.store.tolerant_text import rows_of, undecoded_rows
@@ -45,16 +45,16 @@ class SqliteTransaction(Transaction):
 
     def run(self, name: str, /, **values: object) -> int:
         self._refuse_others(name, values)
-        if (row_seal := seal(name)) is not None:
-            return write(row_seal, statement(name), values, self._rows, self._run)
+        if (written := hashed_write(name)) is not None:
+            return write(written, statement(name), values, self._rows, self._run)
         return self._run(statement(name), values)
 
     def run_many(self, name: str, rows: Iterable[Mapping[str, object]], /) -> None:
-        row_seal = seal(name)
+        written = hashed_write(name)
         if self._user is not None:
             rows = self._own_rows(name, rows)
         try:
-            self._connection.executemany(statement(name), rows if row_seal is None else map(row_seal.sealed, rows))  # type: ignore[arg-type]
+            self._connection.executemany(statement(name), rows if written is None else map(written.with_hash, rows))  # type: ignore[arg-type]
         except apsw.Error as error:
             raise translation(error, self._path) from error
 

@@ -28,7 +28,7 @@ from picomem.ingest.format import DocumentFormat, Record, State, inner, moment
 from picomem.ingest.reader import Line
 from picomem.ingest.speakers import doubted, of_chat
 from picomem.paths import read_regular
-from picomem.policy.context_origins import Sight
+from picomem.policy.context_origins import ContextOrigins
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Skipped, TranscriptInfo, Turn
 
@@ -173,7 +173,7 @@ def _session(fields: Record, entries: list[Entry], places: _Places) -> tuple[Tra
     state = State()
     state.note(session=fields.get("id"), started_at=moment(fields.get("created_at")), user=fields.get("user_id"))
     turns: list[Turn] = []
-    sight = Sight()
+    origins = ContextOrigins()
     chat = _of_chat(fields)
     for start, end, entry in entries:
         line = Line(places.byte(start), places.byte(end), b"")
@@ -184,17 +184,17 @@ def _session(fields: Record, entries: list[Entry], places: _Places) -> tuple[Tra
             if role == "user":
                 doubt = worst((chat, doubted(inner(entry, name)) or chat))
                 if doubt is Origin.USER:
-                    sight.person(content)
+                    origins.person(content)
                 else:
                     origin = doubt
-                    sight.text(doubt)
+                    origins.text(doubt)
             else:
-                origin = sight.origin_of(content)
-                sight.text(origin)
+                origin = origins.origin_of(content)
+                origins.text(origin)
             turns += state.say(line, content, role=role, origin=origin)
         elif name in _SILENT:
             if name == "Tool":
-                sight.text(Origin.TOOL)
+                origins.text(Origin.TOOL)
             state.skipped.add(_SILENT[name])
         else:
             state.unknown(name)

@@ -128,7 +128,8 @@ def timeline(result: TimelineResult) -> Presentation:
         blocks.append(PresentedEntry(f"{day(hit.at)}  {hit.role}  ({hit.id})", (Text(hit.text, 2), *_actions(hit))))
     if not blocks and not result.warnings:
         blocks.append(Sentence("Nothing was said then; `picomem ingest` reads past sessions."))
-    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings))
+    more = (f"There are more: --cursor {result.cursor}, or -n.",) if result.cursor else ()
+    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings), next_steps=more)
 
 
 def index_page(result: IndexResult) -> Presentation:

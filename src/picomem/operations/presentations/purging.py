@@ -39,7 +39,7 @@ def purge(result: PurgeResult) -> Presentation:
 def _scan(scan: ScanView) -> list[Block]:
     said = (
         f"Scanned {plural(scan.files, 'file')}, {scan.bytes / 1e6:,.1f} MB: "
-        f"{sum(scan.found.values()):,} of {scan.needles - scan.shared:,} strings found."
+        f"{sum(scan.found.values()):,} of {scan.patterns - scan.shared:,} strings found."
     )
     shared = f"{scan.shared:,} more stand in what stays as well, so they prove nothing."
     return [Sentence(said), *([Sentence(shared)] if scan.shared else [])]

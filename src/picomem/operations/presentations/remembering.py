@@ -86,4 +86,5 @@ def audit(result: AuditResult) -> Presentation:
         blocks.append(PresentedEntry(heading, (Text(change.reason, 2), *refused)))
     if not blocks and not result.warnings:
         blocks.append(_NOTHING_DECIDED)
-    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings))
+    more = (f"There are more: --cursor {result.cursor}, or -n.",) if result.cursor else ()
+    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings), next_steps=more)

@@ -21,7 +21,8 @@ def reviewed(result: ReviewResult) -> Presentation:
         return Presentation(blocks=(Sentence("Nothing waits for a decision."),))
     blocks: list[Block] = [_waiting(view, number) for number, view in enumerate(result.waiting, 1)]
     if result.left_out:
-        blocks.append(Sentence(f"There are {plural(result.left_out, 'more entry', 'more entries')}; -n shows more."))
+        more = plural(result.left_out, "more entry", "more entries")
+        blocks.append(Sentence(f"There are {more}: --cursor {result.cursor}, or -n."))
     return Presentation(
         blocks=tuple(blocks),
         next_steps=("`picomem review KEY keep`, merge, supersede or discard decides; each can be undone.",),

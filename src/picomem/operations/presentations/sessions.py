@@ -59,7 +59,12 @@ def messages(result: MessagesResult) -> Presentation:
         blocks.append(Sentence(f"({plural(result.before, 'message')} before these; -n shows more)"))
     blocks += [_message(message) for message in result.messages]
     damaged = f"damaged and skipped: {', '.join(map(str, result.damaged))}; see `picomem doctor`."
-    return Presentation(shown.title, tuple(blocks), warnings=(damaged,) if result.damaged else ())
+    return Presentation(
+        shown.title,
+        tuple(blocks),
+        warnings=(damaged,) if result.damaged else (),
+        next_steps=(f"There are earlier ones: --cursor {result.cursor}",) if result.cursor else (),
+    )
 
 
 def _message(message: MessageView) -> PresentedEntry:

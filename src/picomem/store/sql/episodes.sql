@@ -103,12 +103,23 @@ SELECT e.transcript_id, e.first_turn, e.part, e.last_turn, e.doc, e.tokens, e.ro
 WHERE e.user_id = :user AND e.transcript_id IN (SELECT value FROM json_each(:transcripts))
 ORDER BY e.started_at DESC LIMIT :limit
 
+-- From a place on, which the index of times finds at once, however far back it is. CROSS JOIN keeps that order.
 -- name: timeline
-SELECT {episode_columns} FROM episodes AS e JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
+SELECT {episode_columns} FROM episodes AS e
+    CROSS JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
 WHERE e.user_id = :user AND (:project = '' OR t.project = :project) AND (:agent = '' OR t.agent = :agent)
-  AND (:session = '' OR t.session = :session) AND t.send_policy <> 'deny'
-  AND (:since IS NULL OR e.started_at >= :since) AND (:until IS NULL OR e.started_at < :until)
-ORDER BY e.started_at DESC, e.first_turn DESC, e.part DESC LIMIT :limit
+  AND (:session = '' OR t.session = :session) AND t.send_policy <> 'deny' AND e.started_at >= :since
+  AND (e.started_at, e.first_turn, e.part, e.id) < (:started_at, :first_turn, :part, :id)
+ORDER BY e.started_at DESC, e.first_turn DESC, e.part DESC, e.id DESC LIMIT :limit
+
+-- Of some transcripts nobody knows when they took place; they come last.
+-- name: timeline_undated
+SELECT {episode_columns} FROM episodes AS e
+    CROSS JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
+WHERE e.user_id = :user AND (:project = '' OR t.project = :project) AND (:agent = '' OR t.agent = :agent)
+  AND (:session = '' OR t.session = :session) AND t.send_policy <> 'deny' AND e.started_at IS NULL
+  AND (e.first_turn, e.part, e.id) < (:first_turn, :part, :id)
+ORDER BY e.first_turn DESC, e.part DESC, e.id DESC LIMIT :limit
 
 -- name: first_request
 SELECT {episode_columns} FROM episodes AS e

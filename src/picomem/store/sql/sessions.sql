@@ -66,6 +66,10 @@ WHERE user_id = :user AND session_id = :session_id AND seq > :seq ORDER BY seq
 SELECT {message_columns} FROM messages
 WHERE user_id = :user AND session_id = :session_id ORDER BY seq DESC LIMIT :limit
 
+-- name: messages_between
+SELECT {message_columns} FROM messages
+WHERE user_id = :user AND session_id = :session_id AND seq > :after AND seq < :before ORDER BY seq DESC LIMIT :limit
+
 -- name: session_end
 SELECT seq, row_hash FROM messages
 WHERE user_id = :user AND session_id = :session_id ORDER BY seq DESC LIMIT :limit
