@@ -17,12 +17,16 @@ demo: .venv/ready
 	@$(BIN)/picomem demo
 
 # The cheap steps come first. A step that fails ends the run and is named last; it also runs alone: make types
-STEPS ?= style layers types installed lowest check
+# Steps joined by "+" run beside each other, since each of them uses one core.
+STEPS ?= style layers types+installed+lowest check
+BESIDE := -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 test: .venv/ready
 	@for step in $(STEPS); do \
 		echo "make test: $$step"; start=$$(date +%s); \
-		$(MAKE) --no-print-directory $$step || { echo "make test: the step '$$step' failed" >&2; exit 1; }; \
+		case $$step in *+*) jobs="$(BESIDE)";; *) jobs=;; esac; \
+		$(MAKE) --no-print-directory $$jobs $$(echo $$step | tr + ' ') || \
+			{ echo "make test: the step '$$step' failed" >&2; exit 1; }; \
 		echo "make test: $$step passed in $$(($$(date +%s) - start)) s"; \
 	done
 	@echo "make test: all steps passed: $(STEPS)"
@@ -75,7 +79,7 @@ wheel: .venv/ready
 	@touch $@
 
 check: .venv/ready
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 # The tests of docs/reliability.md at their full amounts, hours of them; one row with ROW=R8, a part with SOAK=0.1.
 SOAK ?= 1

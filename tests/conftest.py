@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from picomem.runtime import Runtime
 from picomem.settings import RecallSettings, Settings
 from picomem.store.sqlite import SqliteConnector
 from tests.databases import DATABASES, DEFAULT, MARKER, Database, choose, chosen, problem
+from tests.temporary_files import keep_temporary_files_in_memory
 
 ROWS = frozenset(
     f"{part}{number}" for part, last in (("A", 14), ("P", 14), ("O", 20), ("X", 17)) for number in range(1, last + 1)
@@ -41,6 +43,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     choose(str(config.getoption("--database")))
+    keep_temporary_files_in_memory()
+    gc.disable()  # until all tests are collected: what is imported by then stays
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # spares each later run of the collector the million objects of all modules and tests
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

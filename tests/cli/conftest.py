@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.forked_program import ForkedProgram
 
 
 @dataclass(frozen=True)
@@ -38,23 +37,26 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def forked_program() -> Iterator[ForkedProgram]:
+    program = ForkedProgram()
+    yield program
+    program.close()
+
+
 @pytest.fixture
-def picomem(home: Path) -> Picomem:
+def picomem(home: Path, forked_program: ForkedProgram) -> Picomem:
     """Run `picomem ARGUMENTS…` in a clean home; `env` adds variables."""
 
     def _run(*arguments: str | bytes, env: dict[str, str] | None = None, stdin: str = "") -> Ran:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
-        done = subprocess.run(
-            [sys.executable, "-m", "picomem.cli.main", *arguments],
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=120,
-            input=stdin,
+        code, out, err = forked_program.run(
+            arguments,
+            stdin=stdin.encode(),
             cwd=home,
             env={**kept, "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "TZ": "UTC", **(env or {})},
-            check=False,
+            timeout=120,
         )
-        return Ran(done.returncode, done.stdout, done.stderr)
+        return Ran(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
 
     return _run

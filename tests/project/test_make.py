@@ -23,6 +23,16 @@ def test_steps_are_named_in_order():
     assert steps == ["make test: .venv/ready", "make test: Makefile"]
 
 
+def test_joined_steps_all_run_and_one_that_fails_is_the_last():
+    done = _make("STEPS=.venv/ready+Makefile")
+    assert done.returncode == 0
+    assert "make test: all steps passed: .venv/ready+Makefile" in done.stdout
+    failed = _make("STEPS=Makefile+no-such-step .venv/ready")
+    assert failed.returncode != 0
+    assert "no-such-step" in failed.stderr
+    assert "make test: .venv/ready" not in failed.stdout
+
+
 def test_a_step_that_fails_names_itself_and_is_the_last():
     done = _make("STEPS=Makefile no-such-step .venv/ready")
     assert done.returncode != 0
