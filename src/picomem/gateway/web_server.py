@@ -9,11 +9,13 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import uvicorn
 
 from picomem.app import operations
 from picomem.errors import InvalidInput
+from picomem.gateway.connections import GuardedConnection
 from picomem.gateway.guard import Limits
 from picomem.gateway.http_api import application
 from picomem.runtime import Runtime
@@ -64,10 +66,17 @@ def serve(runtime: Runtime, listening: socket.socket, hosts: Iterable[str], read
 
     To be called in the main thread.
     """
-    limits = Limits()
+    chosen = runtime.settings.server
+    limits = Limits(
+        sockets=chosen.sockets,
+        connections=chosen.connections,
+        head_seconds=chosen.head_secs,
+        body_seconds=chosen.body_secs,
+    )
     names, origins = names_of(listening, hosts)
     config = uvicorn.Config(
         application(runtime, operations(), hosts=names, origins=origins, limits=limits),
+        http=partial(GuardedConnection, limits),  # type: ignore[arg-type] - it makes one of these with its keywords
         ws="websockets-sansio",
         ws_max_size=limits.frame,
         h11_max_incomplete_event_size=_LONGEST_HEAD,
