@@ -98,6 +98,7 @@ def test_a_result_is_what_the_document_says(served: Served, anns: str) -> None:
         (b"[1]", "application/json", 400, "invalid_input"),
         (b'{"query": NaN}', "application/json", 400, "invalid_input"),
         (b'{"query": 1e999}', "application/json", 400, "invalid_input"),
+        (b'{"query": 7, "\\ud800": 7}', "application/json", 400, "invalid_input"),
         (b"[" * 100_000, "application/json", 400, "invalid_input"),
         (b'{"quest": "x"}', "application/json", 400, "invalid_input"),
         (b'{"query": "\xff"}', "application/json", 400, "invalid_input"),
@@ -105,7 +106,7 @@ def test_a_result_is_what_the_document_says(served: Served, anns: str) -> None:
         (b"query=x", "application/x-www-form-urlencoded", 415, "not_json"),
         (b'{"query": "' + b"x" * (1 << 20) + b'"}', "application/json", 413, "too_large"),
     ],
-    ids=["broken", "list", "nan", "huge", "deep", "unknown", "bytes", "bounds", "form", "large"],
+    ids=["broken", "list", "nan", "huge", "half", "deep", "unknown", "bytes", "bounds", "form", "large"],
 )
 @pytest.mark.reliability("S6")
 def test_a_wrong_body_is_answered_with_a_code_and_one_sentence(

@@ -25,12 +25,6 @@ PLANTED = {
 SECRET = "ghp_" + "Zq7xW2mK9vB4nL8pR3tY6cF1hJ5dS0gA2eU7"
 
 
-def stopped(running: Served) -> str:
-    """End the server; its whole log."""
-    running.process.terminate()
-    return running.process.communicate(timeout=TIMEOUT)[1]
-
-
 def spoken(running: Served, shown: str) -> None:
     """A session that plants strings in everything that a client can send."""
     with running.client(shown, User_Agent=PLANTED["agent"], X_Whatever=PLANTED["header"]) as client:
@@ -65,7 +59,7 @@ def test_the_log_of_a_whole_session_holds_nothing_that_a_client_sent(tmp_path: P
     shown = token(db, "--user", PLANTED["user"])
     with serving(db) as running:
         spoken(running, shown)
-        log = stopped(running)
+        log = running.whole_log()
     for place, planted in {**PLANTED, "token": shown, "secret": SECRET, "end of the token": shown[-20:]}.items():
         assert planted.lower() not in log.lower(), place
     lines = [json.loads(line) for line in log.splitlines()]
@@ -79,7 +73,7 @@ def test_a_line_says_when_what_came_of_which_request_of_whom(tmp_path: Path) -> 
     with serving(db) as running:
         answers = [running.post(shown, "status") for shown in (anns, anns, bobs)]
         refused = running.post("", "status")
-        first = [json.loads(line) for line in stopped(running).splitlines()]
+        first = [json.loads(line) for line in running.whole_log().splitlines()]
     assert [line["request"] for line in first] == [answer.headers["Picomem-Request"] for answer in (*answers, refused)]
     assert {(line["route"], line["method"]) for line in first} == {("/api/v1/status", "POST")}
     assert [line["status"] for line in first] == [200, 200, 200, 401]
@@ -89,7 +83,7 @@ def test_a_line_says_when_what_came_of_which_request_of_whom(tmp_path: Path) -> 
     assert users[3] == ""
     with serving(db) as running:
         running.post(anns, "status")
-        (again,) = [json.loads(line) for line in stopped(running).splitlines()]
+        (again,) = [json.loads(line) for line in running.whole_log().splitlines()]
     assert again["user"] == users[0], "another run of the server calls the same user otherwise"
 
 
@@ -101,7 +95,7 @@ def test_a_fault_is_logged_by_its_kind_and_place_and_answered_without_either(tmp
         with sqlite3.connect(db) as other:
             other.execute("DROP TABLE holdings")
         answer = running.post(shown, "status")
-        log = stopped(running)
+        log = running.whole_log()
     assert answer.status_code in (500, 503)
     assert "Traceback" not in answer.text
     for line in log.splitlines():
@@ -113,12 +107,12 @@ def test_lines_for_people_are_no_json(tmp_path: Path) -> None:
     shown = token(db)
     with serving(db, "--log-format", "text") as running:
         running.post(shown, "status")
-        line = stopped(running).strip()
+        line = running.whole_log().strip()
     assert "event=request" in line
     assert "route=/api/v1/status" in line
     with serving(db, PICOMEM_SERVER_LOG_FORMAT="text") as running:
         running.post(shown, "status")
-        assert "event=request" in stopped(running)
+        assert "event=request" in running.whole_log()
 
 
 def test_an_exception_is_told_without_its_text_and_secrets_are_redacted() -> None:

@@ -9,6 +9,8 @@ from starlette.responses import JSONResponse
 
 from picomem.errors import PicomemError, TooLarge, TooSlow
 
+FAULT_SENTENCE = "The server made a mistake, which its log tells; nothing is known to be lost."
+
 
 def error_value(error: PicomemError) -> dict[str, Any]:
     """An error of ours as JSON."""

@@ -30,7 +30,7 @@ from picomem.engine.authorization import last_change, log_key
 from picomem.engine.upkeep import store_size
 from picomem.errors import PicomemError
 from picomem.gateway.calls import Calls
-from picomem.gateway.error_replies import error_value, http_error, operation_error
+from picomem.gateway.error_replies import FAULT_SENTENCE, error_value, http_error, operation_error
 from picomem.gateway.guard import Application, Guard, Limits
 from picomem.gateway.json_bodies import parsed
 from picomem.gateway.json_rpc import RpcServer
@@ -177,4 +177,4 @@ async def _on_http_error(_request: Request, error: Exception) -> Response:
 
 
 async def _on_fault(_request: Request, _error: Exception) -> Response:
-    return http_error(500, "fault", "The server made a mistake, which its log tells; nothing is known to be lost.")
+    return http_error(500, "fault", FAULT_SENTENCE)

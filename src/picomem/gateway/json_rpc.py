@@ -27,9 +27,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from picomem.engine.authorization import last_change
 from picomem.errors import InvalidInput, NotFound, PicomemError, StoreError
 from picomem.gateway.calls import Calls
-from picomem.gateway.error_replies import error_value
+from picomem.gateway.error_replies import FAULT_SENTENCE, error_value
 from picomem.gateway.guard import SUBPROTOCOL
 from picomem.gateway.json_bodies import parsed
+from picomem.gateway.server_log import server_logger
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
 from picomem.records.caller import Caller
@@ -208,6 +209,9 @@ class _Socket:
             return _failure(request_id, INVALID_PARAMS, str(error), error_value(error))
         except PicomemError as error:
             return _failure(request_id, FAILED, str(error), error_value(error))
+        except Exception:  # noqa: BLE001 - a mistake in one request must not end the others of its socket
+            server_logger().exception("fault")
+            return _failure(request_id, FAULT, FAULT_SENTENCE, {"code": "fault"})
 
     async def _noted_result(self, method: str, params: dict[str, Any], request_id: Any) -> dict[str, Any]:
         began, status = time.perf_counter(), _CANCELLED

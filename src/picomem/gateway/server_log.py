@@ -63,6 +63,8 @@ def _places(_logger: Any, _name: str, event: MutableMapping[str, Any]) -> Mutabl
     if given is True:
         given = sys.exc_info()
     error = given if isinstance(given, BaseException) else given[1] if isinstance(given, tuple) else None
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
     event.pop("stack_info", None)
     if error is not None:
         frames = traceback.extract_tb(error.__traceback__)[-_MOST_FRAMES:]
