@@ -18,6 +18,7 @@ from picomem import paths
 from picomem.errors import InvalidInput, NotFound, did_you_mean
 from picomem.light_dataclass import dataclass, field, fields, replace
 
+LOG_FORMATS = ("json", "text")
 LEAST_CONTEXT = 400  # tokens: with fewer, an index page and a summary do not fit beside a message
 LEAST_WINDOW = 2_000  # tokens: with fewer, no conversation fits beside what the model is told
 _MOST = 1_000_000_000_000  # of any number
@@ -201,6 +202,11 @@ class ServerSettings:
     hosts: tuple[str, ...] = _setting((), "further names by which clients reach the server, without a port")
     background: bool = _setting(True, "whether the server does background work: transcripts, vectors, consolidation, …")
     farewell_secs: int = _setting(10, "seconds to finish what was begun when the server is told to end")
+    sockets: int = _setting(64, "maximum number of web sockets of one token")
+    connections: int = _setting(512, "maximum number of connections, whoever has them")
+    head_secs: int = _setting(10, "seconds in which the line and the headers of a request must have come")
+    body_secs: int = _setting(20, "seconds in which the body of a request must have come")
+    log_format: str = _setting("json", '"json" (a JSON object a line) or "text"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +227,8 @@ class Settings:
     def __post_init__(self) -> None:
         if self.memory.citations not in ("auto", "on", "off"):
             raise InvalidInput(f"memory.citations is “{self.memory.citations}”; it must be auto, on or off.")
+        if self.server.log_format not in LOG_FORMATS:
+            raise InvalidInput(f"server.log_format is “{self.server.log_format}”; it must be json or text.")
         if not 0 <= self.recall.min_confidence <= 1:
             raise InvalidInput(f"recall.min_confidence is {self.recall.min_confidence}; it must be between 0 and 1.")
         for table, name in TABLES.items():

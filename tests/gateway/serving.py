@@ -18,11 +18,12 @@ TIMEOUT = 60
 
 
 class Served(NamedTuple):
-    """A server that runs: where, on which store, and the process."""
+    """A server that runs: where, on which store, the process, and the file that its log goes to."""
 
     url: str
     db: Path
     process: subprocess.Popen[str]
+    log: Path
 
     def client(self, token: str = "", **headers: str) -> httpx2.Client:
         """A client that shows a token."""
@@ -40,6 +41,11 @@ class Served(NamedTuple):
         self.process.send_signal(signal.SIGTERM)
         self.process.communicate(timeout=TIMEOUT)
         return self.process.returncode
+
+    def whole_log(self) -> str:
+        """Ask it to end; all that it logged."""
+        self.stop()
+        return self.log.read_text("utf-8")
 
 
 def picomem(db: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -64,14 +70,16 @@ def made_token(db: Path, *arguments: str) -> dict[str, Any]:
 def serving(db: Path, *arguments: str, **variables: str) -> Iterator[Served]:
     """Run `picomem serve` on a free port until the end of the block."""
     command = [sys.executable, "-m", "picomem", "--db", str(db), "serve", "--port", "0", "--json", *arguments]
-    process = subprocess.Popen(
-        command, env={**_environment(db), **variables}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    log = db.with_suffix(".log")
+    with log.open("w") as errors:
+        process = subprocess.Popen(
+            command, env={**_environment(db), **variables}, stdout=subprocess.PIPE, stderr=errors, text=True
+        )
     assert process.stdout is not None
     said = process.stdout.readline()
-    assert said, process.communicate()[1]
+    assert said, log.read_text("utf-8")
     try:
-        yield Served(json.loads(said)["url"], db, process)
+        yield Served(json.loads(said)["url"], db, process, log)
     finally:
         if process.poll() is None:
             process.kill()

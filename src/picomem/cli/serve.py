@@ -9,11 +9,12 @@ from typing import Any
 
 from picomem.app import open_engine, open_runtime
 from picomem.engine.engine import Engine
+from picomem.engine.upkeep import redaction
 from picomem.errors import InvalidInput
 from picomem.gateway.mcp import run_stdio
 from picomem.jobs import background_of_all, in_background
 from picomem.paths import private_umask
-from picomem.settings import load
+from picomem.settings import LOG_FORMATS, load
 
 
 def run_mcp(chosen: argparse.Namespace) -> int:
@@ -28,6 +29,9 @@ def add_serve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", metavar="ADDRESS", help="the address to listen on (default: server.host, 127.0.0.1)")
     parser.add_argument("--port", metavar="PORT", type=int, help="the port (default: server.port, 8765; 0: a free one)")
     parser.add_argument("--no-watch", action="store_true", help="do not read the transcripts of this machine")
+    parser.add_argument(
+        "--log-format", choices=LOG_FORMATS, help="how the log on stderr is written (default: server.log_format, json)"
+    )
 
 
 def run_serve(chosen: argparse.Namespace) -> int:
@@ -35,7 +39,7 @@ def run_serve(chosen: argparse.Namespace) -> int:
     try:
         import websockets  # noqa: F401 - uvicorn looks for it only when a socket is opened
 
-        from picomem.gateway import web_server
+        from picomem.gateway import server_log, web_server
     except ModuleNotFoundError as error:
         raise InvalidInput(
             f"`picomem serve` needs the extra `server` ({error.name} is missing): install picomem[server], such as "
@@ -47,12 +51,14 @@ def run_serve(chosen: argparse.Namespace) -> int:
     settings = load()
     host = settings.server.host if chosen.host is None else chosen.host
     port = settings.server.port if chosen.port is None else chosen.port
+    log_format = chosen.log_format or settings.server.log_format
     with open_runtime(chosen.db, settings=settings) as runtime:
         has_tokens = runtime.has_tokens()
         if not has_tokens and not web_server.is_loopback(host):
             raise InvalidInput(
                 f"{host} is reached by other machines, and no token has been made yet; `picomem token make` makes one."
             )
+        server_log.set_up(log_format, redaction(runtime.engine()))
         with web_server.bound(host, port) as listening:
             address = web_server.address_of(listening)
             hint = "" if has_tokens else "\nNobody has a token yet: `picomem token make --user ID` makes one."

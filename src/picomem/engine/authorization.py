@@ -10,7 +10,7 @@ from picomem.engine.engine import Engine
 from picomem.engine.resources import Resources
 from picomem.errors import InvalidInput, NotFound
 from picomem.records.access_token import AccessToken, digest_of, new_token, user_of
-from picomem.records.caller import GLOBAL, OWN_DATA, PERMISSIONS, PURGE, Caller
+from picomem.records.caller import GRANTABLE, OWN_DATA, PERMISSIONS, PURGE, Caller
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.store import access_tokens, audit, meta, user_entries, users
@@ -84,10 +84,10 @@ def granted(engine: Engine) -> frozenset[str]:
 def grant(engine: Engine, permissions: frozenset[str], *, withdraw: bool = False) -> frozenset[str]:
     """Grant permissions to the engine's user, or withdraw them; what they have afterwards. A token that was made with a
     permission loses it at once when it is withdrawn. Raises InvalidInput for one that needs no grant."""
-    unknown = sorted(permissions - GLOBAL)
+    unknown = sorted(permissions - GRANTABLE)
     if unknown:
         raise InvalidInput(
-            f"{unknown[0][:64]} is not granted to users: what can be granted is {' and '.join(sorted(GLOBAL))}."
+            f"{unknown[0][:64]} is not granted to users: what can be granted is {', '.join(sorted(GRANTABLE))}."
         )
     with engine._context.connector.write(engine.scope) as tx:
         before = granted_in(tx, engine.scope)
@@ -135,6 +135,12 @@ def confirmation_key(engine: Engine) -> bytes:
     Corrupt where the store's key is damaged."""
     with engine._context.connector.read() as tx:
         return blake2b(b"picomem confirmation", key=meta.key(tx)).digest()
+
+
+def log_key(engine: Engine) -> bytes:
+    """The key for digests of user ids in logs, made from the store's key; where that is damaged, from another."""
+    with engine._context.connector.read() as tx:
+        return blake2b(b"picomem log", key=meta.redaction_key(tx)).digest()
 
 
 def granted_in(tx: Transaction, scope: Scope) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
@@ -69,6 +69,17 @@ def reach(engine: Engine) -> object:
 
     with engine._context.connector.read() as tx:
         return reach(tx, engine.scope, engine.embedder_name)
+
+
+def redaction(engine: Engine) -> Callable[[str], str]:
+    """What takes secrets out of a text, with the store's marks. Raises StoreError."""
+    redactor = engine._context.redactor()
+    return lambda text: redactor.redact(text).text
+
+
+def store_size(engine: Engine) -> int:
+    """Bytes on disk. Raises StoreError."""
+    return engine._context.connector.maintenance.size()
 
 
 def shown(engine: Engine, memory: Memory) -> Memory:

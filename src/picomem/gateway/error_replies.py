@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse
 from picomem.errors import PicomemError, TooLarge, TooSlow
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+FAULT_SENTENCE = "The server made a mistake, which its log tells; nothing is known to be lost."
 
 
 def error_value(error: PicomemError) -> dict[str, Any]:

@@ -7,7 +7,7 @@ A page in the user's own browser can reach a server on loopback (DNS rebinding, 
   is 403;
 - every route needs a token, except those of `OPEN`, or it is 401; the token comes in the header `Authorization`, for
   a socket also as the subprotocol `bearer.TOKEN`, never in the address;
-- a token makes no more than so many requests in a time, or it is 429;
+- a token makes no more than so many requests in a time, and an address no more without a valid one, or it is 429;
 - a body has at most so many bytes, whatever it says of its length, or it is 413; a body that does not come is 408.
 
 What passed has its `Caller` in `scope["state"]["caller"]`. No answer of ours carries a stack trace or a CORS header.
@@ -40,15 +40,19 @@ _MOST_CALLERS = 10_000  # whose rate is known; a token that asks again after tha
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a caller may take: bytes of a body and of a frame, sockets at once, requests a second and at once, seconds
-    for a body to come."""
+    """What a caller may take: bytes of a body and of a frame, sockets at once, requests a second and at once (of an
+    address without a valid token in `strangers_burst`), seconds for the head and for the body of a request to come; and
+    how many connections there are at once, whoever has them."""
 
     body: int = 1 << 20
     frame: int = 1 << 18
     sockets: int = 64
     rate: float = 50.0
     burst: int = 200
+    strangers_burst: int = 1_000
+    head_seconds: float = 10.0
     body_seconds: float = 20.0
+    connections: int = 512
 
 
 class Rate:
@@ -91,6 +95,7 @@ class Guard:
         self._origins = frozenset(origins)
         self._limits = limits
         self._rate = Rate(limits.rate, limits.burst)
+        self._strangers = Rate(limits.rate, limits.strangers_burst)
         self._sockets: dict[str, int] = {}
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: ReceiveMessage, send: SendMessage) -> None:
@@ -106,7 +111,7 @@ class Guard:
             except PicomemError as error:
                 refused = (error.status, error.code, str(error), {})
             else:
-                refused = self._unknown(caller)
+                refused = self._unknown(caller, scope)
         if refused is None and caller is not None and scope["type"] == "websocket":
             await self._socket(scope, receive, send, caller)
             return
@@ -140,14 +145,17 @@ class Guard:
             return 403, "foreign_origin", "Pages of other sites may not ask.", {}
         return None
 
-    def _unknown(self, caller: Caller | None) -> tuple[int, str, str, dict[str, str]] | None:
-        if caller is None:
-            message = "A valid token is needed: `picomem token make` makes one, sent as “Authorization: Bearer TOKEN”."
-            return 401, "unauthorized", message, {"WWW-Authenticate": "Bearer"}
-        wait = self._rate.wait_seconds(caller.signature)
+    def _unknown(
+        self, caller: Caller | None, scope: MutableMapping[str, Any]
+    ) -> tuple[int, str, str, dict[str, str]] | None:
+        peer = str((scope.get("client") or ("",))[0])
+        wait = self._rate.wait_seconds(caller.signature) if caller else self._strangers.wait_seconds(peer)
         if wait:
             seconds = str(max(1, round(wait)))
             return 429, "too_many_requests", f"Too many requests; wait {seconds} s.", {"Retry-After": seconds}
+        if caller is None:
+            message = "A valid token is needed: `picomem token make` makes one, sent as “Authorization: Bearer TOKEN”."
+            return 401, "unauthorized", message, {"WWW-Authenticate": "Bearer"}
         return None
 
     def _too_large(self, headers: dict[str, str]) -> tuple[int, str, str, dict[str, str]] | None:

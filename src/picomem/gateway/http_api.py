@@ -6,13 +6,14 @@ GET  /api/v1/openapi.json   what there is
 GET  /ws                    JSON-RPC 2.0 (json_rpc.py)
 POST /v1/chat/completions   OpenAI's chat API (chat_completions.py), beside it GET /v1/models
 *    /mcp                   MCP, streamable HTTP (mcp.py)
+GET  /metrics               what Prometheus reads
 GET  /health, /ready        the process answers; the store answers
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -25,22 +26,28 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 
-from picomem.engine.authorization import last_change
+from picomem.blake2b import blake2b
+from picomem.engine.authorization import last_change, log_key
+from picomem.engine.upkeep import store_size
 from picomem.errors import PicomemError
 from picomem.gateway.calls import Calls
 from picomem.gateway.chat_completions import ChatCompletions
 from picomem.gateway.ending import Ending
-from picomem.gateway.error_replies import error_value, http_error, operation_error
-from picomem.gateway.guard import Guard, Limits
+from picomem.gateway.error_replies import FAULT_SENTENCE, error_value, http_error, operation_error
+from picomem.gateway.guard import Application, Guard, Limits
 from picomem.gateway.json_bodies import parsed
 from picomem.gateway.json_rpc import RpcServer
 from picomem.gateway.mcp_over_http import McpOverHttp
+from picomem.gateway.metrics import CONTENT_TYPE, Metrics
 from picomem.gateway.openapi import API, USER_HEADER, document
+from picomem.gateway.request_log import RequestLog
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
-from picomem.records.caller import Caller
+from picomem.records.caller import METRICS, Caller
 from picomem.runtime import Runtime
 
+# What requests that are no operations count as.
+_FURTHER = ("health", "ready", "metrics", "ws", "mcp", "openapi.json", "completions", "models")
 _MOST_EVENTS = 1_000  # that wait for a slow reader; of progress the next one says more anyway
 
 
@@ -52,12 +59,15 @@ def application(
     origins: Iterable[str],
     limits: Limits | None = None,
     ending: Ending | None = None,
-) -> Guard:
+) -> Application:
     """The whole server on an open runtime, which it does not close; see `Guard` for `hosts` and `origins`, and
     `ending.py` for `ending`."""
     limits = limits or Limits()
     calls = Calls(runtime, operations)
-    rpc = RpcServer(calls, ending or Ending())
+    served = frozenset(calls.operations)
+    metrics = Metrics([*served, *_FURTHER], lambda: store_size(runtime.engine()))
+    notes = RequestLog(metrics, served, _labelling(runtime))
+    rpc = RpcServer(calls, ending or Ending(), notes.note_call)
     chats = ChatCompletions(calls)
     mcp = McpOverHttp(runtime, [remote.operation for remote in calls.operations.values()], limits.body)
 
@@ -71,6 +81,10 @@ def application(
         await to_thread.run_sync(_look, runtime)
         return JSONResponse({"ready": True})
 
+    async def measure(request: Request) -> Response:
+        request.state.caller.require(METRICS, "metrics")
+        return Response(await to_thread.run_sync(metrics.exposition), media_type=CONTENT_TYPE)
+
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         async with mcp.running(), rpc.running():
@@ -79,6 +93,7 @@ def application(
     routes = [
         Route("/health", lambda _: JSONResponse({"ok": True}), methods=["GET"]),
         Route("/ready", ready, methods=["GET"]),
+        Route("/metrics", measure, methods=["GET"]),
         Route(f"{API}/openapi.json", describe, methods=["GET"]),
         Route(f"{API}/{{operation}}", call, methods=["POST"]),
         WebSocketRoute("/ws", rpc.serve),
@@ -96,7 +111,12 @@ def application(
             Exception: _on_fault,
         },
     )
-    return Guard(inner, calls.find_caller, hosts=hosts, origins=origins, limits=limits)
+    return notes.around(Guard(inner, calls.find_caller, hosts=hosts, origins=origins, limits=limits))
+
+
+def _labelling(runtime: Runtime) -> Callable[[str], str]:
+    key = log_key(runtime.engine())
+    return lambda user: blake2b(user.encode(), key=key, digest_size=8).hexdigest()
 
 
 async def _answer(calls: Calls, request: Request) -> Response:
@@ -167,4 +187,4 @@ async def _on_http_error(_request: Request, error: Exception) -> Response:
 
 
 async def _on_fault(_request: Request, _error: Exception) -> Response:
-    return http_error(500, "fault", "The server made a mistake, which its log tells; nothing is known to be lost.")
+    return http_error(500, "fault", FAULT_SENTENCE)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from math import isfinite
 from typing import Any
 
 from picomem.errors import InvalidInput
 
 _MOST_DEPTH = 40
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def parsed(body: bytes, *, of_any_kind: bool = False) -> Any:
     """The object that a body holds, or `of_any_kind` whatever value; an empty body is an empty object.
 
-    Raises InvalidInput for what is no JSON, is nested too deeply or holds a number that no double holds.
+    Raises InvalidInput for what is no JSON, is nested too deeply, or holds a number that no double holds or half of a
+    surrogate pair, which no answer could repeat.
     """
     if not body.strip() and not of_any_kind:
         return {}
@@ -25,7 +28,9 @@ def parsed(body: bytes, *, of_any_kind: bool = False) -> Any:
     if not isinstance(value, dict) and not of_any_kind:
         raise InvalidInput("The body is JSON, but no object; send the arguments as one object.")
     if not _is_sound(value, _MOST_DEPTH):
-        raise InvalidInput("The JSON holds a number that is too large, or is nested too deeply.")
+        raise InvalidInput(
+            "The JSON holds a number that is too large, or a text that is no Unicode, or is nested too deeply."
+        )
     return value
 
 
@@ -36,8 +41,10 @@ def _refuse_constant(name: str) -> float:
 def _is_sound(value: Any, depth: int) -> bool:
     if depth == 0:
         return False
+    if isinstance(value, str):
+        return _SURROGATE.search(value) is None
     if isinstance(value, dict):
-        return all(_is_sound(member, depth - 1) for member in value.values())
+        return all(_is_sound(name, depth) and _is_sound(member, depth - 1) for name, member in value.items())
     if isinstance(value, list):
         return all(_is_sound(member, depth - 1) for member in value)
     return not isinstance(value, float) or isfinite(value)

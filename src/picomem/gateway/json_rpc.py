@@ -16,7 +16,8 @@ may come in another order.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -31,26 +32,32 @@ from picomem.gateway.calls import Calls
 from picomem.gateway.ending import CODE as ENDING_CODE
 from picomem.gateway.ending import MESSAGE as ENDING_MESSAGE
 from picomem.gateway.ending import Ending
-from picomem.gateway.error_replies import error_value
+from picomem.gateway.error_replies import FAULT_SENTENCE, error_value
 from picomem.gateway.guard import SUBPROTOCOL
 from picomem.gateway.json_bodies import parsed
+from picomem.gateway.server_log import server_logger
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
 from picomem.records.caller import Caller
 
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, FAULT, FAILED = -32700, -32600, -32601, -32602, -32603, -32000
 PROTOCOL = "picomem.v1"
+_CANCELLED = 499  # as the status of a request that its client no longer waits for
 _LOOK_SECONDS = 1.0
 _MOST_AT_ONCE = 32  # requests of a socket
 _MOST_IN_BATCH = 50
 
 
+NoteCall = Callable[[Caller, str, int, float], None]  # who, which operation, the status, the seconds
+
+
 class RpcServer:
     """Serves sockets; one for each server."""
 
-    def __init__(self, calls: Calls, ending: Ending) -> None:
+    def __init__(self, calls: Calls, ending: Ending, note_call: NoteCall) -> None:
         self._calls = calls
         self._ending = ending
+        self._note_call = note_call
         ending.listen(self._tell_of_end)
         remotes = calls.operations.values()
         self._names = {remote.operation.rpc_method: remote.name for remote in remotes if remote.operation.rpc_method}
@@ -69,7 +76,7 @@ class RpcServer:
         offered = [name for name in web_socket.scope.get("subprotocols", ()) if not name.startswith(SUBPROTOCOL)]
         await web_socket.accept(PROTOCOL if PROTOCOL in offered else None)
         caller: Caller = web_socket.state.caller
-        socket = _Socket(web_socket, caller, self._calls, self._names, self._ending)
+        socket = _Socket(web_socket, caller, self._calls, self._names, self._ending, self._note_call)
         self._sockets.setdefault(caller.user, set()).add(socket)
         try:
             await socket.run()
@@ -108,10 +115,17 @@ class _Socket:
     """One client's socket."""
 
     def __init__(
-        self, web_socket: WebSocket, caller: Caller, calls: Calls, names: Mapping[str, str], ending: Ending
+        self,
+        web_socket: WebSocket,
+        caller: Caller,
+        calls: Calls,
+        names: Mapping[str, str],
+        ending: Ending,
+        note_call: NoteCall,
     ) -> None:
         """`names` are the operations by the designs' methods."""
         self._ending = ending
+        self._note_call = note_call
         self._web_socket = web_socket
         self._caller = caller
         self._calls = calls
@@ -211,7 +225,7 @@ class _Socket:
         if self._ending.is_begun:
             return _failure(request_id, FAILED, ENDING_MESSAGE, {"code": ENDING_CODE})
         try:
-            return _success(request_id, await self._result(method, params, request_id))
+            return _success(request_id, await self._noted_result(method, params, request_id))
         except NotFound as error:
             is_method = self._names.get(method, method) not in self._calls.operations
             return _failure(request_id, NO_METHOD if is_method else FAILED, str(error), error_value(error))
@@ -219,6 +233,25 @@ class _Socket:
             return _failure(request_id, INVALID_PARAMS, str(error), error_value(error))
         except PicomemError as error:
             return _failure(request_id, FAILED, str(error), error_value(error))
+        except Exception:  # noqa: BLE001 - a mistake in one request must not end the others of its socket
+            server_logger().exception("fault")
+            return _failure(request_id, FAULT, FAULT_SENTENCE, {"code": "fault"})
+
+    async def _noted_result(self, method: str, params: dict[str, Any], request_id: Any) -> dict[str, Any]:
+        began, status = time.perf_counter(), _CANCELLED
+        try:
+            result = await self._result(method, params, request_id)
+            status = 200
+        except PicomemError as error:
+            status = error.status
+            raise
+        except Exception:
+            status = 500
+            raise
+        finally:
+            name = self._names.get(method, method)
+            self._note_call(self._caller, name, status, time.perf_counter() - began)
+        return result
 
     async def _result(self, method: str, params: dict[str, Any], request_id: Any) -> dict[str, Any]:
         name = self._names.get(method, method)

@@ -13,6 +13,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from threading import Timer
 from types import FrameType
 
@@ -20,6 +21,7 @@ import uvicorn
 
 from picomem.app import operations
 from picomem.errors import InvalidInput
+from picomem.gateway.connections import GuardedConnection
 from picomem.gateway.ending import Ending, EndingApplication
 from picomem.gateway.guard import Limits
 from picomem.gateway.http_api import application
@@ -79,11 +81,19 @@ def serve(
 
     To be called in the main thread.
     """
-    limits, end = Limits(), Ending()
+    end = Ending()
+    chosen = runtime.settings.server
+    limits = Limits(
+        sockets=chosen.sockets,
+        connections=chosen.connections,
+        head_seconds=chosen.head_secs,
+        body_seconds=chosen.body_secs,
+    )
     names, origins = names_of(listening, hosts)
     served = application(runtime, operations(), hosts=names, origins=origins, limits=limits, ending=end)
     config = uvicorn.Config(
         EndingApplication(served, end),
+        http=partial(GuardedConnection, limits),  # type: ignore[arg-type] - it makes one of these with its keywords
         ws="websockets-sansio",
         ws_max_size=limits.frame,
         h11_max_incomplete_event_size=_LONGEST_HEAD,

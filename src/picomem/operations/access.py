@@ -11,7 +11,7 @@ from picomem.operations.operation import Operation, option
 from picomem.operations.presentations import access as access_presentations
 from picomem.operations.times import moment
 from picomem.operations.views import iso_or_none
-from picomem.records.caller import GLOBAL, PERMISSIONS
+from picomem.records.caller import GRANTABLE, PERMISSIONS
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -77,7 +77,7 @@ class TokenRevokeRequest:
 @dataclass(frozen=True, slots=True)
 class GrantRequest:
     permission: tuple[str, ...] = option(
-        f"what to grant ({' or '.join(sorted(GLOBAL))}); left out, what is granted is shown",
+        f"what to grant ({', '.join(sorted(GRANTABLE))}); left out, what is granted is shown",
         positional=True,
         many=True,
     )
@@ -121,7 +121,7 @@ def token_revoke(engine: Engine, request: TokenRevokeRequest) -> TokenView:
 
 
 def grant(engine: Engine, request: GrantRequest) -> GrantResult:
-    """Let a user read or write the memory of every user over the network; or take that back.
+    """Let a user reach the memory of every user over the network, or the server's metrics; or take that back.
 
     Tokens of the user need the permission as their scope as well.
     """

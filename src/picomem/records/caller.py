@@ -9,15 +9,18 @@ from picomem.records.scope import LOCAL_USER
 OWN_DATA = frozenset({"memory:read:session", "memory:read:user", "memory:write:session", "memory:write:user"})
 PURGE = "memory:purge:user"
 GLOBAL = frozenset({"memory:read:global", "memory:write:global"})
-PERMISSIONS = OWN_DATA | GLOBAL | {PURGE}
+METRICS = "server:read:metrics"
+GRANTABLE = GLOBAL | {METRICS}
+PERMISSIONS = OWN_DATA | GRANTABLE | {PURGE}
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
     """A user, or an agent that acts for them (`is_agent`).
 
-    By default a caller reads, changes and purges their own data. The permissions in `GLOBAL`, which reach every user's
-    data, must be granted. An agent never purges, whatever it was granted.
+    By default a caller reads, changes and purges their own data. The permissions in `GRANTABLE` must be granted: those
+    of `GLOBAL`, which reach every user's data, and `METRICS`, the numbers of a server. An agent never purges, whatever
+    it was granted.
     """
 
     user: str = LOCAL_USER

@@ -1,0 +1,111 @@
+"""Notes what came of each request: a line in the log, a count in the metrics, and a number that the client gets too.
+
+It stands before the guard, so that a refused request is noted as well. Whose request it was stands in the log as a
+digest under a key of the store: the lines of one user can be told apart, and nobody reads the name from them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, MutableMapping
+from typing import Any
+
+import structlog
+
+from picomem.gateway.guard import Application, Message, ReceiveMessage, SendMessage
+from picomem.gateway.metrics import OTHER, Metrics
+from picomem.gateway.openapi import API
+from picomem.gateway.server_log import server_logger
+from picomem.records.caller import Caller
+from picomem.records.ids import new_id
+
+REQUEST_HEADER = b"picomem-request"
+_GONE = 499  # the client went before it was answered
+_FAULT = 500
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_ROUTES = frozenset(
+    {"/health", "/ready", "/metrics", "/ws", "/mcp", f"{API}/openapi.json", "/v1/chat/completions", "/v1/models"}
+)
+_STARTS = ("http.response.start", "websocket.http.response.start")
+
+
+class RequestLog:
+    """Makes an ASGI application around another, and takes notes of what does not come by HTTP alone."""
+
+    def __init__(self, metrics: Metrics, operations: frozenset[str], label: Callable[[str], str]) -> None:
+        """`operations` are those that are served; `label` makes of a user's id what stands in the log."""
+        self._metrics = metrics
+        self._operations = operations
+        self._label = label
+        self._log = server_logger()
+
+    def around(self, application: Application) -> Application:
+        """The application, with each of its requests noted."""
+
+        async def noting(scope: MutableMapping[str, Any], receive: ReceiveMessage, send: SendMessage) -> None:
+            if scope["type"] in ("http", "websocket"):
+                await self._noted(application, scope, receive, send)
+            else:
+                await application(scope, receive, send)
+
+        return noting
+
+    async def _noted(
+        self, application: Application, scope: MutableMapping[str, Any], receive: ReceiveMessage, send: SendMessage
+    ) -> None:
+        request_id, began, status = new_id(), time.perf_counter(), 0
+        state = scope.setdefault("state", {})
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] in _STARTS:
+                status = message["status"]
+            elif message["type"] == "websocket.accept":
+                status = 101
+                self._metrics.socket_opened()
+            if message["type"] in (*_STARTS, "websocket.accept"):
+                message["headers"] = [*message.get("headers", ()), (REQUEST_HEADER, request_id.encode())]
+            await send(message)
+
+        with structlog.contextvars.bound_contextvars(request=request_id):
+            try:
+                await application(scope, receive, noted)
+            except Exception:
+                status = status or _FAULT
+                raise
+            finally:
+                route = self._route(scope["path"])
+                seconds = time.perf_counter() - began
+                if status == 101:
+                    self._metrics.socket_closed()
+                is_socket = scope["type"] == "websocket"
+                self._metrics.count(_last_part(route), status or _GONE, None if is_socket else seconds)
+                caller, method = state.get("caller"), scope.get("method", "GET")
+                self._log.info(
+                    "socket" if is_socket else "request",
+                    method=method if method in _METHODS else OTHER,
+                    route=route,
+                    status=status or _GONE,
+                    ms=_milliseconds(seconds),
+                    user=self._label(caller.user) if caller else "",
+                )
+
+    def _route(self, path: str) -> str:
+        """The address, where it is one that there is: another may hold anything."""
+        named = path.startswith(f"{API}/") and path.removeprefix(f"{API}/") in self._operations
+        return path if path in _ROUTES or named else OTHER
+
+    def note_call(self, caller: Caller, name: str, status: int, seconds: float) -> None:
+        """Note a request on a socket."""
+        name = name if name in self._operations else OTHER
+        self._metrics.count(name, status, seconds)
+        self._log.info("call", operation=name, status=status, ms=_milliseconds(seconds), user=self._label(caller.user))
+
+
+def _last_part(route: str) -> str:
+    """The name under which a request is counted: an operation, or the end of another address."""
+    return route.rpartition("/")[2]
+
+
+def _milliseconds(seconds: float) -> float:
+    return round(seconds * 1000, 1)

@@ -1,0 +1,85 @@
+"""The log of the server on stderr: one line a request, socket or mishap, without anything that a user said or showed.
+
+Every line, of picomem and of the libraries, passes the same processors, the last of which is picomem's redaction. Lines
+of libraries are kept from warnings upwards, because below that they tell addresses with their queries. An exception is
+told by its kind and the places in the code, never with its text, which may quote what was stored.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+from collections.abc import Callable, MutableMapping
+from typing import Any
+
+import structlog
+
+_OWN = ("picomem", "picomem.server")
+_MOST_FRAMES = 20  # of an exception, the innermost
+
+
+def set_up(log_format: str, redact: Callable[[str], str]) -> None:
+    """Let everything that this process logs go to stderr, a line each."""
+    render = structlog.processors.JSONRenderer() if log_format == "json" else structlog.processors.LogfmtRenderer()
+    before: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
+    ]
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[*before, structlog.stdlib.ExtraAdder(())],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                _places,
+                _redaction(redact),
+                render,
+            ],
+            use_get_message=True,
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger(_OWN[0]).setLevel(logging.INFO)
+    structlog.configure(
+        processors=[*before, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        wrapper_class=structlog.stdlib.BoundLogger,
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=True,
+    )
+
+
+def server_logger() -> structlog.stdlib.BoundLogger:
+    """The logger of the server's own lines."""
+    return structlog.stdlib.get_logger(_OWN[1])
+
+
+def _places(_logger: Any, _name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """The kind of an exception, and where in the code it came from."""
+    given = event.pop("exc_info", None)
+    if given is True:
+        given = sys.exc_info()
+    error = given if isinstance(given, BaseException) else given[1] if isinstance(given, tuple) else None
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    event.pop("stack_info", None)
+    if error is not None:
+        frames = traceback.extract_tb(error.__traceback__)[-_MOST_FRAMES:]
+        event["error"] = type(error).__name__
+        event["places"] = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+    return event
+
+
+def _redaction(redact: Callable[[str], str]) -> structlog.typing.Processor:
+    def redacted(_logger: Any, _name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        for name, value in event.items():
+            if isinstance(value, str):
+                event[name] = redact(value)
+            elif isinstance(value, list):
+                event[name] = [redact(part) if isinstance(part, str) else part for part in value]
+        return event
+
+    return redacted
