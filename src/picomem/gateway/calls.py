@@ -26,8 +26,9 @@ from anyio import CapacityLimiter, from_thread, to_thread
 from picomem.clock import MINUTE, Micros, iso
 from picomem.engine.authorization import confirmation_key
 from picomem.engine.engine import Engine
-from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound
+from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemError
 from picomem.light_dataclass import asdict, fields, replace
+from picomem.operations.advice import for_remote_callers, result_for_remote_callers
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameter, PlainParameters, result_schema
 from picomem.operations.views import jsonable
@@ -128,12 +129,15 @@ class Calls:
         engine = self.runtime.engine(caller)
         remote.operation.check_permission(engine)  # before anything is said about its arguments
         is_long = remote.operation.long or remote.operation.asynchronous
-        async with self._thread_of(caller.user, is_long=is_long) as limiter:
-            if remote.operation.asynchronous:
-                request = remote.parameters.request(arguments)
-                result = await remote.operation.stream(engine, request, tell, progress)
-                return jsonable(result)
-            return await to_thread.run_sync(self._called, remote, engine, arguments, progress, limiter=limiter)
+        try:
+            async with self._thread_of(caller.user, is_long=is_long) as limiter:
+                if remote.operation.asynchronous:
+                    request = remote.parameters.request(arguments)
+                    return self._json_of(await remote.operation.stream(engine, request, tell, progress))
+                return await to_thread.run_sync(self._called, remote, engine, arguments, progress, limiter=limiter)
+        except PicomemError as error:
+            error.args = (for_remote_callers(str(error), self.operations),)
+            raise
 
     def _acting(self, caller: Caller, user: str, operation: Operation) -> Caller:
         if not user or user == caller.user:
@@ -152,7 +156,7 @@ class Calls:
     ) -> dict[str, Any]:
         operation = remote.operation
         if operation.confirmation is None:
-            return jsonable(operation.call(engine, remote.parameters.request(arguments), _in_thread(progress)))
+            return self._json_of(operation.call(engine, remote.parameters.request(arguments), _in_thread(progress)))
         given = dict(arguments)
         code = given.pop("confirmation", None)
         request = remote.parameters.request(given)
@@ -168,7 +172,7 @@ class Calls:
         if request == preview:
             planned = operation.call(engine, preview)
             empty = asks.is_empty(planned)
-            return {**jsonable(planned), "confirmation": None if empty else self._code(operation, engine, planned)}
+            return {**self._json_of(planned), "confirmation": None if empty else self._code(operation, engine, planned)}
         plain = replace(request, yes=False) if "yes" in {field.name for field in fields(request)} else request
         if asks.is_needed(plain):
             if not code:
@@ -178,7 +182,10 @@ class Calls:
                 )
             self._check_code(operation, engine, operation.call(engine, preview), code)
             request = asks.granted(plain)
-        return {**jsonable(operation.call(engine, request)), "confirmation": None}
+        return {**self._json_of(operation.call(engine, request)), "confirmation": None}
+
+    def _json_of(self, result: Any) -> dict[str, Any]:
+        return jsonable(result_for_remote_callers(result, self.operations))
 
     def _code(self, operation: Operation, engine: Engine, planned: Any, until: Micros = 0) -> str:
         until = until or engine.now() + _CODE_LASTS

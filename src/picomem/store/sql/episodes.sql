@@ -26,6 +26,14 @@ SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND path = :p
 -- name: transcripts_of_session
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND host = :host AND session = :session
 
+-- name: longest_transcript
+SELECT id FROM transcripts WHERE user_id = :user AND session = :session AND path NOT LIKE 'picomem:%'
+ORDER BY turns DESC, id LIMIT 1
+
+-- name: projects
+SELECT project FROM transcripts WHERE user_id = :user AND send_policy <> 'deny' AND project <> ''
+UNION SELECT project FROM memories WHERE user_id = :user AND project <> '' ORDER BY project
+
 -- name: transcript
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND id = :id
 

@@ -19,8 +19,16 @@ ON CONFLICT (user_id, id) DO UPDATE SET title = excluded.title, state = excluded
 -- name: session
 SELECT {session_columns} FROM sessions AS s WHERE s.user_id = :user AND s.id = :id
 
--- name: session_ids_like
-SELECT id FROM sessions WHERE user_id = :user AND id >= :from AND id < :to LIMIT 3
+-- name: sessions_that_begin
+SELECT name FROM (
+    SELECT id AS name FROM sessions
+    WHERE :conversations = 1 AND user_id = :user AND id >= :from AND id < :to
+    UNION SELECT session FROM transcripts
+    WHERE :transcripts = 1 AND user_id = :user AND session >= :from AND session < :to
+      AND (:conversations = 1 OR path NOT LIKE 'picomem:%')
+    UNION SELECT session FROM memories
+    WHERE :memories = 1 AND user_id = :user AND session >= :from AND session < :to
+) AS named ORDER BY name LIMIT 2
 
 -- name: session_of_channel
 SELECT {session_columns} FROM sessions AS s
