@@ -107,7 +107,7 @@ def test_candidates_are_marked_and_not_counted_in_the_index_page(picomem: Picome
     assert picomem("ingest", str(home / "talk.jsonl"), "--json").json["captured"] == 1
     picomem("remember", "The crane is yellow", "--key", "crane", "--kind", "fact")
     listed = picomem("memories", "--json").json["memories"]
-    assert {memory["key"] == "crane": memory["candidate"] for memory in listed} == {True: False, False: True}
+    assert {memory["key"] == "crane": memory["is_candidate"] for memory in listed} == {True: False, False: True}
     printed = picomem("memories").out
     assert printed.count("(candidate, ") == 1
     assert "crane  (fact, " in printed

@@ -31,8 +31,9 @@ SELECT id FROM transcripts WHERE user_id = :user AND session = :session AND path
 ORDER BY turns DESC, id LIMIT 1
 
 -- name: projects
-SELECT project FROM transcripts WHERE user_id = :user AND send_policy <> 'deny' AND project <> ''
-UNION SELECT project FROM memories WHERE user_id = :user AND project <> '' ORDER BY project
+SELECT t.project AS project FROM transcripts AS t
+WHERE t.user_id = :user AND t.send_policy <> 'deny' AND t.project <> ''
+UNION SELECT m.project FROM memories AS m WHERE m.user_id = :user AND m.project <> '' ORDER BY project
 
 -- name: transcript
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND id = :id

@@ -21,13 +21,13 @@ SELECT {session_columns} FROM sessions AS s WHERE s.user_id = :user AND s.id = :
 
 -- name: sessions_that_begin
 SELECT name FROM (
-    SELECT id AS name FROM sessions
-    WHERE :conversations = 1 AND user_id = :user AND id >= :from AND id < :to
-    UNION SELECT session FROM transcripts
-    WHERE :transcripts = 1 AND user_id = :user AND session >= :from AND session < :to
-      AND (:conversations = 1 OR path NOT LIKE 'picomem:%')
-    UNION SELECT session FROM memories
-    WHERE :memories = 1 AND user_id = :user AND session >= :from AND session < :to
+    SELECT s.id AS name FROM sessions AS s
+    WHERE :conversations = 1 AND s.user_id = :user AND s.id >= :from AND s.id < :to
+    UNION SELECT t.session FROM transcripts AS t
+    WHERE :transcripts = 1 AND t.user_id = :user AND t.session >= :from AND t.session < :to
+      AND (:conversations = 1 OR t.path NOT LIKE 'picomem:%')
+    UNION SELECT m.session FROM memories AS m
+    WHERE :memories = 1 AND m.user_id = :user AND m.session >= :from AND m.session < :to
 ) AS named ORDER BY name LIMIT 2
 
 -- name: session_of_channel
