@@ -55,6 +55,7 @@ class Consolidated:
     configured generator."""
 
     session: str
+    title: str = ""
     state: str = "not due"
     runs: list[Applied] = field(default_factory=list)
     spend: Spend = field(default_factory=Spend)
@@ -74,7 +75,7 @@ async def consolidate(
     from anyio.to_thread import run_sync
 
     if not (force or engine.settings.memory.enabled):
-        return Consolidated(session_id, "off")
+        return Consolidated(session_id, state="off")
     store = await run_sync(consolidator, engine)
     try:
         return await _consolidate(engine, store, generator, session_id, force=force, dry_run=dry_run)
@@ -106,7 +107,7 @@ async def _consolidate(
         ready = await run_sync(partial(store.ready, session_id, asked=force or bool(until)))
         if ready is None or (until and ready.part.first > until):
             return done
-        done.session = ready.part.session.id
+        done.session, done.title = ready.part.session.id, ready.part.session.title
         until = until or ready.due_to
         await _run(engine, store, generator, ready, done, dry_run)
         if done.state != "done" or dry_run or len(done.runs) == most_parts:

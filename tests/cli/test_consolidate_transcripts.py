@@ -80,6 +80,8 @@ def test_sessions_are_listed_with_their_cost_then_distilled_once(picomem: Picome
     assert server.requests == []
     assert "2 sessions read from transcripts wait, latest first: about" in shown.out
     assert shown.out.index("new-session") < shown.out.index("old-session")
+    assert "(without a title)" not in shown.out
+    assert shown.out.index(COUNT[0][1]) < shown.out.index(PORT[0][1])
     done = picomem("consolidate", "--json", env=leading_to(server)).json
     assert [(view["session"], view["state"]) for view in done["sessions"]] == [("new-session", "done"), ("old-session", "done")]  # fmt: skip
     assert done["waiting"] == []
@@ -96,6 +98,22 @@ def test_sessions_are_listed_with_their_cost_then_distilled_once(picomem: Picome
     again = picomem("consolidate", env=leading_to(server))
     assert "Nothing is new" in again.out
     assert len(server.requests) == 2
+
+
+def test_a_dry_run_of_a_session_has_its_title_and_no_id_of_what_does_not_exist(
+    picomem: Picomem, home: Path, server: Server
+) -> None:
+    picomem("ingest", str(transcripts(home)), env=leading_to(server))
+    asked = ("consolidate", "old-session", "--dry-run")
+    (view,) = picomem(*asked, "--json", env=leading_to(server)).json["sessions"]
+    assert view["title"] == PORT[0][1]
+    (run,) = view["runs"]
+    assert (run["run"], run["change_id"], [fact["change_id"] for fact in run["facts"]]) == ("", "", [""])
+    shown = picomem(*asked, env=leading_to(server)).out
+    assert PORT[0][1] in shown
+    assert picomem("memories", "--json").json["memories"] == []
+    kept = picomem("consolidate", "old-session", "--json", env=leading_to(server)).json["sessions"][0]["runs"][0]
+    assert kept["run"] and kept["change_id"] and kept["facts"][0]["change_id"]
 
 
 def test_without_a_model_nothing_is_sent_and_the_hosts_summary_is_there(picomem: Picomem, home: Path) -> None:

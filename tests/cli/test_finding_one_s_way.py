@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,30 @@ def test_a_mistyped_command_is_met_with_the_nearest(picomem: Picomem, arguments:
     assert done.err.strip().endswith(remedy)
 
 
+def test_a_path_that_is_not_there_is_called_so_by_migrate(picomem: Picomem, home: Path) -> None:
+    done = picomem("migrate", "nope.md")
+    assert (done.code, done.err) == (
+        3, "picomem: There is no file or folder nope.md; name MEMORY.md or the folder that holds it.\n"
+    )  # fmt: skip
+    (home / "empty").mkdir()
+    assert "is not a Markdown file and contains none" in picomem("migrate", "empty").err
+
+
+def test_a_project_that_nothing_belongs_to_is_met_with_those_that_there_are(picomem: Picomem) -> None:
+    picomem("remember", "The lock closes at nine")
+    shown = picomem("timeline", "--project", "harbor").out
+    assert "! There is no project “harbor”; nothing belongs to any project yet." in shown
+    picomem("remember", "The port of staging is 5433", "--project", "harbor")
+    picomem("remember", "The crane is yellow", "--project", "pier")
+    for command in (("timeline",), ("recall", "hawser")):
+        shown = picomem(*command, "--project", "harbour").out
+        assert "! There is no project “harbour”; did you mean “harbor”?" in shown, shown
+        shown = picomem(*command, "--project", "zzz").out
+        assert "! There is no project “zzz”; projects are harbor, pier." in shown, shown
+    assert "There is no project" not in picomem("timeline", "--project", "harbor").out
+    assert "harbor" not in picomem("--user", "omar", "timeline", "--project", "harbour").out.replace("harbour", "")
+
+
 @pytest.mark.parametrize("verb", ["why", "history", "forget", "revise"])
 def test_a_mistyped_key_is_met_with_the_nearest(picomem: Picomem, verb: str) -> None:
     picomem("remember", "The port of staging is 5433", "--key", "staging_port")
@@ -61,8 +86,12 @@ def test_a_shell_completes_commands_options_and_words_of_a_closed_list(picomem: 
         (["re"], "recall"),
         (["recall", "--to"], "--token-budget"),
         (["memories", "--kind", "pre"], "preference"),
+        (["tok"], "token"),
+        (["token", ""], "make"),
+        (["token", "re"], "revoke"),
+        (["token", "make", "--j"], "--json"),
     ):
-        asked = " ".join(["picomem", *line])
+        asked = shlex.join(["picomem", *line])
         driven = f'. "$0"; COMP_WORDS=({asked}); COMP_CWORD={len(line)}; _shtab_picomem; echo "${{COMPREPLY[*]}}"'
         done = subprocess.run(["bash", "-c", driven, str(script)], capture_output=True, text=True, check=True)
         assert offered in done.stdout.split(), (line, done)

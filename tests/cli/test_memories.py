@@ -84,3 +84,35 @@ def test_a_session_is_named_by_the_beginning_of_its_id(picomem, tmp_path) -> Non
         told = picomem(*arguments, "--session", "8463", "--json").json
         hits = told["episodes"] if "episodes" in told else told["hits"]
         assert {hit["session"] for hit in hits if hit["source"] == "episode"} == {"8463c716-one"}
+
+
+def test_the_history_of_a_forgotten_memory_says_that_it_is_archived(picomem: Picomem) -> None:
+    picomem("remember", "The crane is yellow", "--key", "crane")
+    assert "archived" not in picomem("history", "crane").out
+    assert picomem("history", "crane", "--json").json["archived"] == {}
+    picomem("forget", "crane")
+    shown = picomem("history", "crane")
+    assert re.search(r"(?m)^crane  \S+  \(archived \d{4}-\d\d-\d\d \d\d:\d\d\)$", shown.out)
+    (memory_id,) = picomem("history", "crane", "--json").json["archived"]
+    assert memory_id in shown.out
+
+
+def test_candidates_are_marked_and_not_counted_in_the_index_page(picomem: Picomem, home: Path) -> None:
+    said = {
+        "role": "user",
+        "content": "We moved the job queue from Redis to PostgreSQL.",
+        "timestamp": "2026-04-07T09:02Z",
+    }
+    (home / "talk.jsonl").write_text(json.dumps(said) + "\n")
+    assert picomem("ingest", str(home / "talk.jsonl"), "--json").json["captured"] == 1
+    picomem("remember", "The crane is yellow", "--key", "crane", "--kind", "fact")
+    listed = picomem("memories", "--json").json["memories"]
+    assert {memory["key"] == "crane": memory["is_candidate"] for memory in listed} == {True: False, False: True}
+    printed = picomem("memories").out
+    assert printed.count("(candidate, ") == 1
+    assert "crane  (fact, " in printed
+    status = picomem("status", "--json").json
+    assert (sum(status["memories"].values()), sum(status["candidates"].values())) == (2, 1)
+    assert "1 candidate of them, see `picomem review`" in picomem("status").out
+    page = picomem("index-status", "--json").json
+    assert (page["entries"], page["left_out"], page["memories"]) == (1, 0, {"fact": 1})

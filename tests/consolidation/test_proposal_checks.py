@@ -104,6 +104,18 @@ def test_the_messages_that_a_small_model_names_beyond_those_that_say_it_are_no_s
     assert said_otherwise.sources == (3,)
 
 
+@pytest.mark.parametrize("key", ["user", "user_request", "user_goal", "User's preference", "current task", "project"])
+def test_a_key_that_names_no_subject_is_made_from_the_text(key: str) -> None:
+    """Facts of two sessions under `user_request` would supersede each other."""
+    (kept,) = left(Proposal(facts=(Fact(key, "The boat is called Swift"),)), BOAT).facts
+    assert kept.key == "boat_called_swift"
+
+
+@pytest.mark.parametrize("key", ["user_name", "boat", "project_boat", "favourite_editor"])
+def test_a_key_that_names_a_subject_stays(key: str) -> None:
+    assert left(Proposal(facts=(Fact(key, "The boat is called Swift"),)), BOAT).facts[0].key == key
+
+
 def test_no_model_makes_a_fact_critical() -> None:
     kept = left(Proposal(facts=(Fact("boat", "The boat is called Swift", 1.0),)), BOAT).facts
     assert [Priority.of(fact.importance) for fact in kept] == [Priority.HIGH]

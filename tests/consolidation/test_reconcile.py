@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import anyio
@@ -11,8 +12,8 @@ from tests.consolidation.conftest import Scripted
 from picomem import distillation
 from picomem.engine.engine import Engine
 from picomem.engine.review import to_review
-from picomem.models.generator import CallBudget, DoubtedPair, PairRelation, PairVerdict
-from picomem.models.pair_question import read_verdicts
+from picomem.models.generator import CallBudget, DoubtedPair, KnownMemory, PairRelation, PairVerdict
+from picomem.models.pair_question import pair_question, read_verdicts
 from picomem.records.kinds import Origin
 from picomem.records.memory import CONTRADICTS
 from picomem.records.spend import Spend
@@ -77,14 +78,44 @@ def test_what_a_person_stated_or_pinned_and_what_others_said_stays_a_doubt(memor
     assert (keys(memory), model.judged) == (["handbooks", "wiki"], [])
 
 
+CONTROL = '{"pair": 3, "relation": "both", "reason": "a machine and bicycles"}'  # our own pair, behind two others
+
+
 @pytest.mark.parametrize(
     ("reply", "relations"),
     [
-        ('```json\n{"pairs": [{"pair": 1, "relation": "replaces", "reason": "x"}]}\n```', "replaces unclear"),
-        ('{"pairs": [{"pair": 2, "relation": "certainly"}, {"pair": true, "relation": "same"}]}', "unclear unclear"),
-        ('{"pairs": [{"pair": 1, "relation": "same"}, {"pair": 1, "relation": "both"}]}', "unclear unclear"),
+        (
+            f'```json\n{{"pairs": [{{"pair": 1, "relation": "replaces", "reason": "x"}}, {CONTROL}]}}\n```',
+            "replaces unclear",
+        ),
+        (
+            f'{{"pairs": [{{"pair": 2, "relation": "certainly"}}, {{"pair": true, "relation": "same"}}, {CONTROL}]}}',
+            "unclear unclear",
+        ),
+        (
+            f'{{"pairs": [{{"pair": 1, "relation": "same"}}, {{"pair": 1, "relation": "both"}}, {CONTROL}]}}',
+            "unclear unclear",
+        ),
         ('{"pairs": "replaces"}', "unclear unclear"),
     ],
 )
 def test_what_is_not_said_clearly_is_unclear(reply: str, relations: str) -> None:
     assert " ".join(verdict.relation for verdict in read_verdicts(reply, 2)) == relations
+
+
+@pytest.mark.parametrize("said_of_ours", ["replaces", "same", "unclear", None])
+def test_a_model_that_misjudges_a_pair_of_ours_is_not_believed_about_any(said_of_ours: str | None) -> None:
+    """Qwen2.5-Coder 1.5B said “replaces” of six pairs of six, one of which both hold."""
+    entries = [{"pair": number, "reason": "These cannot both be true", "relation": "replaces"} for number in (1, 2)]
+    entries += [{"pair": 3, "reason": "So is this", "relation": said_of_ours}] if said_of_ours else []
+    verdicts = read_verdicts(json.dumps({"pairs": entries}), 2)
+    assert {verdict.relation for verdict in verdicts} == {PairRelation.UNCLEAR}
+    assert "not believed" in verdicts[0].reason
+
+
+def test_a_model_is_asked_about_a_pair_of_ours_behind_the_others_and_for_no_more() -> None:
+    known = KnownMemory("wiki", "The wiki runs on MediaWiki")
+    question = pair_question([DoubtedPair(older=known, newer=known, older_day="2026-05-01", newer_day="2026-05-02")])
+    assert question.prompt.index("Pair 1") < question.prompt.index("Pair 2")
+    assert "Pair 3" not in question.prompt
+    assert question.schema["properties"]["pairs"]["maxItems"] == 2

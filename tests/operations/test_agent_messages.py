@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from picomem.light_dataclass import dataclass
-from picomem.operations.agent_messages import for_agents, result_for_agents
+from picomem.operations.agent_messages import for_agents, for_remote_callers, result_for_agents
 
 TOOLS = {"recall": "memory_recall", "show": "memory_show"}
 
@@ -33,3 +33,13 @@ def test_a_sentence_without_a_command_stays_as_it_is() -> None:
 def test_an_explanation_is_changed_and_what_was_stored_is_not() -> None:
     told = "run `picomem recall`"
     assert result_for_agents(Found(told, told), TOOLS) == Found(told, "run `memory_recall`")
+
+
+def test_a_caller_over_a_network_is_told_of_operations_and_who_can_run_the_other_commands() -> None:
+    offered = {"doctor", "recall"}
+    told = for_remote_callers("A row is damaged; run `picomem doctor`.", offered)
+    assert told == "A row is damaged; run the operation `doctor`."
+    told = for_remote_callers("No past session has been read yet; run `picomem ingest`.", offered)
+    assert told.startswith("No past session has been read yet; run `picomem ingest`. (")
+    assert "on the server's machine: ask whoever runs it" in told
+    assert for_remote_callers("Nothing is known.", offered) == "Nothing is known."

@@ -164,7 +164,8 @@ def _run(arguments: list[str]) -> int:
     if name == "completion":
         import shtab
 
-        print(shtab.complete(parser_for(""), chosen.shell))
+        parser = parser_for("", two_words=True)
+        print(shtab.complete(parser, chosen.shell))
         return 0
     if name == "chat":
         from picomem.cli.chat import run_chat
@@ -233,8 +234,9 @@ def command_of(arguments: list[str]) -> str:
     return ""
 
 
-def parser_for(name: str) -> Parser:
-    """The parser for this command; without one, the parser of them all."""
+def parser_for(name: str, *, two_words: bool = False) -> Parser:
+    """The parser for this command; without one, the parser of them all. `two_words` adds the commands that begin alike
+    under their first word too (`token make`), for a completion: other parsers get such a command in one word."""
     parser = Parser(
         prog="picomem",
         usage="picomem [--json] [--db PATH] [--user ID] COMMAND …",
@@ -250,7 +252,22 @@ def parser_for(name: str) -> Parser:
             _add_operation(commands, command, late)
         else:
             _add_other(commands, command, late)
+    for first, seconds in _first_words().items() if two_words else ():
+        group = commands.add_parser(first, help=f"{first} {', '.join(seconds)}")
+        inner = group.add_subparsers(metavar="COMMAND")
+        for second in seconds:
+            _add_operation(inner, f"{first}-{second}", late, second)
     return parser
+
+
+def _first_words() -> dict[str, list[str]]:
+    """The first words that several commands share and that are no command themselves, with what follows them."""
+    seconds: dict[str, list[str]] = {}
+    for name in NAMES:
+        first, dash, second = name.partition("-")
+        if dash and first not in NAMES and first not in _OTHERS:
+            seconds.setdefault(first, []).append(second)
+    return {first: following for first, following in seconds.items() if len(following) > 1}
 
 
 def _commands_by_group() -> str:
@@ -274,10 +291,10 @@ def _commands_by_group() -> str:
 _NAME_WIDTH = 16
 
 
-def _add_operation(commands: Any, name: str, late: Parser) -> None:
+def _add_operation(commands: Any, name: str, late: Parser, shown_as: str = "") -> None:
     verb = operation(name)
     added = commands.add_parser(
-        name,
+        shown_as or name,
         help=_first_sentence(verb.doc),
         description="\n\n".join(verb.paragraphs),
         epilog=f"Example:\n  {verb.example}",

@@ -52,6 +52,13 @@ LONGEST_SUMMARY = 6_000  # characters; the prompt cuts it further
 _MOST_SENTENCES = 3  # of a fact
 _MOST_IMPORTANCE = Priority.HIGH.importance  # of a fact
 _MOST_SOURCES = 8  # messages that are named as a fact's, where the model names none
+# Words that name no subject. Small models call a fact of every session `user_request` or `user_goal`; under one key
+# each would take the place of the one before.
+_NAMES_NOTHING = frozenset(
+    """assistant agent conversation current decision fact facts goal info information insight instruction intent main
+    memory message new note person preference preferences project request session statement status summary task tasks
+    the user users s work""".split()
+)
 _HOLDS = (Relation.SAME, Relation.CONTAINED, Relation.EXTENDS)  # what a fact says of a memory that it repeats
 
 _ABOUT_THE_TALK = (
@@ -275,9 +282,9 @@ def _sources(fact: Fact, content: str, part: Part) -> tuple[int, ...]:
 
 
 def _key(given: str, content: str, kind: Kind) -> str:
-    """The key that was proposed, or a valid one like it, or one made from the text."""
+    """The key that was proposed, or a valid one like it; one made from the text where that names nothing."""
     given = given.strip()[:200]
-    if not given:
+    if not given or _NAMES_NOTHING.issuperset(re.split(r"[\W_]+", given.casefold().strip("_ "))):
         return suggest_key(content, kind.value)
     try:
         return check_key(given)

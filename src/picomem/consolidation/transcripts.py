@@ -29,11 +29,13 @@ from picomem.consolidation.transcript_material import (
 from picomem.errors import NotFound, Refused
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.remember import Writer
+from picomem.recall.hit_sessions import session_title
 from picomem.records.episode import Episode, Transcript
 from picomem.records.memory import Memory, Parent
 from picomem.records.session import Channel, Session
 from picomem.store import consolidations, episodes
 from picomem.store.connector import Transaction
+from picomem.store.session_names import Place, find_session
 
 _TOKENS_OF_A_CALL = 1_800  # of the task, what is known, and a usual answer
 _ENTRY_PART = 1_000  # so that an entry stands behind the parts of the turn with which it begins
@@ -41,9 +43,11 @@ _ENTRY_PART = 1_000  # so that an entry stands behind the parts of the turn with
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingTranscript:
-    """A transcript with something new, and what its consolidation may cost: calls, and tokens in all."""
+    """A transcript with something new, and what its consolidation may cost: calls, and tokens in all. `title` is the
+    host's, or else the first request."""
 
     transcript: Transcript
+    title: str
     episodes: int
     calls: int
     tokens: int
@@ -68,28 +72,26 @@ class TranscriptConsolidator(Consolidator):
                 calls = -(-row.tokens // most)
                 tokens = row.tokens + calls * _TOKENS_OF_A_CALL
                 waiting.append(
-                    WaitingTranscript(transcript=transcript, episodes=row.episodes, calls=calls, tokens=tokens)
+                    WaitingTranscript(
+                        transcript=transcript,
+                        title=self._title(tx, transcript),
+                        episodes=row.episodes,
+                        calls=calls,
+                        tokens=tokens,
+                    )
                 )
         return waiting
 
     def find(self, name: str) -> str:
         """The id of the transcript of a session, by the session's id or the beginning of one. Raises NotFound."""
         with self._connector.read() as tx:
-            beginning = [
-                stored.record
-                for stored in episodes.stored_transcripts(tx, self._scope)
-                if name and stored.record.session.startswith(name) and not stored.record.path.startswith("picomem:")
-            ]
-        exact = [transcript for transcript in beginning if transcript.session == name]
-        named = exact or beginning
-        if len({transcript.session for transcript in named}) > 1:
-            raise NotFound(f"More than one session begins with “{name[:80]}”; write more of it.")
-        if not named:
-            raise NotFound(
-                f"There is no session “{name[:80]}”; `picomem sessions` lists those with PicoBot, and `picomem "
-                "timeline --json` shows the ids of those that were read."
-            )
-        return max(named, key=lambda transcript: transcript.turns).id
+            session = find_session(tx, self._scope, name, Place.TRANSCRIPTS)
+            if not session:
+                raise NotFound(
+                    f"There is no session “{name[:80]}”; `picomem sessions` lists those with PicoBot, and `picomem "
+                    "timeline --json` shows the ids of those that were read."
+                )
+            return episodes.longest_transcript(tx, self._scope, session)
 
     def ready(self, session_id: str, *, asked: bool = False) -> PreparedPart | None:  # noqa: ARG002 - see waiting
         """The next part of the transcript of that id, or None. Raises NotFound, Refused and Corrupt."""
@@ -105,7 +107,7 @@ class TranscriptConsolidator(Consolidator):
             shown = fresh_episodes(transcript, there, reached)
             if not any(char.isalnum() for episode in shown for char in episode.preview):
                 return None
-            session = self._session_of(transcript)
+            session = self._session_of(tx, transcript)
             messages = messages_of(transcript, shown)
             everything = Due(Trigger.ASKED, 1, len(messages), 0)
             part = part_of(session, messages, everything, None, window // 2, self._cleaner.shown_text)
@@ -125,16 +127,19 @@ class TranscriptConsolidator(Consolidator):
         run = consolidations.latest_of_transcript(tx, self._scope, transcript.id)
         return Reached(turns=run.last, generation=run.generation, at=run.at) if run else Reached()
 
-    def _session_of(self, transcript: Transcript) -> Session:
+    def _session_of(self, tx: Transaction, transcript: Transcript) -> Session:
         """The transcript as a session, for what both have in common."""
         return Session(
             id=transcript.session or transcript.id,
             scope=replace(self._scope, project=transcript.project),
             channel=Channel.API,
-            title=transcript.title,
+            title=self._title(tx, transcript),
             created_at=transcript.started_at or 0,
             last_active_at=transcript.ended_at or 0,
         )
+
+    def _title(self, tx: Transaction, transcript: Transcript) -> str:
+        return session_title(tx, self._scope, transcript, self._cleaner.shown_text)[0]
 
     def failed(self, ready: PreparedPart) -> int:  # noqa: ARG002 - no failure of a transcript is counted in the store
         return 1

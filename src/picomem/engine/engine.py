@@ -252,6 +252,14 @@ class Engine:
             versions = lives(tx, self._context.owner(scope), name)
         return [self._context.cleaner().shown(version) for version in versions]
 
+    def version_number(self, memory: Memory) -> int:
+        """Which version of its memory this is, as people count them: 1, 2, 3. `Memory.version` counts the stored rows,
+        of which a revision may add several."""
+        from picomem.memory.version_history import version_numbers
+
+        with self._context.connector.read() as tx:
+            return version_numbers(memories.versions(tx, self.scope, memory.id))[memory.version]
+
     def why(self, name: str, *, scope: Scope | None = None) -> Explanation:
         """The record of a memory, a change or an episode. Raises NotFound."""
         from picomem.history.explain import explain

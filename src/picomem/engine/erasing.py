@@ -37,7 +37,7 @@ class Eraser:
 
         with self._context.connector.read() as tx:
             holdings = held(tx, self._context.scope)
-            chosen = choice(holdings, session, older_than, everything, self._context.clock())
+            chosen = choice(tx, self._context.scope, session, older_than, everything, self._context.clock())
             return planned(tx, self._context.scope, holdings, chosen)
 
     def purge(self, session: str, older_than: int | None, everything: bool, wait_seconds: float) -> Purged:
@@ -77,7 +77,7 @@ class Eraser:
                 return True, None
             holdings = held(tx, self._context.scope)
             try:
-                chosen = choice(holdings, session, older_than, everything, self._context.clock())
+                chosen = choice(tx, self._context.scope, session, older_than, everything, self._context.clock())
             except NotFound:
                 if not is_begun:
                     raise

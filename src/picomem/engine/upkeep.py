@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
 from picomem.engine.engine import Engine
-from picomem.errors import NotFound
+from picomem.errors import did_you_mean
 from picomem.light_dataclass import replace
 from picomem.records.hit import Hit, HitSession
 from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
-from picomem.store import audit, episode_events, episodes, memories, session_rows
+from picomem.store import audit, episode_events, episodes, memories
 from picomem.store.connector import Transaction
+from picomem.store.session_names import Place, find_session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from picomem.sessions.picobot_snapshot import TakenOver
     from picomem.store.episodes import TimelinePlace
     from picomem.text.temporal.events import EventTime
+
+_MOST_PROJECTS = 12  # that a warning names
 
 
 def ingester(engine: Engine) -> Ingest:
@@ -124,15 +127,21 @@ def whole_session(engine: Engine, name: str) -> str:
 
     Raises NotFound where several do.
     """
-    if not name:
-        return ""
     with engine._context.connector.read() as tx:
-        ids = {stored.record.session for stored in episodes.stored_transcripts(tx, engine.scope)}
-        ids |= {stored.record.id for stored in session_rows.stored_sessions(tx, engine.scope)}
-    meant = {session for session in ids if session == name} or {session for session in ids if session.startswith(name)}
-    if len(meant) > 1:
-        raise NotFound(f"More than one session begins with “{name[:80]}”; write more of it.")
-    return meant.pop() if meant else name
+        return find_session(tx, engine.scope, name, Place.CONVERSATIONS | Place.TRANSCRIPTS) or name
+
+
+def unknown_project(engine: Engine, project: str) -> list[str]:
+    """A warning where nothing of the user belongs to a project of that name, with what there is."""
+    if not project:
+        return []
+    with engine._context.connector.read() as tx:
+        known = episodes.projects(tx, engine.scope)
+    if project in known:
+        return []
+    listed = ", ".join(known[:_MOST_PROJECTS]) + (", …" if len(known) > _MOST_PROJECTS else "")
+    others = f"projects are {listed}." if known else "nothing belongs to any project yet."
+    return [f"There is no project “{project[:80]}”; {did_you_mean(project, known, others)}"]
 
 
 def reason_origin(engine: Engine, change: Change) -> Origin | None:

@@ -9,6 +9,7 @@ from picomem.records.kinds import Decision
 from picomem.records.scope import Scope
 from picomem.store import audit, memories, retention_rows, session_rows
 from picomem.store.connector import Transaction
+from picomem.store.session_names import Place, find_session
 
 _LONGEST_AGE = 36_500  # days
 
@@ -28,7 +29,9 @@ def held(tx: Transaction, scope: Scope) -> Holdings:
     )
 
 
-def choice(holdings: Holdings, session: str, older_than: int | None, everything: bool, now: Micros) -> Choice:
+def choice(
+    tx: Transaction, scope: Scope, session: str, older_than: int | None, everything: bool, now: Micros
+) -> Choice:
     """What is chosen: a session (its id, or the beginning of it), an age in days, or all.
 
     Raises InvalidInput unless it is one of them, and NotFound for a session that is not there, or several.
@@ -44,19 +47,9 @@ def choice(holdings: Holdings, session: str, older_than: int | None, everything:
         return Choice(before=now - older_than * DAY)
     if everything:
         return Choice(everything=True)
-    return Choice(sessions=frozenset([_session(holdings, session)]))
-
-
-def _session(holdings: Holdings, name: str) -> str:
-    names = {transcript.session for transcript in holdings.transcripts} | {session.id for session in holdings.sessions}
-    names |= {version.scope.session for version in holdings.versions}
-    meant = {session for session in names if session == name} or {
-        session for session in names if session.startswith(name)
-    }
-    if len(meant) > 1:
-        raise NotFound(f"Several sessions begin with “{name[:80]}”; write more of the id.")
-    if not meant:
+    named = find_session(tx, scope, session, Place.CONVERSATIONS | Place.TRANSCRIPTS | Place.MEMORIES)
+    if not named:
         raise NotFound(
-            f"There is no session “{name[:80]}”; `picomem sessions` and `picomem timeline --json` show their ids."
+            f"There is no session “{session[:80]}”; `picomem sessions` and `picomem timeline --json` show their ids."
         )
-    return meant.pop()
+    return Choice(sessions=frozenset([named]))

@@ -26,8 +26,9 @@ from anyio import CapacityLimiter, from_thread, to_thread
 from picomem.clock import MINUTE, Micros, iso
 from picomem.engine.authorization import confirmation_key
 from picomem.engine.engine import Engine
-from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound
+from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemError
 from picomem.light_dataclass import asdict, fields, replace
+from picomem.operations.agent_messages import for_remote_callers, result_for_remote_callers
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameter, PlainParameters, result_schema
 from picomem.operations.views import jsonable
@@ -139,12 +140,15 @@ class Calls:
         remote = self.named(name)
         engine = self.engine_for(caller, remote, user)
         is_long = remote.operation.long or remote.operation.asynchronous
-        async with self._thread_of(engine.scope.user, is_long=is_long) as limiter:
-            if remote.operation.asynchronous:
-                request = remote.parameters.request(arguments)
-                result = await remote.operation.stream(engine, request, tell, progress)
-                return remote.shown(result)
-            return await to_thread.run_sync(self._called, remote, engine, arguments, progress, limiter=limiter)
+        try:
+            async with self._thread_of(engine.scope.user, is_long=is_long) as limiter:
+                if remote.operation.asynchronous:
+                    request = remote.parameters.request(arguments)
+                    return self._shown(remote, await remote.operation.stream(engine, request, tell, progress))
+                return await to_thread.run_sync(self._called, remote, engine, arguments, progress, limiter=limiter)
+        except PicomemError as error:
+            error.args = (for_remote_callers(str(error), self.operations),)
+            raise
 
     def engine_for(self, caller: Caller, remote: RemoteOperation, user: str = "") -> Engine:
         """The engine on which a caller may run an operation. Raises Forbidden, before anything is said about the
@@ -176,7 +180,8 @@ class Calls:
     ) -> dict[str, Any]:
         operation = remote.operation
         if operation.confirmation is None:
-            return remote.shown(operation.call(engine, remote.parameters.request(arguments), _in_thread(progress)))
+            result = operation.call(engine, remote.parameters.request(arguments), _in_thread(progress))
+            return self._shown(remote, result)
         given = dict(arguments)
         code = given.pop("confirmation", None)
         request = remote.parameters.request(given)
@@ -193,7 +198,8 @@ class Calls:
         if request == preview:
             planned = operation.call(engine, preview)
             empty = asks.is_empty(planned)
-            return {**remote.shown(planned), "confirmation": None if empty else self._code(operation, engine, planned)}
+            code = None if empty else self._code(operation, engine, planned)
+            return {**self._shown(remote, planned), "confirmation": code}
         plain = replace(request, yes=False) if "yes" in {field.name for field in fields(request)} else request
         if asks.is_needed(plain):
             if not code:
@@ -203,7 +209,11 @@ class Calls:
                 )
             self._check_code(operation, engine, operation.call(engine, preview), code)
             request = asks.granted(plain)
-        return {**remote.shown(operation.call(engine, request)), "confirmation": None}
+        return {**self._shown(remote, operation.call(engine, request)), "confirmation": None}
+
+    def _shown(self, remote: RemoteOperation, result: Any) -> dict[str, Any]:
+        """A result as JSON, with advice that a remote caller can follow."""
+        return remote.shown(result_for_remote_callers(result, self.operations))
 
     def _code(self, operation: Operation, engine: Engine, planned: Any, until: Micros = 0) -> str:
         until = until or engine.now() + _CODE_LASTS

@@ -16,7 +16,7 @@ from datetime import tzinfo
 from pathlib import Path
 
 from picomem.clock import Micros, parse_iso
-from picomem.errors import InvalidInput, InvalidTime
+from picomem.errors import InvalidInput, InvalidTime, NotFound
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.decide import Offer
 from picomem.memory.remember import Remembered, Writer
@@ -103,9 +103,12 @@ def read_entries(text: str, name: str, zone: tzinfo) -> list[MarkdownEntry]:
 
 
 def markdown_files(paths: list[Path]) -> list[Path]:
-    """The Markdown files among these files and folders. Raises InvalidInput for a path that holds none."""
+    """The Markdown files among these files and folders. Raises NotFound for a path that is not there, and InvalidInput
+    for one that holds none."""
     gathered: list[Path] = []
     for path in paths:
+        if status_of(path) is None:
+            raise NotFound(f"There is no file or folder {path}; name MEMORY.md or the folder that holds it.")
         try:
             files = sorted(path.rglob("*.md")) if is_folder(path) else [path] if is_regular(path) else []
         except OSError as error:

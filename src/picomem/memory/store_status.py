@@ -26,6 +26,7 @@ class Status:
     read_only: bool
     user: str
     memories: dict[str, int]
+    candidates: dict[str, int]
     archived: int
     episodes: int
     transcripts: dict[str, dict[str, int]]
@@ -55,6 +56,7 @@ def status(
         read_only=connector.read_only,
         user=scope.user,
         memories=memories.count_by_kind(tx, scope, now),
+        candidates=memories.count_candidates(tx, scope, now),
         archived=memories.count_no_longer_believed(tx, scope, now),
         episodes=row_counts.episodes(tx, scope),
         transcripts={

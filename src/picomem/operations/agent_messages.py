@@ -1,9 +1,10 @@
-"""Advice as an agent can follow it: errors and warnings name commands of a terminal, which it may not have. Pure."""
+"""Advice as an agent, or a caller over a network, can follow it: errors and warnings name commands of a terminal, which
+they may not have. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from picomem.light_dataclass import fields, replace
@@ -14,6 +15,7 @@ LONGEST_SENTENCE = 2_000  # characters of an error or a warning, which may quote
 _COMMAND = re.compile(r"`picomem ([a-z-]+)([^`]{0,200})`")
 _ADVICE = ("warnings", "explanation")  # the fields of results that may name commands
 _ASK = "(`picomem` is a command for the person's terminal: tell them.)"
+_ASK_OPERATOR = "(`picomem` is a command on the server's machine: ask whoever runs it.)"
 
 
 def for_agents(text: str, tools: Mapping[str, str]) -> str:
@@ -25,6 +27,25 @@ def for_agents(text: str, tools: Mapping[str, str]) -> str:
     return f"{told} {_ASK}" if _COMMAND.search(told) else told
 
 
+def for_remote_callers(text: str, offered: Collection[str]) -> str:
+    """A sentence for a caller over a network: commands that the server offers are named as its operations; of any other
+    it says who can run it."""
+
+    def operation(match: re.Match[str]) -> str:
+        name, rest = match.groups()
+        return f"the operation `{name}`" if name in offered and not rest.strip() else match.group()
+
+    if not _COMMAND.search(text):
+        return text
+    told = _COMMAND.sub(operation, text)
+    return f"{told} {_ASK_OPERATOR}" if _COMMAND.search(told) else told
+
+
+def result_for_remote_callers(result: Any, offered: Collection[str]) -> Any:
+    """A result with advice that a caller over a network can follow."""
+    return _advised(result, lambda text: for_remote_callers(text, offered))
+
+
 def _tool(match: re.Match[str], tools: Mapping[str, str]) -> str:
     name, rest = match.groups()
     return f"`{tools[name]}{rest}`" if name in tools and "--" not in rest else match.group()
@@ -33,12 +54,13 @@ def _tool(match: re.Match[str], tools: Mapping[str, str]) -> str:
 def result_for_agents(result: Any, tools: Mapping[str, str]) -> Any:
     """A result as an agent reads it: made inert, with warnings that it can follow. What was stored or said says what it
     said."""
-    result = inert(result)
+    return _advised(inert(result), lambda text: for_agents(text, tools))
+
+
+def _advised(result: Any, told: Callable[[str], str]) -> Any:
     advice = {named.name: getattr(result, named.name) for named in fields(result) if named.name in _ADVICE}
     changes = {
-        name: for_agents(value, tools)
-        if isinstance(value, str)
-        else [for_agents(sentence, tools) for sentence in value]
+        name: told(value) if isinstance(value, str) else [told(sentence) for sentence in value]
         for name, value in advice.items()
     }
     return replace(result, **changes) if changes else result

@@ -44,7 +44,7 @@ class OfferedView:
 class RunView:
     """One run: the messages that it took up (of a transcript: turns, as `unit` says), and what it kept of them.
     `covered` is the number of the last message that the summary stands for, 0 where it wrote none; `turned_down` are a
-    text and a reason each."""
+    text and a reason each. After a dry run the ids are empty, since nothing was stored."""
 
     run: str
     change_id: str
@@ -67,6 +67,7 @@ class ConsolidatedView:
     otherwise than usual."""
 
     session: str
+    title: str
     state: str
     failures: int
     warnings: list[str]
@@ -151,7 +152,7 @@ async def consolidate(
         ReconciledView(pair.newer, pair.older, pair.change.decision, pair.change.reason, pair.change.id)
         for pair in reconciled
     ]
-    sessions = [_view(outcome) for outcome in done]
+    sessions = [_view(outcome, request.dry_run) for outcome in done]
     warnings = cost.notes if cost else []
     return ConsolidateResult(generator.name, request.dry_run, sessions, views, room, settled, warnings)
 
@@ -159,7 +160,7 @@ async def consolidate(
 def _waiting_view(item: WaitingTranscript) -> WaitingSessionView:
     return WaitingSessionView(
         session=item.transcript.session,
-        title=item.transcript.title,
+        title=item.title,
         host=item.transcript.host,
         project=item.transcript.project,
         ended_at=iso_or_none(item.transcript.ended_at),
@@ -169,16 +170,18 @@ def _waiting_view(item: WaitingTranscript) -> WaitingSessionView:
     )
 
 
-def _view(done: Consolidated) -> ConsolidatedView:
+def _view(done: Consolidated, dry_run: bool) -> ConsolidatedView:
+    """What became of a session. After a dry run nothing has an id yet."""
     return ConsolidatedView(
         session=done.session,
+        title=done.title,
         state=done.state,
         failures=done.failures,
         warnings=done.notes,
         runs=[
             RunView(
-                run=run.run,
-                change_id=run.change_id,
+                run="" if dry_run else run.run,
+                change_id="" if dry_run else run.change_id,
                 generator=run.generator,
                 unit=run.unit,
                 first=run.first,
@@ -194,7 +197,7 @@ def _view(done: Consolidated) -> ConsolidatedView:
                         reason=outcome.reason,
                         key=outcome.memory.key if outcome.memory else "",
                         origin=origin.value,
-                        change_id=outcome.change_id,
+                        change_id="" if dry_run else outcome.change_id,
                     )
                     for content, origin, outcome in run.offered
                 ],

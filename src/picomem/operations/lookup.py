@@ -47,7 +47,7 @@ class MemoriesResult:
 
 def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
     """List what is remembered, the most important first."""
-    from picomem.engine.upkeep import shown
+    from picomem.engine.upkeep import shown, unknown_project
 
     now = engine.now()
     damaged: list[str] = []
@@ -66,7 +66,8 @@ def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
     page, cursor = page_of(matching, _place, request.cursor, request.limit)
     left_out = len(matching) - bisect_right(matching, _place(page[-1]), key=_place) if page else 0
     views = [memory_view(shown(engine, memory), now) for memory in page]
-    return MemoriesResult(views, left_out, cursor, damage_warnings(damaged))
+    warnings = [] if views else unknown_project(engine, request.project)
+    return MemoriesResult(views, left_out, cursor, [*warnings, *damage_warnings(damaged)])
 
 
 def _place(memory: Memory) -> Place:
@@ -221,10 +222,12 @@ class HistoryRequest:
 
 @dataclass(frozen=True, slots=True)
 class HistoryResult:
-    """`version_numbers` counts the versions as people do: a change may store several rows (see `picomem why`)."""
+    """`version_numbers` counts the versions as people do: a change may store several rows (see `picomem why`).
+    `archived` says of each memory that is not believed any more, by its id, since when."""
 
     versions: list[MemoryView]
     version_numbers: list[int]
+    archived: dict[str, str]
 
 
 def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
@@ -245,10 +248,22 @@ def history(engine: Engine, request: HistoryRequest) -> HistoryResult:
         and (true is None or version.valid_from < true <= (version.valid_to or true))
     ]
     numbers = {life: version_numbers([row for row in every if row.id == life]) for life in {row.id for row in every}}
+    believed_now = {version.id for version in every if version.known_to is None}
+    ended = {version.id: version.known_to for version in every if version.id not in believed_now}
     return HistoryResult(
         [memory_view(version, now) for version in versions],
         [numbers[version.id][version.version] for version in versions],
+        {memory_id: iso(at) for memory_id, at in ended.items() if at is not None},
     )
+
+
+def _told_history(result: HistoryResult) -> str:
+    lines = [
+        f"{number}. {version.content} (true {version.valid_from} – {version.valid_to or 'now'}, "
+        f"believed {version.known_from} – {version.known_to or 'now'})"
+        for version, number in zip(result.versions, result.version_numbers)
+    ]
+    return "\n".join([*lines, *(f"It is archived since {at}." for at in result.archived.values())])
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +287,7 @@ class TimelineResult:
 
 def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     """List what was said, latest first, by project, session or time."""
-    from picomem.engine.upkeep import timeline_page, whole_session
+    from picomem.engine.upkeep import timeline_page, unknown_project, whole_session
 
     now = engine.now()
     damaged: list[str] = []
@@ -286,7 +301,8 @@ def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
         damaged,
     )
     views = [hit_view(hit, engine.settings.memory.citations) for hit in hits]
-    return TimelineResult(views, cursor_of(last) if last else "", damage_warnings(damaged))
+    warnings = [] if views else unknown_project(engine, request.project)
+    return TimelineResult(views, cursor_of(last) if last else "", [*warnings, *damage_warnings(damaged)])
 
 
 def _timeline_place(cursor: str) -> TimelinePlace | None:
@@ -411,11 +427,7 @@ OPERATIONS = (
         result=HistoryResult,
         run=history,
         present=lookup_presentations.versions,
-        reply=lambda result: "\n".join(
-            f"{number}. {version.content} (true {version.valid_from} – {version.valid_to or 'now'}, "
-            f"believed {version.known_from} – {version.known_to or 'now'})"
-            for version, number in zip(result.versions, result.version_numbers)
-        ),
+        reply=_told_history,
         permission="memory:read:user",
         example="picomem history staging_db_port",
         read_only=True,

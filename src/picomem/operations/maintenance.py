@@ -282,7 +282,7 @@ class IndexStatusRequest:
 
 @dataclass(frozen=True, slots=True)
 class IndexStatusResult:
-    """How full the index page is, and what it is made from."""
+    """How full the index page is, and what it is made from: candidates are not."""
 
     tokens: int
     budget: int
@@ -296,7 +296,9 @@ def index_status(engine: Engine, request: IndexStatusRequest) -> IndexStatusResu
     """Show how full the always-loaded index page is and how many memories it leaves out."""
     page = engine.index(scope=engine.scope.narrowed(project=request.project))
     known = engine.status()
-    return IndexStatusResult(page.tokens, page.budget, page.entries, page.left_out, known.memories, known.episodes)
+    memories = {kind: count - known.candidates.get(kind, 0) for kind, count in known.memories.items()}
+    memories = {kind: count for kind, count in memories.items() if count}
+    return IndexStatusResult(page.tokens, page.budget, page.entries, page.left_out, memories, known.episodes)
 
 
 def _ingested(result: IngestResult) -> str:
@@ -384,7 +386,10 @@ OPERATIONS = (
         result=StoreStatus,
         run=status,
         present=maintenance_presentations.status,
-        reply=lambda result: f"{sum(result.memories.values())} memories, {result.episodes} episodes.",
+        reply=lambda result: (
+            f"{sum(result.memories.values())} memories ({sum(result.candidates.values())} of them candidates), "
+            f"{result.episodes} episodes."
+        ),
         permission="memory:read:user",
         example="picomem status",
         read_only=True,

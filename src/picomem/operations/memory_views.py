@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class MemoryView:
     """One version of a memory. `current` says whether it is believed, and true, now; `said_at` is when its words were
-    said, which may be long before they were read from a transcript."""
+    said, which may be long before they were read from a transcript. `is_candidate` says that it was captured and waits
+    to be confirmed (see `review`). `version` counts the stored rows; people count fewer (see `history`)."""
 
     id: str
     version: int
@@ -38,6 +39,7 @@ class MemoryView:
     agent: str
     session: str
     current: bool
+    is_candidate: bool
     valid_from: str
     valid_to: str | None
     known_from: str
@@ -70,6 +72,7 @@ def memory_view(memory: Memory, now: Micros) -> MemoryView:
         agent=memory.scope.agent,
         session=memory.scope.session,
         current=memory.current(now),
+        is_candidate=memory.is_candidate,
         valid_from=iso(memory.valid_from),
         valid_to=iso_or_none(memory.valid_to),
         known_from=iso(memory.known_from),

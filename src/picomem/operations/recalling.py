@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
-from picomem.light_dataclass import dataclass
+from picomem.light_dataclass import dataclass, replace
 from picomem.operations.fenced_results import fenced, fenced_turn
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.presentations import recalling as recalling_presentations
@@ -56,7 +56,7 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
     Returns scored entries within a token budget, pointers into past sessions, which ways of searching answered, and
     how sure it is.
     """
-    from picomem.engine.upkeep import whole_session
+    from picomem.engine.upkeep import unknown_project, whole_session
 
     now = moment(request.now, engine.now(), engine.zone) or engine.now()
     span = window(request.time_window, now, engine.zone)
@@ -89,6 +89,8 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
         scope=engine.scope.narrowed(project=request.project, session=whole_session(engine, request.session)),
         now=now,
     )
+    if not engine.caller.is_agent:  # an agent names the project where it works, also before anything is known of it
+        answer = replace(answer, notes=(*unknown_project(engine, request.project), *answer.notes))
     sessions = _hit_sessions(engine, answer)
     return answer_view(answer, sessions, engine.settings.memory.citations, is_limited=request.limit is not None)
 

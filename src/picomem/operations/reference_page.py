@@ -23,6 +23,10 @@ Rendered by `python -m picomem.operations.reference_page`; do not edit.
 Every command takes `--json` (one JSON document on stdout), `--db PATH` (default: `$PICOMEM_DB`, or `picomem.db` in
 the data directory) and `--user ID` (default: `local`), before or after the command. Times are dates (`2026-05-03`),
 RFC 3339 times, spans in words (`30d`, `last week`, `三天前`) or Unix milliseconds.
+
+Over HTTP and JSON-RPC the fields of a request have the names of the arguments and options in lower case, with `_` for
+`-` (`--token-budget` is `token_budget`); where a field has another name, it stands behind the option. A field of
+several values is a list.
 """
 
 _OTHERS = """## Other commands
@@ -57,8 +61,14 @@ def _command(operation: Operation) -> str:
     lines = [f"### {operation.name}\n", _paragraphs(operation), "", f"    {operation.example}\n"]
     for name, default, about in options(operation.request):
         shown = name.upper() if about["positional"] else "`" + _flag(name, about) + "`"
-        lines.append(f"- {shown}: {about['help']}{_choices(about)}{_default(default)}")
+        lines.append(f"- {shown}{_field_name(name, about)}: {about['help']}{_choices(about)}{_default(default)}")
     return "\n".join(lines) + "\n"
+
+
+def _field_name(name: str, about: dict[str, Any]) -> str:
+    """The name of the field over HTTP, where the option does not tell it."""
+    option_name = _flag(name, about).partition(",")[0].removeprefix("--").replace("-", "_")
+    return "" if about["positional"] or option_name == name else f" (HTTP: `{name}`)"
 
 
 def _flag(name: str, about: dict[str, Any]) -> str:
@@ -111,6 +121,10 @@ def _errors() -> Iterator[str]:
             doc = (error_class.__doc__ or "").strip().replace("\n", " ")
             yield f"| `{error_class.code}` | {error_class.exit_code} | {error_class.status} | {doc} |"
     yield "| | 130 | | Interrupted; what was done until then is kept. |"
+    yield "\nThe server has further codes:\n"
+    yield "| code | HTTP | meaning |\n|---|---|---|"
+    for code, (status, meaning) in errors.SERVER_CODES.items():
+        yield f"| `{code}` | {status or ''} | {meaning} |"
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath, PureWindowsPath
 
 from picomem.errors import Corrupt
@@ -37,17 +37,25 @@ def hit_sessions(tx: Transaction, scope: Scope, hits: Iterable[Hit], redactor: R
     return sessions
 
 
-def _hit_session(tx: Transaction, scope: Scope, transcript: Transcript, redactor: Redactor) -> HitSession:
+def session_title(
+    tx: Transaction, scope: Scope, transcript: Transcript, safe: Callable[[str], str]
+) -> tuple[str, Origin]:
+    """The title that the host gave a session, or else the first line of the first request, and where it came from."""
     first = None if transcript.title else episodes.first_request(tx, scope, transcript.id)
     # A host's title is made by a model, of words that anybody may have said.
     title, origin = (first.preview, first.origin) if first else (transcript.title, Origin.AGENT)
+    return _first_line(safe(title)), origin
+
+
+def _hit_session(tx: Transaction, scope: Scope, transcript: Transcript, redactor: Redactor) -> HitSession:
+    title, origin = session_title(tx, scope, transcript, lambda text: redactor.redact(text).text)
     actions = episodes.latest_actions(tx, scope, transcript.id)
     folder = _last_part(transcript.cwd)
     return HitSession(
         session=transcript.session,
         transcript=transcript.path,
         host=transcript.host,
-        title=_first_line(redactor.redact(title).text),
+        title=title,
         origin=origin,
         project=transcript.project,
         folder=folder if folder != transcript.project else "",

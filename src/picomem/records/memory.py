@@ -20,7 +20,8 @@ class Memory:
     - `known_from`, `known_to`: when we held it to be so.
 
     A version is never edited. What is believed now are the versions whose `known_to` is None; a memory without
-    such a version is archived.
+    such a version is archived. `version` numbers the stored rows of a memory from 1, and a revision may store several;
+    `Engine.version_number` counts versions as people do.
     """
 
     id: str

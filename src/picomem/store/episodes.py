@@ -55,9 +55,21 @@ def transcripts_of_session(tx: Transaction, scope: Scope, host: str, session: st
     return sorted((_transcript(row) for row in rows), key=_id_of)
 
 
+def longest_transcript(tx: Transaction, scope: Scope, session: str) -> str:
+    """The id of the transcript with the most turns of a session that is known to have one."""
+    row = sql(tx).one("longest_transcript", user=scope.user, session=session)
+    assert row is not None
+    return str(row[0])
+
+
 def transcript(tx: Transaction, scope: Scope, transcript_id: str) -> Transcript | None:
     row = sql(tx).one("transcript", user=scope.user, id=transcript_id)
     return None if row is None else _transcript(row)
+
+
+def projects(tx: Transaction, scope: Scope) -> list[str]:
+    """The projects that something of the user belongs to, but for withheld sessions."""
+    return [str(project) for (project,) in sql(tx).all("projects", user=scope.user)]
 
 
 def transcripts(tx: Transaction, scope: Scope) -> list[Transcript]:

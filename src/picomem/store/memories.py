@@ -210,6 +210,11 @@ def count_by_kind(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
     return dict(sql(tx).all("count_memories", user=scope.user, now=now))
 
 
+def count_candidates(tx: Transaction, scope: Scope, now: Micros) -> dict[str, int]:
+    """How many of these wait to be confirmed."""
+    return dict(sql(tx).all("count_memories_from", user=scope.user, now=now, source=Source.CAPTURED.value))
+
+
 def count_no_longer_believed(tx: Transaction, scope: Scope, now: Micros) -> int:
     """How many memories are archived or have expired, damaged rows included."""
     return len(_archived(tx, scope)) + len(_expired(tx, scope, now))

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from picomem.clock import Micros
-from picomem.errors import Corrupt
+from picomem.errors import Corrupt, NotFound
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Loaded, Message, Page, Role, Session, Summary, ToolCall
 from picomem.store.connector import Row, Transaction
-from picomem.store.memories import id_range, purge_parents, unique_id
+from picomem.store.memories import purge_parents
 from picomem.store.row_hash import is_whole
+from picomem.store.session_names import Place, find_session
 from picomem.store.sql_access import sql
 from picomem.store.unchecked_rows import Stored, stored
 
@@ -109,9 +110,10 @@ def all_of_channel(tx: Transaction, scope: Scope, channel: str, channel_id: str,
 
 def find_id(tx: Transaction, scope: Scope, prefix: str) -> str:
     """The id of the session that is called so, or whose id alone begins so. Raises NotFound."""
-    if sql(tx).one("session", user=scope.user, id=prefix) is not None:
-        return prefix  # an id from elsewhere may be the beginning of another, and have capitals
-    return unique_id(sql(tx).all("session_ids_like", user=scope.user, **id_range(prefix)), prefix, "session")
+    named = find_session(tx, scope, prefix, Place.CONVERSATIONS)
+    if not named:
+        raise NotFound(f"There is no session “{prefix[:80]}”; `picomem sessions` lists them.")
+    return named
 
 
 def page(

@@ -26,7 +26,7 @@ _MOST_ACTIONS = 3  # of an episode in the timeline
 def memories(result: MemoriesResult) -> Presentation:
     blocks: tuple[Block, ...] = tuple(
         PresentedEntry(
-            f"{memory.key}  ({memory.kind}, {day(memory.said_at)[:10]}{_end(memory)})",
+            f"{memory.key}  ({_standing(memory)}, {day(memory.said_at)[:10]}{_end(memory)})",
             (Text(attributed(memory.content, memory.origin), 3),),
         )
         for memory in result.memories
@@ -35,6 +35,11 @@ def memories(result: MemoriesResult) -> Presentation:
         blocks = (Sentence("Nothing is remembered yet; `picomem remember TEXT` stores a statement."),)
     more = f"There are {result.left_out:,} more: --cursor {result.cursor}, or -n."
     return Presentation(blocks=blocks, warnings=tuple(result.warnings), next_steps=(more,) if result.left_out else ())
+
+
+def _standing(memory: MemoryView) -> str:
+    """The kind of a memory, and whether it waits to be confirmed."""
+    return f"candidate, {memory.kind}" if memory.is_candidate else memory.kind
 
 
 def _end(memory: MemoryView) -> str:
@@ -68,7 +73,7 @@ def _said(turn: TurnView) -> tuple[Verbatim | Text, ...]:
 def reasons(result: WhyResult) -> Presentation:
     blocks: list[Block] = []
     if result.memory:
-        state = "archived" if result.memory.archived else result.memory.kind
+        state = "archived" if result.memory.archived else _standing(result.memory)
         body = (Text(result.memory.content), *details(result.memory))
         blocks.append(PresentedEntry(f"{result.memory.key}  ({state})", body))
     for change in result.changes:
@@ -96,7 +101,8 @@ def versions(result: HistoryResult) -> Presentation:
     for (_, number, _), version in latest.items():
         if version.id != life:  # a key that was forgotten and used again had another memory under it
             life = version.id
-            blocks.append(Heading(f"{version.key}  {life}"))
+            archived = f"  (archived {day(result.archived[life])})" if life in result.archived else ""
+            blocks.append(Heading(f"{version.key}  {life}{archived}"))
         until = f" – {day(version.valid_to)}" if version.valid_to else " on"
         current = "  (current)" if version.current else ""
         known_to = day(version.known_to) if version.known_to else "now"

@@ -100,9 +100,11 @@ def embedded(result: EmbedResult) -> Presentation:
 
 def status(result: Status) -> Presentation:
     kinds = counts(result.memories, number_first=False) or "none yet"
+    waiting = sum(result.candidates.values())
+    candidates = f"; {plural(waiting, 'candidate')} of them, see `picomem review`" if waiting else ""
     pairs = [
         ("user", result.user),
-        ("memories", f"{sum(result.memories.values()):,}  ({kinds}); {result.archived:,} archived"),
+        ("memories", f"{sum(result.memories.values()):,}  ({kinds}){candidates}; {result.archived:,} archived"),
         ("episodes", f"{result.episodes:,}"),
     ]
     pairs += [

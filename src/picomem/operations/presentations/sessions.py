@@ -8,7 +8,7 @@ from picomem.operations.presentation import Block, Presentation, PresentedEntry,
 from picomem.operations.presentations.wording import counts, day, plural
 
 if TYPE_CHECKING:
-    from picomem.operations.consolidating import ConsolidateResult, RunView
+    from picomem.operations.consolidating import ConsolidatedView, ConsolidateResult, RunView
     from picomem.operations.sessions import (
         ImportSessionsResult,
         MessagesResult,
@@ -89,9 +89,9 @@ def consolidated(result: ConsolidateResult) -> Presentation:
     warnings: list[str] = [*result.warnings]
     blocks += [Sentence(f"{pair.decision}: {pair.older} / {pair.newer}  {pair.reason}") for pair in result.reconciled]
     for view in result.sessions:
-        blocks += [_run(view.session, run, result.dry_run) for run in view.runs]
+        blocks += [_run(view, run, result.dry_run) for run in view.runs]
         if view.state != "done":
-            blocks.append(Sentence(f"{view.session}  {_NOT_DONE.get(view.state, view.state)}"))
+            blocks.append(Sentence(f"{_named(view)}  {_NOT_DONE.get(view.state, view.state)}"))
         warnings += view.warnings
     calls = sum(view.calls for view in result.sessions)
     if calls:
@@ -131,12 +131,17 @@ def _waiting(result: ConsolidateResult) -> list[Block]:
     return blocks
 
 
-def _run(session_id: str, run: RunView, dry_run: bool) -> PresentedEntry:
+def _named(view: ConsolidatedView) -> str:
+    return f"{view.session}  {view.title}" if view.title else view.session
+
+
+def _run(view: ConsolidatedView, run: RunView, dry_run: bool) -> PresentedEntry:
     verb = "would keep" if dry_run else "kept"
     lines = [run.timeline]
     lines += [f"{fact.decision}{f' {fact.key}' if fact.key else ''}: {fact.content}" for fact in run.facts]
     lines += [f"called off: {key}" for key in run.invalidated]
     lines += [f"turned down, {reason}: {text}" for text, reason in run.turned_down]
     lines += [f"summary up to message {run.covered}: {run.summary}"] if run.summary else []
-    heading = f"{session_id}  {run.unit} {run.first}–{run.last}, {verb} by {run.generator}"
+    lines = [*([view.title] if view.title else []), *lines]
+    heading = f"{view.session}  {run.unit} {run.first}–{run.last}, {verb} by {run.generator}"
     return PresentedEntry(heading, tuple(map(Text, lines)))

@@ -26,6 +26,15 @@ SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND path = :p
 -- name: transcripts_of_session
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND host = :host AND session = :session
 
+-- name: longest_transcript
+SELECT id FROM transcripts WHERE user_id = :user AND session = :session AND path NOT LIKE 'picomem:%'
+ORDER BY turns DESC, id LIMIT 1
+
+-- name: projects
+SELECT t.project AS project FROM transcripts AS t
+WHERE t.user_id = :user AND t.send_policy <> 'deny' AND t.project <> ''
+UNION SELECT m.project FROM memories AS m WHERE m.user_id = :user AND m.project <> '' ORDER BY project
+
 -- name: transcript
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND id = :id
 

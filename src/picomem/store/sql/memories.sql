@@ -89,6 +89,12 @@ WHERE user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR valid_to > :
   AND (expires_at IS NULL OR expires_at > :now)
 GROUP BY kind ORDER BY kind
 
+-- name: count_memories_from
+SELECT kind, count(*) FROM memories
+WHERE user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR valid_to > :now)
+  AND (expires_at IS NULL OR expires_at > :now) AND source = :source
+GROUP BY kind ORDER BY kind
+
 -- name: insert_change
 INSERT INTO changes (user_id, id, run, at, actor, verb, decision, reason, memory_id, before, after, candidate,
     undoes, content_hash, idempotency_key, request_hash, row_hash)

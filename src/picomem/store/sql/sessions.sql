@@ -19,8 +19,16 @@ ON CONFLICT (user_id, id) DO UPDATE SET title = excluded.title, state = excluded
 -- name: session
 SELECT {session_columns} FROM sessions AS s WHERE s.user_id = :user AND s.id = :id
 
--- name: session_ids_like
-SELECT id FROM sessions WHERE user_id = :user AND id >= :from AND id < :to LIMIT 3
+-- name: sessions_that_begin
+SELECT name FROM (
+    SELECT s.id AS name FROM sessions AS s
+    WHERE :conversations = 1 AND s.user_id = :user AND s.id >= :from AND s.id < :to
+    UNION SELECT t.session FROM transcripts AS t
+    WHERE :transcripts = 1 AND t.user_id = :user AND t.session >= :from AND t.session < :to
+      AND (:conversations = 1 OR t.path NOT LIKE 'picomem:%')
+    UNION SELECT m.session FROM memories AS m
+    WHERE :memories = 1 AND m.user_id = :user AND m.session >= :from AND m.session < :to
+) AS named ORDER BY name LIMIT 2
 
 -- name: session_of_channel
 SELECT {session_columns} FROM sessions AS s
