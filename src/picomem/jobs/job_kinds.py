@@ -263,7 +263,7 @@ class Watch:
 
         follow(
             self._paths,
-            lambda paths: self._read(engine, paths, run),
+            lambda paths: self._read(engine, paths or self._paths, run),
             run.stop,
             watching=self._watching,
             trouble=trouble,
