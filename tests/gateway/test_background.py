@@ -22,7 +22,7 @@ from tests.ingest.test_host_summaries import claude, written
 import picomem
 from picomem.clock import MINUTE, system_clock
 
-from .serving import TIMEOUT, serving, token
+from .serving import TIMEOUT, running_mcp, serving, token
 from .serving import picomem as command
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
@@ -152,6 +152,14 @@ def test_two_servers_on_a_file_share_the_work_and_do_nothing_twice(db: Path, pro
         ("The ferry to the harbor leaves at seven from pier nine.",),
         ("The lute is mended on Fridays.",),
     ]
+
+
+@pytest.mark.requirement("A6")
+def test_a_server_for_one_agent_consolidates_what_is_idle(db: Path) -> None:
+    session = talk_of_an_hour_ago(db, "local")
+    with running_mcp(db, PICOMEM_MEMORY_ENABLED="on"):
+        until(lambda: state(db, "consolidate", "local") == "done")
+    assert rows(db, "SELECT session_id, generator FROM consolidations") == [(session, "extractive")]
 
 
 @pytest.mark.requirement("A6", "X10")
