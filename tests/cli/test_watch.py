@@ -17,6 +17,9 @@ from pathlib import Path
 import apsw
 import pytest
 
+import picomem
+from picomem.engine.job_store import cancel_job
+
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGINT"),
     pytest.mark.sqlite_file("other processes look at the rows in the file"),
@@ -154,6 +157,35 @@ def test_a_service_manager_stops_it_as_calmly(watch, tmp_path):
     assert kept == ["First words", *(f"Burst {number}" for number in range(200))][: len(kept)]
     again = watch(tmp_path / "logs")
     again.reads(lambda: len(again.previews()) == 201)
+    assert again.terminate() == 0
+
+
+@pytest.mark.requirement("X10")
+def test_of_two_that_watch_the_same_folder_one_waits_and_goes_on_when_the_other_ends(watch, tmp_path):
+    path = tmp_path / "logs" / "chat.jsonl"
+    _say(path, "First words")
+    first = watch(tmp_path / "logs")
+    first.reads(first.is_watching)
+    second = watch("logs")  # the same folder by another name
+    second.reads(lambda: "another process watches" in second.said["stderr"])
+    assert first.terminate() == 0
+    _say(path, "Second words")
+    second.reads(second.is_watching)
+    second.reads(lambda: second.previews() == ["First words", "Second words"])
+    assert second.terminate() == 0
+
+
+def test_it_ends_when_its_job_is_cancelled(watch, tmp_path, db):
+    path = tmp_path / "logs" / "chat.jsonl"
+    _say(path, "First words")
+    process = watch(tmp_path / "logs", db=db)
+    process.reads(process.is_watching)
+    with picomem.open(db, embedder="none") as memory:
+        assert cancel_job(memory, "watch").is_cancelling
+    assert process.ended() == 0
+    assert "cancelled" in process.said["stderr"]
+    again = watch(tmp_path / "logs", db=db)  # a person asked for it, and the job need not rest
+    again.reads(again.is_watching)
     assert again.terminate() == 0
 
 

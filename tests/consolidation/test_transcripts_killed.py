@@ -49,7 +49,7 @@ class Repeating:
     name = "repeating"
 
     async def propose(self, material: Material, budget: CallBudget) -> Proposal:
-        assert await purse.reserve(Spend(1, 300, 60))
+        assert await budget.reserve(Spend(1, 300, 60))
         decided = [
             re.findall(r"The \w+ of pier \d+ is painted [\w-]+ every spring\.", line.text) for line in material.lines
         ]
@@ -58,7 +58,7 @@ class Repeating:
             for line, all_said in zip(material.lines, decided, strict=True)
             for said in all_said
         ]
-        await purse.settle(Spend(1, 100, 20))
+        await budget.settle(Spend(1, 100, 20))
         return Proposal(facts=tuple(facts), timeline=f"They spoke of {len(facts)} cranes, from {facts[0].content}")
 
 

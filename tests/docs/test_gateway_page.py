@@ -10,9 +10,15 @@ from pathlib import Path
 import pytest
 from tests.cli.model_server import ModelServer
 from tests.cli.model_server import serving as model_serving
+from tests.gateway.serving import picomem as command
 from tests.gateway.serving import serving, token
 
+import picomem
+from picomem.engine.job_store import job_store
 from picomem.gateway.guard import OPEN
+from picomem.jobs import OF_A_USER
+from picomem.jobs.job_kinds import CONSOLIDATE, WATCH
+from picomem.jobs.schedule import Done, ended, may_begin
 
 PAGE = (Path(__file__).parents[2] / "docs" / "gateway.md").read_text("utf-8")
 
@@ -53,3 +59,21 @@ def test_the_python_of_the_page_talks_with_picobot(tmp_path: Path, capsys: pytes
 def test_the_page_names_the_addresses_without_a_token() -> None:
     for address in OPEN:
         assert f"GET {address}" in PAGE
+
+
+def test_the_page_names_each_kind_of_background_work() -> None:
+    rows = re.findall(r"^\| `([\w-]+)(?::MODEL)?` \| .* \| .* \|$", PAGE, re.MULTILINE)
+    assert rows == [WATCH, *OF_A_USER]
+
+
+@pytest.mark.sqlite_file("other processes look at the jobs in the file")
+def test_each_command_of_the_page_about_jobs_works(db: Path) -> None:
+    with picomem.open(db, embedder="none") as memory:
+        running = job_store(memory).begin("local", CONSOLIDATE, "", may_begin)
+        assert running is not None
+        running.end(lambda job, now: ended(job, Done(), "", now))
+    commands = re.findall(r"^    picomem ((?:jobs|cancel-job).*)$", PAGE, re.MULTILINE)
+    said = [command(db, *shlex.split(line)) for line in commands]
+    assert [done.returncode for done in said] == [0, 0, 0], said
+    states = ("done, last run ended", "cancelled, not begun again before", "waiting")
+    assert [state in done.stdout for state, done in zip(states, said, strict=True)] == [True, True, True], said

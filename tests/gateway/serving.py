@@ -86,6 +86,18 @@ def serving(db: Path, *arguments: str, **variables: str) -> Iterator[Served]:
         process.communicate()
 
 
+@contextmanager
+def running_mcp(db: Path, **variables: str) -> Iterator[subprocess.Popen[str]]:
+    """Run `picomem mcp` until the end of the block; then its stdin closes."""
+    command = [sys.executable, "-m", "picomem", "--db", str(db), "mcp"]
+    env = {**_environment(db), **variables}
+    process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.communicate(timeout=TIMEOUT)
+
+
 def _environment(db: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
     home = db.parent / "home"  # the transcripts of whoever runs the tests are not read

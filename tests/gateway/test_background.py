@@ -22,7 +22,7 @@ from tests.ingest.test_host_summaries import claude, written
 import picomem
 from picomem.clock import MINUTE, system_clock
 
-from .serving import TIMEOUT, serving, token
+from .serving import TIMEOUT, running_mcp, serving, token
 from .serving import picomem as command
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
@@ -154,6 +154,14 @@ def test_two_servers_on_a_file_share_the_work_and_do_nothing_twice(db: Path, pro
     ]
 
 
+@pytest.mark.requirement("A6")
+def test_a_server_for_one_agent_consolidates_what_is_idle(db: Path) -> None:
+    session = talk_of_an_hour_ago(db, "local")
+    with running_mcp(db, PICOMEM_MEMORY_ENABLED="on"):
+        until(lambda: state(db, "consolidate", "local") == "done")
+    assert rows(db, "SELECT session_id, generator FROM consolidations") == [(session, "extractive")]
+
+
 @pytest.mark.requirement("A6", "X10")
 def test_a_job_whose_process_is_killed_is_done_once_by_the_next(db: Path, model: Server) -> None:
     session = talk_of_an_hour_ago(db, "ann")
@@ -215,23 +223,21 @@ def test_a_long_request_of_a_user_delays_nobody_elses(db: Path, model: Server) -
         assert asked.wait(TIMEOUT)
         for shown in (anns, bobs):
             assert served.post(shown, "recall", {"query": "staging"}).status_code == 200
-        assert not long[0].done() or not long[1].done()
+        assert not all(request.done() for request in long)
         model.stop.set()
         assert {request.result(TIMEOUT).status_code for request in long} == {200}
 
 
 @pytest.mark.requirement("X10")
 def test_recall_is_answered_while_transcripts_are_read(db: Path, projects: Path) -> None:
-    for number in range(40):
-        records = [
-            said(minute, f"Boat {number} of row {minute} is moored at pier {number * minute}.") for minute in range(50)
-        ]
-        written(projects / "harbor" / f"{number}.jsonl", *[{**one, "sessionId": f"s{number}"} for one in records])
+    bobs = token(db, "--user", "bob")
     with serving(db) as served:
-        bobs = token(db, "--user", "bob")
         served.post(bobs, "remember", {"content": "The ferry leaves at seven", "key": "ferry"})
+        for number in range(20):
+            boats = [said(row, f"Boat {row} of {number} is moored at pier {number * row}.") for row in range(50)]
+            written(projects / "harbor" / f"{number}.jsonl", *[{**boat, "sessionId": f"s{number}"} for boat in boats])
         answered = 0
-        while not rows(db, "SELECT 1 FROM (SELECT count(*) AS files FROM transcripts) WHERE files = 40"):
+        while not rows(db, "SELECT 1 FROM (SELECT count(*) AS files FROM transcripts) WHERE files = 20"):
             hits = served.post(bobs, "recall", {"query": "when does the ferry leave"}).json()["hits"]
             assert [hit["key"] for hit in hits] == ["ferry"]
             answered += 1

@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 from tests.consolidation.conftest import TALK, begun
+from tests.sqlite_file import connection_of
 
 from picomem.clock import DAY, MINUTE, iso
-from picomem.jobs.job_kinds import CONSOLIDATE, EXPORT_INDEX, RETENTION
+from picomem.engine.job_store import job_store
+from picomem.jobs import in_background
+from picomem.jobs.job_kinds import CONSOLIDATE, EXPORT_INDEX, RETENTION, Consolidate
+from picomem.jobs.schedule import Failed, ended, may_begin
 from picomem.light_dataclass import replace
 from picomem.operations.background import CancelJobRequest, JobsRequest
 from picomem.operations.maintenance import StatusRequest
@@ -17,7 +21,7 @@ from picomem.operations.table import operation
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
-from picomem.settings import IndexSettings
+from picomem.settings import IndexSettings, RecallSettings, Settings
 
 from .conftest import at_work, job, state, until
 
@@ -37,6 +41,26 @@ def test_idle_conversations_of_every_user_are_consolidated(runtime: Runtime, clo
             until(lambda user=user, talk=talk: _engine(runtime, user).sessions().get(talk).last_consolidated_seq == 2)
             until(lambda user=user: state(runtime, CONSOLIDATE, user) == "done")
     assert state(runtime, CONSOLIDATE, "cid") == "", "what is not idle is left"
+
+
+@pytest.mark.requirement("A6")
+def test_a_process_of_one_user_leaves_the_conversations_of_others(runtime: Runtime, clock) -> None:
+    talks = {user: begun(_engine(runtime, user), *TALK[:2]).id for user in ("ann", "bob", "cid")}
+    clock.now += 10 * MINUTE
+    with in_background(_engine(runtime, "bob"), look_seconds=0.01):
+        until(lambda: state(runtime, CONSOLIDATE, "bob") == "done")
+    consolidated = {
+        user: _engine(runtime, user).sessions().get(talk).last_consolidated_seq for user, talk in talks.items()
+    }
+    assert consolidated == {"ann": 0, "bob": 2, "cid": 0}
+
+
+def test_without_memory_enabled_nothing_is_consolidated(db: Path, database, clock) -> None:
+    settings = Settings(recall=RecallSettings(embedder="none", timezone="UTC"))
+    with Runtime(database.connect(db), settings, clock=clock) as runtime:
+        begun(runtime.engine(), *TALK)
+        clock.now += 10 * MINUTE
+        assert Consolidate().find(runtime.job_store(), "") == []
 
 
 @pytest.mark.requirement("P7", "O19")
@@ -108,8 +132,6 @@ def test_a_cancelled_job_rests_a_day_or_until_it_is_resumed(runtime: Runtime, cl
     second = begun(ann, *TALK[:2]).id
     clock.now += DAY - MINUTE
     store = runtime.job_store()
-    from picomem.jobs.job_kinds import Consolidate
-
     assert Consolidate().find(store, "") == []
     assert cancel.call(ann, CancelJobRequest(CONSOLIDATE, resume=True)).state == "waiting"
     assert [due.user for due in Consolidate().find(store, "")] == ["ann"]
@@ -149,3 +171,22 @@ def test_a_purge_leaves_no_job_and_no_error_behind(runtime: Runtime, clock) -> N
     ann.purge(everything=True)
     assert operation("jobs").call(ann, JobsRequest()).jobs == []
     json.dumps(ann.status().jobs)
+
+
+@pytest.mark.sqlite_file("damages a row in the file")
+def test_a_damaged_job_is_left_out_and_begins_anew(runtime: Runtime, clock) -> None:
+    ann = _engine(runtime, "ann")
+    session = begun(ann, *TALK[:2])
+    clock.now += 10 * MINUTE
+    running = job_store(ann).begin("ann", CONSOLIDATE, "", may_begin)
+    assert running is not None
+    running.end(lambda job, now: ended(job, Failed("It broke."), "", now))
+    connection = connection_of(ann)
+    connection.execute("PRAGMA ignore_check_constraints = ON")
+    connection.execute("UPDATE jobs SET state = 'faimed', next_run_at = 0")
+    assert operation("jobs").call(ann, JobsRequest()).jobs == []
+    assert ann.status().jobs == {}
+    with at_work(runtime):
+        until(lambda: ann.sessions().get(session.id).last_consolidated_seq == 2)
+        until(lambda: state(runtime, CONSOLIDATE, "ann") == "done")
+    assert job(runtime, CONSOLIDATE, "ann").failures == 0

@@ -26,7 +26,7 @@ NOT_WHOLE = {"session_end", "message_marks"}  # they look whether anything was w
 WITHOUT_USER = {"meta"}  # tables that belong to the file and not to anybody
 UNBOUND = {  # statements that are meant to see everybody's rows
     *("users", "highest_doc_of_all"),
-    *("due_to_consolidate", "due_to_consolidate_transcripts", "due_to_retain", "due_to_embed"),
+    *("due_to_consolidate", "due_to_consolidate_transcripts", "due_to_retain", "due_to_embed", "left_running"),
 }
 
 _USED = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(\w+)(?:\s+AS\s+(\w+))?", re.IGNORECASE)

@@ -16,6 +16,8 @@ from picomem.jobs import background_of_all, in_background
 from picomem.paths import private_umask
 from picomem.settings import LOG_FORMATS, load
 
+_FAREWELL_SECONDS = 2.0  # for background work, which was told to stop at the signal
+
 
 def run_mcp(chosen: argparse.Namespace) -> int:
     """Serve until the agent closes stdin."""
@@ -73,7 +75,7 @@ def run_serve(chosen: argparse.Namespace) -> int:
             try:
                 web_server.serve(runtime, listening, settings.server.hosts, ready, background.ask_to_end)
             finally:
-                background.end()
+                background.end(_FAREWELL_SECONDS)
     return 0
 
 

@@ -171,7 +171,7 @@ class Consolidate:
 class ConsolidateTranscripts:
     """Consolidates one part of one transcript (consolidation/transcripts.py)."""
 
-    name, subject, look_seconds = CONSOLIDATE_TRANSCRIPTS, "", 10.0
+    name, subject, look_seconds = CONSOLIDATE_TRANSCRIPTS, "", 30.0
 
     def find(self, store: JobStore, only: str) -> list[DueJob]:
         memory = store.settings.memory
@@ -239,7 +239,8 @@ class Watch:
         trouble: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`paths` are files and folders; without them the hosts' own folders are watched. For the rest see `follow`."""
-        self.subject = ", ".join(os.fsencode(path).decode("utf-8", "replace") for path in paths)
+        absolute = (os.fsencode(named_path(path).absolute()) for path in paths)
+        self.subject = ", ".join(path.decode("utf-8", "replace") for path in absolute)
         self._paths = paths
         self._read = read
         self._watching = watching
@@ -263,7 +264,7 @@ class Watch:
 
         follow(
             self._paths,
-            lambda paths: self._read(engine, paths, run),
+            lambda paths: self._read(engine, paths or self._paths, run),
             run.stop,
             watching=self._watching,
             trouble=trouble,

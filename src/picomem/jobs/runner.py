@@ -31,7 +31,9 @@ from picomem.jobs.job_kinds import (
 )
 from picomem.jobs.schedule import Busy, Cancelled, Failed, Interrupted, Outcome, ended, may_begin
 from picomem.records.caller import Caller
+from picomem.records.job import job_name
 from picomem.runtime import Runtime
+from picomem.store import due_work
 
 _TELL_SECONDS = 2.0  # between two times that progress is stored: each is a transaction
 _CANCEL_LOOK_SECONDS = 1.0  # between two looks at whether somebody cancelled a running job
@@ -142,6 +144,13 @@ class Background:
             is_waiting = True
             self._is_ending.wait(_CANCEL_LOOK_SECONDS)
 
+    def find(self, kind: JobKind) -> list[DueJob]:
+        """The jobs of a kind that may begin: those with something to do, and those whose process was killed, which may
+        have done everything but say so. Raises PicomemError."""
+        dues = kind.find(self._store, self._user)
+        left = self._store.find(job_name(kind.name, kind.subject), self._user, due_work.left_running)
+        return [*dues, *(DueJob(user) for user in left if user not in {due.user for due in dues})]
+
     def _look(self) -> None:
         pause = min(_CANCEL_LOOK_SECONDS, self._look_seconds or _CANCEL_LOOK_SECONDS)
         next_looks = dict.fromkeys((kind.name for kind in self._kinds), 0.0)
@@ -160,7 +169,7 @@ class Background:
     def _begin_due(self, kind: JobKind) -> float:
         """Begin what is due of a kind, in a thread; after how many seconds to look again."""
         try:
-            dues = kind.find(self._store, self._user)
+            dues = self.find(kind)
         except PicomemError:
             return _REST_SECONDS  # recall and status say what is wrong; here nobody listens
         if dues:

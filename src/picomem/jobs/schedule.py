@@ -49,12 +49,14 @@ def may_begin(job: Job | None, now: Micros) -> bool:
 
 
 def ended(job: Job, outcome: Outcome, mark: str, now: Micros) -> Job:
-    """The job after a run that had seen the store as far as `mark`."""
+    """The job after a run that had seen the store as far as `mark` (empty: that is not known)."""
     job = replace(job, finished_at=now, is_cancelling=False)
     match outcome:
         case Done(rest):
             rest = min(rest, LONGEST_REST)
-            return replace(job, state=JobState.DONE, next_run_at=now + rest, failures=0, last_error="", mark=mark)
+            return replace(
+                job, state=JobState.DONE, next_run_at=now + rest, failures=0, last_error="", mark=mark or job.mark
+            )
         case Busy():
             return replace(job, state=JobState.WAITING, next_run_at=now + _REST_WHILE_BUSY)
         case Failed(error):

@@ -35,6 +35,11 @@ class Reach(NamedTuple):
     value: str
 
 
+def left_running(tx: Transaction, search: JobSearch) -> list[str]:
+    """The users whose job is running as its row says, though no process has the lease on it."""
+    return _ids(sql(tx).all("left_running", **asdict(search)))
+
+
 def to_consolidate(tx: Transaction, search: JobSearch, idle_before: Micros, turns: int, tokens: int) -> list[str]:
     """The users with a conversation that is probably due: nobody has said anything in it since `idle_before`, or it has
     so many new turns, or more than so many new tokens."""

@@ -5,6 +5,8 @@ While a job runs, only the owner of its lease writes the row: a statement of ano
 
 from __future__ import annotations
 
+from types import NoneType
+
 from picomem.clock import Micros
 from picomem.light_dataclass import asdict
 from picomem.records.job import Job, JobState
@@ -12,25 +14,32 @@ from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
 from picomem.store.sql_access import sql
 
-_FIELDS = (
-    *("name", "kind", "subject", "state", "is_cancelling", "owner", "done", "total", "started_at", "finished_at"),
-    *("next_run_at", "failures", "last_error", "mark"),
-)
+_STATES = frozenset(state.value for state in JobState)
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("name", "kind", "subject", "state"), str),
+    **dict.fromkeys(("is_cancelling",), int),
+    **dict.fromkeys(("owner",), str),
+    **dict.fromkeys(("done", "total"), int),
+    **dict.fromkeys(("started_at", "finished_at"), (int, NoneType)),
+    **dict.fromkeys(("next_run_at", "failures"), int),
+    **dict.fromkeys(("last_error", "mark"), str),
+}  # of the columns, in their order
 
 
 def every(tx: Transaction, scope: Scope) -> list[Job]:
-    """The user's jobs, by name."""
-    return [_job(row) for row in sql(tx).all("jobs", user=scope.user)]
+    """The user's jobs, by name; damaged ones, which begin anew, are left out."""
+    jobs = (_job(row) for row in sql(tx).all("jobs", user=scope.user))
+    return [job for job in jobs if job is not None]
 
 
 def named(tx: Transaction, scope: Scope, name: str) -> Job | None:
-    """The user's job of that name; None where it never ran."""
+    """The user's job of that name; None where it never ran, or its row is damaged."""
     row = sql(tx).one("job", user=scope.user, name=name)
     return None if row is None else _job(row)
 
 
 def begin(tx: Transaction, scope: Scope, job: Job) -> None:
-    """Store a job that begins. Of one that ran before, the result of the last run stays until this one ends."""
+    """Store a job that begins, in place of its row before."""
     values = {**asdict(job), "state": job.state.value, "is_cancelling": int(job.is_cancelling)}
     values.pop("user")
     sql(tx).run("begin_job", user=scope.user, **values)
@@ -89,8 +98,11 @@ def purge(tx: Transaction, scope: Scope) -> None:
     sql(tx).run("delete_jobs", user=scope.user)
 
 
-def _job(row: Row) -> Job:
+def _job(row: Row) -> Job | None:
+    """A job; None for a row that holds what no job has, because the file is damaged."""
     *columns, user = row
-    fields = dict(zip(_FIELDS, columns, strict=True))
+    fields = dict(zip(_TYPES, columns, strict=True))
+    if not all(isinstance(value, _TYPES[name]) for name, value in fields.items()) or fields["state"] not in _STATES:
+        return None
     state, is_cancelling = JobState(fields.pop("state")), bool(fields.pop("is_cancelling"))
     return Job(user=user, state=state, is_cancelling=is_cancelling, **fields)

@@ -20,5 +20,7 @@ CREATE TABLE jobs (
     mark           TEXT    NOT NULL,
     PRIMARY KEY (user_id, name)
 ) STRICT;
+-- Those that run, or whose process was killed.
+CREATE INDEX jobs_running ON jobs (user_id, name) WHERE state = 'running';
 -- Which memories expire next, of whatever user.
 CREATE INDEX memories_expiring ON memories (user_id, expires_at) WHERE expires_at IS NOT NULL AND known_to IS NULL;

@@ -60,3 +60,8 @@ SELECT u.user_id,
 FROM doc_ranges AS u
 WHERE {may_begin}
 ORDER BY u.user_id
+
+-- name: left_running
+SELECT u.user_id FROM jobs AS u
+WHERE {may_begin} AND u.name = :job AND u.state = 'running'
+ORDER BY u.user_id

@@ -14,8 +14,10 @@ INSERT INTO jobs (user_id, name, kind, subject, state, is_cancelling, owner, don
 VALUES (:user, :name, :kind, :subject, :state, :is_cancelling, :owner, :done, :total, :started_at, :finished_at,
     :next_run_at, :failures, :last_error, :mark)
 ON CONFLICT (user_id, name) DO UPDATE SET
-    state = excluded.state, is_cancelling = excluded.is_cancelling, owner = excluded.owner, done = excluded.done,
-    total = excluded.total, started_at = excluded.started_at, next_run_at = excluded.next_run_at
+    kind = excluded.kind, subject = excluded.subject, state = excluded.state, is_cancelling = excluded.is_cancelling,
+    owner = excluded.owner, done = excluded.done, total = excluded.total, started_at = excluded.started_at,
+    finished_at = excluded.finished_at, next_run_at = excluded.next_run_at, failures = excluded.failures,
+    last_error = excluded.last_error, mark = excluded.mark
 
 -- name: advance_job
 UPDATE jobs SET done = :done, total = :total, last_error = :last_error
