@@ -22,5 +22,5 @@ def http_error(status: int, code: str, message: str, *, headers: Mapping[str, st
 
 
 def operation_error(error: PicomemError) -> JSONResponse:
-    """What an operation raised on purpose."""
+    """The reply for an error that an operation raised on purpose."""
     return JSONResponse({"error": error_value(error)}, error.status)
