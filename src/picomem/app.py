@@ -208,7 +208,7 @@ def operations() -> tuple[Operation, ...]:
 
 
 def open_generator(settings: Settings) -> Generator:
-    """What consolidates conversations, as the settings say; without a model in them, what picks sentences.
+    """Open the generator that the settings name; without a model, the extractive one.
 
     Nothing is connected to. Raises InvalidInput.
     """

@@ -43,7 +43,7 @@ _LONGEST_LINE = 500  # characters
 
 @dataclass(frozen=True, slots=True)
 class Flushed:
-    """What became of it: "stored" (the agent had its turn), "skipped" (the workspace is read-only, or memory is off),
+    """The outcome: "stored" (the agent had its turn), "skipped" (the workspace is read-only, or memory is off),
     "noted" (the store failed, and `note` in the workspace has it), "nothing", or "failed", with the reason."""
 
     state: str

@@ -48,11 +48,10 @@ _STOPPING = ("failed", "busy")  # states after which no further session is tried
 
 @dataclass(slots=True)
 class Consolidated:
-    """What became of a session. `state` is "done", "not due", "failed" (the generator; `failures` in a row),
+    """The outcome for a session. `state` is "done", "not due", "failed" (the generator; `failures` in a row),
     "overtaken" (another process was faster), "busy" (another one is at it), "off" (memory is), "limit" (a transcript
-    waits for the next day) or "no model" (a transcript waits for one). A long conversation is
-    taken up in several `runs`, and those before a failure stand. `notes` say what was done otherwise than by the
-    configured generator."""
+    waits for the next day) or "no model" (a transcript waits for one). A long conversation is taken up in several
+    `runs`, and those before a failure stand. `notes` say what was done otherwise than by the configured generator."""
 
     session: str
     title: str = ""

@@ -65,7 +65,7 @@ class Runtime:
         return Engine(Context(self._resources, caller, scope), self.close if closes else None)
 
     def caller_of(self, token: str) -> Caller | None:
-        """Who shows this token; None where it opens nothing. The store is asked each time. Raises StoreError."""
+        """The caller of a token; None if the token is not valid. Reads the store each time. Raises StoreError."""
         from picomem.engine.authorization import caller_of
 
         return caller_of(self._resources, token)

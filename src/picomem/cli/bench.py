@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def add_bench(parser: argparse.ArgumentParser, late: argparse.ArgumentParser) -> None:
-    """What can be measured, with its arguments; `late` has those of every command."""
+    """Add the benchmarks and their arguments; `late` adds those of every command."""
     parts = parser.add_subparsers(title="what to measure", metavar="quality", dest="what", required=True)
     quality = parts.add_parser(
         "quality",

@@ -139,7 +139,7 @@ class Chat:
         self.bot = self._begun(session)
 
     def title(self) -> str:
-        """What the conversation is called, in one line."""
+        """The title of the conversation, in one line."""
         return one_line(self.engine.sessions().get(self.bot.talk.session).title) if self.engine else ""
 
     def prompt(self) -> None:
@@ -255,7 +255,7 @@ def _goes_on(session: str) -> str:
 
 
 class Screen:
-    """What the terminal shows of a turn."""
+    """The display of a turn in the terminal."""
 
     def __init__(self) -> None:
         self.quiet = False  # only the account is wanted

@@ -38,7 +38,7 @@ def help_text() -> str:
 
 
 def command_names() -> list[str]:
-    """What may stand behind the slash."""
+    """The names of the slash commands."""
     own = [usage[1:].split()[0] for usage in _OWN_HELP]
     return list(dict.fromkeys([*(command.name for command, _ in _COMMANDS), *own]))
 

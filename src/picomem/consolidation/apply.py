@@ -52,8 +52,8 @@ Offered = tuple[str, Origin, Remembered]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """What a run did. `offered` is each fact with its origin and what became of it; `timeline` the entry's text, all
-    parts of it."""
+    """The result of a run. `offered` is each fact with its origin and what became of it; `timeline` the entry's
+    text, all parts of it."""
 
     run: str
     change_id: str

@@ -187,7 +187,7 @@ class Consolidator:
             consolidations.add_spending(tx, self._scope, self._clock(), model, spend + -most)
 
     def taken(self, ready: PreparedPart, proposal: Proposal) -> Taken:
-        """What may be kept of a proposal. Raises GeneratorFailed where it is none."""
+        """The parts of a proposal that pass the checks. Raises GeneratorFailed for an invalid proposal."""
         return taken(proposal, ready.part, ready.known, self._cleaner.shown_text)
 
     def failed(self, ready: PreparedPart) -> int:

@@ -45,7 +45,7 @@ class Shown:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Shown:
-        """Those of these texts."""
+        """Collect the words and numbers of these texts."""
         told = list(texts)
         words = frozenset(term for text in told for term in terms(text))
         return cls(words, frozenset(_numbers("\n".join(told))), _is_cjk("\n".join(told)))

@@ -91,7 +91,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class TurnedDown:
-    """What is not even offered: the text (of an invalidation its key), and why."""
+    """A rejected part of a proposal: its text (the key of an invalidation) and the reason."""
 
     text: str
     reason: str
@@ -100,7 +100,7 @@ class TurnedDown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """What is left of a proposal. `origin` is that of the timeline's text and the summary's."""
+    """The parts of a proposal that passed the checks. `origin` is that of the timeline's text and the summary's."""
 
     facts: tuple[Checked, ...]
     invalidate: tuple[Memory, ...]
@@ -111,7 +111,7 @@ class Taken:
 
 
 def taken(proposal: Proposal, part: Part, known: Sequence[Memory], safe: Safe) -> Taken:
-    """What may come of it. `known` are the memories that the generator was shown. Raises GeneratorFailed."""
+    """Check a proposal. `known` are the memories that the generator was shown. Raises GeneratorFailed."""
     timeline = _told(proposal.timeline, LONGEST_TIMELINE, safe)
     summary = _told(proposal.summary, LONGEST_SUMMARY, safe, lines=True) if part.covers else ""
     if not timeline:
@@ -142,7 +142,7 @@ def worst(origins: Iterable[Origin]) -> Origin:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """What was said in a part: by the user and the agent, and by each other origin."""
+    """The texts of a part by speaker: the user, the agent, and each other origin."""
 
     own: tuple[Grounds, ...]
     others: tuple[tuple[Origin, frozenset[str]], ...]
@@ -172,7 +172,7 @@ class Spoken:
 
 
 def persons_in(part: Part) -> Grounds:
-    """What the person states in a part. Where nobody else's text was read, also what their agent says to them."""
+    """The person's statements in a part. If no other text was read, the agent's words to the person count too."""
     said = Spoken.of(part.lines, tainted=_tainted(part))
     if not said.others:
         return Grounds(line.text for line in part.lines)
@@ -180,7 +180,7 @@ def persons_in(part: Part) -> Grounds:
 
 
 def pasted_in(line: PromptLine) -> str:
-    """What others say in a line of the person's."""
+    """Other people's words in a line of the person."""
     return pasted_words(line.text) if line.role is Role.USER and line.origin.trusted else ""
 
 

@@ -34,7 +34,7 @@ Pair = tuple[Memory, Memory]  # the newer one first
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """What became of a pair: the change, and the keys of both."""
+    """The outcome for a pair: the change, and the keys of both memories."""
 
     change: Change
     newer: str

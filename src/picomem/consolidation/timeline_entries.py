@@ -21,7 +21,7 @@ def entry(stamp: str, timeline: str) -> list[str]:
 
 
 def raw(part: Part) -> Taken:
-    """What is kept of a part without a generator: the new messages as they are, long ones cut."""
+    """The entry of a part without a generator: the new messages as they are, long ones cut."""
     lines = [line for line in part.lines if line.fresh]
     said = "\n".join(f"{line.role}: {line.text}" for line in lines)
     numbers = f"messages {part.first} to {part.last}, without words of anybody's"

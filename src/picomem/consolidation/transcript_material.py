@@ -51,7 +51,7 @@ class TranscriptPlace:
 
 
 def fresh_episodes(transcript: Transcript, there: Sequence[Episode], reached: Reached) -> list[Episode]:
-    """Those of a transcript's episodes, in their order, that are to be shown."""
+    """The episodes of a transcript that no run has taken up, in order."""
     fresh = [
         episode
         for episode in there

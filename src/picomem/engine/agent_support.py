@@ -95,7 +95,7 @@ def transcript_consolidator(engine: Engine) -> TranscriptConsolidator:
 
 
 def reconciler(engine: Engine) -> Reconciler:
-    """What reads and writes for doubts that a model is asked about."""
+    """The store access for doubted pairs that a model judges."""
     from picomem.consolidation.reconcile import Reconciler
 
     return Reconciler(
@@ -121,7 +121,7 @@ def _consolidator(engine: Engine, kind: type[AnyConsolidator]) -> AnyConsolidato
 
 
 def window_of(engine: Engine, session: str, *, until: int | None = None) -> ContextWindow:
-    """What goes into the prompt of a session now, within the budgets of the settings; see sessions/context_window.py.
+    """The current prompt of a session within the budgets of the settings; see sessions/context_window.py.
 
     With `until` as it stood with the message of that number: what another process said meanwhile is not answered
     here. With `memory.enabled` off it is the conversation alone.

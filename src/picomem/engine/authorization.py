@@ -76,7 +76,7 @@ def revoke_token(engine: Engine, name: str) -> AccessToken:
 
 
 def granted(engine: Engine) -> frozenset[str]:
-    """What was granted to the engine's user beyond their own data."""
+    """The permissions of the engine's user beyond their own data."""
     with engine._context.connector.read() as tx:
         return granted_in(tx, engine.scope)
 
@@ -97,7 +97,7 @@ def grant(engine: Engine, permissions: frozenset[str], *, withdraw: bool = False
 
 
 def caller_of(resources: Resources, token: str) -> Caller | None:
-    """Who shows this token; None where it opens nothing: unknown, revoked, expired, damaged.
+    """The caller of a token; None for an unknown, revoked, expired or damaged token.
 
     The store is asked each time, so that a revoked token stops at once. A permission that the user lost since the token
     was made is left out.
@@ -131,8 +131,8 @@ def last_change(engine: Engine) -> str:
 
 
 def confirmation_key(engine: Engine) -> bytes:
-    """What codes are made with that confirm what cannot be undone: a key of the store, for this purpose alone. Raises
-    Corrupt where the store's key is damaged."""
+    """The key for codes that confirm an irreversible operation, derived from the store's key. Raises Corrupt if the
+    store's key is damaged."""
     with engine._context.connector.read() as tx:
         return blake2b(b"picomem confirmation", key=meta.key(tx)).digest()
 

@@ -215,7 +215,7 @@ class Engine:
         valid_at: Micros | str | None = None,
         damaged: list[str] | None = None,
     ) -> list[Memory]:
-        """What is believed now; or what was believed `as_of` a time, true at `valid_at`; or what is archived.
+        """The memories that are believed now; or were believed `as_of` a time, or true at `valid_at`; or are archived.
 
         Damaged rows are left out, and their ids are put on `damaged`; without such a list they raise Corrupt.
         """

@@ -107,7 +107,7 @@ def timeline_page(
     after: TimelinePlace | None,
     damaged: list[str],
 ) -> TimelineHits:
-    """What `Engine.timeline` returns, from the episode behind `after`, with the place of the last one."""
+    """A page of `Engine.timeline` that begins behind `after`, with the place of its last episode."""
     return engine._context.timeline(engine._context.owner(scope), since, until, limit, damaged, after)
 
 

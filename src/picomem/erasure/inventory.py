@@ -32,7 +32,7 @@ def held(tx: Transaction, scope: Scope) -> Holdings:
 def choice(
     tx: Transaction, scope: Scope, session: str, older_than: int | None, everything: bool, now: Micros
 ) -> Choice:
-    """What is chosen: a session (its id, or the beginning of it), an age in days, or all.
+    """Resolve a selection: a session (its id, or the beginning of it), an age in days, or everything.
 
     Raises InvalidInput unless it is one of them, and NotFound for a session that is not there, or several.
     """

@@ -59,8 +59,8 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What goes. `trimmed` are transcripts and `shortened` sessions that stay and lose something; `refusals` changes
-    that hold a refused text; `versions` are of memories."""
+    """The rows that a purge deletes. `trimmed` are transcripts and `shortened` sessions that stay and lose
+    something; `refusals` changes that hold a refused text; `versions` are of memories."""
 
     everything: bool = False
     transcripts: frozenset[str] = frozenset()

@@ -21,8 +21,8 @@ from picomem.store.file_bytes import chunks
 
 @dataclass(slots=True)
 class Scan:
-    """What was looked for and found. `found` counts by file; `shared` also stand in what stays; `postings` are words
-    that full text still has of what is gone."""
+    """The result of a scan for erased texts. `found` counts by file; `shared` also stand in what stays; `postings`
+    are words that full text still has of what is gone."""
 
     files: int = 0
     bytes: int = 0

@@ -70,8 +70,8 @@ class Erased:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """What would go, to be looked at before it does. `memories` holds the newest version of each that goes; `partly`
-    the keys of those of which other versions stay."""
+    """The preview of a purge. `memories` holds the newest version of each that goes; `partly` the keys of those of
+    which other versions stay."""
 
     plan: Plan
     counts: dict[str, int]
@@ -83,8 +83,8 @@ class Planned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purged:
-    """What came of a purge. `scan` is None where nothing was deleted (a purge was only finished); `left` names files
-    that could not be rewritten; `unfinished` says why it is to be run again, empty where it is done."""
+    """The result of a purge. `scan` is None where nothing was deleted (a purge was only finished); `left` names
+    files that could not be rewritten; `unfinished` says why it is to be run again, empty where it is done."""
 
     counts: dict[str, int]
     change_id: str

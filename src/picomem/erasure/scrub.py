@@ -40,9 +40,9 @@ from picomem.text.tokens import count_tokens
 
 @dataclass(slots=True)
 class Scrubbed:
-    """What a scrub found: rows looked at, rows with a secret in them, those that do not match their hash, and the
-    secrets by rule. `unfinished` says why old text may still stand in the file, or its log; `left` names exported pages
-    that are to be looked at."""
+    """The result of a scrub: rows looked at, rows with a secret in them, those that do not match their hash, and the
+    secrets by rule. `unfinished` says why old text may still stand in the file, or its log; `left` names exported
+    pages that are to be looked at."""
 
     rows: int = 0
     changed: int = 0

@@ -23,7 +23,7 @@ class Difference:
 
 
 def differences(outcomes: Sequence[TrialOutcome], cases: Sequence[int], ks: tuple[int, ...]) -> Iterator[Difference]:
-    """By unit and measure, over the questions that have gold there; `cases` says which case each outcome is of."""
+    """The differences by unit and measure, over the questions with gold; `cases` names the case of each outcome."""
     for unit in UNITS:
         asked = [number for number, outcome in enumerate(outcomes) if (unit, SYSTEMS[0]) in outcome.ranks]
         ours, theirs = (
@@ -40,7 +40,7 @@ def differences(outcomes: Sequence[TrialOutcome], cases: Sequence[int], ks: tupl
 
 
 def claimed(rows: Sequence[Difference]) -> list[Difference]:
-    """Those of the differences that the documents speak of."""
+    """The differences that the documents report."""
     return [row for row in rows if row.measure in _CLAIMED]
 
 

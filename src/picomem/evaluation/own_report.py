@@ -30,7 +30,7 @@ class Came:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """What became of a question: the rank of the first result that was wanted (None beyond `DEPTH`), and what came
+    """The outcome for a question: the rank of the first result that was wanted (None beyond `DEPTH`), and what came
     first. `confidence` is None where the system has none."""
 
     rank: metrics.Rank

@@ -177,7 +177,7 @@ def _judge(engine: Engine) -> Callable[[OwnQuestion, Sequence[_Result]], metrics
 
     @cache
     def sessions_of(memory: str) -> tuple[str, ...]:
-        """Those in which a memory was said."""
+        """The sessions in which a memory was stated."""
         with suppress(NotFound, Conflict, Corrupt):
             sources = [source.parent.id for source in engine.why(memory).sources if source.parent.kind == "episode"]
             spoken = [engine.why(source).transcript for source in sources]

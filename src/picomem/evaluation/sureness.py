@@ -42,7 +42,7 @@ class Sureness:
 
 
 def sureness(asked: Sequence[TrialOutcome]) -> Sureness | None:
-    """What the certainties of these questions are worth; None where all of them, or none, have an answer."""
+    """How well confidence separates these questions by whether they have an answer; None if all or none have one."""
     known = [outcome for outcome in asked if outcome.answerable]
     unknown = [outcome for outcome in asked if not outcome.answerable]
     if not known or not unknown:

@@ -60,7 +60,7 @@ class RecallWay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialOutcome:
-    """What became of one question.
+    """The outcome for one question.
 
     `ranks` are the ranks of its gold by (unit, system); a unit without gold is not there. `widths` are the numbers of
     turns that the first hits hold, `seconds` the wall-clock time of the answer by system. `certainty` is how sure each

@@ -111,7 +111,7 @@ class Calls:
         self._of_users: dict[tuple[str, bool], tuple[CapacityLimiter, int]] = {}  # and how many calls hold or await it
 
     async def find_caller(self, token: str) -> Caller | None:
-        """Who shows a token; None for one that opens nothing."""
+        """The caller of a token; None if the token is not valid."""
         if not token:
             return None
         return await to_thread.run_sync(self.runtime.caller_of, token, limiter=self._short)

@@ -25,7 +25,7 @@ def http_error(status: int, code: str, message: str, *, headers: Mapping[str, st
 
 
 def operation_error(error: PicomemError) -> JSONResponse:
-    """What an operation raised on purpose."""
+    """The reply for an error that an operation raised on purpose."""
     # After a body that was not read to its end, what comes next on the connection is no request.
     headers = {"Connection": "close"} if isinstance(error, TooLarge | TooSlow) else None
     return JSONResponse(operation_error_value(error), error.status, headers)

@@ -165,7 +165,7 @@ class HandedOverByUser:
         self._users: dict[str, HandedOver] = {}
 
     def of(self, user: str) -> HandedOver:
-        """What was handed to this user's clients."""
+        """The texts that were returned to this user's clients."""
         handed = self._users.pop(user, None) or HandedOver()
         self._users[user] = handed
         if len(self._users) > _MOST_USERS:
@@ -190,7 +190,7 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 class ToolProgress:
-    """What a long operation calls, in its worker thread, to say how far it is; also where a cancelled one stops.
+    """The progress callback of a long operation, called in its worker thread. It also stops a cancelled operation.
 
     The protocol wants progress to rise with every report, so what does not rise is not sent.
     """

@@ -22,7 +22,7 @@ from picomem.text.tokens import count_tokens
 
 
 class PieceVectors(Protocol):
-    """What ingest needs of the embedder: to prepare vectors outside a transaction, and to store them inside it."""
+    """The embedder's interface for ingest: prepare vectors outside a transaction, and store them inside it."""
 
     def prepare(self, texts: Sequence[str]) -> Sequence[tuple[float, bytes] | None]: ...
 
@@ -110,7 +110,7 @@ class Maker:
                     batch.events[name] = event
 
     def prepared(self, batches: Sequence[Batch]) -> dict[str, PreparedPiece]:
-        """What each piece of some batches needs besides its text, by what its vector is made of."""
+        """The number of tokens and the vector of each piece, by the text that the vector is made from."""
         texts = list({piece.meaning: None for batch in batches for piece in batch.pieces.values()})
         if not texts:
             return {}

@@ -266,8 +266,8 @@ class TranscriptFolder:
 
 
 class Format:
-    """What a module of `formats/` says of a host's transcripts beside how to read them. Its one instance is FORMAT; no
-    other file names the format."""
+    """The description of a host's transcripts, beside the reader, in a module of `formats/`. Its one instance is
+    FORMAT; no other file names the format."""
 
     name: str
     takes_any_log = False  # asked last whether a file is its own

@@ -218,7 +218,7 @@ def _with_words(stored: Mapping[str, Any] | None, episodes: Iterable[tuple[str, 
 
 
 def identity(host: str, session: str, turn: Turn, repeat: int = 0) -> str:
-    """What tells that a turn was stored already.
+    """A stable identity for a turn, used to detect duplicates.
 
     A fork or a resumed session is a copy of its beginning under a new session id. So where the host gives a turn an
     id of its own, or the moment, that decides; the session only where neither is there, and then the how-manieth
@@ -240,8 +240,8 @@ def apart(known: str, session: str) -> str:
 
 
 class Fate(Enum):
-    """What becomes of a piece: it is `NEW`, or the row of its identity says it and is `KEPT`, or is to be `CHANGED`,
-    or says something else that must stay (`APART`)."""
+    """The decision about a piece: it is `NEW`, or the row of its identity says it and is `KEPT`, or is to be
+    `CHANGED`, or says something else that must stay (`APART`)."""
 
     NEW = auto()
     KEPT = auto()

@@ -97,8 +97,7 @@ def sample(path: Path) -> Sample:
 
 
 def fingerprint(path: Path, upto: int) -> str:
-    """What tells whether the bytes before `upto` are still those that were read, without reading them all
-    again.
+    """A fingerprint of the bytes before `upto`, to detect a rewrite without reading all of them again.
 
     A digest of the first 4 KiB and of the last 4 KiB before `upto` (bytes of the file for a plain file; for
     a compressed one its first 4 KiB, as it is never appended to). Empty where the file is shorter than

@@ -21,7 +21,7 @@ class IngestProgress:
 
 @dataclass(slots=True)
 class Report:
-    """What an ingest did.
+    """The result of an ingest.
 
     `skipped` counts what was passed over, by reason; `problems` are files and why; `unread` counts the problems because
     of which something was not read. `captured` counts what was said in passing and is likely to last, beside the

@@ -30,7 +30,7 @@ _PART = re.compile(r"\.(sqlite3?|db)-(wal|shm|journal)$")
 
 
 class Look(NamedTuple):
-    """What is seen of a source from outside: which one it is, how far its offsets go, and when it was written.
+    """The state of a source without reading it: its identity, its last offset, and the time of its last write.
 
     `changed` is when the file was changed in any way, which no program can set. 0 where that does not prove anything:
     the source is no file, the system keeps no such time, or the time is so near that another change could have it too.

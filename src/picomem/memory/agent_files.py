@@ -55,8 +55,8 @@ class FileWrite:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a write did. `version` is None where the file is gone; `existed` whether it was there before; `replayed`
-    whether it had been done already."""
+    """The result of a write. `version` is None where the file is gone; `existed` whether it was there before;
+    `replayed` whether it had been done already."""
 
     version: str | None
     existed: bool
@@ -140,7 +140,7 @@ class Files:
             writer.forget(tx, self._scope, old.id, f"moved to {to}")
 
     def done(self, operation: FileWrite) -> Written | None:
-        """What an operation did when it was sent before; None where it was not. Raises Conflict where another one was
+        """The result of an operation that was sent before; None for a new one. Raises Conflict if another one was
         sent under its id."""
         with self._connector.read() as tx:
             return self._done(tx, operation)

@@ -118,8 +118,8 @@ class Writer:
         return relation is Relation.OTHER or (offer.origin.trusted and not may_change(offer, memory, self.persons))
 
     def judged(self, text: str, kind: Kind, origin: Origin, *, explicit: bool, around: str = "") -> Verdict:
-        """What the gate says. What a person repeats they mean; what anyone else repeats may be an echo of what was
-        handed out, unless the person stated it."""
+        """The verdict of the gate. A person who repeats a text means it. Anyone else may echo the result of a
+        recall, unless the person stated the text."""
         if origin is Origin.USER or (self.said and retells(text, self.said)) or self._was_stated(text):
             return judge(text, kind=kind, origin=origin, explicit=explicit, around=around)
         if is_repeated(text, self.handed_out):

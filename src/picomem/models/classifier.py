@@ -28,7 +28,7 @@ MEANING = 256  # numbers of a static vector
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What is seen of a text, or of a pair of texts.
+    """The observed signals of a text, or of a pair of texts.
 
     `signals` are numbers by name, absent ones are 0; `words` are the features to be hashed; `meaning` is a vector, or
     None where the classifier has no use for one.

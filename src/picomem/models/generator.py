@@ -45,8 +45,8 @@ class KnownMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What a proposal is made from. `summarise_to` is the number of the last message that the summary shall stand for;
-    0 where none is wanted. `summary` is the one before, of all messages before these. `day` is when it was said."""
+    """The input for a proposal. `summarise_to` is the number of the last message that the summary shall stand for; 0
+    where none is wanted. `summary` is the one before, of all messages before these. `day` is when it was said."""
 
     lines: tuple[PromptLine, ...]
     known: tuple[KnownMemory, ...] = ()
@@ -70,8 +70,9 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """What a generator would keep: facts, one entry for the timeline, the summary, and the keys of memories that hold
-    no longer. `made_of` are the numbers of the messages that timeline and summary are made of; None: any of them."""
+    """A generator's suggestion of what to keep: facts, one entry for the timeline, the summary, and the keys of
+    memories that hold no longer. `made_of` are the numbers of the messages that timeline and summary are made of;
+    None: any of them."""
 
     facts: tuple[Fact, ...] = ()
     timeline: str = ""
@@ -101,14 +102,14 @@ class PairRelation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """What a model says of a pair, and why."""
+    """A model's judgement of a pair, with the reason."""
 
     relation: PairRelation
     reason: str
 
 
 class CallBudget(Protocol):
-    """What may be spent. Reserve the maximum cost before a call; settle the actual cost afterwards."""
+    """The budget for calls of a model. Reserve the maximum cost before a call; settle the actual cost afterwards."""
 
     async def reserve(self, most: Spend) -> bool:
         """Reserve this much; False if the budget does not have it."""

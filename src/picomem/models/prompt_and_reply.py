@@ -111,14 +111,14 @@ def schema(material: Material) -> dict[str, Any]:
 
 
 def instructions(material: Material, *, with_schema: bool) -> str:
-    """What a model is told of its task; `with_schema` where the request itself cannot say it."""
+    """The instructions for a model; `with_schema` adds the schema if the request cannot carry it."""
     wanted = _SUMMARY.format(last=material.summarise_to) if material.summarise_to else ""
     text = _INSTRUCTIONS.format(summary=wanted)
     return text + (_BY_SCHEMA.format(schema=json.dumps(schema(material))) if with_schema else "")
 
 
 def prompt(material: Material) -> str:
-    """What a model is given to work on."""
+    """The prompt with the material."""
     known = "\n".join(f"- {memory.key}: {' '.join(memory.content.split())}" for memory in material.known) or "(nothing)"
     parts = [f"Memory holds already:\n{known}"]
     if material.summary:
@@ -129,7 +129,7 @@ def prompt(material: Material) -> str:
 
 
 def again(problem: str) -> str:
-    """What a model is told of an answer that cannot be used."""
+    """The reply to an answer that cannot be used."""
     return _AGAIN.format(problem=problem)
 
 

@@ -46,8 +46,8 @@ def embedder_of(chosen: str, settings: EmbedderSettings) -> Embedder | None:
 
 
 def generator_of(settings: Settings) -> Generator:
-    """What consolidates: the model of `memory.consolidation_model`, the command of `memory.consolidation_command`, or
-    the extractive generator where neither is set.
+    """The generator for consolidation: the model of `memory.consolidation_model`, the command of
+    `memory.consolidation_command`, or the extractive generator where neither is set.
 
     Nothing is connected to or started before the first question. Raises InvalidInput.
     """

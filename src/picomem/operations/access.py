@@ -86,7 +86,7 @@ class GrantRequest:
 
 @dataclass(frozen=True, slots=True)
 class GrantResult:
-    """What the user may do beyond their own data."""
+    """The user's permissions beyond their own data."""
 
     user: str
     granted: list[str]

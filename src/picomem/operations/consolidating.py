@@ -94,7 +94,7 @@ class WaitingSessionView:
 
 @dataclass(frozen=True, slots=True)
 class ReconciledView:
-    """What became of two memories that may contradict each other: `decision` is supersede, merge, keep or unsure."""
+    """The outcome for two memories that may contradict each other: `decision` is supersede, merge, keep or unsure."""
 
     newer: str
     older: str

@@ -135,7 +135,7 @@ def change_view(engine: Engine, change: Change, key: str = "") -> ChangeView:
 
 
 def damage_warnings(damaged: Iterable[str]) -> list[str]:
-    """What to say of rows that were left out because they are damaged, given their ids."""
+    """The warnings about damaged rows that were left out, given their ids."""
     lost = len(set(damaged))
     said = "1 row is damaged and was" if lost == 1 else f"{lost} rows are damaged and were"
     return [f"{said} left out; run `picomem doctor`."] if lost else []

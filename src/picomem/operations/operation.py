@@ -185,7 +185,7 @@ class Operation:
     async def stream(
         self, engine: Engine, request: Any, tell: Telling | None = None, progress: Progressing | None = None
     ) -> Any:
-        """What `call` does, for an asynchronous operation in an event loop that runs already; `tell` gets its events.
+        """Do the same as `call` for an asynchronous operation in a running event loop; `tell` gets its events.
 
         Raises what `call` raises. To stop it, cancel the task; what was stored until then is kept.
         """

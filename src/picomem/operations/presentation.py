@@ -36,7 +36,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What the blocks behind it have in common, and a line of `details`."""
+    """A heading over the blocks that follow, with a line of `details`."""
 
     text: str
     details: str = ""

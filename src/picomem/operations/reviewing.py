@@ -39,7 +39,7 @@ class WaitingView:
 
 @dataclass(frozen=True, slots=True)
 class ReviewResult:
-    """What waits, pairs first; or the change that was made, and the key of the memory that it changed.
+    """The pending decisions, pairs first; or the change that was made, with the key of its memory.
 
     `left_out` is how many more wait behind `cursor`, which is empty on the last page.
     """

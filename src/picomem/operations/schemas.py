@@ -71,14 +71,14 @@ class Parameter:
 
     @property
     def takes(self) -> str:
-        """What fits, in words that follow "it is"."""
+        """The accepted values, in words that follow "it is"."""
         if self.choices:
             return f"one of {', '.join(self.choices)}"
         names = " or ".join(_NAMES[kind] for kind in self.kinds)
         return f"{names}, or a list of such" if self.many else names
 
     def value(self, checked: Any) -> Any:
-        """What the request's field gets for a value that passed the check."""
+        """The value of the request's field for a value that passed the check."""
         if not self.many:
             return self.wording.aliases.get(checked, checked) if isinstance(checked, str) else checked
         several = [checked] if isinstance(checked, str) else checked

@@ -196,8 +196,8 @@ class ImportSessionsRequest:
 
 @dataclass(frozen=True, slots=True)
 class ImportSessionsResult:
-    """What is new, and whose it is. `differing` are sessions that went another way here and were left as they are;
-    `skipped` counts what was not understood."""
+    """The number of new rows, and their users. `differing` are sessions that went another way here and were left as
+    they are; `skipped` counts what was not understood."""
 
     users: list[str]
     sessions: int

@@ -75,8 +75,8 @@ class Filters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What a caller asks for besides the question. `token_budget` None means as much as `limit` allows; below
-    `min_confidence` (0–1) the answer is that nothing was found."""
+    """The filters and limits of a request, besides the question. `token_budget` None means as much as `limit`
+    allows; below `min_confidence` (0–1) the answer is that nothing was found."""
 
     limit: int = 10
     token_budget: int | None = 2_000

@@ -120,7 +120,7 @@ def message_citation(message: Message) -> str:
 
 
 def why(doc: int, evidence: Evidence, words: WordMatches, asked: Mapping[str, str], text: str) -> str:
-    """What speaks for a hit, in a few words. `asked` are the question's words by their terms, `text` is the hit's:
+    """The reasons for a hit, in a few words. `asked` are the question's words by their terms, `text` is the hit's:
     terms are shown as somebody wrote them."""
     reasons = []
     if evidence.words:
@@ -164,7 +164,7 @@ def _word_in(text: str, term: str) -> str:
 
 
 def redacted(hit: Hit, redactor: Redactor) -> Hit:
-    """What was stored before a rule existed is redacted on the way out."""
+    """The hit, redacted again for texts that are older than a rule."""
     text, context = redactor.redact(hit.text).text, redactor.redact(hit.context).text
     actions = tuple(redactor.redact(action).text for action in hit.actions)
     if (text, context, actions) == (hit.text, hit.context, hit.actions):

@@ -95,7 +95,7 @@ class Looking:
         return near
 
     def add_meaning(self, signals: Signals, near: Cosines, tokens: Mapping[int, int]) -> None:
-        """What the vectors say of the documents that are in `tokens`."""
+        """Add the similarity by vectors of the documents in `tokens`."""
         if self.meaning is None or not near.nearest:
             return
         model = self.meaning.embedder

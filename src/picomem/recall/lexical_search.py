@@ -43,7 +43,7 @@ _NEAR_DOCUMENTS = 2_000  # a near word of more documents says too little for wha
 
 
 class WordMatches:
-    """What the terms of a question found in one source.
+    """The matches of a question's terms in one source.
 
     `weights` holds, by term, the weight that it gave each document; `idf` what each term of the question is worth,
     found or not; `spelled` the near spellings that stood in for a term; `unheard` the terms that the user's texts hold
@@ -89,7 +89,7 @@ class WordMatches:
             self.__dict__.pop(name, None)
 
     def parts(self, docs: Iterable[int]) -> dict[int, dict[str, float]]:
-        """What each term gave those of the documents that hold one."""
+        """The weight that each term gives to the documents that contain it."""
         weights, totals = list(self.weights.items()), self.totals
         return {doc: {term: held[doc] for term, held in weights if doc in held} for doc in docs if doc in totals}
 
@@ -120,7 +120,7 @@ class Corpus:
         return idf(self.documents, count)
 
     def says(self, word: str) -> float:
-        """What a word says in the language, as a factor."""
+        """How informative a word is in the language, as a factor."""
         return self.lexicon.says(word) ** self.weights.language if self.lexicon and self.weights.language else 1.0
 
 
@@ -159,7 +159,7 @@ def idf(documents: int, count: int) -> float:
 def weigh_compounds(
     weights: Mapping[str, float], words: Mapping[str, str], heard: AbstractSet[str]
 ) -> dict[str, float]:
-    """What each term of a question weighs, if the terms of a compound weigh together what the heaviest does alone.
+    """The weight of each term of a question; the terms of a compound together weigh as much as its heaviest term.
 
     “take-home” is looked for as “take”, “home” and “takehome”, but it is one word of the question. Where nobody wrote
     it as one, it counts as its parts.

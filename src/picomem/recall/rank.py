@@ -41,7 +41,7 @@ FEW = 20  # documents that say as much of what is unrelated here as the model do
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What speaks for one document."""
+    """The evidence for one document."""
 
     words: Mapping[str, float] = field(default_factory=dict)
     context: float = 0.0
@@ -55,7 +55,7 @@ class Evidence:
 
 @dataclass(slots=True, kw_only=True)
 class Signals:
-    """What each part of ranking says of the documents of a question; of one that is not there, nothing.
+    """The scores of a question's documents by each part of ranking. A missing document has no score.
 
     Each is kept by itself, for a question looks at a thousand documents and hands out ten.
     """

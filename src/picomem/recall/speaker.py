@@ -41,7 +41,7 @@ def is_telling(text: str) -> bool:
 
 
 def meant(roles: Iterable[str], of_asker: bool, asked: Iterable[str]) -> frozenset[str]:
-    """Those of the speakers whose words a question with the terms `asked` asks for."""
+    """The speakers whose words a question with the terms `asked` asks for."""
     known = frozenset(asked)
     return frozenset(role for role in roles if (of_asker and role == "user") or _is_named(role, known))
 

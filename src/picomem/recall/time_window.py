@@ -14,7 +14,7 @@ _QUIET = 30 * MINUTE  # after so long without a word a session is over: who asks
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
-    """What is meant, in UTC microseconds; `until` is exclusive."""
+    """A span of time in UTC microseconds; `until` is exclusive."""
 
     since: Micros
     until: Micros

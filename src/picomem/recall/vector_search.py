@@ -61,7 +61,7 @@ class _Held:
 
     @property
     def bytes(self) -> int:
-        """What it takes in memory."""
+        """The size in memory."""
         stored = self.stored.rows.nbytes + self.stored.scales.nbytes if self.stored else 0
         return self.docs.nbytes + self.codes.nbytes + self.sampled.nbytes + self.sample.nbytes + stored
 
@@ -78,7 +78,7 @@ class _Stored:
         return self.rows * self.scales[:, None]
 
     def only(self, chosen: np.ndarray) -> _Stored:
-        """Those of the numbers, or where a mask is true."""
+        """The vectors of these numbers, or those where a mask is true."""
         return _Stored(self.scales[chosen], self.rows[chosen])
 
 

@@ -59,7 +59,7 @@ def user_of(token: str) -> str | None:
 
 
 def digest_of(token: str) -> str:
-    """What the store keeps of a token."""
+    """The digest of a token, which the store keeps instead of it."""
     return blake2b(token.encode("utf-8", "replace"), digest_size=32).hexdigest()
 
 

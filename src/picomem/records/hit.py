@@ -66,7 +66,7 @@ class HitSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signs:
-    """What the confidence in an answer is judged by (recall/confidence.py).
+    """The signals from which the confidence in an answer is computed (recall/confidence.py).
 
     fit      how much of the question one of the best hits holds by its words, or says in others. Where the question
              names a speaker, only what that one said counts

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What a durable memory is (the source designs' `knowledge`, split by what it is used for)."""
+    """The kind of a durable memory (the source designs' `knowledge`, split by its use)."""
 
     FACT = "fact"
     PREFERENCE = "preference"

@@ -95,8 +95,8 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What stands in the prompt for a session's first messages, up to and with the number `covered_seq`. Its origin is
-    the least trusted of what it is made of."""
+    """The summary that replaces a session's first messages in the prompt, up to and with the number `covered_seq`.
+    Its origin is the least trusted of what it is made of."""
 
     session_id: str
     text: str

@@ -77,7 +77,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What did not get in, or was cut: of which part, its key or its message numbers, and why."""
+    """A part that was left out or cut: of which part, its key or its message numbers, and why."""
 
     part: str  # index, memories, summary, messages
     name: str
@@ -103,7 +103,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class ContextWindow:
-    """What goes into the prompt. A message with the number 0 is made up: it says that a call was never answered.
+    """The contents of the prompt. A message with the number 0 is generated: it says that a call was never answered.
 
     `system` is `stable` (the index page, the same bytes until memory changes) and then `changing`.
     """
@@ -176,7 +176,7 @@ def window(
 
 
 def newest_question(loaded: Loaded) -> str:
-    """What the user said last; of a long paste its beginning."""
+    """The user's last message; of a long one its beginning."""
     said = next((message.content for message in reversed(loaded.messages) if message.role is Role.USER), "")
     return said[:_LONGEST_QUESTION]
 

@@ -26,7 +26,7 @@ _FRAME = 4  # what a provider adds to each message and each call: the role, and 
 
 
 def message_tokens(content: str, calls: Iterable[ToolCall] = ()) -> int:
-    """What a message costs in a prompt, in tokens."""
+    """The size of a message in a prompt, in tokens."""
     asked = sum(_FRAME + count_tokens(call.name) + count_tokens(call.arguments) for call in calls)
     return _FRAME + count_tokens(content) + asked
 

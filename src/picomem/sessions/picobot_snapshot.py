@@ -49,8 +49,9 @@ _ROLES = {"User": Role.USER, "Assistant": Role.ASSISTANT, "System": Role.SYSTEM,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenOver:
-    """What came of a snapshot: new sessions and messages, and whose. `differing` are sessions that went another way
-    here and were left as they are; `skipped` counts what was not understood; `moved_to` is the file's new name."""
+    """The result of importing a snapshot: new sessions and messages, and whose. `differing` are sessions that went
+    another way here and were left as they are; `skipped` counts what was not understood; `moved_to` is the file's
+    new name."""
 
     users: tuple[str, ...]
     sessions: int

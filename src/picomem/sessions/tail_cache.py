@@ -25,7 +25,7 @@ class Tails:
         self.characters = 0
 
     def get(self, session: str, mark: object) -> Loaded | None:
-        """What was read of a session at this mark of its end, or None."""
+        """The cached end of a session at this mark, or None."""
         with self._lock:
             held = self._held.get(session)
             if held is None or held[0] != mark:

@@ -37,7 +37,7 @@ def cut_result(text: str, most: int) -> str:
 
 
 def left_out(text: str) -> str:
-    """What stands for a result for which there is no room at all."""
+    """The placeholder for a result that does not fit at all."""
     return f"[left out for room: {len(text):,} characters; call the tool again, for a smaller part, to see them]"
 
 

@@ -41,7 +41,7 @@ class RepairTransaction(Transaction):
 
 
 class Maintenance(Protocol):
-    """What is done to a database as a whole, for all users at once, by its doctor and after a purge.
+    """Work on a database as a whole, for all users at once: that of the doctor, and after a purge.
 
     A server does some of it by itself, and leaves it to its administrators: there `files` is empty, `give_up_ballast`
     has nothing to give, and `leave_no_trace` is a VACUUM of the tables.

@@ -22,7 +22,7 @@ from picomem.store.unchecked_rows import Stored, stored
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What a run did to its conversation, as its undo needs it. `run` did it, by the change `change_id`.
+    """The effect of a run on its conversation, for the undo. `run` made it with the change `change_id`.
 
     Of a conversation with PicoBot `session` is the id, and the numbers are of messages. Of a transcript `transcript`
     is, the numbers are of turns, counted from 1, and `generation` is that of the transcript.
@@ -62,7 +62,7 @@ class RunText(NamedTuple):
 
     @property
     def texts(self) -> list[str]:
-        """Those that say something."""
+        """The texts that the row holds."""
         return [self.summary, self.episodes] if _holds_text(self.episodes) else [self.summary]
 
 

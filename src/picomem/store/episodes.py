@@ -245,8 +245,8 @@ def unknown_identities(tx: Transaction, scope: Scope, identities: Iterable[str])
 
 
 def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[str]) -> list[Episode]:
-    """Those of the episodes that match their hash; the ids of the others are put on `damaged`, and the number of each
-    that the index knows and the table does not."""
+    """The episodes that match their hash. `damaged` gets the ids of the others, and each number that the index has
+    and the table lacks."""
     asked = list(docs)
     rows = _by_docs(tx, scope, asked)
     damaged += missing("episode", asked, (row[20] for row in rows))

@@ -54,7 +54,7 @@ def _read(path: Path, kind: int, offset: int, size: int) -> bytes:
 
 @contextmanager
 def opened_log(path: Path) -> Iterator[ReadAt]:
-    """What reads the log of a database that may be open: `size` bytes from `offset`, fewer at its end. Raises
+    """A reader of the log of a database that may be open: `size` bytes from `offset`, fewer at its end. Raises
     apsw.Error."""
     with _opened(path, apsw.SQLITE_OPEN_WAL) as read:
         yield read
@@ -62,7 +62,7 @@ def opened_log(path: Path) -> Iterator[ReadAt]:
 
 @contextmanager
 def opened_database(path: Path) -> Iterator[ReadAt]:
-    """What reads a database that may be open, as `opened_log` does. Raises apsw.Error."""
+    """A reader of a database that may be open, like `opened_log`. Raises apsw.Error."""
     with _opened(path, apsw.SQLITE_OPEN_MAIN_DB) as read:
         yield read
 

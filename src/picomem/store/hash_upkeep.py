@@ -29,8 +29,9 @@ _UPDATE = re.compile(r"UPDATE (\w+) SET .*?\sWHERE (.*)", re.DOTALL)
 
 
 class HashedWrite(NamedTuple):
-    """What a statement writes. `values` names what an INSERT gives, in the order of COLUMNS; it is empty for an UPDATE.
-    `before` selects the rows of which some columns are changed; it is empty where there can be none."""
+    """A statement that writes rows with a hash. `values` names what an INSERT gives, in the order of COLUMNS; it is
+    empty for an UPDATE. `before` selects the rows of which some columns are changed; it is empty where there can be
+    none."""
 
     table: str
     values: tuple[str, ...]
@@ -46,7 +47,7 @@ class HashedWrite(NamedTuple):
 
 @cache
 def hashed_write(name: str) -> HashedWrite | None:
-    """What the statement of that name writes to a table whose rows have a hash; None where it does not."""
+    """The statement of that name as a `HashedWrite`; None if it writes no rows with a hash."""
     text = _COMMENT.sub("", statement(name))
     if match := _UPDATE.match(text):
         table, condition = match.groups()

@@ -38,7 +38,7 @@ _Sums = tuple[int, int]
 
 
 class LogIndex(NamedTuple):
-    """What the index of a log says before SQLite makes it anew."""
+    """The contents of a log's index, before SQLite rebuilds it."""
 
     frames: int
     salts: bytes

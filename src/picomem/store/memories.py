@@ -163,8 +163,8 @@ def of_key(tx: Transaction, scope: Scope, key: str) -> list[Memory]:
 
 
 def by_docs(tx: Transaction, scope: Scope, docs: Iterable[int], damaged: list[str]) -> list[Memory]:
-    """Those of the versions that match their hash; the ids of the others are put on `damaged`, and the number of each
-    that the index knows and the table does not."""
+    """The versions that match their hash. `damaged` gets the ids of the others, and each number that the index has
+    and the table lacks."""
     asked = list(docs)
     rows = _by_docs(tx, scope, asked)
     damaged += missing("memory", asked, (row[24] for row in rows))
@@ -227,7 +227,7 @@ def count_docs(tx: Transaction, scope: Scope) -> int:
 
 
 def count_missing(tx: Transaction, scope: Scope) -> int:
-    """By how many versions the table differs from what was counted; see `HeldVersions`."""
+    """The difference between the versions in the table and the stored count; see `HeldVersions`."""
     return count(tx, scope).missing
 
 
@@ -239,7 +239,7 @@ def count(tx: Transaction, scope: Scope) -> HeldVersions:
 
 
 def missing(what: str, asked: Iterable[int], rows: Iterable[int]) -> list[str]:
-    """What stands for each document that the search index knows and the table does not."""
+    """The placeholders of documents that the search index has and the table lacks."""
     return [f"{what} {doc}" for doc in sorted(set(asked).difference(rows))]
 
 
@@ -298,7 +298,7 @@ def visible(owner: Scope, reader: Scope) -> bool:
 
 
 def closers(tx: Transaction, scope: Scope, memory_id: str) -> dict[int, str]:
-    """By which change each closed version of a memory was closed."""
+    """The change that closed each closed version of a memory."""
     return dict(sql(tx).all("closing_changes", user=scope.user, id=memory_id))
 
 

@@ -27,7 +27,7 @@ def value(tx: Transaction, name: str) -> str | None:
 
 
 def mark(tx: Transaction, name: str) -> object:
-    """What differs once the text of that name does, damaged or not."""
+    """A value that changes with the text of that name, damaged or not."""
     return _row(tx, name)
 
 

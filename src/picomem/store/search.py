@@ -124,7 +124,7 @@ def places(tx: Transaction, scope: Scope, docs: list[int]) -> list[EpisodePlace]
 
 
 def around(tx: Transaction, scope: Scope, docs: list[int]) -> list[EpisodePlace]:
-    """Those episodes, those before and after them in the transcript, and the other parts of the same turn.
+    """These episodes, their neighbours in the transcript, and the other parts of the same turn.
 
     One may be in it several times.
     """

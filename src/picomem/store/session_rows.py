@@ -269,7 +269,7 @@ def message_by_id(tx: Transaction, scope: Scope, message_id: str) -> Message | N
 
 
 def marks(tx: Transaction, scope: Scope, session_id: str, after: int, last: int) -> tuple[MessageMark, ...]:
-    """What differs once a message behind `after` and up to `last` was added, rewritten or deleted."""
+    """A value that changes if a message behind `after` and up to `last` is added, rewritten or deleted."""
     rows = sql(tx).all("message_marks", user=scope.user, session_id=session_id, after=after, last=last)
     return tuple(map(MessageMark._make, rows))
 
@@ -289,13 +289,13 @@ def messages_between(tx: Transaction, scope: Scope, session_id: str, after: int,
 
 
 def end_mark(tx: Transaction, scope: Scope, session_id: str, limit: int) -> object:
-    """What differs once any of the last messages was added, rewritten or deleted, or any before them."""
+    """A value that changes if any of the last messages is added, rewritten or deleted, or any before them."""
     rows = sql(tx).all("session_end", user=scope.user, session_id=session_id, limit=limit)
     return count_messages(tx, scope, session_id), tuple(rows)
 
 
 def tool_messages(tx: Transaction, scope: Scope, session_id: str, after: int) -> list[ToolIds]:
-    """What each message behind a number that calls tools or answers a call has to do with tools."""
+    """The tool calls and answered calls of each message behind a number that has any."""
     rows = sql(tx).all("tool_messages", user=scope.user, session_id=session_id, after=after)
     return [ToolIds(tuple(call.id for call in _calls(calls) or ()), str(answers)) for _, calls, answers in rows]
 

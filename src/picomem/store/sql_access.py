@@ -14,7 +14,7 @@ from picomem.store.connector import RepairTransaction, Row, Transaction
 
 
 class Statements(Protocol):
-    """What a transaction can do.
+    """The statements that a transaction can run.
 
     Whatever it writes to a row that has a hash, it keeps the hash in step (see hash_upkeep.py). A text that cannot be
     decoded, because the file is damaged, is given as far as it can be; its row does not match its hash.

@@ -172,7 +172,7 @@ class SqliteConnector:
         )
 
     def lost_with_log(self) -> str:
-        """What is lost with a damaged log, for the doctor; empty where nothing is."""
+        """A description of the losses with a damaged log, for the doctor; empty if there are none."""
         if not self._is_log_damaged:
             return ""
         from picomem.store import damaged_logs

@@ -21,7 +21,7 @@ APPLICATION_ID = 0x5069636F  # "Pico": how `file` and we know the database
 
 
 class Step(NamedTuple):
-    """What leads from one version of the schema to the next: files of `schema/`, and then perhaps a function for what
+    """A step from one version of the schema to the next: files of `schema/`, and then perhaps a function for what
     SQL cannot do. Both run in the transaction of the whole migration."""
 
     files: tuple[str, ...]

@@ -84,7 +84,7 @@ def query_terms(text: str, limit: int = 64) -> list[str]:
 
 
 def worded_terms(text: str, limit: int = 64) -> dict[str, str]:
-    """Those terms, each with the word of the question that it was first made from (without its "'s")."""
+    """The terms, each with the first word of the question that gives it (without its "'s")."""
     text = text[:8000]
     word_by_term: dict[str, str] = {}
     for word in _words(text):

@@ -55,7 +55,7 @@ class HarnessStore:
         )
 
     async def get_operation(self, operation: Any) -> Any:
-        """What an operation did, as a `MemoryMutation`, or None."""
+        """The result of an earlier operation as a `MemoryMutation`, or None."""
         done = await _run(lambda: self._files.done(FileWrite(operation.id, operation.fingerprint)))
         return None if done is None else _mutation(done)
 

@@ -16,7 +16,7 @@ def day(at: str | None) -> str:
 
 
 def step(change: ChangeView) -> str:
-    """What was done and what came of it: `remember → merge`, `revise`."""
+    """The verb and the decision of a change: `remember → merge`, `revise`."""
     return change.verb if change.verb == change.decision else f"{change.verb} → {change.decision}"
 
 
@@ -36,7 +36,7 @@ def attributed(text: str, origin: str) -> str:
 
 
 def details(memory: MemoryView) -> tuple[Text, ...]:
-    """What a memory has besides its text, where it has it."""
+    """The properties of a memory besides its text, if it has any."""
     about = [f"#{tag}" for tag in memory.tags]
     about += [memory.priority] if memory.priority != "medium" else []
     about += ["pinned"] if memory.pinned else []

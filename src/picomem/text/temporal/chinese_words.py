@@ -46,7 +46,7 @@ _NUMBERED = "线楼门桌店机馆院厅码员位选车床房室球文字电池�
 
 @cache
 def patterns() -> dict[str, re.Pattern[str]]:
-    """What each rule of `chinese.py` matches, by the rule's name."""
+    """The pattern of each rule of `chinese.py`, by the rule's name."""
     middle = "中(?![国心午间秋考学])"
     half = "(?P<half>上半年|下半年)"
     season = "(?P<season>[春夏秋冬])[天季]|(?P<break>暑假)"

@@ -32,7 +32,7 @@ _QUARTERS = ("q1", "q2", "q3", "q4")
 
 
 class NamedPoint(NamedTuple):
-    """What a rule read, the index of the token after it, and what must come before it ("" for nothing)."""
+    """The result of a rule, the index of the next token, and the word that must come before ("" for none)."""
 
     point: Point
     end: int

@@ -42,7 +42,7 @@ class ParsedWindow:
 
 @dataclass(frozen=True, slots=True)
 class TimeReading:
-    """What a question says about time."""
+    """The time expressions of a question."""
 
     window: ParsedWindow | None  # None: it names no time
     phrase: str  # the words that were read, as they stand in the question

@@ -94,7 +94,7 @@ def read_sessions(question: str) -> SessionReading | None:
 
 
 def chosen(reading: SessionReading, in_order: Sequence[str]) -> list[str]:
-    """Those that are meant of sessions that are given in the order of time."""
+    """The sessions that the question means, of sessions in the order of time."""
     end = len(in_order)
     if reading.from_end:
         return list(in_order[max(0, end - reading.last) : max(0, end - reading.first + 1)])

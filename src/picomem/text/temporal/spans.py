@@ -83,7 +83,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What a phrase names. Without `index` it is one span, `at(0)`; with it, one span for each index.
+    """The time that a phrase names. Without `index` it is one span, `at(0)`; with it, one span for each index.
 
     `strict`: the day of asking itself is not meant (on a Tuesday, “on Tuesday” is a week ago).
     """
