@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,54 @@ def test_the_python_of_the_page_talks_with_picobot(tmp_path: Path, capsys: pytes
         code = example.replace("http://127.0.0.1:8765", running.url)
         exec(compile(code, "gateway.md", "exec"), {"TOKEN": anns})
     assert capsys.readouterr().out == "Noted.\nGreen tea."
+
+
+def _settings(page: str) -> str:
+    """The settings that the page shows, as one file."""
+    (table,) = re.findall(r"^    (\[server\]\n(?:    .+\n)+)", page, re.MULTILINE)
+    return "\n".join(line.strip() for line in table.splitlines())
+
+
+@pytest.mark.sqlite_file("serves a file, which other processes use as well")
+def test_behind_a_proxy_as_on_the_page_the_proxys_host_is_served_and_others_are_not(tmp_path: Path) -> None:
+    settings = tmp_path / "config.toml"
+    settings.write_text(_settings(PAGE), "utf-8")
+    (host,) = tomllib.loads(settings.read_text("utf-8"))["server"]["hosts"]
+    assert re.findall(r"^    ([a-z]+\.[a-z.]+) \{$", PAGE, re.MULTILINE) == [host]  # of Caddy
+    assert f"server_name {host};" in PAGE
+    db = tmp_path / "memory.db"
+    anns = token(db, "--user", "ann")
+    with serving(db, PICOMEM_CONFIG=str(settings)) as running:
+        passed = running.post(anns, "status", {}, Host=host, X_Forwarded_For="203.0.113.7", Origin=f"https://{host}")
+        other = running.post(anns, "status", {}, Host="evil.example")
+    assert (passed.status_code, other.status_code) == (200, 421)
+
+
+@pytest.mark.sqlite_file("serves a file, which other processes use as well")
+def test_the_page_is_right_about_backups_logs_and_metrics(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    anns = token(db, "--user", "ann")
+    grant, make = re.findall(r"^    picomem ((?:grant|token make) .*server:read:metrics.*)$", PAGE, re.MULTILINE)
+    assert command(db, *shlex.split(grant)).returncode == 0
+    scraper = json.loads(command(db, *shlex.split(make), "--json").stdout)["token"]
+    with serving(db) as running:
+        running.post(anns, "remember", {"content": "The ferry leaves at seven", "key": "ferry"})
+        with running.client(scraper) as client:
+            assert 'picomem_request_seconds_count{operation="remember"} 1.0' in client.get("/metrics").text
+        (tmp_path / "backups").mkdir()
+        (command,) = re.findall(r"^    picomem (backup .*)$", PAGE, re.MULTILINE)
+        words = shlex.split(command.replace("~", str(tmp_path)))
+        backup = json.loads(command(db, *words, "--json").stdout)["path"]
+        running.post(anns, "remember", {"content": "Tea is in the blue tin", "key": "tea"})
+        assert command(db, "restore", backup).returncode == 0
+        stopped = running.post(anns, "recall", {"query": "where is the tea"})
+        lines = [json.loads(line) for line in running.whole_log().splitlines()]
+    assert (stopped.status_code, stopped.json()["error"]["code"]) == (503, "files_moved")
+    (example,) = re.findall(r'^    (\{"method".*\})$', PAGE, re.MULTILINE)
+    assert json.loads(example).keys() == lines[0].keys()
+    with serving(db) as running:
+        listed = running.post(anns, "memories").json()["memories"]
+    assert [memory["key"] for memory in listed] == ["ferry"]
 
 
 def test_the_page_names_the_addresses_without_a_token() -> None:

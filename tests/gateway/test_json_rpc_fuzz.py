@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.sqlite_file("serves a file, which other processes use as well"),
 ]
 
-MESSAGES = amount(400, 1_000_000)
+MESSAGES = amount(250, 1_000_000)
 CODES = {PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, FAILED}  # not FAULT: that is a mistake of ours
 SERVED = [operation for operation in operations() if not (operation.operator or operation.reads_local_files)]
 # What takes long, or erases what the others ask for; their arguments are checked before.

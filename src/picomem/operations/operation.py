@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from picomem.operations.presentation import Presentation
 
 MOST_ROWS = 1_000_000  # that one call lists
-_LARGEST = 2**53  # what JSON, and every database, holds exactly
+LARGEST = 2**53  # what JSON, and every database, holds exactly
 Group = Literal["use", "look", "correct", "erase", "serve", "maintain"]
 GROUPS: tuple[Group, ...] = ("use", "look", "correct", "erase", "serve", "maintain")
 Progressing = Callable[[int, int, str], None]  # done, total, what is being worked on
@@ -269,11 +269,11 @@ def checked(request: Any) -> Any:
 
 
 def _check_number(name: str, value: float, about: dict[str, Any]) -> None:
-    least = -_LARGEST if about["least"] is None else about["least"]
-    most = _LARGEST if about["most"] is None else about["most"]
+    least = -LARGEST if about["least"] is None else about["least"]
+    most = LARGEST if about["most"] is None else about["most"]
     if least <= value <= most:
         return
-    shown = value if abs(value) <= _LARGEST else "a number with too many digits"
+    shown = value if abs(value) <= LARGEST else "a number with too many digits"
     if value < least:
         raise InvalidInput(f"{name} is {shown}; it must be at least {least:,}.")
     if value > most:

@@ -25,7 +25,8 @@ from picomem.errors import InvalidInput, did_you_mean
 from picomem.light_dataclass import MISSING, dataclass, replace
 from picomem.light_dataclass import field as value_field
 from picomem.operations.fenced_results import fenced, fenced_name, fenced_turn
-from picomem.operations.operation import AS_DECLARED, Operation, ToolWording, options
+from picomem.operations.field_shapes import shape_of
+from picomem.operations.operation import AS_DECLARED, LARGEST, Operation, ToolWording, options
 from picomem.operations.views import jsonable
 from picomem.records.kinds import Origin
 
@@ -230,7 +231,14 @@ def _plain_view(operation: Operation) -> list[Parameter]:
     parameters = []
     for name, default, about in options(operation.request):
         kinds = get_args(hints[name])[:1] if about["many"] else get_args(hints[name]) or (hints[name],)
-        bounds = {"minimum": about["least"], "maximum": about["most"]}
+        is_number = int in kinds or float in kinds
+        least, most = (about["least"], about["most"]) if is_number else (None, None)
+        bounds = {
+            "minimum": -LARGEST if is_number and least is None else least,
+            "maximum": LARGEST if is_number and most is None else most,
+        }
+        is_one = not (about["choices"] or about["many"])
+        shape = shape_of(name, may_be_empty=default == "") if is_one else {}
         parameters.append(
             Parameter(
                 name=name,
@@ -241,7 +249,7 @@ def _plain_view(operation: Operation) -> list[Parameter]:
                 many=about["many"],
                 default=default,
                 nullable=default is None,
-                extra={bound: value for bound, value in bounds.items() if value is not None},
+                extra={bound: value for bound, value in bounds.items() if value is not None} | dict(shape),
             )
         )
     return parameters

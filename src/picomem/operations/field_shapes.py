@@ -1,0 +1,44 @@
+"""What the fields of requests have to look like, for the schemas of wires.
+
+By the name of the field, which means the same in every operation. The check is the operation's own, and says it better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from picomem.records.scope import LONGEST
+
+_SPAN = "^[1-9][0-9]{0,2}d$"
+_WORDS = "^(today|yesterday|(last|this) (week|month|year))$"
+_CENTURY = "^(19|20)"
+_DATES = [{"format": "date", "pattern": _CENTURY}, {"format": "date-time", "pattern": _CENTURY}]
+_TIMES = [*_DATES, {"pattern": _SPAN}, {"pattern": _WORDS}, {"maxLength": 0}]
+_TIME = {"allOf": [{"anyOf": _TIMES}]}  # of a text: a number of milliseconds passes each of them
+_WITH_WORDS = {"pattern": r"\S", "minLength": 1}
+# One line without a space at its ends; further characters that no terminal shows are refused as well.
+_NAME = {"maxLength": LONGEST, "pattern": r"^([!-~\u00a1-\uffff]+( [!-~\u00a1-\uffff]+)*)?$"}
+
+_SHAPES: Mapping[str, Mapping[str, Any]] = {
+    "content": _WITH_WORDS,
+    "title": _WITH_WORDS,
+    "message": _WITH_WORDS,
+    "project": _NAME,
+    "session": _NAME,
+    "importance": {"minimum": 0, "maximum": 1},
+    "since": _TIME,
+    "until": _TIME,
+    "as_of": _TIME,
+    "valid_at": _TIME,
+    "now": _TIME,
+    "time_window": _TIME,
+    "expires_at": {"allOf": [{"anyOf": [*_DATES, {"pattern": "^never$"}]}]},
+    "key": {"maxLength": 64, "pattern": "^([a-z][a-z0-9_]*)?$"},
+}
+
+
+def shape_of(name: str, *, may_be_empty: bool) -> Mapping[str, Any]:
+    """What the schema of a field says besides its type; nothing where an empty text stands for none at all."""
+    shape = _SHAPES.get(name, {})
+    return {} if may_be_empty and "minLength" in shape else shape
