@@ -10,7 +10,7 @@ import pytest
 
 from picomem.clock import parse_iso
 from picomem.engine.engine import Engine
-from picomem.recall.speaker import is_of_asker, is_telling, meant
+from picomem.recall.speaker import called_only, is_of_asker, is_telling, meant
 from picomem.records.hit import Hit
 
 Said = tuple[str, str, str]  # when, by whom, what
@@ -65,6 +65,29 @@ def test_a_named_speaker_is_meant_and_the_two_sides_of_a_session_are_no_names() 
 
 def _first_episode(hits: Sequence[Hit]) -> Hit:
     return next(hit for hit in hits if hit.source == "episode")
+
+
+def test_a_speakers_name_is_no_word_where_two_talk() -> None:
+    two = [("a", "Ann"), ("a", "Ben"), ("b", "Ann")]
+    assert called_only(two, ["ann", "paint"]) == {"ann"}
+    assert called_only(two, ["ann", "ben", "paint"]) == {"ann", "ben"}
+    assert called_only(two, ["cleo", "paint"]) == set()
+    assert called_only(two, ["ann"]) == set()  # nothing else is asked for
+    assert called_only([*two, ("a", "Cleo")], ["ann", "paint"]) == set()  # others speak of her
+    assert called_only([("a", "user"), ("a", "assistant")], ["user", "paint"]) == set()
+
+
+def test_who_only_calls_the_named_ones_answers_nothing(engine: Engine, tmp_path: Path) -> None:
+    at = "2026-03-01T10:00:00Z"
+    small_talk = [(at, speaker, f"Well, number {number} then.") for number in range(6) for speaker in ("Ann", "Ben")]
+    said = [
+        (at, "Ann", "My painting shows the lake at dawn, with the boats of the fishermen and a few birds."),
+        *small_talk,
+        (at, "Ben", "Ann and Ben, Ben and Ann!"),
+    ]
+    ingest(engine, tmp_path / "talk.jsonl", said)
+    assert "lake" in engine.recall("Which painting did Ann describe to Ben?").hits[0].text
+    assert any("Ben and Ann" in hit.text for hit in engine.recall("Ann and Ben").hits)
 
 
 def test_what_the_asker_said_comes_before_the_agents_longer_answer(engine: Engine, tmp_path: Path) -> None:

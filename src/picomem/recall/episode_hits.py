@@ -12,7 +12,7 @@ from picomem.recall.hits import episode_hit, why
 from picomem.recall.legs import Looking, shares
 from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Signals
-from picomem.recall.speaker import meant, names
+from picomem.recall.speaker import called_only, meant, names
 from picomem.recall.substance import substance
 from picomem.recall.time_window import TimeWindow, events_inside, inside_of, meant_window
 from picomem.recall.vector_search import Cosines
@@ -37,6 +37,11 @@ def episode_hits(looking: Looking) -> list[Hit]:
     inside = inside_of(looking, window) if window else {}
     events = events_inside(looking, window) if window else {}
     places = _places(looking, words, near, window, inside, events)
+    spoken = {(place.transcript, place.role) for place in places.values()}
+    heard = [term for term in looking.question.terms if words.weights.get(term)]
+    if only_called := called_only(spoken, heard):
+        words.drop(only_called)
+        places = _places(looking, words, near, window, inside, events)
     own = meant({place.role for place in places.values()}, looking.question.of_asker, looking.question.terms)
     signals = _signals(looking, words, places, own)
     # A limit is no evidence; but with nothing else asked for, what lies within it is the answer.

@@ -88,6 +88,13 @@ class WordMatches:
         for name in ("totals", "best"):
             self.__dict__.pop(name, None)
 
+    def drop(self, terms: Iterable[str]) -> None:
+        """Forget terms of the question, as if it did not have them."""
+        for term in terms:
+            self.weights.pop(term, None)
+            self.idf.pop(term, None)
+        self.added()
+
     def parts(self, docs: Iterable[int]) -> dict[int, dict[str, float]]:
         """The weight that each term gives to the documents that contain it."""
         weights, totals = list(self.weights.items()), self.totals

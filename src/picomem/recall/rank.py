@@ -10,7 +10,7 @@ An episode's score is made of
                texts. With a sentence model's, the sum is again divided by the best of the question
   × own        more for the words of the one whom the question is about (speaker.py)
   + time       a bonus inside the time that the question names, in proportion to the best of the question
-  + events     and another for telling of what happened in that time, whenever it was told
+  or event     the same for telling of what happened in that time, whenever it was told
   + recent     a little, falling with age, where the text goes on with something rather than asks
 
 A sum of normalised scores keeps how much better one hit is than the next; ranks would throw that away.
@@ -205,8 +205,7 @@ def fuse(
     within = {doc: best if weight == 1.0 else weight for doc, weight in in_window.items()}
     return {
         doc: fit
-        + weights.time * within.get(doc, 0.0)
-        + weights.events * best * event.get(doc, 0.0)
+        + max(weights.time * within.get(doc, 0.0), weights.events * best * event.get(doc, 0.0))
         + weights.recent * recent.get(doc, 0.0)
         for doc, fit in scores.items()
     }

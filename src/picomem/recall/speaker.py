@@ -51,6 +51,21 @@ def names(roles: Iterable[str]) -> frozenset[str]:
     return frozenset(term for role in roles if role not in _ROLES for term in terms(role))
 
 
+def called_only(spoken: Iterable[tuple[str, str]], asked: Iterable[str]) -> frozenset[str]:
+    """The terms of a question that name a speaker where two talk: whoever is named there speaks or is spoken to, so the
+    name as a word only finds turns that call somebody. In a group people also speak of each other, and names tell.
+
+    `spoken` are transcripts with those who speak in them. A question of nothing but names keeps them.
+    """
+    sides: dict[str, set[str]] = {}
+    for transcript, role in spoken:
+        sides.setdefault(transcript, set()).add(role)
+    known = frozenset(asked)
+    named = names(role for roles in sides.values() for role in roles if _is_named(role, known)) & known
+    is_group = any(len(roles) > 2 for roles in sides.values())
+    return frozenset() if is_group or named == known else named
+
+
 def _is_named(role: str, asked: frozenset[str]) -> bool:
     name = frozenset() if role in _ROLES else frozenset(terms(role))
     return bool(name) and name <= asked

@@ -42,8 +42,8 @@ class Weights:
     # An agent answers a sentence with a page, which has its words and more. What its asker said of themselves goes
     # before such a page unless the page fits almost twice as well. From 0.6 to 1 any value does about the same.
     own: float = 0.8
-    # Telling of an event that happened in the time asked for (“yesterday we …”) is worth as much again, whenever it was
-    # told. From 0.7 to 1 any value does about the same.
+    # Telling later of an event that happened in the time asked for is worth as much as having been said in it. (On top
+    # of that, LoCoMo finds .003 more and a log, in which a few records out of many date an event, .09 less.)
     events: float = 1.0
     # The next turn of something that goes on is about what was talked of lately more often than not. It is worth a
     # fifth of a perfect match, half of that after a month. Of questions about something past it would be wrong
