@@ -12,7 +12,10 @@ from tests.cli.model_server import ModelServer
 from tests.cli.model_server import serving as model_serving
 from tests.gateway.serving import serving, token
 
-from picomem.gateway.guard import OPEN
+from picomem.channels.whatsapp import WhatsAppAccount
+from picomem.errors import InvalidInput
+from picomem.gateway.guard import OPEN, OPEN_CHANNELS
+from picomem.settings import load
 
 PAGE = (Path(__file__).parents[2] / "docs" / "gateway.md").read_text("utf-8")
 
@@ -50,6 +53,20 @@ def test_the_python_of_the_page_talks_with_picobot(tmp_path: Path, capsys: pytes
     assert capsys.readouterr().out == "Noted.\nGreen tea."
 
 
+def test_the_settings_of_the_page_are_settings(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "config.toml").write_text(example)
+    secrets = {f"PICOMEM_WHATSAPP_{name}": "x" for name in ("APP_SECRET", "ACCESS_TOKEN")}
+    assert all(name in PAGE for name in secrets)
+    settings = load(secrets, tmp_path / "config.toml")
+    assert f"/channels/whatsapp/{settings.whatsapp.account}" in PAGE
+    assert WhatsAppAccount(settings.whatsapp).account == "main"
+    with pytest.raises(InvalidInput, match="PICOMEM_WHATSAPP_APP_SECRET"):
+        WhatsAppAccount(load({}, tmp_path / "config.toml").whatsapp)
+
+
 def test_the_page_names_the_addresses_without_a_token() -> None:
     for address in OPEN:
         assert f"GET {address}" in PAGE
+    for beginning in OPEN_CHANNELS:
+        assert beginning in PAGE

@@ -5,6 +5,7 @@ POST /api/v1/OPERATION      one JSON object in, the result out; with `Accept: te
 GET  /api/v1/openapi.json   what there is
 GET  /ws                    JSON-RPC 2.0 (json_rpc.py)
 POST /v1/chat/completions   OpenAI's chat API (chat_completions.py), beside it GET /v1/models
+*    /channels/…            channels.py
 *    /mcp                   MCP, streamable HTTP (mcp.py)
 GET  /health, /ready        the process answers; the store answers
 """
@@ -28,6 +29,7 @@ from starlette.routing import Route, WebSocketRoute
 from picomem.engine.authorization import last_change
 from picomem.errors import PicomemError
 from picomem.gateway.calls import Calls
+from picomem.gateway.channels import Channels
 from picomem.gateway.chat_completions import ChatCompletions
 from picomem.gateway.error_replies import error_value, http_error, operation_error
 from picomem.gateway.guard import BodyRefused, Guard, Limits
@@ -56,6 +58,7 @@ def application(
     calls = Calls(runtime, operations)
     rpc = RpcServer(calls)
     chats = ChatCompletions(calls)
+    channels = Channels(runtime)
     mcp = McpOverHttp(runtime, [remote.operation for remote in calls.operations.values()], limits.body)
 
     async def call(request: Request) -> Response:
@@ -70,7 +73,7 @@ def application(
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        async with mcp.running(), rpc.running():
+        async with mcp.running(), rpc.running(), channels.running():
             yield
 
     routes = [
@@ -83,6 +86,7 @@ def application(
         Route("/v1/models", chats.models, methods=["GET"]),
         Route("/v1/models/{model}", chats.model, methods=["GET"]),
         Route("/mcp", mcp),
+        *channels.routes(),
     ]
     inner = Starlette(
         routes=routes,

@@ -32,6 +32,7 @@ _PLACES = {
     ),
     "consolidating": ("consolidate",),
     "access": ("token-make", "token-list", "token-revoke", "grant"),
+    "pairing": ("pair-list", "pair-accept", "pair-revoke"),
 }
 NAMES = tuple(name for names in _PLACES.values() for name in names)
 

@@ -70,6 +70,7 @@ STEPS = (
     Step(("0010",), _move_to_columns),
     Step(("0011",)),
     Step(("0012",)),
+    Step(("0013",)),
 )
 SCHEMA_VERSION = len(STEPS)
 
