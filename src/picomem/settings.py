@@ -26,9 +26,12 @@ _LARGEST = 1 << 20  # bytes of a settings file
 _SWITCHES = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
 
 
+_SECRETS = ("key", "secret", "token")  # at the end of a setting's name
+
+
 def _without_keys(table: Any) -> str:
-    """A table of settings for people; a key is in no output."""
-    shown = (f"{spec.name}={getattr(table, spec.name)!r}" for spec in fields(table) if not spec.name.endswith("key"))
+    """A table of settings for people; a secret is in no output."""
+    shown = (f"{spec.name}={getattr(table, spec.name)!r}" for spec in fields(table) if not spec.name.endswith(_SECRETS))
     return f"{type(table).__name__}({', '.join(shown)})"
 
 
@@ -210,6 +213,35 @@ class ServerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ChannelSettings:
+    """`[channels]`: how messages from elsewhere are answered."""
+
+    lease_secs: int = _setting(30, "seconds after which another process takes over the work of one that was killed")
+    unsure_secs: int = _setting(
+        60, "seconds to wait for word of a message whose sending was interrupted, before it is sent again"
+    )
+    group_answers: str = _setting("addressed", 'when PicoBot answers in a group: "addressed", "always" or "never"')
+    names: tuple[str, ...] = _setting(("picobot",), "names by which PicoBot is addressed in a group")
+
+
+@dataclass(frozen=True, slots=True)
+class WhatsAppSettings:
+    """`[whatsapp]`: an account of the WhatsApp Cloud API; with an empty account there is none."""
+
+    account: str = _setting("", "name of the account in the address of the webhook, such as main; empty: off")
+    phone_number_id: str = _setting("", "id of the phone number, as Meta writes it")
+    app_secret: str = _setting("", "secret of the app, which signs what comes in; safer in the environment variable")
+    access_token: str = _setting("", "token with which messages are sent; safer in the environment variable")
+    verify_token: str = _setting("", "token that you chose for Meta's verification of the webhook")
+    base_url: str = _setting("https://graph.facebook.com", "address of the API")
+    version: str = _setting("v23.0", "version of the API")
+    timeout_secs: int = _setting(20, "seconds to wait for an answer of the API")
+
+    def __repr__(self) -> str:
+        return _without_keys(self)
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set, with its default."""
 
@@ -223,6 +255,8 @@ class Settings:
     session: SessionSettings = field(default_factory=SessionSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
+    channels: ChannelSettings = field(default_factory=ChannelSettings)
+    whatsapp: WhatsAppSettings = field(default_factory=WhatsAppSettings)
 
     def __post_init__(self) -> None:
         if self.memory.citations not in ("auto", "on", "off"):
@@ -240,6 +274,10 @@ class Settings:
                     raise InvalidInput(f"{name}.{key.name} is too large; it must be at most {_MOST:,}.")
                 if type(value) is int and value < least:
                     raise InvalidInput(f"{name}.{key.name} is {value}; it must be at least {least}.")
+        if self.channels.group_answers not in ("addressed", "always", "never"):
+            raise InvalidInput(
+                f"channels.group_answers is “{self.channels.group_answers}”; it must be addressed, always or never."
+            )
         for name, least in (("context_budget_tokens", LEAST_CONTEXT), ("context_window", 2 * LEAST_CONTEXT)):
             if getattr(self.session, name) < least:
                 raise InvalidInput(f"session.memory.{name} is below {least}: nothing of use fits in that.")
@@ -362,7 +400,7 @@ def _parsed(value: object, kind: type, name: str, where: str) -> object:
             tuple: "a list of texts",
         }
         wanted = names.get(kind, kind.__name__)
-        shown = "no text" if name.endswith("key") else repr(value)  # a key is in no output
+        shown = "no text" if name.endswith(_SECRETS) else repr(value)  # a secret is in no output
         raise InvalidInput(f"{name} in {where} is {shown}; it must be {wanted}.")
     return value
 

@@ -15,11 +15,14 @@ from tests.gateway.serving import picomem as command
 from tests.gateway.serving import serving, token
 
 import picomem
+from picomem.channels.whatsapp import WhatsAppAccount
 from picomem.engine.job_store import job_store
-from picomem.gateway.guard import OPEN
+from picomem.errors import InvalidInput
+from picomem.gateway.guard import OPEN, OPEN_CHANNELS
 from picomem.jobs import OF_A_USER
 from picomem.jobs.job_kinds import CONSOLIDATE, WATCH
 from picomem.jobs.schedule import Done, ended, may_begin
+from picomem.settings import load
 
 PAGE = (Path(__file__).parents[2] / "docs" / "gateway.md").read_text("utf-8")
 
@@ -90,8 +93,8 @@ def test_the_page_is_right_about_backups_logs_and_metrics(tmp_path: Path) -> Non
         with running.client(scraper) as client:
             assert 'picomem_request_seconds_count{operation="remember"} 1.0' in client.get("/metrics").text
         (tmp_path / "backups").mkdir()
-        (command,) = re.findall(r"^    picomem (backup .*)$", PAGE, re.MULTILINE)
-        words = shlex.split(command.replace("~", str(tmp_path)))
+        (line,) = re.findall(r"^    picomem (backup .*)$", PAGE, re.MULTILINE)
+        words = shlex.split(line.replace("~", str(tmp_path)))
         backup = json.loads(command(db, *words, "--json").stdout)["path"]
         running.post(anns, "remember", {"content": "Tea is in the blue tin", "key": "tea"})
         assert command(db, "restore", backup).returncode == 0
@@ -105,9 +108,23 @@ def test_the_page_is_right_about_backups_logs_and_metrics(tmp_path: Path) -> Non
     assert [memory["key"] for memory in listed] == ["ferry"]
 
 
+def test_the_settings_of_the_page_are_settings(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "config.toml").write_text(example)
+    secrets = {f"PICOMEM_WHATSAPP_{name}": "x" for name in ("APP_SECRET", "ACCESS_TOKEN")}
+    assert all(name in PAGE for name in secrets)
+    settings = load(secrets, tmp_path / "config.toml")
+    assert f"/channels/whatsapp/{settings.whatsapp.account}" in PAGE
+    assert WhatsAppAccount(settings.whatsapp).account == "main"
+    with pytest.raises(InvalidInput, match="PICOMEM_WHATSAPP_APP_SECRET"):
+        WhatsAppAccount(load({}, tmp_path / "config.toml").whatsapp)
+
+
 def test_the_page_names_the_addresses_without_a_token() -> None:
     for address in OPEN:
         assert f"GET {address}" in PAGE
+    for beginning in OPEN_CHANNELS:
+        assert beginning in PAGE
 
 
 def test_the_page_names_each_kind_of_background_work() -> None:

@@ -21,7 +21,7 @@ from picomem.app import operations
 from picomem.clock import DAY
 from picomem.engine.authorization import caller_of, grant, make_token, revoke_token, tokens
 from picomem.engine.engine import Engine
-from picomem.gateway.guard import OPEN, Application, Limits
+from picomem.gateway.guard import OPEN, OPEN_CHANNELS, Application, Limits
 from picomem.gateway.http_api import application
 from picomem.runtime import Runtime
 
@@ -127,7 +127,9 @@ def test_errors_of_operations_have_their_status(served: Served, anns: str) -> No
         assert client.get("/nowhere").status_code == 404
 
 
-@pytest.mark.parametrize("name", ["ingest", "migrate", "import-sessions", "token-make", "token-list", "grant"])
+@pytest.mark.parametrize(
+    "name", ["ingest", "migrate", "import-sessions", "token-make", "token-list", "grant", "pair-list"]
+)
 def test_what_reads_files_or_is_the_operators_is_not_served(served: Served, anns: str, name: str) -> None:
     assert served.post(anns, name).status_code == 404
 
@@ -272,7 +274,11 @@ def test_an_address_without_a_token_is_on_the_short_list(served: Served) -> None
         assert {path: client.get(path).status_code for path in OPEN} == {"/health": 200, "/ready": 200}
         for path in ("/", "/api/v1/recall", "/mcp", "/ws", "/docs", "/openapi.json", "/metrics"):
             assert client.get(path).status_code == 401, path
+        for path in ("/channels", "/channels/", "/channels/whatsapp", "/Channels/whatsapp/main"):
+            assert client.get(path).status_code == 401, path
+        assert client.get("/channels/whatsapp/main").status_code == 404
     assert {"/health", "/ready"} == OPEN
+    assert OPEN_CHANNELS == ("/channels/whatsapp/",)
 
 
 @pytest.mark.reliability("S6")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from picomem.records.session import Role
-from picomem.sessions.client_history import Continuation, Conversation, Line, continuation
+from picomem.sessions.client_history import Continuation, Conversation, SaidLine, continuation
 
 U, A = Role.USER, Role.ASSISTANT
 
@@ -17,8 +17,8 @@ def conversation(name: str, text: str, *, is_answering: bool = False) -> Convers
     return Conversation(name, tuple(lines(text)), is_answering)
 
 
-def lines(text: str) -> list[Line]:
-    return [Line(U if word[0] == "u" else A, word, seq) for seq, word in enumerate(text.split(), 1)]
+def lines(text: str) -> list[SaidLine]:
+    return [SaidLine(U if word[0] == "u" else A, word, seq) for seq, word in enumerate(text.split(), 1)]
 
 
 @pytest.mark.parametrize(

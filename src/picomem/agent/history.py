@@ -31,6 +31,7 @@ from picomem.agent.attribution import ORIGIN, origin_of, prompts_of, results_of,
 from picomem.clock import Micros, to_datetime
 from picomem.records.kinds import Origin
 from picomem.records.session import Message, NewMessage, Role, ToolCall
+from picomem.records.untrusted_fence import fenced
 from picomem.sessions.new_messages import id_like
 
 UNREADABLE = "unreadable"
@@ -126,7 +127,9 @@ def _response_parts(message: Message) -> list[ModelResponsePart]:
 def _request_part(message: Message, names: dict[str, str]) -> ModelRequestPart:
     at = to_datetime(message.created_at)
     if message.role is Role.USER:
-        return UserPromptPart(message.content, timestamp=at)
+        # In a group, others speak as well.
+        is_persons = message.origin.trusted
+        return UserPromptPart(message.content if is_persons else fenced(message.content, message.origin), timestamp=at)
     name = names.get(message.tool_call_id, "unnamed")
     origin = {ORIGIN: message.origin.value}
     return ToolReturnPart(name, message.content, message.tool_call_id, metadata=origin, timestamp=at)

@@ -104,11 +104,20 @@ class PicoBot:
         self._notices = [_without(trouble)] if engine is None else [] if self._on else [OFF]
         self._troubled = False
 
-    async def turn(self, text: str, tell: Tell, *, stored: Message | None = None, instructions: str = "") -> TurnResult:
+    async def turn(
+        self,
+        text: str,
+        tell: Tell,
+        *,
+        stored: Message | None = None,
+        instructions: str = "",
+        keeps_stopped: bool = True,
+    ) -> TurnResult:
         """Answer. Raises GeneratorFailed where the model does not, InvalidInput for an empty message.
 
         `stored` is the person's message, if the session holds it already. `instructions` are added to PicoBot's own for
-        this turn, and are not stored.
+        this turn, and are not stored. `keeps_stopped` says whether the beginning of an answer that was stopped is
+        stored: it is, if the person has read it.
         """
         window = await to_thread.run_sync(self.talk.begin, text, stored)
         memory = None
@@ -120,7 +129,7 @@ class PicoBot:
                 actor=ACTOR,
             ).showing(window, self.talk.message)
         await self._notify(tell, self.talk.trouble)
-        turn = await self._run(window, memory, tell, instructions)
+        turn = await self._run(window, memory, tell, instructions, keeps_stopped)
         await self._notify(tell, memory.trouble if memory else self.talk.trouble)
         return turn
 
@@ -174,9 +183,14 @@ class PicoBot:
         return [*([memory] if memory else []), room, PlainCalls()]
 
     async def _run(
-        self, window: ContextWindow, memory: MemoryCapability | None, tell: Tell, instructions: str
+        self,
+        window: ContextWindow,
+        memory: MemoryCapability | None,
+        tell: Tell,
+        instructions: str,
+        keeps_stopped: bool,
     ) -> TurnResult:
-        """Let the model run, and tell what it does. What it said until an error is kept as well."""
+        """Let the model run, and tell what it does. With `keeps_stopped`, what it said until an error is kept too."""
         *before, asked = window.messages
         result, begun = None, None
         held = HeldText()
@@ -198,7 +212,8 @@ class PicoBot:
         except AgentRunError as error:
             raise GeneratorFailed(failure(error)) from error
         finally:
-            await self._ended(_said_in(begun, asked.content), memory)
+            is_kept = keeps_stopped or result is not None
+            await self._ended(_said_in(begun, asked.content) if is_kept else [], memory)
         assert result is not None
         usage = result.usage
         return TurnResult(str(result.output), self.talk.session, usage.input_tokens, usage.output_tokens)

@@ -58,6 +58,13 @@ def stated_lately(engine: Engine) -> list[str]:
     return list(dict.fromkeys((*engine._context.stated_lately(), *engine._context.handed_out().users_own())))
 
 
+def in_group(engine: Engine) -> Engine:
+    """The engine for a group, where others read the answers: past sessions are not searched."""
+    acting = engine.acting_as()
+    acting._context.is_group = True
+    return acting
+
+
 def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Remembered]:
     """Take up what a person asks to be remembered in a message to their agent; what became of each request.
 

@@ -12,7 +12,7 @@ from picomem.blake2b import blake2b
 from picomem.engine.engine import Engine
 from picomem.records.kinds import Origin
 from picomem.records.session import Channel, Message, NewMessage, Role, Session
-from picomem.sessions.client_history import Conversation, Line, compact, continuation, lines_of
+from picomem.sessions.client_history import Conversation, SaidLine, compact, continuation, lines_of
 from picomem.store import meta, session_rows
 from picomem.store.connector import Transaction
 from picomem.text.storable import plain
@@ -37,7 +37,7 @@ def store_new(
     def compared(text: str) -> str:
         return compact(redact.redact(plain(text)).text)
 
-    said = [Line(message.role, compared(message.content)) for message in history]
+    said = [SaidLine(message.role, compared(message.content)) for message in history]
     with engine._context.connector.write(engine.scope) as tx:
         first = history[0].content if history else asked
         name = _name(tx, compared(first))

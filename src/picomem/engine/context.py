@@ -47,6 +47,7 @@ class Context:
         self.zone = resources.zone
         self.sources: tuple[Parent, ...] = ()  # what changes are made from
         self.said = ""  # by the person for whom an agent acts
+        self.is_group = False  # whether others than the user read the answers
         self.kept_sessions: Sessions | None = None
         self._kept_vectors: Vectors | None = None
 

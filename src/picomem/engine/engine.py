@@ -167,7 +167,7 @@ class Engine:
                 known_at=self._context.time(as_of),
                 valid_at=self._context.time(valid_at),
                 include_memories=include_memories and not file,
-                include_transcripts=include_transcripts,
+                include_transcripts=include_transcripts and not self._context.is_group,
                 include_untrusted=include_untrusted,
                 include_retold=include_retold,
             ),

@@ -27,7 +27,9 @@ from picomem.sessions.new_messages import title_of
 from picomem.store import (
     access_tokens,
     audit,
+    channel_messages,
     consolidations,
+    contact_rows,
     episodes,
     exported_pages,
     full_text,
@@ -275,6 +277,8 @@ class _Erasing:
         user_entries.remove(self.tx, self.scope, user_entries.TIDIED)
         user_entries.remove(self.tx, self.scope, user_entries.GRANTED)
         access_tokens.purge(self.tx, self.scope)
+        self.texts += channel_messages.purge(self.tx, self.scope)
+        contact_rows.forget(self.tx, self.scope.user)
 
     def _exports(self) -> None:
         """Take exported pages out of a project in which nothing is held any more: the next page in such a file is

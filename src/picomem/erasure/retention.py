@@ -10,7 +10,7 @@ from picomem.errors import Corrupt
 from picomem.memory.remember import Writer
 from picomem.records.scope import Scope
 from picomem.settings import Settings
-from picomem.store import consolidations, episodes, session_rows, user_entries
+from picomem.store import channel_messages, consolidations, episodes, session_rows, user_entries
 from picomem.store.connector import Transaction
 
 NOTHING = {"expired": 0, "timeline_removed": 0, "sessions_removed": 0}
@@ -36,5 +36,6 @@ def tidy(tx: Transaction, scope: Scope, settings: Settings, writer: Writer) -> d
     inactive = session_rows.inactive_since(tx, scope, writer.now - settings.retention.max_age_days * DAY)
     for session in inactive:
         session_rows.delete(tx, scope, session.id)
+    channel_messages.delete_before(tx, scope, writer.now - settings.retention.max_age_days * DAY)
     user_entries.put(tx, scope, user_entries.TIDIED, str(writer.now))
     return {"expired": len(expired), "timeline_removed": len(old), "sessions_removed": len(inactive)}

@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 
 from picomem.agent import turns
 from picomem.agent.events import Event, Notice, TextDelta, ToolCallEvent, TurnResult
-from picomem.channels.chat_completions import MODEL, ChatRequest, Reply, model, models, request_of
+from picomem.channels.completion_format import MODEL, ChatRequest, Reply, model, models, request_of
 from picomem.clock import SECOND
 from picomem.engine.client_conversations import store_new
 from picomem.engine.engine import Engine

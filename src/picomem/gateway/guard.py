@@ -5,8 +5,8 @@ A page in the user's own browser can reach a server on loopback (DNS rebinding, 
 - Host names this server, or it is 421;
 - an Origin, which browsers send, is one of ours, and a browser does not say that the request is another site's, or it
   is 403;
-- every route needs a token, except those of `OPEN`, or it is 401; the token comes in the header `Authorization`, for
-  a socket also as the subprotocol `bearer.TOKEN`, never in the address;
+- every route needs a token, except those of `OPEN` and `OPEN_CHANNELS`, or it is 401; the token comes in the header
+  `Authorization`, for a socket also as the subprotocol `bearer.TOKEN`, never in the address;
 - a token makes no more than so many requests in a time, and an address no more without a valid one, or it is 429;
 - a body has at most so many bytes, whatever it says of its length, or it is 413; a body that does not come is 408.
 
@@ -33,6 +33,7 @@ Application = Callable[[MutableMapping[str, Any], ReceiveMessage, SendMessage], 
 FindCaller = Callable[[str], Awaitable[Caller | None]]
 
 OPEN = frozenset({"/health", "/ready"})  # they say that the process works, and nothing else
+OPEN_CHANNELS = ("/channels/whatsapp/",)  # beginnings of addresses that check who calls by themselves
 SUBPROTOCOL = "bearer."
 _CLOSING_SECONDS = 5.0  # for which a socket that was refused is waited for
 _MOST_CALLERS = 10_000  # whose rate is known; a token that asks again after that begins anew
@@ -105,7 +106,7 @@ class Guard:
         headers = _headers(scope)
         refused = self._foreign(headers)
         caller: Caller | None = None
-        if refused is None and scope["path"] not in OPEN:
+        if refused is None and scope["path"] not in OPEN and not scope["path"].startswith(OPEN_CHANNELS):
             try:
                 caller = await self._find_caller(_token(scope, headers))
             except PicomemError as error:

@@ -5,6 +5,7 @@ POST /api/v1/OPERATION      one JSON object in, the result out; with `Accept: te
 GET  /api/v1/openapi.json   what there is
 GET  /ws                    JSON-RPC 2.0 (json_rpc.py)
 POST /v1/chat/completions   OpenAI's chat API (chat_completions.py), beside it GET /v1/models
+*    /channels/…            channels.py
 *    /mcp                   MCP, streamable HTTP (mcp.py)
 GET  /metrics               what Prometheus reads
 GET  /health, /ready        the process answers; the store answers
@@ -31,6 +32,7 @@ from picomem.engine.authorization import last_change, log_key
 from picomem.engine.upkeep import store_size
 from picomem.errors import PicomemError
 from picomem.gateway.calls import Calls
+from picomem.gateway.channels import Channels
 from picomem.gateway.chat_completions import ChatCompletions
 from picomem.gateway.ending import Ending
 from picomem.gateway.error_replies import FAULT_SENTENCE, error_value, http_error, operation_error
@@ -69,6 +71,7 @@ def application(
     notes = RequestLog(metrics, served, _labelling(runtime))
     rpc = RpcServer(calls, ending or Ending(), notes.note_call)
     chats = ChatCompletions(calls)
+    channels = Channels(runtime)
     mcp = McpOverHttp(runtime, [remote.operation for remote in calls.operations.values()], limits.body)
 
     async def call(request: Request) -> Response:
@@ -87,7 +90,7 @@ def application(
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        async with mcp.running(), rpc.running():
+        async with mcp.running(), rpc.running(), channels.running():
             yield
 
     routes = [
@@ -101,6 +104,7 @@ def application(
         Route("/v1/models", chats.models, methods=["GET"]),
         Route("/v1/models/{model}", chats.model, methods=["GET"]),
         Route("/mcp", mcp),
+        *channels.routes(),
     ]
     inner = Starlette(
         routes=routes,

@@ -1,8 +1,8 @@
 """An exclusive lease on a piece of a user's work, among all processes on a store.
 
-A lease has a random owner and lasts `LEASE_SECONDS`. An owner that works longer renews it, which `Heartbeat` does
-from a thread every `BEAT_SECONDS`. So the lease of a killed process blocks others for at most `LEASE_SECONDS`. That
-of a purge, which keeps nobody out, lasts longer (`purge_seconds`).
+A lease has a random owner and lasts `LEASE_SECONDS`, or less if its owner says so. An owner that works longer renews
+it, which `Heartbeat` does from a thread three times in that time (`BEAT_SECONDS`). So the lease of a killed process
+blocks others for at most `LEASE_SECONDS`. That of a purge, which keeps nobody out, lasts longer (`purge_seconds`).
 Process ids are not used, because two containers have the same ones.
 
 The clock is that of the machine. If it jumps forward, or the machine sleeps, a lease expires while its owner works;
@@ -52,13 +52,13 @@ class Lease:
     scope: Scope
     name: str
     clock: Clock
-    seconds: int = LEASE_SECONDS
     owner: str = field(default_factory=new_id)
+    seconds: float = LEASE_SECONDS
 
     def taken(self, tx: Transaction) -> bool:
         """Take or renew it; False where another has it."""
         now = self.clock()
-        until, latest = now + self.seconds * SECOND, now + (self.seconds + SLACK_SECONDS) * SECOND
+        until, latest = now + round(self.seconds * SECOND), now + round((self.seconds + SLACK_SECONDS) * SECOND)
         return leases.take(tx, self.scope, self.name, self.owner, now=now, until=until, latest=latest)
 
     def give_back(self, tx: Transaction) -> None:
@@ -90,7 +90,7 @@ class Heartbeat:
         self.stop()
 
     def _beat(self) -> None:
-        while not self._is_over.wait(BEAT_SECONDS):
+        while not self._is_over.wait(BEAT_SECONDS * self._lease.seconds / LEASE_SECONDS):
             try:
                 with self._connector.write(self._lease.scope) as tx:
                     if not self._lease.taken(tx):

@@ -34,6 +34,7 @@ _PLACES = {
     "consolidating": ("consolidate",),
     "background": ("jobs", "cancel-job"),
     "access": ("token-make", "token-list", "token-revoke", "grant"),
+    "pairing": ("pair-list", "pair-accept", "pair-revoke"),
 }
 NAMES = tuple(name for names in _PLACES.values() for name in names)
 

@@ -22,7 +22,7 @@ _FEWEST = 2  # messages of a history that is recognised by a conversation's end 
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SaidLine:
     """A message as a client shows it, without white space. `seq` is the number of the last stored message in it."""
 
     role: Role
@@ -35,7 +35,7 @@ class Conversation:
     """A stored conversation. `is_answering` says that its last message is being answered now."""
 
     session: str
-    lines: tuple[Line, ...]
+    lines: tuple[SaidLine, ...]
     is_answering: bool = False
 
 
@@ -59,23 +59,23 @@ def compact(text: str) -> str:
     return "".join(text.split())
 
 
-def lines_of(messages: Iterable[Message]) -> tuple[Line, ...]:
+def lines_of(messages: Iterable[Message]) -> tuple[SaidLine, ...]:
     """A stored conversation as a client shows it: the texts between two messages of the person are one answer."""
-    lines: list[Line] = []
+    lines: list[SaidLine] = []
     for message in messages:
         text = compact(message.content)
         if message.role is Role.USER:
-            lines.append(Line(Role.USER, text, message.seq))
+            lines.append(SaidLine(Role.USER, text, message.seq))
         elif message.role is Role.ASSISTANT and text:
             if lines and lines[-1].role is Role.ASSISTANT:
                 lines[-1] = replace(lines[-1], text=lines[-1].text + text, seq=message.seq)
             else:
-                lines.append(Line(Role.ASSISTANT, text, message.seq))
+                lines.append(SaidLine(Role.ASSISTANT, text, message.seq))
     return tuple(lines)
 
 
 def continuation(
-    history: Sequence[Line], asked: str, conversations: Sequence[Conversation], *, is_named: bool = False
+    history: Sequence[SaidLine], asked: str, conversations: Sequence[Conversation], *, is_named: bool = False
 ) -> Continuation:
     """Where a message with this history belongs; `asked` is compact.
 
@@ -104,7 +104,7 @@ def continuation(
     return best
 
 
-def _match(history: Sequence[Line], lines: Sequence[Line]) -> tuple[int, int]:
+def _match(history: Sequence[SaidLine], lines: Sequence[SaidLine]) -> tuple[int, int]:
     """How many messages of the history are the first ones of `lines`, and how many lines these are."""
     taken = 0
     for known, said in enumerate(history):

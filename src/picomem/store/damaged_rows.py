@@ -17,7 +17,7 @@ _INTEGERS = frozenset(
     "last_consolidated_seq consolidation_failures seq message_count covered_seq first_seq last_seq before_seq "
     "before_turn "
     "before_failures summarised day calls input_tokens output_tokens modified_at first_line last_line "
-    "exported_at".split()
+    "exported_at is_group said_at due_at attempts".split()
 )
 _MAY_BE_NULL = {
     "memories": {"valid_to", "known_to", "expires_at", "closed_by", "path"},

@@ -51,6 +51,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "tombstones": "digest size user_id",
         "exports": "path agent project budget content_hash exported_at user_id",
         "access_tokens": "id digest label permissions created_at expires_at revoked_at user_id",
+        "channel_messages": "id channel account conversation direction native_id address is_group text context state "
+        "reason session_id message_id said_at created_at due_at attempts user_id",
+        "contacts": "channel account native_id person created_at user_id",
+        "pairings": "code channel account native_ids name created_at expires_at user_id",
     }.items()
 }
 KEYS: dict[str, tuple[str, ...]] = {
@@ -83,6 +87,9 @@ KEYS: dict[str, tuple[str, ...]] = {
     "tombstones": ("user_id", "digest"),
     "exports": ("user_id", "path"),
     "access_tokens": ("user_id", "id"),
+    "channel_messages": ("user_id", "id"),
+    "contacts": ("user_id", "channel", "account", "native_id"),
+    "pairings": ("user_id", "code"),
 }
 REALS: dict[str, tuple[int, ...]] = {
     table: tuple(place for place, name in enumerate(names) if name == "importance") for table, names in COLUMNS.items()

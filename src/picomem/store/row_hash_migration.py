@@ -20,7 +20,15 @@ from picomem.store.tolerant_text import rows_of
 _PAGE = 1_000  # rows that are read at once
 _NONE = ""  # no row has this hash
 _WITHOUT_ROWID = {"tombstones"}
-_LATER = {"user_marks", "doc_ranges", "transcript_consolidations", "access_tokens"}  # tables that 0006 does not have
+_LATER = {  # tables that 0006 does not have
+    "user_marks",
+    "doc_ranges",
+    "transcript_consolidations",
+    "access_tokens",
+    "channel_messages",
+    "contacts",
+    "pairings",
+}
 
 Fields = Mapping[str, object]
 

@@ -38,6 +38,9 @@ _ROW_NAMES = {
     "tombstones": "tombstone",
     "exports": "the record of the exported page",
     "access_tokens": "the access token",
+    "channel_messages": "the channel's message",
+    "contacts": "the contact",
+    "pairings": "the pairing",
 }
 
 
@@ -80,6 +83,9 @@ def damaged_rows(tx: Transaction, scope: Scope) -> list[str]:
             ("exports", sql(tx).all("exports", user=scope.user)),
             ("spending", sql(tx).all("all_spending", user=scope.user)),
             ("access_tokens", sql(tx).all("access_tokens", user=scope.user)),
+            ("channel_messages", sql(tx).all("channel_messages", user=scope.user)),
+            ("contacts", sql(tx).all("contacts", user=scope.user)),
+            ("pairings", sql(tx).all("pairings", user=scope.user)),
         )
         for row in rows
         if not is_whole(table, row)

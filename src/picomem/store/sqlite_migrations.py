@@ -72,6 +72,7 @@ STEPS = (
     Step(("0012",)),
     Step(("0013",)),
     Step(("0014",)),
+    Step(("0015",)),
 )
 SCHEMA_VERSION = len(STEPS)
 

@@ -1,0 +1,249 @@
+"""WhatsApp over Meta's Cloud API: its webhooks read, its messages made and sent.
+
+A webhook carries messages, or statuses of messages that were sent; statuses are not messages. A sender has a phone
+number (`from`), a business-scoped id (`from_user_id`), or both, and either may be missing. What is no text has its
+caption, or nothing. A user name is no identity, since it can pass to somebody else.
+
+The API has no key that makes a request happen once. `biz_opaque_callback_data` comes back in the statuses of a message,
+so a message whose sending was interrupted is known to have gone out when its status comes.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import httpx2
+
+from picomem.channels.account import Delivery, SendOutcome
+from picomem.clock import SECOND, Micros
+from picomem.engine.channel_log import Incoming
+from picomem.errors import InvalidInput
+from picomem.light_dataclass import dataclass
+from picomem.models.endpoint import checked_url
+from picomem.records.channel_message import ChannelMessage
+from picomem.records.session import Channel
+from picomem.settings import WhatsAppSettings
+
+DIRECT = "direct"
+_DAY_SECONDS = 86_400.0
+_LONGEST = 4_000  # characters; the API takes 4,096
+_NOT_SAID = {"reaction", "system", "unsupported", "unknown", "ephemeral", "request_welcome", "order"}
+_WINDOW_CLOSED = 131047
+_LIMITS = {4, 80007, 130429, 131048, 131056, 133016}  # error codes: too many messages for now
+_LATER = {1, 2, 131000, 131016}  # error codes: the service fails for now; it may have taken the message
+_LIMIT_SECONDS = 5.0
+_KEY_SECONDS = 60.0  # until the next try where the API refuses our token
+_LONGEST_REASON = 200
+
+
+@dataclass(frozen=True, slots=True)
+class SendStatus:
+    """What became of a message that was sent; `problem` is empty unless it failed."""
+
+    message_id: str
+    native_id: str
+    problem: str
+
+
+def is_signed(body: bytes, signature: str, secret: str) -> bool:
+    """Whether Meta signed this very body: `sha256=` and the HMAC in hex. Compared in constant time."""
+    expected = "sha256=" + hmac.new(secret.encode(), body, "sha256").hexdigest()
+    return hmac.compare_digest(expected.encode(), signature.encode("utf-8", "replace"))
+
+
+def statuses_in(payload: Mapping[str, Any], phone_number_id: str) -> list[SendStatus]:
+    """The statuses that tell something of our messages."""
+    statuses: list[SendStatus] = []
+    for value in _values(payload, phone_number_id):
+        for status in _objects(value.get("statuses")):
+            data = status.get("biz_opaque_callback_data")
+            if isinstance(data, str) and data:
+                failed = status.get("status") == "failed"
+                problem = "; ".join(_problem(error) for error in _objects(status.get("errors"))) or "it failed"
+                statuses.append(SendStatus(data, str(status.get("id") or ""), problem if failed else ""))
+    return statuses
+
+
+def messages_in(
+    payload: Mapping[str, Any], settings: WhatsAppSettings, names: Sequence[str], now: Micros
+) -> list[Incoming]:
+    """The messages, in the order in which they come. What has no id or no sender at all cannot be answered."""
+    messages: list[Incoming] = []
+    for value in _values(payload, settings.phone_number_id):
+        contacts = _objects(value.get("contacts"))
+        own_number = _digits((value.get("metadata") or {}).get("display_phone_number"))
+        for message in _objects(value.get("messages")):
+            contact = _contact_of(message, contacts)
+            ids = _ids(message, contact)
+            native_id = message.get("id")
+            if not (isinstance(native_id, str) and native_id and ids) or message.get("type") in _NOT_SAID:
+                continue
+            group = message.get("group_id")
+            text = _text(message)
+            quoted = message.get("context")
+            answers_us = isinstance(quoted, dict) and bool(own_number) and _digits(quoted.get("from")) == own_number
+            messages.append(
+                Incoming(
+                    channel=Channel.WHATSAPP.value,
+                    account=settings.account,
+                    conversation=f"group:{group}" if group else DIRECT,
+                    native_id=native_id,
+                    native_ids=ids,
+                    address=f"group:{group}" if group else ids[0],
+                    name=str((contact.get("profile") or {}).get("name") or "") if contact else "",
+                    is_group=bool(group),
+                    is_addressed=not group or answers_us or is_named(text, names),
+                    text=text,
+                    said_at=_time(message.get("timestamp"), now),
+                )
+            )
+    return messages
+
+
+def is_named(text: str, names: Iterable[str]) -> bool:
+    """Whether a text calls one of the names."""
+    return any(re.search(rf"(?<!\w)@?{re.escape(name)}(?!\w)", text, re.IGNORECASE) for name in names if name)
+
+
+def document_of(message: ChannelMessage) -> dict[str, Any]:
+    """The request that sends a message."""
+    kind, _, address = message.address.partition(":")
+    recipient = {"recipient": address} if kind == "id" else {"to": address}
+    return {
+        "messaging_product": "whatsapp",
+        "recipient_type": "group" if kind == "group" else "individual",
+        **recipient,
+        "type": "text",
+        "text": {"body": message.text, "preview_url": False},
+        "biz_opaque_callback_data": message.id,
+    }
+
+
+def delivery_of(status: int, body: Any, retry_after: str = "") -> Delivery:
+    """What an answer of the API says about a message."""
+    body = body if isinstance(body, dict) else {}
+    if 200 <= status < 300:
+        native_id = next((str(sent.get("id") or "") for sent in _objects(body.get("messages"))), "")
+        if native_id:
+            return Delivery(outcome=SendOutcome.SENT, native_id=native_id)
+        return Delivery(outcome=SendOutcome.UNSURE, reason="The API gave no id for the message.")
+    error = body.get("error") if isinstance(body.get("error"), dict) else {}
+    code, reason = error.get("code"), f"{_problem(error)} (HTTP {status})"
+    if code == _WINDOW_CLOSED:
+        return Delivery(outcome=SendOutcome.CLOSED, reason=reason)
+    if status == 429 or code in _LIMITS:
+        seconds = float(retry_after) if retry_after.isdigit() else _LIMIT_SECONDS
+        return Delivery(outcome=SendOutcome.LATER, reason=reason, wait_seconds=seconds)
+    if status >= 500 or code in _LATER:
+        return Delivery(outcome=SendOutcome.UNSURE, reason=reason)
+    if status in (401, 403) or code == 190:
+        return Delivery(outcome=SendOutcome.LATER, reason=reason, wait_seconds=_KEY_SECONDS)
+    return Delivery(outcome=SendOutcome.REFUSED, reason=reason)
+
+
+class WhatsAppAccount:
+    """An account that sends."""
+
+    channel = Channel.WHATSAPP.value
+    longest = _LONGEST
+    window_seconds = _DAY_SECONDS
+    instructions = "This conversation is on WhatsApp: answer in plain text, without headings and tables, and briefly."
+
+    def __init__(self, settings: WhatsAppSettings) -> None:
+        """Raises InvalidInput where a setting is missing, or the address is none."""
+        for name in ("phone_number_id", "app_secret", "access_token", "verify_token"):
+            if not getattr(settings, name):
+                raise InvalidInput(
+                    f"whatsapp.{name} is missing, and whatsapp.account is set; set PICOMEM_WHATSAPP_{name.upper()}, or "
+                    f"{name} in [whatsapp]."
+                )
+        self.account = settings.account
+        base_url = checked_url(settings.base_url, "whatsapp.base_url")
+        self._url = f"{base_url}/{settings.version}/{settings.phone_number_id}/messages"
+        self._token = settings.access_token
+        self._timeout = settings.timeout_secs
+
+    async def send(self, message: ChannelMessage) -> Delivery:
+        headers = {"Authorization": f"Bearer {self._token}"}
+        try:
+            async with httpx2.AsyncClient(timeout=self._timeout, trust_env=False) as client:
+                answer = await client.post(self._url, json=document_of(message), headers=headers)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            return Delivery(outcome=SendOutcome.LATER, reason=f"The API cannot be reached: {error}")
+        except httpx2.HTTPError as error:
+            return Delivery(outcome=SendOutcome.UNSURE, reason=f"The API did not answer: {type(error).__name__}")
+        try:
+            body = answer.json()
+        except ValueError:
+            body = None
+        return delivery_of(answer.status_code, body, answer.headers.get("Retry-After", ""))
+
+
+def _values(payload: Mapping[str, Any], phone_number_id: str) -> list[Mapping[str, Any]]:
+    """What happened on our phone number."""
+    values = []
+    for entry in _objects(payload.get("entry")):
+        for change in _objects(entry.get("changes")):
+            value = change.get("value")
+            metadata = value.get("metadata") if isinstance(value, dict) else None
+            if isinstance(metadata, dict) and str(metadata.get("phone_number_id")) == phone_number_id:
+                values.append(value)
+    return values
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _contact_of(message: Mapping[str, Any], contacts: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The contact who sent a message."""
+    for contact in contacts:
+        pairs = ((contact.get("wa_id"), message.get("from")), (contact.get("user_id"), message.get("from_user_id")))
+        if any(one and one == other for one, other in pairs):
+            return contact
+    is_sure = len(contacts) == 1 and not message.get("from") and not message.get("from_user_id")
+    return contacts[0] if is_sure else {}
+
+
+def _ids(message: Mapping[str, Any], contact: Mapping[str, Any]) -> tuple[str, ...]:
+    """The sender's ids: a phone number first, to which Meta recommends to send."""
+    phones = (_digits(message.get("from")), _digits(contact.get("wa_id")))
+    scoped = (message.get("from_user_id"), contact.get("user_id"))
+    ids = [f"phone:{phone}" for phone in phones if phone]
+    ids += [f"id:{one}" for one in scoped if isinstance(one, str) and re.fullmatch(r"[\w.:-]{1,200}", one)]
+    return tuple(dict.fromkeys(ids))
+
+
+def _digits(value: Any) -> str:
+    """A phone number without its dressing; empty for what is none."""
+    text = re.sub(r"[\s()+-]", "", value) if isinstance(value, str) else ""
+    return text if text.isascii() and text.isdigit() and len(text) <= 20 else ""
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    kind = message.get("type")
+    content = message.get(kind) if isinstance(kind, str) else None
+    if not isinstance(content, dict):
+        return ""
+    if kind == "interactive":
+        reply = next(iter(_objects([content.get("button_reply"), content.get("list_reply")])), {})
+        text = reply.get("title")
+    else:
+        text = content.get({"text": "body", "button": "text"}.get(str(kind), "caption"))
+    return text if isinstance(text, str) else ""
+
+
+def _time(value: Any, now: Micros) -> Micros:
+    """A time of the API, in seconds; now, for one that cannot be."""
+    text = str(value)
+    at = int(text) * SECOND if text.isascii() and text.isdigit() and len(text) <= 11 else now
+    return min(at, now)
+
+
+def _problem(error: Mapping[str, Any]) -> str:
+    said = error.get("message") or error.get("title") or "no reason given"
+    code = error.get("code")
+    return f"{said}{f' ({code})' if code else ''}"[:_LONGEST_REASON]

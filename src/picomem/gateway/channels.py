@@ -1,0 +1,64 @@
+"""The channels of the server: the routes of those that the settings name, and the worker that answers on them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+from starlette.routing import Route
+
+from picomem.channels.answering import LOOK_SECONDS, Accounts, News, answer_waiting
+from picomem.errors import StoreError
+from picomem.runtime import Runtime
+from picomem.text.inert_text import one_line
+
+_log = logging.getLogger("picomem")
+
+
+class Channels:
+    """All channels; one for each server."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._news = News()
+        self._accounts: Accounts = _accounts(runtime)
+
+    def routes(self) -> list[Route]:
+        """The addresses at which channels deliver messages."""
+        if not self._accounts:
+            return []
+        from picomem.gateway.whatsapp_webhook import WhatsAppWebhook
+
+        whatsapp = WhatsAppWebhook(self._runtime, self._news)
+        path = "/channels/whatsapp/{account}"
+        return [Route(path, whatsapp.verify, methods=["GET"]), Route(path, whatsapp.receive, methods=["POST"])]
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Answer messages until the end of the block."""
+        async with anyio.create_task_group() as tasks:
+            if self._accounts:
+                tasks.start_soon(self._answer)
+            yield
+            tasks.cancel_scope.cancel()
+
+    async def _answer(self) -> None:
+        since = self._runtime.engine().now()
+        while True:
+            wait = LOOK_SECONDS
+            try:
+                wait = await answer_waiting(self._runtime, self._accounts, self._news, since)
+            except StoreError as error:
+                _log.warning("picomem: messages on channels wait: %s", one_line(str(error)))
+            await self._news.wait(wait)
+
+
+def _accounts(runtime: Runtime) -> Accounts:
+    if not runtime.settings.whatsapp.account:
+        return {}
+    from picomem.channels.whatsapp import WhatsAppAccount
+
+    account = WhatsAppAccount(runtime.settings.whatsapp)
+    return {(account.channel, account.account): account}

@@ -1,0 +1,115 @@
+"""`/channels/whatsapp/ACCOUNT`: what Meta's Cloud API tells about WhatsApp.
+
+These addresses need no token: verification shows the token that the owner chose, and every message is signed with the
+app's secret. A message is acknowledged when it is stored; channels/answering.py answers it.
+
+What others say in a group is kept in this process, for an hour at most, and stored with the next message that addresses
+PicoBot.
+"""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections import deque
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from picomem.channels.answering import News
+from picomem.channels.whatsapp import SendStatus, is_signed, messages_in, statuses_in
+from picomem.engine.channel_contacts import ask_to_pair, person_of
+from picomem.engine.channel_log import ChannelLog, Incoming, users_with_work
+from picomem.errors import Forbidden, NotFound
+from picomem.gateway.json_bodies import parsed
+from picomem.light_dataclass import replace
+from picomem.records.caller import OWN_DATA, Caller
+from picomem.records.channel_message import DIRECTORY, OtherWords
+from picomem.runtime import Runtime
+
+UNKNOWN = "I do not know you yet. Ask the owner of this PicoBot to accept you, and then write again."
+_MOST_GROUPS = 1_000
+_MOST_WORDS = 20  # of others, before a message
+_WORDS_SECONDS = 3_600.0
+_LONGEST_WORDS = 1_000  # characters
+
+
+class WhatsAppWebhook:
+    """The routes of the account in the settings."""
+
+    def __init__(self, runtime: Runtime, news: News) -> None:
+        self._runtime = runtime
+        self._whatsapp = runtime.settings.whatsapp
+        self._names = runtime.settings.channels.names
+        self._group_answers = runtime.settings.channels.group_answers
+        self._news = news
+        self._groups: dict[str, deque[tuple[float, OtherWords]]] = {}
+
+    async def verify(self, request: Request) -> Response:
+        """Meta's question whether this address is ours."""
+        self._check_account(request)
+        asked = request.query_params
+        shown, expected = asked.get("hub.verify_token", ""), self._whatsapp.verify_token
+        is_ours = hmac.compare_digest(shown.encode("utf-8", "replace"), expected.encode())
+        if asked.get("hub.mode") != "subscribe" or not expected or not is_ours:
+            raise Forbidden("The verification token is not the one of the settings (whatsapp.verify_token).")
+        return PlainTextResponse(asked.get("hub.challenge", "")[:200])
+
+    async def receive(self, request: Request) -> Response:
+        """Messages, and statuses of what was sent."""
+        self._check_account(request)
+        body, secret = await request.body(), self._whatsapp.app_secret
+        if not secret or not is_signed(body, request.headers.get("X-Hub-Signature-256", ""), secret):
+            raise Forbidden("The signature is not that of the app (whatsapp.app_secret).")
+        payload = parsed(body)
+        now = self._runtime.engine().now()
+        messages = messages_in(payload, self._whatsapp, self._names, now)
+        statuses = statuses_in(payload, self._whatsapp.phone_number_id)
+        await to_thread.run_sync(self._take, messages, statuses)
+        self._news.tell()
+        return Response(status_code=200)
+
+    def _check_account(self, request: Request) -> None:
+        if request.path_params["account"] != self._whatsapp.account:
+            raise NotFound("There is no such account; [whatsapp] of the settings names it.")
+
+    def _take(self, messages: list[Incoming], statuses: list[SendStatus]) -> None:
+        for message in messages:
+            self._take_message(message)
+        if statuses:
+            users = users_with_work(self._runtime.engine())
+            for status in statuses:
+                for user in users:
+                    if self._log(user).heard_of(status.message_id, status.native_id, status.problem):
+                        break
+
+    def _take_message(self, message: Incoming) -> None:
+        person = person_of(self._runtime.engine(), message)
+        if message.is_group:
+            answers = self._group_answers
+            is_meant = bool(person) and (answers == "always" or (answers == "addressed" and message.is_addressed))
+            if not is_meant:
+                self._overhear(message)
+                return
+            message = replace(message, context=self._heard(message))
+        if person:
+            self._log(person).receive(message)
+        elif ask_to_pair(self._runtime.engine(), message):
+            unknown = replace(message, conversation=f"pairing:{message.native_ids[0]}")
+            self._log(DIRECTORY).say(unknown, UNKNOWN)
+
+    def _overhear(self, message: Incoming) -> None:
+        if message.text.strip():
+            words = self._groups.pop(message.conversation, deque(maxlen=_MOST_WORDS))
+            words.append((time.monotonic(), OtherWords(message.name or "somebody", message.text[:_LONGEST_WORDS])))
+            self._groups[message.conversation] = words
+            if len(self._groups) > _MOST_GROUPS:
+                del self._groups[next(iter(self._groups))]
+
+    def _heard(self, message: Incoming) -> tuple[OtherWords, ...]:
+        since = time.monotonic() - _WORDS_SECONDS
+        return tuple(words for at, words in self._groups.pop(message.conversation, ()) if at >= since)
+
+    def _log(self, user: str) -> ChannelLog:
+        return ChannelLog(self._runtime.engine(Caller(user, "channel:whatsapp", OWN_DATA)))

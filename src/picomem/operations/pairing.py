@@ -1,0 +1,149 @@
+"""Operations for who may write to PicoBot on a channel: senders who wait, and people who are known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from picomem.clock import iso
+from picomem.light_dataclass import dataclass
+from picomem.operations.operation import Operation, option
+from picomem.operations.presentations import pairing as pairing_presentations
+
+if TYPE_CHECKING:
+    from picomem.engine.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class PairListRequest:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class SenderView:
+    """A sender who waits to be accepted. The name is what the sender calls themselves."""
+
+    code: str
+    channel: str
+    account: str
+    ids: list[str]
+    name: str
+    expires_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContactView:
+    """A known id of a channel, and the user that it stands for."""
+
+    user: str
+    channel: str
+    account: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PairListResult:
+    """The senders who wait, the first one first; and who is known, by user."""
+
+    waiting: list[SenderView]
+    known: list[ContactView]
+
+
+@dataclass(frozen=True, slots=True)
+class PairAcceptRequest:
+    code: str = option("the code of the sender, from `picomem pair list`", positional=True)
+    own: bool = option("the sender is you: use your own memory (`data.user`) without --user", False)
+
+
+@dataclass(frozen=True, slots=True)
+class PairAcceptResult:
+    """The sender's ids, and the user that they stand for from now on."""
+
+    user: str
+    ids: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PairRevokeRequest:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class PairRevokeResult:
+    """How many ids of the user were known."""
+
+    user: str
+    ids: int
+
+
+def pair_list(engine: Engine, _request: PairListRequest) -> PairListResult:
+    """List who waits to write to PicoBot on a channel, with the codes to accept them, and who is known."""
+    from picomem.engine.channel_contacts import every_contact, pairings
+
+    waiting = [
+        SenderView(one.code, one.channel, one.account, list(one.native_ids), one.name, iso(one.expires_at))
+        for one in pairings(engine)
+    ]
+    known = [ContactView(one.person, one.channel, one.account, one.native_id) for one in every_contact(engine)]
+    return PairListResult(waiting, known)
+
+
+def pair_accept(engine: Engine, request: PairAcceptRequest) -> PairAcceptResult:
+    """Accept a sender, so that PicoBot answers them.
+
+    `--user` names the user whose memory it is. Without it, the sender is a user of their own, such as
+    `whatsapp:351912345678@s.whatsapp.net`.
+    """
+    from picomem.engine.channel_contacts import accept
+
+    is_named = request.own or engine.scope.user != engine.settings.data.user
+    user, pairing = accept(engine, request.code, engine.scope.user if is_named else "")
+    return PairAcceptResult(user, list(pairing.native_ids))
+
+
+def pair_revoke(engine: Engine, _request: PairRevokeRequest) -> PairRevokeResult:
+    """Let a user write to PicoBot on no channel any more; `--user` says who. Their memory stays."""
+    from picomem.engine.channel_contacts import revoke
+
+    return PairRevokeResult(engine.scope.user, revoke(engine, engine.scope.user))
+
+
+OPERATIONS = (
+    Operation(
+        name="pair-list",
+        group="serve",
+        request=PairListRequest,
+        result=PairListResult,
+        run=pair_list,
+        present=pairing_presentations.listed,
+        reply=lambda result: f"{len(result.waiting)} wait, {len(result.known)} are known",
+        permission="memory:read:global",
+        example="picomem pair list",
+        read_only=True,
+        operator=True,
+    ),
+    Operation(
+        name="pair-accept",
+        group="serve",
+        request=PairAcceptRequest,
+        result=PairAcceptResult,
+        run=pair_accept,
+        present=pairing_presentations.accepted,
+        reply=lambda result: f"{', '.join(result.ids)} is {result.user} from now on.",
+        permission="memory:write:global",
+        example="picomem pair accept 7Q2MXK04TB --user ann",
+        operator=True,
+    ),
+    Operation(
+        name="pair-revoke",
+        group="serve",
+        request=PairRevokeRequest,
+        result=PairRevokeResult,
+        run=pair_revoke,
+        present=pairing_presentations.revoked,
+        reply=lambda result: f"{result.user} writes on no channel any more.",
+        permission="memory:write:global",
+        example="picomem pair revoke --user ann",
+        destructive=True,
+        operator=True,
+    ),
+)

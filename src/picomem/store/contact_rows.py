@@ -1,0 +1,72 @@
+"""Who writes on which channel: contacts and pairings. They belong to the directory (records/channel_message.py)."""
+
+from __future__ import annotations
+
+import json
+
+from picomem.clock import Micros
+from picomem.records.channel_message import DIRECTORY, Contact, Pairing
+from picomem.records.scope import Scope
+from picomem.store.connector import Row, Transaction
+from picomem.store.row_hash import is_whole
+from picomem.store.sql_access import sql
+
+SCOPE = Scope(DIRECTORY)
+
+
+def put(tx: Transaction, contact: Contact) -> None:
+    """Store a contact, in place of the one with that id."""
+    sql(tx).run("put_contact", user=DIRECTORY, **{name: getattr(contact, name) for name in Contact.__slots__})
+
+
+def person_of(tx: Transaction, channel: str, account: str, native_id: str) -> str:
+    """The user whom an id stands for; empty where it stands for nobody, or its row is damaged."""
+    row = sql(tx).one("contact", user=DIRECTORY, channel=channel, account=account, native_id=native_id)
+    return str(row[3]) if row is not None and is_whole("contacts", row) else ""
+
+
+def every(tx: Transaction) -> list[Contact]:
+    """All contacts, by person; damaged ones are left out."""
+    return [
+        Contact(channel=row[0], account=row[1], native_id=row[2], person=row[3], created_at=row[4])
+        for row in sql(tx).all("contacts", user=DIRECTORY)
+        if is_whole("contacts", row)
+    ]
+
+
+def forget(tx: Transaction, person: str) -> int:
+    """Delete the contacts of a person; how many there were."""
+    return sql(tx).run("delete_contacts", user=DIRECTORY, person=person)
+
+
+def put_pairing(tx: Transaction, pairing: Pairing) -> None:
+    """Store a sender who waits to be accepted."""
+    values = {name: getattr(pairing, name) for name in Pairing.__slots__}
+    sql(tx).run("put_pairing", user=DIRECTORY, **{**values, "native_ids": json.dumps(pairing.native_ids)})
+
+
+def pairings(tx: Transaction) -> list[Pairing]:
+    """The senders who wait, the first one first; damaged rows are left out."""
+    return [_pairing(row) for row in sql(tx).all("pairings", user=DIRECTORY) if is_whole("pairings", row)]
+
+
+def delete_pairing(tx: Transaction, code: str) -> None:
+    """Delete a pairing."""
+    sql(tx).run("delete_pairing", user=DIRECTORY, code=code)
+
+
+def delete_expired(tx: Transaction, now: Micros) -> None:
+    """Delete the pairings that have expired."""
+    sql(tx).run("delete_expired_pairings", user=DIRECTORY, now=now)
+
+
+def _pairing(row: Row) -> Pairing:
+    return Pairing(
+        code=row[0],
+        channel=row[1],
+        account=row[2],
+        native_ids=tuple(json.loads(row[3])),
+        name=row[4],
+        created_at=row[5],
+        expires_at=row[6],
+    )
