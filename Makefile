@@ -53,7 +53,7 @@ installed: wheel .envs/base/ready
 # newer ones.
 MCP := tests/gateway/test_mcp.py
 LOWEST := tests/test_imports.py tests/text/test_tokens.py tests/policy/test_ways_in.py tests/store/test_schema.py \
-	tests/recall/test_lexical_search.py tests/recall/test_recall.py tests/recall/test_temporal.py \
+	tests/recall/test_lexical_search.py tests/recall/test_recall.py tests/text/test_temporal.py \
 	tests/ingest/test_codex.py tests/ingest/test_ingest.py \
 	$(MCP)::test_the_schema_is_rendered_from_the_request \
 	$(MCP)::test_a_memory_is_stored_recalled_and_forgotten_with_the_words_of_the_plan \

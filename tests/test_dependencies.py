@@ -25,7 +25,7 @@ OPTIONAL = {
     "server": (
         "cli/serve.py",
         *(f"gateway/{name}.py" for name in ("error_replies", "http_api", "json_rpc", "mcp_over_http", "web_server")),
-        *(f"gateway/{name}.py" for name in ("connections", "metrics", "request_log", "server_log")),
+        *(f"gateway/{name}.py" for name in ("connections", "request_log", "server_log", "server_metrics")),
     ),
 }
 LEFT_OUT = SOURCES / "bench" / "peers" / "adapters"

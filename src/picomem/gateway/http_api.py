@@ -40,9 +40,9 @@ from picomem.gateway.guard import Application, Guard, Limits
 from picomem.gateway.json_bodies import parsed
 from picomem.gateway.json_rpc import RpcServer
 from picomem.gateway.mcp_over_http import McpOverHttp
-from picomem.gateway.metrics import CONTENT_TYPE, Metrics
 from picomem.gateway.openapi import API, USER_HEADER, document
 from picomem.gateway.request_log import RequestLog
+from picomem.gateway.server_metrics import CONTENT_TYPE, Metrics
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
 from picomem.records.caller import METRICS, Caller

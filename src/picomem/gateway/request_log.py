@@ -13,9 +13,9 @@ from typing import Any
 import structlog
 
 from picomem.gateway.guard import Application, Message, ReceiveMessage, SendMessage
-from picomem.gateway.metrics import OTHER, Metrics
 from picomem.gateway.openapi import API
 from picomem.gateway.server_log import server_logger
+from picomem.gateway.server_metrics import OTHER, Metrics
 from picomem.records.caller import Caller
 from picomem.records.ids import new_id
 
