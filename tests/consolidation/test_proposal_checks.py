@@ -133,7 +133,7 @@ def test_the_summary_itself_is_not_stored_as_a_fact() -> None:
 def test_a_statement_is_a_fact_with_a_valid_key_and_the_messages_behind_it() -> None:
     done = left(Proposal(facts=(Fact("Boat Name!", "The user's boat is called Swift", 7.0, None, (1, 99)),)), BOAT)
     (fact,) = done.facts
-    assert (fact.key, fact.importance, fact.origin, fact.kind_given) == ("boat_name", 0.75, Origin.AGENT, False)
+    assert (fact.key, fact.importance, fact.origin, fact.kind_given) == ("boat_name", 0.85, Origin.AGENT, False)
     assert fact.sources == (1, 2)
     (nameless,) = facts(BOAT, "Swift lies at pier nine")
     assert check_key(nameless.key)

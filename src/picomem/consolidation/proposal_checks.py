@@ -40,7 +40,7 @@ from picomem.models.generator import (
 from picomem.policy.pasted import pasted_words
 from picomem.policy.requests import kind_of
 from picomem.policy.stated import Grounds, content_words
-from picomem.records.kinds import Kind, Origin, Priority
+from picomem.records.kinds import Kind, Origin
 from picomem.records.kinds import worst as least_trusted
 from picomem.records.memory import Memory
 from picomem.records.session import Role
@@ -50,7 +50,7 @@ from picomem.text.terms import terms
 
 LONGEST_SUMMARY = 6_000  # characters; the prompt cuts it further
 _MOST_SENTENCES = 3  # of a fact
-_MOST_IMPORTANCE = Priority.HIGH.importance  # of a fact
+_MOST_IMPORTANCE = 0.85  # of a fact: high, and not critical
 _MOST_SOURCES = 8  # messages that are named as a fact's, where the model names none
 # Words that name no subject. Small models call a fact of every session `user_request` or `user_goal`; under one key
 # each would take the place of the one before.
