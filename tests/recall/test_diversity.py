@@ -37,6 +37,24 @@ def test_a_session_that_fits_often_leaves_room_for_another_that_fits_nearly_as_w
     assert len({hit.transcript for hit in hits}) == 2
 
 
+def test_the_records_of_a_log_do_not_hold_each_other_back(engine: Engine, tmp_path: Path) -> None:
+    path, other = tmp_path / "log.jsonl", tmp_path / "talk.jsonl"
+    kinds = ("sms", "call", "photo")
+    records = (
+        {"role": kinds[number % 3], "content": f"The harbour pump was measured again and its {topic} noted. {REST}"}
+        for number, topic in enumerate(TOPICS)
+    )
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    other.write_text(
+        json.dumps(
+            {"role": "user", "content": "Somebody asked about the harbour pump, and the old boat behind the shed."}
+        )
+    )
+    engine.ingest([path, other])
+    hits = engine.recall("harbour pump").hits
+    assert [Path(hit.transcript).stem for hit in hits] == ["log"] * 10
+
+
 def test_the_best_session_still_comes_first_and_keeps_most_places(ingest_talks) -> None:
     pump = [f"The harbour pump was measured again and its {topic} written down. {REST}" for topic in TOPICS]
     engine = ingest_talks(pump, ["Somebody asked about the harbour, and the old boat behind the shed."])

@@ -10,7 +10,7 @@ import pytest
 
 from picomem.clock import parse_iso
 from picomem.engine.engine import Engine
-from picomem.recall.speaker import called_only, is_of_asker, is_telling, meant
+from picomem.recall.speaker import called_only, groups, is_of_asker, is_telling, meant
 from picomem.records.hit import Hit
 
 Said = tuple[str, str, str]  # when, by whom, what
@@ -75,6 +75,10 @@ def test_a_speakers_name_is_no_word_where_two_talk() -> None:
     assert called_only(two, ["ann"]) == set()  # nothing else is asked for
     assert called_only([*two, ("a", "Cleo")], ["ann", "paint"]) == set()  # others speak of her
     assert called_only([("a", "user"), ("a", "assistant")], ["user", "paint"]) == set()
+
+
+def test_a_group_is_where_more_than_two_speak() -> None:
+    assert groups([("a", "Ann"), ("a", "Ben"), ("b", "sms"), ("b", "call"), ("b", "photo"), ("b", "sms")]) == {"b"}
 
 
 def test_who_only_calls_the_named_ones_answers_nothing(engine: Engine, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from picomem.recall.hits import episode_hit, why
 from picomem.recall.legs import Looking, shares
 from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Signals
-from picomem.recall.speaker import called_only, meant, names
+from picomem.recall.speaker import called_only, groups, meant, names
 from picomem.recall.substance import substance
 from picomem.recall.time_window import TimeWindow, events_inside, inside_of, meant_window
 from picomem.recall.vector_search import Cosines
@@ -165,7 +165,8 @@ def _weighed(
     weighed = [(doc, round(share * weights[doc], 4)) for doc, share in first]
     weighed.sort(key=lambda doc_and_share: -doc_and_share[1])
     if not (window and window.weight == 1.0):  # else one time or session is asked for, and all of it may be wanted
-        weighed = rank.spread(weighed, places)
+        of_groups = groups((place.transcript, place.role) for place in places.values())
+        weighed = rank.spread(weighed, places, of_groups)
     yield from weighed
     least = weighed[-1][1] if weighed else 0.0
     yield from ((doc, min(share, least)) for doc, share in ranked)

@@ -154,15 +154,21 @@ def meaning_scores(
     }
 
 
-def spread(ranked: Sequence[tuple[int, float]], places: Mapping[int, EpisodePlace]) -> list[tuple[int, float]]:
+def spread(
+    ranked: Sequence[tuple[int, float]], places: Mapping[int, EpisodePlace], groups: Collection[str] = ()
+) -> list[tuple[int, float]]:
     """Ranked documents with their shares, each held back by what better ones of its session hand out: by a half after
-    HELD_BACK_HALF tokens. The more of a session is there already, the less a further passage of it adds."""
+    HELD_BACK_HALF tokens. The more of a talk is there already, the less a further passage of it adds.
+
+    `groups` are the transcripts of which that is not so: several people, or the sources of a log, seldom say the same.
+    """
     tokens: dict[str, int] = {}
     held_back: list[tuple[int, float]] = []
     for doc, share in ranked:
         place = places[doc]
         before = tokens.get(place.transcript, 0)
-        tokens[place.transcript] = before + place.tokens
+        if place.transcript not in groups:
+            tokens[place.transcript] = before + place.tokens
         held_back.append((doc, round(share * 0.5 ** (before / HELD_BACK_HALF), 4)))
     return sorted(held_back, key=lambda doc_and_share: -doc_and_share[1])
 

@@ -57,13 +57,23 @@ def called_only(spoken: Iterable[tuple[str, str]], asked: Iterable[str]) -> froz
 
     `spoken` are transcripts with those who speak in them. A question of nothing but names keeps them.
     """
-    sides: dict[str, set[str]] = {}
-    for transcript, role in spoken:
-        sides.setdefault(transcript, set()).add(role)
+    sides = _sides(spoken)
     known = frozenset(asked)
     named = names(role for roles in sides.values() for role in roles if _is_named(role, known)) & known
     is_group = any(len(roles) > 2 for roles in sides.values())
     return frozenset() if is_group or named == known else named
+
+
+def groups(spoken: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """The transcripts in which more than two speak: talks of a group, and logs with records of many kinds."""
+    return frozenset(transcript for transcript, roles in _sides(spoken).items() if len(roles) > 2)
+
+
+def _sides(spoken: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+    sides: dict[str, set[str]] = {}
+    for transcript, role in spoken:
+        sides.setdefault(transcript, set()).add(role)
+    return sides
 
 
 def _is_named(role: str, asked: frozenset[str]) -> bool:
