@@ -40,6 +40,7 @@ from picomem.gateway.openapi import API, USER_HEADER, document
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
 from picomem.records.caller import Caller
+from picomem.records.session import Channel
 from picomem.runtime import Runtime
 
 _MOST_EVENTS = 1_000  # that wait for a slow reader; of progress the next one says more anyway
@@ -104,11 +105,13 @@ def application(
 async def _answer(calls: Calls, request: Request) -> Response:
     caller: Caller = request.state.caller
     name, user = request.path_params["operation"], request.headers.get(USER_HEADER, "")
-    calls.named(name)
+    operation = calls.named(name).operation
     kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json":
         return http_error(415, "not_json", "The body is JSON: send “Content-Type: application/json”.")
     arguments = parsed(await request.body())
+    if operation.converses:
+        arguments = {"channel": Channel.API.value, **arguments}
     if "text/event-stream" in request.headers.get("accept", ""):
         return EventSourceResponse(_events(calls, caller, name, arguments, user), headers={"Cache-Control": "no-store"})
     result = await calls.call(caller, name, arguments, user=user)

@@ -6,6 +6,9 @@ A request's `params` are the operation's arguments by name. While it runs, the c
     event           {"id", "type", …}                   of a chat turn
     memory.changed  {"change"}                          memory of the socket's user changed, by whatever program
 
+A chat turn without a `session` goes on with the socket's own, which begins with the first turn; such turns run one
+after another.
+
 `cancel` with {"id"} stops a request: a chat turn at once, a long operation where it reports; its answer is an error.
 The names of the first design (`memory.list`, …) are served as well. Requests of a socket run side by side, so answers
 may come in another order.
@@ -31,12 +34,14 @@ from picomem.gateway.guard import SUBPROTOCOL
 from picomem.gateway.json_bodies import parsed
 from picomem.light_dataclass import asdict
 from picomem.records.caller import Caller
+from picomem.records.session import Channel
 
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, FAULT, FAILED = -32700, -32600, -32601, -32602, -32603, -32000
 PROTOCOL = "picomem.v1"
 _LOOK_SECONDS = 1.0
 _MOST_AT_ONCE = 32  # requests of a socket
 _MOST_IN_BATCH = 50
+_BEGIN = "begin-session"
 
 
 class RpcServer:
@@ -102,6 +107,8 @@ class _Socket:
         self._sending = anyio.Lock()
         self._running: dict[str, CancelScope] = {}  # by the JSON text of the request's id
         self._places = anyio.Semaphore(_MOST_AT_ONCE)
+        self._sessions: dict[str, str] = {}  # the socket's own conversation, by user
+        self._talking = anyio.Lock()
 
     async def run(self) -> None:
         try:
@@ -205,6 +212,22 @@ class _Socket:
         user = params.get("user") or ""
         if not isinstance(user, str):
             raise InvalidInput("user is another user's id, a text.")
+        operation = self._calls.named(name).operation
+        if operation.converses and not arguments.get("session"):
+            async with self._talking:
+                arguments["session"] = await self._own_session(user)
+                return await self._run(name, arguments, user, request_id)
+        return await self._run(name, arguments, user, request_id)
+
+    async def _own_session(self, user: str) -> str:
+        """The conversation of this socket with a user."""
+        if user not in self._sessions:
+            channel = {"channel": Channel.WEBSOCKET.value}
+            begun = await self._calls.call(self._caller, _BEGIN, channel, user=user)
+            self._sessions[user] = begun["session"]["id"]
+        return self._sessions[user]
+
+    async def _run(self, name: str, arguments: dict[str, Any], user: str, request_id: Any) -> dict[str, Any]:
         operation = self._calls.named(name).operation
         types = {kind: type_name for type_name, kind in operation.events.items()}
         waiting: list[tuple[int, int, str]] = []
