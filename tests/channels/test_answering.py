@@ -245,6 +245,20 @@ def test_another_process_at_work_is_left_alone(world: World) -> None:
     assert world.account.sent == ["Well."]
 
 
+def test_a_fault_in_one_conversation_does_not_stop_the_others(world: World) -> None:
+    class Faulty(Account):
+        async def send(self, message: ChannelMessage) -> Delivery:
+            if message.conversation == "faulty":
+                raise ZeroDivisionError
+            return await super().send(message)
+
+    world.account = Faulty()
+    world.receive("Hello", "wamid.1", conversation="faulty")
+    world.receive("Hello", "wamid.2")
+    world.work()
+    assert world.account.sent == ["Well."]
+
+
 def test_an_erased_message_is_not_answered(world: World) -> None:
     world.log.into_session(world.receive("Hello"))
     world.runtime.engine().purge(everything=True)

@@ -251,6 +251,12 @@ def test_what_cannot_be_answered_is_refused_in_openais_shape(
     assert field in error["message"]
 
 
+def test_a_turn_over_plain_http_is_a_conversation_of_the_api(chatting: Served, model: ModelServer) -> None:
+    lea = client_of(chatting, "lea")
+    chatting.post(lea.api_key, "chat", {"message": "Hello."})
+    assert [listed["session"]["channel"] for listed in sessions(chatting, lea)] == ["api"]
+
+
 def test_errors_before_any_message_have_openais_shape_too(chatting: Served) -> None:
     stranger = openai.OpenAI(api_key="pico_x.y", base_url=f"{chatting.url}/v1", max_retries=0)
     with pytest.raises(openai.AuthenticationError) as refused:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
+from tests.cli.model_server import ModelServer, Unended
+from tests.cli.model_server import serving as model_serving
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
@@ -221,3 +223,66 @@ def test_sockets_are_told_when_the_server_ends(tmp_path) -> None:
             return closed.value.rcvd.code if closed.value.rcvd else None
 
         assert talk(running, lous, conversation) == 1012
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[ModelServer]:
+    with model_serving(ModelServer()) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def chatting(tmp_path_factory: pytest.TempPathFactory, model: ModelServer) -> Iterator[Served]:
+    with serving(tmp_path_factory.mktemp("chatting") / "memory.db", **model.env) as running:
+        yield running
+
+
+@pytest.mark.requirement("P13")
+def test_a_socket_keeps_its_session_and_another_socket_joins_it(chatting: Served, model: ModelServer) -> None:
+    model.steps = ["One.", "Two.", "Three.", "Four."]
+    nora = token(chatting.db, "--user", "nora")
+
+    async def conversation(client: ClientConnection) -> None:
+        first = (await _asked(client, _request("chat", message="First?")))["result"]
+        for request_id in (1, 2):  # at once; a session has its turns one after another
+            await client.send(json.dumps(_request("chat", request_id, message=f"At once {request_id}")))
+        answers = [await _answer(client), await _answer(client)]
+        assert {answer["result"]["session"] for answer in answers} == {first["session"]}
+        headers = {"Authorization": f"Bearer {nora}"}
+        async with connect(_address(chatting), additional_headers=headers, proxy=None) as other:
+            joined = await _asked(other, _request("chat", message="Another socket?", session=first["session"]))
+            assert joined["result"]["answer"] == "Four."
+        shown = (await _asked(client, _request("messages", session=first["session"])))["result"]
+        assert shown["session"]["channel"] == "websocket"
+        assert [message["text"] for message in shown["messages"]] == [
+            *("First?", "One.", "At once 1", "Two.", "At once 2", "Three.", "Another socket?", "Four.")
+        ]
+
+    talk(chatting, nora, conversation)
+
+
+def test_a_turn_that_is_cancelled_keeps_what_was_said_in_the_sockets_session(
+    chatting: Served, model: ModelServer
+) -> None:
+    model.steps = [Unended("The ferry leaves at"), "At seven."]
+    otto = token(chatting.db, "--user", "otto")
+
+    async def conversation(client: ClientConnection) -> None:
+        await client.send(json.dumps(_request("chat", "turn", message="When?")))
+        while json.loads(await client.recv())["params"].get("text") != " at":
+            pass
+        assert (await _asked(client, _request("cancel", id="turn")))["result"] == {"cancelled": True}
+        assert (await _answer(client))["error"]["data"]["code"] == "cancelled"
+        turn = (await _asked(client, _request("chat", message="When really?")))["result"]
+        shown = (await _asked(client, _request("messages", session=turn["session"])))["result"]
+        texts = [message["text"] for message in shown["messages"]]
+        assert texts == ["When?", "The ferry leaves at", "When really?", "At seven."]
+
+    talk(chatting, otto, conversation)
+
+
+async def _answer(client: ClientConnection) -> Any:
+    """The next answer, notifications passed over."""
+    while "method" in (answer := json.loads(await client.recv())):
+        pass
+    return answer

@@ -12,7 +12,7 @@ from picomem.clock import system_clock
 from picomem.engine.agent_support import window_of
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, StoreError
-from picomem.records.session import Loaded, Message, NewMessage, Role
+from picomem.records.session import Channel, Loaded, Message, NewMessage, Role
 from picomem.sessions.context_window import Budgets, ContextWindow, window
 from picomem.sessions.new_messages import stored_message
 from picomem.settings import Settings
@@ -21,8 +21,15 @@ from picomem.settings import Settings
 class Talk:
     """One conversation. `session` is the id of its session; empty where there is no store."""
 
-    def __init__(self, engine: Engine | None, session: str = "", settings: Settings | None = None) -> None:
-        """Raises NotFound where there is no such session."""
+    def __init__(
+        self,
+        engine: Engine | None,
+        session: str = "",
+        settings: Settings | None = None,
+        channel: Channel = Channel.TUI,
+    ) -> None:
+        """A new session is on `channel`. Raises NotFound where there is no such session."""
+        self._channel = channel
         self.trouble = ""  # a sentence, while nothing can be stored
         self.message = ""  # the id under which the person's newest message is stored, if it is
         self._engine = engine
@@ -59,7 +66,7 @@ class Talk:
         """Store what waits. Raises StoreError."""
         log = engine.sessions()
         if not self.session:
-            self.session = log.create().id
+            self.session = log.create(self._channel).id
         stored = log.append(self.session, *self._waiting)
         self._waiting = []
         return stored

@@ -58,7 +58,7 @@ from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.models.selection import generator_of
 from picomem.paths import named_path
-from picomem.records.session import Message, NewMessage, Role
+from picomem.records.session import Channel, Message, NewMessage, Role
 from picomem.sessions.context_window import Budgets, ContextWindow
 from picomem.settings import Settings
 
@@ -75,8 +75,8 @@ class PicoBot:
     """A conversation with a model that remembers.
 
     `engine` is open and is not closed; None stands for a store that cannot be opened, `trouble` says why. `session` is
-    the id of one to go on with. `tools` are further tools; what they say is data to the model and never an
-    instruction.
+    the id of one to go on with; a new one is on `channel`. `tools` are further tools; what they say is data to the
+    model and never an instruction.
     """
 
     def __init__(
@@ -85,12 +85,13 @@ class PicoBot:
         engine: Engine | None = None,
         *,
         session: str = "",
+        channel: Channel = Channel.TUI,
         trouble: str = "",
         settings: Settings | None = None,
         tools: Sequence[Tool[Any] | Callable[..., Any]] = (),
         capabilities: Sequence[AbstractCapability[Any]] = (),
     ) -> None:
-        self.talk = Talk(engine, session, settings)
+        self.talk = Talk(engine, session, settings, channel)
         self._engine = engine
         self._on = engine is not None and engine.settings.memory.enabled
         fence = Fence(None if self._on else ())

@@ -15,6 +15,7 @@ from picomem.errors import InvalidInput, StoreError
 from picomem.light_dataclass import dataclass
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentation import Presentation, Verbatim
+from picomem.records.session import Channel
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 class ChatTurn:
     message: str = option("what the user says", positional=True)
     session: str = option("go on with this conversation; the beginning of its id is enough (default: a new one)", "")
+    channel: str = option("where a new conversation takes place", Channel.TUI.value, choices=tuple(Channel))
 
 
 async def chat_turn(engine: Engine, request: ChatTurn, tell: Tell) -> TurnResult:
@@ -34,7 +36,7 @@ async def chat_turn(engine: Engine, request: ChatTurn, tell: Tell) -> TurnResult
 
     The model is the one of the settings. After the answer, what is due in the user's conversations is consolidated.
     """
-    bot = await open_bot(engine, request.session, await open_model(engine))
+    bot = await open_bot(engine, request.session, await open_model(engine), Channel(request.channel))
     turn = await bot.turn(request.message, tell)
     for notice in await settle(bot):
         await tell(Notice(notice))
@@ -47,9 +49,10 @@ async def open_model(engine: Engine) -> Model:
     return await to_thread.run_sync(_model, engine)
 
 
-async def open_bot(engine: Engine, session: str, model: Model) -> PicoBot:
-    """PicoBot in the conversation of that id; in a new one if it is empty. Raises NotFound for an unknown one."""
-    return await to_thread.run_sync(_bot, engine, session, model)
+async def open_bot(engine: Engine, session: str, model: Model, channel: Channel = Channel.TUI) -> PicoBot:
+    """PicoBot in the conversation of that id; in a new one on `channel` if it is empty. Raises NotFound for an unknown
+    one."""
+    return await to_thread.run_sync(_bot, engine, session, model, channel)
 
 
 async def settle(bot: PicoBot) -> list[str]:
@@ -74,10 +77,10 @@ def _model(engine: Engine) -> Model:
     return model_of(chat_choice(engine.settings))
 
 
-def _bot(engine: Engine, session: str, model: Model) -> PicoBot:
+def _bot(engine: Engine, session: str, model: Model, channel: Channel) -> PicoBot:
     from picomem.agent.loop import PicoBot
 
-    return PicoBot(model, engine, session=session)
+    return PicoBot(model, engine, session=session, channel=channel)
 
 
 OPERATIONS = (
@@ -94,5 +97,6 @@ OPERATIONS = (
         creates=True,
         asynchronous=True,
         events=EVENTS,
+        converses=True,
     ),
 )

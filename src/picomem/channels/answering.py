@@ -93,19 +93,28 @@ async def answer_waiting(runtime: Runtime, accounts: Accounts, news: News, liste
     """
     running: set[Work] = set()
     resting: dict[Work, float] = {}
+    settling = 0
     limiter = anyio.CapacityLimiter(_AT_ONCE)
 
     async def work(one: Work) -> None:
-        rest = LOOK_SECONDS
+        nonlocal settling
+        rest, bot = LOOK_SECONDS, None
         try:
             async with limiter:
-                rest = await _Conversation(runtime, accounts[one[1:3]], one, listening_since).work()
+                rest, bot = await _Conversation(runtime, accounts[one[1:3]], one, listening_since).work()
         except PicomemError as error:
             _log.warning("picomem: a message on %s waits: %s", one[1], one_line(str(error)))
-        finally:
-            resting[one] = time.monotonic() + rest
-            running.discard(one)
-            news.tell()
+        except Exception:  # noqa: BLE001 - a fault in one conversation must not stop the others
+            _log.exception("picomem: a message on %s waits, because of a fault", one[1])
+        resting[one] = time.monotonic() + rest
+        running.discard(one)
+        settling += 1
+        news.tell()  # the next message does not wait for what is done after an answer
+        if bot is not None:
+            for notice in await turns.settle(bot):
+                _log.warning("picomem: %s", one_line(notice))
+        settling -= 1
+        news.tell()
 
     wait = LOOK_SECONDS
     async with anyio.create_task_group() as tasks:
@@ -118,7 +127,7 @@ async def answer_waiting(runtime: Runtime, accounts: Accounts, news: News, liste
                     running.add(one)
                     tasks.start_soon(work, one)
             wait = min([wait, *(rest for rest in rests if rest > 0)])
-            if not running:
+            if not running and not settling:
                 break
             await news.wait(wait)
     return wait
@@ -180,11 +189,11 @@ class _Conversation:
         self._unsure_seconds = runtime.settings.channels.unsure_secs
         self._heard_until = listening_since + self._unsure_seconds * SECOND
 
-    async def work(self) -> float:
-        """Do what is due; how many seconds to leave the conversation alone."""
+    async def work(self) -> tuple[float, PicoBot | None]:
+        """Do what is due; how many seconds to leave the conversation alone, and PicoBot, if it has answered."""
         lease = replace(self._log.lease("/".join(self._work[1:])), seconds=self._lease_seconds)
         if not await to_thread.run_sync(self._log.take, lease):
-            return self._lease_seconds / 3
+            return self._lease_seconds / 3, None
         heartbeat = self._log.heartbeat(lease)
         try:
             bot = await self._answer_all()
@@ -192,10 +201,7 @@ class _Conversation:
             with anyio.CancelScope(shield=True):
                 await to_thread.run_sync(heartbeat.stop)
                 await to_thread.run_sync(self._log.give_back, lease)
-        if bot is not None:
-            for notice in await turns.settle(bot):
-                _log.warning("picomem: %s", one_line(notice))
-        return 0.0
+        return 0.0, bot
 
     async def _answer_all(self) -> PicoBot | None:
         """Answer and send until nothing is due; PicoBot, if it has answered."""

@@ -46,6 +46,7 @@ from picomem.gateway.server_metrics import CONTENT_TYPE, Metrics
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
 from picomem.records.caller import METRICS, Caller
+from picomem.records.session import Channel
 from picomem.runtime import Runtime
 
 # What requests that are no operations count as.
@@ -126,11 +127,13 @@ def _labelling(runtime: Runtime) -> Callable[[str], str]:
 async def _answer(calls: Calls, request: Request) -> Response:
     caller: Caller = request.state.caller
     name, user = request.path_params["operation"], request.headers.get(USER_HEADER, "")
-    calls.named(name)
+    operation = calls.named(name).operation
     kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json":
         return http_error(415, "not_json", "The body is JSON: send “Content-Type: application/json”.")
     arguments = parsed(await request.body())
+    if operation.converses:
+        arguments = {"channel": Channel.API.value, **arguments}
     if "text/event-stream" in request.headers.get("accept", ""):
         return EventSourceResponse(_events(calls, caller, name, arguments, user), headers={"Cache-Control": "no-store"})
     result = await calls.call(caller, name, arguments, user=user)

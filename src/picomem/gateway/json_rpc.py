@@ -8,6 +8,9 @@ A request's `params` are the operation's arguments by name. While it runs, the c
     server.ending   {}                                  no request is taken any more; the socket closes with code 1012
                                                         when those that run are answered
 
+A chat turn without a `session` goes on with the socket's own, which begins with the first turn; such turns run one
+after another.
+
 `cancel` with {"id"} stops a request: a chat turn at once, a long operation where it reports; its answer is an error.
 The names of the first design (`memory.list`, …) are served as well. Requests of a socket run side by side, so answers
 may come in another order.
@@ -39,6 +42,7 @@ from picomem.gateway.server_log import server_logger
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
 from picomem.records.caller import Caller
+from picomem.records.session import Channel
 
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, FAULT, FAILED = -32700, -32600, -32601, -32602, -32603, -32000
 PROTOCOL = "picomem.v1"
@@ -46,6 +50,7 @@ _CANCELLED = 499  # as the status of a request that its client no longer waits f
 _LOOK_SECONDS = 1.0
 _MOST_AT_ONCE = 32  # requests of a socket
 _MOST_IN_BATCH = 50
+_BEGIN = "begin-session"
 
 
 NoteCall = Callable[[Caller, str, int, float], None]  # who, which operation, the status, the seconds
@@ -133,6 +138,8 @@ class _Socket:
         self._sending = anyio.Lock()
         self._running: dict[str, CancelScope] = {}  # by the JSON text of the request's id
         self._places = anyio.Semaphore(_MOST_AT_ONCE)
+        self._sessions: dict[str, str] = {}  # the socket's own conversation, by user
+        self._talking = anyio.Lock()
 
     async def run(self) -> None:
         try:
@@ -262,7 +269,19 @@ class _Socket:
         operation = self._calls.named(name).operation
         if not (operation.long or operation.events):
             return await self._calls.call(self._caller, name, arguments, user=user)
+        if operation.converses and not arguments.get("session"):
+            async with self._talking:
+                arguments["session"] = await self._own_session(user)
+                return await self._told_result(operation, arguments, user, request_id)
         return await self._told_result(operation, arguments, user, request_id)
+
+    async def _own_session(self, user: str) -> str:
+        """The conversation of this socket with a user."""
+        if user not in self._sessions:
+            channel = {"channel": Channel.WEBSOCKET.value}
+            begun = await self._calls.call(self._caller, _BEGIN, channel, user=user)
+            self._sessions[user] = begun["session"]["id"]
+        return self._sessions[user]
 
     async def _told_result(
         self, operation: Operation, arguments: dict[str, Any], user: str, request_id: Any

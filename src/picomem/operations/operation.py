@@ -112,6 +112,7 @@ class Operation:
     - `rpc_method`: what the designs call it in JSON-RPC, where it is not the operation's name
     - `resource`: the name of the MCP resource that holds its page
     - `chat_commands`: what it is called in a conversation with PicoBot
+    - `converses`: it is a turn of a conversation; its request has a `session` and a `channel`
     """
 
     name: str
@@ -145,6 +146,7 @@ class Operation:
     rpc_method: str = ""
     resource: str = ""
     chat_commands: tuple[ChatCommand, ...] = ()
+    converses: bool = False
 
     def presentation(self, result: Any) -> Presentation:
         """How people see the result, on whatever surface. Its texts are made inert first."""
