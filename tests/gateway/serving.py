@@ -14,6 +14,9 @@ from typing import Any, NamedTuple
 
 import httpx2
 
+from picomem import open as open_memory
+from picomem.engine.authorization import make_token
+
 TIMEOUT = 60
 
 
@@ -64,6 +67,12 @@ def made_token(db: Path, *arguments: str) -> dict[str, Any]:
     done = picomem(db, "token", "make", "--json", *arguments)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def token_made_here(db: Path, user: str = "local") -> str:
+    """The text of a token with the usual permissions, made in this process, which takes no second."""
+    with open_memory(db, user=user, embedder="none") as memory:
+        return make_token(memory, frozenset(), "", None)[1]
 
 
 @contextmanager

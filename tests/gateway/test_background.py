@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import threading
 import time
@@ -21,8 +20,11 @@ from tests.ingest.test_host_summaries import claude, written
 
 import picomem
 from picomem.clock import MINUTE, system_clock
+from picomem.operations.background import CancelJobRequest, JobsRequest
+from picomem.operations.job_views import JobView
+from picomem.operations.table import operation
 
-from .serving import TIMEOUT, running_mcp, serving, token
+from .serving import TIMEOUT, running_mcp, serving, token_made_here
 from .serving import picomem as command
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
@@ -64,11 +66,10 @@ def until(truth: Callable[[], object]) -> None:
         tick.wait(0.05)
 
 
-def jobs(db: Path, user: str = "local") -> dict[str, dict[str, Any]]:
+def jobs(db: Path, user: str = "local") -> dict[str, JobView]:
     """The jobs of a user, as another process sees them."""
-    done = command(db, "--user", user, "jobs", "--json")
-    assert done.returncode == 0, done.stderr
-    return {job["name"]: job for job in json.loads(done.stdout)["jobs"]}
+    with picomem.open(db, user=user, embedder="none") as memory:
+        return {job.name: job for job in operation("jobs").call(memory, JobsRequest()).jobs}
 
 
 def state(db: Path, name: str, user: str) -> str:
@@ -103,7 +104,7 @@ def said(number: int, text: str) -> dict[str, Any]:
 @pytest.mark.requirement("O6", "P7")
 def test_a_transcript_that_is_written_while_a_server_runs_is_found_over_http(db: Path, projects: Path) -> None:
     with serving(db) as served:
-        locals_ = token(db)
+        locals_ = token_made_here(db)
         written(projects / "harbor" / "talk.jsonl", said(1, "The ferry to the harbor leaves at seven from pier nine."))
 
         def is_found() -> bool:
@@ -114,14 +115,14 @@ def test_a_transcript_that_is_written_while_a_server_runs_is_found_over_http(db:
         watching = served.post(locals_, "jobs").json()["jobs"]
         assert [(job["name"], job["state"]) for job in watching] == [("watch", "running")]
         assert served.stop() == 0
-    assert jobs(db)["watch"]["state"] == "waiting"
+    assert jobs(db)["watch"].state == "waiting"
 
 
 def test_a_server_watches_nothing_where_it_is_told_so(db: Path, projects: Path) -> None:
     written(projects / "harbor" / "talk.jsonl", said(1, "The ferry to the harbor leaves at seven from pier nine."))
     talk_of_an_hour_ago(db, "local")
     with serving(db, "--no-watch", PICOMEM_MEMORY_ENABLED="on") as served:
-        locals_ = token(db)
+        locals_ = token_made_here(db)
         until(lambda: served.post(locals_, "jobs").json()["jobs"])
         until(lambda: served.post(locals_, "jobs").json()["jobs"][0]["state"] == "done")
         assert [job["name"] for job in served.post(locals_, "jobs").json()["jobs"]] == ["consolidate"]
@@ -145,7 +146,7 @@ def test_two_servers_on_a_file_share_the_work_and_do_nothing_twice(db: Path, pro
         first.process.wait(TIMEOUT)
         let_the_leases_of_the_dead_expire(db)
         written(projects / "harbor" / "talk.jsonl", said(1, "The ferry to the harbor leaves at seven from pier nine."), said(2, "The lute is mended on Fridays."))  # fmt: skip
-        locals_ = token(db)
+        locals_ = token_made_here(db)
         until(lambda: "Fridays" in second.post(locals_, "recall", {"query": "when is the lute mended"}).text)
     previews = rows(db, "SELECT preview FROM episodes WHERE user_id = 'local' AND category = 'transcript'")
     assert sorted(previews) == [
@@ -169,12 +170,12 @@ def test_a_job_whose_process_is_killed_is_done_once_by_the_next(db: Path, model:
     asked = model.hold()
     with serving(db, "--no-watch", **variables) as served:
         assert asked.wait(TIMEOUT)
-        assert jobs(db, "ann")["consolidate"]["state"] == "running"
+        assert jobs(db, "ann")["consolidate"].state == "running"
         served.process.send_signal(signal.SIGKILL)
         served.process.wait(TIMEOUT)
     model.behave = None
     let_the_leases_of_the_dead_expire(db)
-    assert jobs(db, "ann")["consolidate"]["state"] == "waiting"
+    assert jobs(db, "ann")["consolidate"].state == "waiting"
     with serving(db, "--no-watch", **variables):
         until(lambda: state(db, "consolidate", "ann") == "done")
     assert rows(db, "SELECT session_id FROM consolidations") == [(session,)]
@@ -185,12 +186,11 @@ def test_a_running_job_is_cancelled_from_another_process(db: Path, model: Server
     talk_of_an_hour_ago(db, "ann")
     asked = model.hold()
     with serving(db, "--no-watch", **leading_to(model), PICOMEM_MEMORY_ENABLED="on") as served:
-        anns = token(db, "--user", "ann")
+        anns = token_made_here(db, "ann")
         assert asked.wait(TIMEOUT)
-        told = command(db, "--user", "ann", "cancel-job", "consolidate")
-        assert (told.returncode, "told to stop" in told.stdout) == (0, True), told
+        with picomem.open(db, user="ann", embedder="none") as memory:
+            assert operation("cancel-job").call(memory, CancelJobRequest("consolidate")).cancelling
         until(lambda: state(db, "consolidate", "ann") == "cancelled")
-        assert "consolidate: cancelled" in command(db, "--user", "ann", "status").stdout
         assert served.post(anns, "memories").json()["memories"] == []
     assert rows(db, "SELECT 1 FROM consolidations") == []
 
@@ -207,7 +207,7 @@ def test_a_job_that_fails_says_so_in_status_and_is_tried_again(db: Path, model: 
         model.behave = None
         rows(db, "UPDATE jobs SET next_run_at = 0")  # a minute passes
         until(lambda: state(db, "consolidate", "ann") == "done")
-        assert jobs(db, "ann")["consolidate"]["last_error"] == ""
+        assert jobs(db, "ann")["consolidate"].last_error == ""
         assert served.process.poll() is None
 
 
@@ -217,7 +217,7 @@ def test_a_long_request_of_a_user_delays_nobody_elses(db: Path, model: Server) -
         talk_of_an_hour_ago(db, user)
     asked = model.hold()
     with serving(db, "--no-watch", **leading_to(model)) as served, ThreadPoolExecutor() as threads:
-        anns, bobs = (token(db, "--user", user) for user in ("ann", "bob"))
+        anns, bobs = (token_made_here(db, user) for user in ("ann", "bob"))
         # More than a user may have at once: what waits for its turn is Ann's alone.
         long = [threads.submit(served.post, anns, "consolidate") for _ in range(8)]
         assert asked.wait(TIMEOUT)
@@ -230,14 +230,14 @@ def test_a_long_request_of_a_user_delays_nobody_elses(db: Path, model: Server) -
 
 @pytest.mark.requirement("X10")
 def test_recall_is_answered_while_transcripts_are_read(db: Path, projects: Path) -> None:
-    bobs = token(db, "--user", "bob")
+    bobs = token_made_here(db, "bob")
     with serving(db) as served:
         served.post(bobs, "remember", {"content": "The ferry leaves at seven", "key": "ferry"})
-        for number in range(20):
-            boats = [said(row, f"Boat {row} of {number} is moored at pier {number * row}.") for row in range(50)]
+        for number in range(4):
+            boats = [said(row, f"Boat {row} of {number} is moored at pier {number * row}.") for row in range(30)]
             written(projects / "harbor" / f"{number}.jsonl", *[{**boat, "sessionId": f"s{number}"} for boat in boats])
         answered = 0
-        while not rows(db, "SELECT 1 FROM (SELECT count(*) AS files FROM transcripts) WHERE files = 20"):
+        while not rows(db, "SELECT 1 FROM (SELECT count(*) AS files FROM transcripts) WHERE files = 4"):
             hits = served.post(bobs, "recall", {"query": "when does the ferry leave"}).json()["hits"]
             assert [hit["key"] for hit in hits] == ["ferry"]
             answered += 1

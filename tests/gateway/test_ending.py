@@ -21,7 +21,7 @@ from websockets.exceptions import ConnectionClosed
 
 import picomem
 
-from .serving import TIMEOUT, Served, serving, token
+from .serving import TIMEOUT, Served, serving, token_made_here
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
@@ -82,7 +82,7 @@ class Listening:
 
 @pytest.mark.requirement("P7")
 def test_a_server_that_is_told_to_end_finishes_what_was_begun_and_refuses_what_is_new(db, model, elsewhere) -> None:
-    anns = token(db, "--user", "ann")
+    anns = token_made_here(db, "ann")
     asked = model.hold()
     with serving(db, "--no-watch", **leading_to(model)) as served:
         socket = Listening(served, anns)
@@ -112,7 +112,7 @@ def test_a_server_that_is_told_to_end_finishes_what_was_begun_and_refuses_what_i
 
 
 def test_a_request_of_a_socket_that_was_begun_is_answered_before_it_closes(db, model, elsewhere) -> None:
-    anns = token(db, "--user", "ann")
+    anns = token_made_here(db, "ann")
     asked = model.hold()
 
     async def conversation(served: Served) -> tuple[list[Any], int | None]:
@@ -144,7 +144,7 @@ def test_a_request_of_a_socket_that_was_begun_is_answered_before_it_closes(db, m
 @pytest.mark.parametrize("operation", ["consolidate", "embed"])
 def test_what_does_not_finish_is_cut_off_in_time(db, model, elsewhere, operation) -> None:
     """Consolidation waits in the event loop, and an embedder in a thread that nobody can stop."""
-    anns = token(db, "--user", "ann")
+    anns = token_made_here(db, "ann")
     with picomem.open(db, user="ann", embedder="none") as memory:
         memory.remember("The crane is yellow", key="crane")
     asked = model.hold()

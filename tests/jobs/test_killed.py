@@ -211,8 +211,8 @@ def test_a_job_that_is_killed_anywhere_is_done_once_by_the_next_process(kind, ma
             with closing(apsw.Connection(str(db))) as connection:
                 connection.execute("UPDATE leases SET expires_at = 0")  # 45 seconds pass
             assert _run(nursery, kind, db) > 0
-        found = _rows(db)
-        assert {name: rows for name, rows in found.items() if name != "leases"} == {
+        actual = _rows(db)
+        assert {name: rows for name, rows in actual.items() if name != "leases"} == {
             name: rows for name, rows in expected.items() if name != "leases"
         }, f"killed before statement {point} of {count}"
         assert disagreements(db) == []

@@ -113,7 +113,7 @@ class Embed:
             if self._complete.get(user) == reach:
                 continue
             if store.is_without_vectors(user, self.subject):
-                due.append(DueJob(user, reach))
+                due.append(DueJob(user))
             else:
                 self._complete[user] = reach
         return due
