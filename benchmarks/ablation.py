@@ -30,6 +30,7 @@ _PARTS = {
     "vectors": ("meaning", "sentences"),
     "times": ("time", "perhaps"),
     "whose words": ("own",),
+    "what happened then": ("events",),
     "what goes on lately": ("recent",),
 }
 _NUMPY = "all that needs the model"  # vectors, near words and the language's weights: what an install without it lacks
