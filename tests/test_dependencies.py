@@ -25,7 +25,8 @@ OPTIONAL = {
     "server": (
         "cli/serve.py",
         *(f"gateway/{name}.py" for name in ("error_replies", "http_api", "json_rpc", "mcp_over_http", "web_server")),
-        *(f"gateway/{name}.py" for name in ("connections", "request_log", "server_log", "server_metrics")),
+        *(f"gateway/{name}.py" for name in ("chat_completions", "whatsapp_webhook")),
+        *(f"gateway/{name}.py" for name in ("connections", "request_log", "server_log", "server_metrics", "channels")),
     ),
 }
 LEFT_OUT = SOURCES / "bench" / "peers" / "adapters"

@@ -206,11 +206,10 @@ class Corrupt(StoreError):
 
 # What the server says besides, by code: the status, 0 where there is none of its own, and the meaning.
 SERVER_CODES = {
+    "bad_request": (400, "That is no request of HTTP."),
     "unauthorized": (401, "No valid token was sent."),
     "foreign_origin": (403, "A page of another site asks; name a proxy in `hosts` of `[server]`."),
     "wrong_method": (405, "The address takes another method."),
-    "too_slow": (408, "The body did not come in time."),
-    "too_large": (413, "The request has more bytes than are taken."),
     "not_json": (415, "The body is not sent as `application/json`."),
     "wrong_host": (421, "The server does not go by that name; add it to `hosts` of `[server]`."),
     "too_many_requests": (429, "The token makes too many requests; `Retry-After` says how long to wait."),

@@ -47,7 +47,7 @@ OF_THE_STATE = {
     "remember": "passed already|system_|internal_|not both|begins with",
     "history": "begins|before",
     "recall": "ends before|begins after",
-    "timeline": "ends before|begins after",
+    "timeline": "ends before|begins after|cursor",
 }
 MANY_FIELDS = ["memories", "purge", "recall", "remember", "timeline"]  # to make examples takes seconds an operation
 EVERY = sorted(operation.name for operation in operations() if not (operation.operator or operation.reads_local_files))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from picomem.cli.main import main
 from picomem.clock import iso
 from picomem.engine.engine import Engine
-from picomem.errors import InvalidInput
+from picomem.errors import InvalidInput, NotFound
 from picomem.memory.markdown_import import read_entries
 from picomem.records.kinds import Kind, Source
 
@@ -71,8 +71,11 @@ def test_a_migration_goes_through_the_gate_and_can_be_repeated(engine: Engine, t
 
 
 def test_what_is_no_markdown_is_refused(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "nothing").mkdir()
     with pytest.raises(InvalidInput, match="contains none"):
         engine.migrate([tmp_path / "nothing"])
+    with pytest.raises(NotFound, match="no file or folder"):
+        engine.migrate([tmp_path / "nowhere"])
 
 
 @given(st.text(max_size=2_000) | st.text(alphabet="#-* \n`>|<!:0123456789[]abc", max_size=400))

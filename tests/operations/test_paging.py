@@ -180,6 +180,9 @@ BOUNDED = {
     "token-list": "the tokens that a person made",
     "token-revoke": "the scopes of one token",
     "grant": "the permissions that there are",
+    "pair-list": "at most 50 senders wait for an account, besides those that a person accepted",
+    "pair-accept": "the ids of one sender",
+    "restore": "the purges since the backup, which are to be seen as a whole",
 }
 
 

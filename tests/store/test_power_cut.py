@@ -63,7 +63,7 @@ class _Run:
     def __init__(self, seed: int, folder: Path, disk: Disk, open_engine: Callable[..., Engine], vfs: str) -> None:
         self.seed = seed
         self.rng = random.Random(seed)
-        self.cut_at = set(random.Random(f"cuts {seed}").sample(range(1, 600), CUTS * 3 // 2))
+        self.cut_at = set(random.Random(f"cuts {seed}").sample(range(1, 1_000), CUTS * 3 // 2))
         self.folder = folder
         self.disk = disk
         self.open = lambda: open_engine(folder / "live" / "memory.db", vfs=vfs)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.cost import cost
 
 from picomem.clock import DAY, to_datetime, to_micros
-from picomem.text.temporal.events import EventTime, read_event
+from picomem.text.temporal.event_times import EventTime, read_event
 
 WEDNESDAY = to_micros(datetime(2023, 10, 18, 14, 30, tzinfo=UTC))
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from picomem.records.episode import Episode
     from picomem.sessions.picobot_snapshot import TakenOver
     from picomem.store.episodes import TimelinePlace
-    from picomem.text.temporal.events import EventTime
+    from picomem.text.temporal.event_times import EventTime
 
 _MOST_PROJECTS = 12  # that a warning names
 
@@ -107,8 +107,12 @@ def timeline_page(
     after: TimelinePlace | None,
     damaged: list[str],
 ) -> TimelineHits:
-    """A page of `Engine.timeline` that begins behind `after`, with the place of its last episode."""
-    return engine._context.timeline(engine._context.owner(scope), since, until, limit, damaged, after)
+    """A page of `Engine.timeline` that begins behind `after`, with the place of its last episode.
+
+    Raises InvalidTime.
+    """
+    context = engine._context
+    return context.timeline(context.owner(scope), context.time(since), context.time(until), limit, damaged, after)
 
 
 def hit_sessions(engine: Engine, hits: Iterable[Hit]) -> list[HitSession]:
@@ -127,6 +131,8 @@ def whole_session(engine: Engine, name: str) -> str:
 
     Raises NotFound where several do.
     """
+    if not name:
+        return ""  # without a store the notes answer
     with engine._context.connector.read() as tx:
         return find_session(tx, engine.scope, name, Place.CONVERSATIONS | Place.TRANSCRIPTS) or name
 

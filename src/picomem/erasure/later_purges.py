@@ -18,7 +18,7 @@ from picomem.erasure.purge import erase
 from picomem.memory.remember import Writer
 from picomem.records.scope import Scope
 from picomem.store import audit, tombstones, users
-from picomem.store.connector import Connector, Transaction
+from picomem.store.connector import EVERYONE, Connector, Transaction
 from picomem.store.retention_rows import EpisodeAge, SessionAge, TranscriptAge
 
 
@@ -56,7 +56,7 @@ def purge_again(store: Transaction, backup: Connector, scope: Scope, writer: Wri
     The traces in the file stay: who calls has it written anew.
     """
     now, changes_now = held(store, scope), {change.id for change in audit.every(store, scope)}
-    with backup.write(scope) as tx:
+    with backup.write(EVERYONE) as tx:  # whom a channel knows stands in rows that are nobody's own
         unfinished = tombstones.marks(tx, scope)
         then, changes_then = held(tx, scope), {change.id for change in audit.every(tx, scope)}
         is_everything = bool(changes_then) and not changes_then & changes_now

@@ -41,6 +41,7 @@ from picomem.gateway.json_bodies import parsed
 from picomem.gateway.server_log import server_logger
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
+from picomem.operations.sessions import BEGIN_SESSION
 from picomem.records.caller import Caller
 from picomem.records.session import Channel
 
@@ -50,7 +51,6 @@ _CANCELLED = 499  # as the status of a request that its client no longer waits f
 _LOOK_SECONDS = 1.0
 _MOST_AT_ONCE = 32  # requests of a socket
 _MOST_IN_BATCH = 50
-_BEGIN = "begin-session"
 
 
 NoteCall = Callable[[Caller, str, int, float], None]  # who, which operation, the status, the seconds
@@ -279,7 +279,7 @@ class _Socket:
         """The conversation of this socket with a user."""
         if user not in self._sessions:
             channel = {"channel": Channel.WEBSOCKET.value}
-            begun = await self._calls.call(self._caller, _BEGIN, channel, user=user)
+            begun = await self._calls.call(self._caller, BEGIN_SESSION.name, channel, user=user)
             self._sessions[user] = begun["session"]["id"]
         return self._sessions[user]
 

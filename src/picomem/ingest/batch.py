@@ -17,7 +17,7 @@ from picomem.policy.requests import Candidate
 from picomem.records.kinds import Origin
 from picomem.records.transcript import TranscriptInfo, Turn
 from picomem.store.connector import Transaction
-from picomem.text.temporal.events import EventTime, read_event
+from picomem.text.temporal.event_times import EventTime, read_event
 from picomem.text.tokens import count_tokens
 
 

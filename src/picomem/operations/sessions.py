@@ -249,6 +249,19 @@ def _message_view(message: Message) -> MessageView:
     )
 
 
+BEGIN_SESSION = Operation(
+    name="begin-session",
+    group="use",
+    request=BeginSessionRequest,
+    result=SessionResult,
+    run=begin_session,
+    present=sessions_presentations.session,
+    reply=lambda result: f"Session {result.session.id}.",
+    permission="memory:write:session",
+    example='picomem begin-session --title "Moving house"',
+    creates=True,
+)
+
 OPERATIONS = (
     Operation(
         name="sessions",
@@ -284,18 +297,7 @@ OPERATIONS = (
         read_only=True,
         idempotent=True,
     ),
-    Operation(
-        name="begin-session",
-        group="use",
-        request=BeginSessionRequest,
-        result=SessionResult,
-        run=begin_session,
-        present=sessions_presentations.session,
-        reply=lambda result: f"Session {result.session.id}.",
-        permission="memory:write:session",
-        example='picomem begin-session --title "Moving house"',
-        creates=True,
-    ),
+    BEGIN_SESSION,
     Operation(
         name="rename-session",
         group="use",

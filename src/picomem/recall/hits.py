@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from picomem.policy.redact import Redactor
     from picomem.records.memory import Memory
     from picomem.records.session import Message
-    from picomem.text.temporal.events import EventTime
+    from picomem.text.temporal.event_times import EventTime
 
 _MOST_ACTIONS = 8  # that a hit shows
 HIT_OVERHEAD = 24  # tokens of a hit's key, score, date and citation, which are handed out with its text

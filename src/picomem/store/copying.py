@@ -15,12 +15,15 @@ import apsw
 from picomem.errors import InvalidInput, NotADatabase, NotFound
 from picomem.paths import hold_database, release_database, status_of, sync_folder
 from picomem.store.database_files import SUFFIXES
+from picomem.store.new_file import check_name
 from picomem.store.sqlite_errors import BUSY_MILLISECONDS, translated
 from picomem.store.sqlite_migrations import APPLICATION_ID, check_version, refuse_another_programs
 
 
 def copy_store(source: Path, target: Path) -> None:
     """Copy the store at `source` to a new file, readable by its owner alone. Raises StoreError."""
+    for path in (source, target):
+        check_name(path)
     if not source.is_file():
         raise NotADatabase(f"{source} is no file; name a file for the database.")
     refuse_another_programs(source)

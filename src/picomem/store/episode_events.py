@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from picomem.records.scope import Scope
 from picomem.store.connector import Transaction
 from picomem.store.sql_access import sql
-from picomem.text.temporal.events import COARSEST, EventTime
+from picomem.text.temporal.event_times import COARSEST, EventTime
 
 
 def put_all(tx: Transaction, scope: Scope, events: Mapping[int, EventTime]) -> None:

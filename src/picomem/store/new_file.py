@@ -11,12 +11,17 @@ from picomem.paths import make_private_dir
 from picomem.store.database_files import LOG
 
 
-def create_missing_file(path: Path) -> bool:
-    """Make the file, private, where there is none; whether it was made."""
+def check_name(path: Path) -> None:
+    """SQLite takes names in UTF-8 only. Raises StoreError for another."""
     try:
-        str(path).encode()  # SQLite takes names in UTF-8 only
+        str(path).encode()
     except UnicodeEncodeError:
         raise errors.StoreError(f"{path} is not valid UTF-8; choose another path for the database.") from None
+
+
+def create_missing_file(path: Path) -> bool:
+    """Make the file, private, where there is none; whether it was made."""
+    check_name(path)
     try:
         if path.is_dir():
             raise IsADirectoryError
