@@ -38,6 +38,7 @@ def copy_store(source: Path, target: Path) -> None:
 def back_up(source: Path, target: Path) -> None:
     """Copy the store to a file that is there whole or not at all. Raises InvalidInput where the name is taken or cannot
     be written, and StoreError."""
+    check_name(target)
     if target.is_symlink() or target.exists():
         raise InvalidInput(f"{target} exists already; name another file, or a folder.")
     spare = target.with_name(f".{target.name}.{os.getpid()}")
