@@ -94,6 +94,7 @@ def test_a_write_says_whose_it_is() -> None:
     }
     assert everyones == {
         "engine/erasing.py",
+        "erasure/later_purges.py",
         "erasure/scrub.py",
         "sessions/picobot_snapshot.py",
         "store/connector.py",
