@@ -57,6 +57,7 @@ class PicomemServer:
             **{name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")},
             "PICOMEM_DATA_DIR": str(filled.store.parent),
             "PICOMEM_RECALL_EMBEDDER": embedder,
+            "PICOMEM_SERVER_CONNECTIONS": "4096",  # the default is 512, and the idle sockets are more
             "HOME": str(filled.store.parent),  # whose transcripts it would read
         }
         self.tokens = _tokens(filled.store, users)
