@@ -17,6 +17,7 @@ import pytest
 from tests.amounts import amount
 
 from picomem.gateway.guard import Limits
+from picomem.gateway.web_server import bound
 
 from .serving import TIMEOUT, Served, serving, token
 
@@ -236,3 +237,10 @@ def test_a_frame_that_is_too_large_closes_the_socket_even_when_it_is_compressed(
                 client.recv(timeout=TIMEOUT)
             assert closed.value.rcvd is not None
             assert closed.value.rcvd.code == 1009
+
+
+def test_an_answer_is_not_held_back_until_the_client_acknowledges_its_head() -> None:
+    with bound("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+        connection, _ = listening.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
