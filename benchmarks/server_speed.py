@@ -32,7 +32,7 @@ from websockets.asyncio.client import connect
 from benchmarks.fill import ASKER, Filled, Model, fill
 from benchmarks.http_connection import HttpConnection
 from benchmarks.recall_speed import percentile
-from benchmarks.servers import ChromaServer, PicomemServer, Server, cpu_seconds, resident_mb, running
+from benchmarks.servers import ChromaServer, PicomemServer, Server, ServerFailed, cpu_seconds, resident_mb, running
 from picomem.app import open_engine, open_runtime
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
@@ -129,18 +129,15 @@ def run(effort: Effort, chroma: Path | None = None, progress: Telling | None = N
     with TemporaryDirectory(prefix="picomem-bench-") as folder:
         filled = fill(Path(folder).resolve(), effort.own, effort.users, min(effort.own, _QUESTIONS), model, tell)
         with running(PicomemServer(filled, "static", effort.users)) as server:
-            assert isinstance(server, PicomemServer)
             tell("one client")
             alone = asyncio.run(_alone(server, filled))
             tell(f"{effort.clients} clients for {effort.seconds:.0f} s")
             load, written = asyncio.run(_load(server, filled.questions, effort))
         loads = [replace(load, lost=_lost(filled.store, written))]
         with running(PicomemServer(filled, "static", effort.users)) as server:
-            assert isinstance(server, PicomemServer)
             tell(f"{effort.requests:,} requests")
             growth = asyncio.run(_growth(server, filled.questions, effort))
         with running(PicomemServer(filled, "static", max(effort.users, effort.sockets))) as server:
-            assert isinstance(server, PicomemServer)
             tell(f"{effort.sockets:,} sockets")
             sockets = asyncio.run(_sockets(server, effort.sockets))
         if chroma is not None:
@@ -225,7 +222,7 @@ async def _load(server: Server, questions: Sequence[str], effort: Effort) -> tup
                     text = _made_up_text(chance)
                     wrote.append(await _timed(server.write(connection, user, text)))
                     written.append((user, text))
-            except Exception as error:  # noqa: BLE001 - whatever a client meets is counted
+            except (ServerFailed, OSError, EOFError) as error:
                 errors.append(f"{type(error).__name__}: {error}")
                 connection.close()
                 connection = await HttpConnection.open(server.port)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from benchmarks.fill import Filled
@@ -44,6 +44,9 @@ class Server(Protocol):
     async def ask(self, connection: HttpConnection, user: int, question: str) -> None: ...
 
     async def write(self, connection: HttpConnection, user: int, text: str) -> None: ...
+
+
+AnyServer = TypeVar("AnyServer", bound=Server)
 
 
 class PicomemServer:
@@ -131,7 +134,7 @@ class ChromaServer:
 
 
 @contextmanager
-def running(server: Server) -> Iterator[Server]:
+def running(server: AnyServer) -> Iterator[AnyServer]:
     """Kill it at the end of the block, as a crash would."""
     try:
         yield server

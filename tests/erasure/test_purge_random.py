@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.amounts import amount
+from tests.distinct_texts import SYLLABLES
 
 from picomem.clock import DAY
 from picomem.engine.engine import Engine
@@ -20,12 +21,11 @@ from picomem.store.retention_rows import EpisodeAge, Link, TranscriptAge
 
 pytestmark = pytest.mark.reliability("S5")
 
-_SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
 _AGES = (200, 100, 20, 5)  # days
 
 
 def _word(rng: random.Random) -> str:
-    return "".join(rng.choices(_SYLLABLES, k=9))
+    return "".join(rng.choices(SYLLABLES, k=9))
 
 
 def _transcript(path: Path, session: str, at: int, texts: list[str]) -> None:

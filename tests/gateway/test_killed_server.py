@@ -17,20 +17,13 @@ from threading import Event
 import httpx2
 import pytest
 from tests.amounts import amount
+from tests.distinct_texts import distinct_text
 
 from .serving import Served, picomem, serving, token
 
 CYCLES = amount(3, 1_000)
 CLIENTS = 4
 MOST_ANSWERS = 24  # after which a server is killed at the latest
-
-_SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
-
-
-def _text(key: str) -> str:
-    """A sentence that shares no word with another's."""
-    chance = random.Random(key)
-    return " ".join("".join(chance.choices(_SYLLABLES, k=4)) for _ in range(7))
 
 
 def _write(served: Served, shown: str, prefix: str, ends: Event) -> Iterator[str]:
@@ -39,7 +32,7 @@ def _write(served: Served, shown: str, prefix: str, ends: Event) -> Iterator[str
         for number in count():
             key = f"{prefix}n{number}"
             try:
-                answer = client.post("/api/v1/remember", json={"content": _text(key), "key": key})
+                answer = client.post("/api/v1/remember", json={"content": distinct_text(key), "key": key})
             except httpx2.TransportError:
                 assert ends.is_set(), "the server has ended by itself"
                 return
@@ -81,6 +74,6 @@ def test_a_server_that_is_killed_while_it_answers_loses_nothing_that_it_acknowle
         acknowledged |= _killed_while_it_serves(db, shown, cycle)
     listed = json.loads(picomem(db, "memories", "--user", "gus", "--json", "-n", "1000000").stdout)
     stored = {memory["key"]: memory["content"] for memory in listed["memories"]}
-    assert {key: stored.get(key) for key in acknowledged} == {key: _text(key) for key in acknowledged}
+    assert {key: stored.get(key) for key in acknowledged} == {key: distinct_text(key) for key in acknowledged}
     doctor = picomem(db, "doctor", "--json")
     assert (doctor.returncode, json.loads(doctor.stdout)["findings"]) == (0, [])

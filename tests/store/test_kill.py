@@ -27,6 +27,7 @@ from pathlib import Path
 import apsw
 import pytest
 from tests.amounts import amount
+from tests.distinct_texts import SYLLABLES
 from tests.sqlite_file import connection_of
 
 from picomem import open as open_memory
@@ -45,13 +46,11 @@ KEEPER = "keeper"  # the user whose conversations are purged
 ROOT = Path(__file__).parents[2]
 MOST_KEYS = 24  # after which a cycle is killed at the latest
 
-_SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
-
 
 def _text(key: str) -> str:
     """A sentence of words that no other key's sentence has, so that nothing is merged with anything."""
     rng = random.Random(key)
-    words = ["".join(rng.choices(_SYLLABLES, k=4)) for _ in range(6)]
+    words = ["".join(rng.choices(SYLLABLES, k=4)) for _ in range(6)]
     return f"{key} means that {words[0]} {words[1]} and {words[2]} {words[3]} make {words[4]} {words[5]}"
 
 

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from tests.amounts import amount
 from tests.databases import chosen
+from tests.distinct_texts import SYLLABLES
 
 from picomem.clock import MINUTE, Micros
 from picomem.engine.engine import Engine
@@ -39,11 +40,9 @@ pytestmark = pytest.mark.reliability("R15")
 KEYS = ("amber", "birch", "cobalt", "dune")
 TEXTS = 3
 
-_SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
-
 
 def _word(*of: object) -> str:
-    return "".join(random.Random(repr(of)).choices(_SYLLABLES, k=4))
+    return "".join(random.Random(repr(of)).choices(SYLLABLES, k=4))
 
 
 def _text(key: str, number: int) -> str:

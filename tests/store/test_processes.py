@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 from tests.amounts import amount
+from tests.distinct_texts import distinct_text
 
 from picomem import open as open_memory
 from picomem.clock import system_clock
@@ -36,14 +37,6 @@ REPEATS = amount(1, 10)
 ROOT = Path(__file__).parents[2]
 KEEPING = 0.1  # share of the steps that are maintenance
 
-_SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
-
-
-def _text(*of: object) -> str:
-    """A sentence that shares no word with another's."""
-    rng = random.Random(repr(of))
-    return " ".join("".join(rng.choices(_SYLLABLES, k=4)) for _ in range(7))
-
 
 def _mixed(memory: Engine, seed: int) -> dict[str, Any]:
     """Random verbs on keys of its own, recalls and maintenance; what is believed at the end, as a model has it, and
@@ -52,7 +45,7 @@ def _mixed(memory: Engine, seed: int) -> dict[str, Any]:
     model: dict[str, str] = {}
     failed: list[str] = []
     for step in range(STEPS):
-        key, text = f"p{seed}k{rng.randrange(6)}", _text(seed, step)
+        key, text = f"p{seed}k{rng.randrange(6)}", distinct_text(seed, step)
         try:
             if rng.random() < KEEPING:
                 failed += _keep(memory, rng, f"p{seed}s{step}")
@@ -99,7 +92,7 @@ def _keep(memory: Engine, rng: random.Random, name: str) -> list[str]:
 
 def _erase(memory: Engine, transcript: Path) -> list[str]:
     """Read a conversation and purge it; what a clean purge would not say."""
-    secret = _text(transcript.name)
+    secret = distinct_text(transcript.name)
     transcript.write_text(json.dumps({"role": "user", "content": secret}) + "\n")
     memory.ingest([transcript])
     purged = memory.purge(session=transcript.stem)
@@ -177,7 +170,10 @@ def _transcripts(folder: Path, files: int = 6, turns: int = 40) -> Path:
     folder.mkdir()
     for file in range(files):
         records = [
-            {"role": ("user", "assistant")[turn % 2], "content": " ".join(_text(file, turn, part) for part in range(8))}
+            {
+                "role": ("user", "assistant")[turn % 2],
+                "content": " ".join(distinct_text(file, turn, part) for part in range(8)),
+            }
             for turn in range(turns)
         ]
         (folder / f"talk{file}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -219,11 +215,11 @@ def test_each_process_sees_at_once_what_another_wrote(tmp_path, open_engine):
     engine = open_engine(path, clock=system_clock)
     with _processes(path, 1) as (other,):
         for number in range(5):
-            other.ask("remember", _text("theirs", number), f"theirs{number}")
-            assert _recall(engine, _text("theirs", number)) == [_text("theirs", number)]
+            other.ask("remember", distinct_text("theirs", number), f"theirs{number}")
+            assert _recall(engine, distinct_text("theirs", number)) == [distinct_text("theirs", number)]
             assert f"theirs{number}" in engine.index().text
-            engine.remember(_text("mine", number), key=f"mine{number}")
-            assert other.ask("recall", _text("mine", number)) == [_text("mine", number)]
+            engine.remember(distinct_text("mine", number), key=f"mine{number}")
+            assert other.ask("recall", distinct_text("mine", number)) == [distinct_text("mine", number)]
 
 
 @pytest.mark.requirement("X10")
@@ -254,7 +250,7 @@ def test_processes_that_make_the_database_at_once_make_one(tmp_path, open_engine
         path = tmp_path / str(number) / "memory.db"
         with _processes(path, WRITERS) as writers:
             for seed, writer in enumerate(writers):
-                writer.send("remember", _text(seed), f"k{seed}")
+                writer.send("remember", distinct_text(seed), f"k{seed}")
             for writer in writers:
                 writer.answer()
         engine = open_engine(path, clock=system_clock)

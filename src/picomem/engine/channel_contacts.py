@@ -81,7 +81,7 @@ def pairings(engine: Engine) -> list[Pairing]:
 
 
 def every_contact(engine: Engine) -> list[Contact]:
-    """All contact_rows."""
+    """All people who are known, with the ids of their channels."""
     with engine._context.connector.read() as tx:
         return contact_rows.every(tx)
 

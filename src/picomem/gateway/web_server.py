@@ -109,7 +109,7 @@ def serve(
         log_config=None,
         lifespan="on",
     )
-    _Server(config, end, runtime.settings.server.farewell_secs, ready, ending).run(sockets=[listening])
+    _Server(config, end, chosen.farewell_secs, ready, ending).run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
