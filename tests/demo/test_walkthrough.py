@@ -223,6 +223,12 @@ def test_two_languages_are_answered(played):
     assert text.strip() == "我们决定用最大匹配分词，不用 jieba"
 
 
+def test_a_decision_that_was_changed_is_marked_where_it_is_found(played):
+    answers = played.output.partition("Recall: ask")[2]
+    _, _, behind = answers.partition("We decided to use Redis for the job queue because it already runs on staging")
+    assert behind.lstrip().startswith("(older statement, perhaps outdated)")
+
+
 def test_answers_cite_where_it_was_said(played):
     decision, bug = (played.output.split(f"? {question}")[1] for question in ("why did the job", "next_free_slot"))
     assert "codex 019df1e5 turn 9, 2026-05-04" in decision.split("? next_free_slot")[0]

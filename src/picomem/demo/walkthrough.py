@@ -305,6 +305,8 @@ class _Page:
             lines = [*lines[: _LINES - 1], f"{lines[_LINES - 1]} …"]
         for line in lines:
             self.line(f"        {line}")
+        if hit.remark:
+            self.line(f"        ({hit.remark})")
         self.line("")
 
 
