@@ -26,6 +26,7 @@ def make_parser() -> Parser:
     _add_redaction(benchmarks, late)
     _add_postings(benchmarks, late)
     _add_serve(benchmarks, late)
+    _add_inject(benchmarks, late)
     return parser
 
 
@@ -145,3 +146,14 @@ def _add_serve(benchmarks: Any, late: Parser) -> None:
     serve.add_argument("--requests", type=int, default=20_000, metavar="N", help="for its memory (default 20000)")
     serve.add_argument("--sockets", type=int, default=1_000, metavar="N", help="idle web sockets (default 1000)")
     serve.add_argument("--chroma", metavar="COMMAND", help="the command of Chroma, whose server is measured beside it")
+
+
+def _add_inject(benchmarks: Any, late: Parser) -> None:
+    inject = benchmarks.add_parser(
+        "inject",
+        help="of what the prompt hook injects: how often it is useful, how often useless, its tokens",
+        epilog="Example:\n  python -m benchmarks inject --picture injection.svg",
+        parents=[late],
+    )
+    inject.add_argument("--markdown", action="store_true", help="tables for a document")
+    inject.add_argument("--picture", metavar="FILE", help="draw the curve of useful and useless")

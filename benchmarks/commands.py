@@ -117,6 +117,15 @@ def _serve(chosen: argparse.Namespace) -> tuple[Any, str]:
     return report, server_speed.render(report)
 
 
+def _inject(chosen: argparse.Namespace) -> tuple[Any, str]:
+    from benchmarks import injection
+
+    report = injection.run(progress=show_progress)
+    if chosen.picture:
+        injection.draw(report, named_path(chosen.picture))
+    return report, injection.render(report, as_markdown=chosen.markdown)
+
+
 _MEASURING = {
     "speed": _speed,
     "ablation": _ablation,
@@ -125,4 +134,5 @@ _MEASURING = {
     "redaction": _redaction,
     "postings": _postings,
     "serve": _serve,
+    "inject": _inject,
 }

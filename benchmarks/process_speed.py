@@ -1,4 +1,4 @@
-"""The cost of a process: the run time of `picomem recall`, and the memory of a long-running process.
+"""The cost of a process: the run time of `picomem recall` and of the prompt hook, and the memory of one that stays.
 
 Each is compared with the minimal Python program with SQLite: `python -c "import sqlite3"`. The two are run in turn,
 and the fastest time of each counts. The command is what the installed script runs, without the search for it.
@@ -13,7 +13,8 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from time import perf_counter
+from statistics import median
+from time import perf_counter, sleep
 
 from benchmarks.fill import ASKER, Filled
 from picomem.errors import PicomemError
@@ -96,6 +97,46 @@ def start(filled: Filled, embedder: str, runs: int = RUNS) -> StartSpeed:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookSpeed:
+    """The prompt hook from its start to its answer, over so many episodes of one user, and a bare interpreter: medians
+    of the time that passed, in milliseconds. `beside` is what answers: the hook by itself, or a process that runs."""
+
+    episodes: int
+    beside: str
+    ms: float
+    bare_ms: float
+    times: float
+
+
+def hook(filled: Filled, runs: int = RUNS) -> list[HookSpeed]:
+    """Start the hook and the bare interpreter `runs` times each: alone, then while `picomem mcp` runs."""
+    env = _environment(filled, "static")
+    alone = _hook_speed(filled, "alone", env, runs)
+    command = [sys.executable, "-c", _COMMAND, "--db", str(filled.store), "--user", ASKER, "mcp"]
+    with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as server:
+        try:
+            while not list(filled.store.parent.glob("hook-*.sock")):
+                sleep(0.05)
+            return [alone, _hook_speed(filled, "picomem mcp", env, runs)]
+        finally:
+            server.communicate()
+
+
+def _hook_speed(filled: Filled, beside: str, env: Mapping[str, str], runs: int) -> HookSpeed:
+    """A prompt each, which no run before it was given."""
+    command = [sys.executable, "-m", "picomem.hooks.hook", "--db", str(filled.store), "--user", ASKER, "--wait", "60"]
+    bare = [sys.executable, "-c", "pass"]
+    both = []
+    for number in range(runs + 1):
+        question = filled.questions[number % len(filled.questions)]
+        event = {"hook_event_name": "UserPromptSubmit", "session_id": f"{number}", "prompt": question}
+        both.append((_run(command, env, json.dumps(event))[0], _run(bare, env)[0]))
+    warm = both[1:]  # the first opens what the others find open
+    ms, bare_ms = (median(run[which] for run in warm) for which in (0, 1))
+    return HookSpeed(episodes=filled.episodes, beside=beside, ms=ms, bare_ms=bare_ms, times=ms / bare_ms)
+
+
 def memory(filled: Filled, embedder: str) -> MemoryUse | None:
     """Weigh a process of its own that has asked all the questions; None where the system does not tell (/proc)."""
     if not _STATUS.exists():
@@ -134,11 +175,11 @@ def _check_found(command: Sequence[str], env: Mapping[str, str]) -> None:
         raise NothingFound()
 
 
-def _run(command: Sequence[str], env: Mapping[str, str]) -> tuple[float, float]:
+def _run(command: Sequence[str], env: Mapping[str, str], given: str = "") -> tuple[float, float]:
     """Milliseconds that a process took: passed, and of the processor."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = perf_counter()
-    subprocess.run(command, env=env, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, env=env, check=True, input=given.encode(), stdout=subprocess.DEVNULL)
     passed = perf_counter() - started
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return passed * 1000, (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000

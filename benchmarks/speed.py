@@ -24,7 +24,7 @@ from benchmarks.file_speed import FileSpeed
 from benchmarks.fill import Filled, Model, fill
 from benchmarks.ingest_speed import IngestSpeed
 from benchmarks.madeup import write_claude_code, write_plain
-from benchmarks.process_speed import MemoryUse, StartSpeed
+from benchmarks.process_speed import HookSpeed, MemoryUse, StartSpeed
 from benchmarks.recall_speed import RecallSpeed
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
@@ -57,6 +57,7 @@ class SpeedReport:
     ingests: tuple[IngestSpeed, ...]
     files: FileSpeed
     starts: tuple[StartSpeed, ...]
+    hooks: tuple[HookSpeed, ...]
     memory: tuple[MemoryUse, ...]
 
 
@@ -78,6 +79,7 @@ def run(
     effort = effort or Effort()
     recalls: list[RecallSpeed] = []
     starts: list[StartSpeed] = []
+    hooks: list[HookSpeed] = []
     weights: list[MemoryUse] = []
     # First, as it is over soonest: a wrong folder is told at once.
     ingests = tuple(_ingests(transcripts, effort, tell))
@@ -85,6 +87,9 @@ def run(
     files = file_speed.measure(effort.small_files)
     for size in sizes:
         for filled in _stores(size, effort, tell):
+            if filled.episodes == size and filled.users == 1:
+                tell(f"the prompt hook: {filled.episodes:,} episodes")
+                hooks += process_speed.hook(filled, effort.starts)
             for embedder in EMBEDDERS:
                 where = f"{filled.episodes:,} episodes, {filled.users:,} users, embedder {embedder}"
                 tell(f"recall: {where}")
@@ -100,6 +105,7 @@ def run(
         ingests=ingests,
         files=files,
         starts=tuple(starts),
+        hooks=tuple(hooks),
         memory=tuple(weights),
     )
 
@@ -141,6 +147,8 @@ def render(report: SpeedReport) -> str:
             _table(_FILES, iter([_file_row(report.files)])),
             'picomem recall as a process, ms, beside python -c "import sqlite3"',
             _table(_START, (_start_row(start) for start in report.starts)),
+            "The prompt hook from start to answer, ms (median), beside a bare interpreter",
+            _table(_HOOK, (_hook_row(hook) for hook in report.hooks)),
             "Resident memory after recalls, MB, beside a bare interpreter with sqlite3",
             _table(_MEMORY, (_memory_row(memory_use) for memory_use in report.memory)),
         ]
@@ -155,6 +163,7 @@ _INGEST = "transcripts|embedder|files|MB|episodes|MB/s|cpu s|json MB/s|json cpu 
 )
 _FILES = "files|MB|new s|new cpu s|new files/s|unchanged s|unchanged cpu s|unchanged files/s".split("|")
 _START = "episodes|embedder|ms|cpu ms|bare ms|bare cpu ms|×|×cpu".split("|")
+_HOOK = "episodes|answered by|ms|bare ms|×".split("|")
 _MEMORY = "episodes|embedder|questions|MB|peak MB|bare MB|×".split("|")
 
 
@@ -204,6 +213,10 @@ def _start_row(speed: StartSpeed) -> list[str]:
     times = (speed.ms, speed.cpu_ms, speed.bare_ms, speed.bare_cpu_ms)
     ratios = (speed.times, speed.cpu_times)
     return [f"{speed.episodes}", speed.embedder, *(f"{v:.0f}" for v in times), *(f"{v:.1f}" for v in ratios)]
+
+
+def _hook_row(speed: HookSpeed) -> list[str]:
+    return [f"{speed.episodes}", speed.beside, f"{speed.ms:.0f}", f"{speed.bare_ms:.0f}", f"{speed.times:.1f}"]
 
 
 def _memory_row(memory_use: MemoryUse) -> list[str]:

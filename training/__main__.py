@@ -19,12 +19,13 @@ from pathlib import Path
 
 import numpy as np
 
+from picomem.hooks.prompt_signals import observe_prompt
 from picomem.light_dataclass import dataclass
 from picomem.memory.pair_signals import observe_pair
 from picomem.models.classifier import WEIGHTS, encode
 from picomem.policy.offer_signals import observe_offer
 from picomem.policy.sentence_signals import observe
-from training.examples import DATA, messages, offers, pairs, strangers
+from training.examples import DATA, messages, offers, pairs, prompts, strangers
 from training.fitting import Plan, Table, fit, predict, table
 
 STRANGERS = 1_500
@@ -74,7 +75,16 @@ def relation(folder: Path = DATA, part: int = 1) -> Task:
     return Task("relation", plan, seen, labels, weights, len(written))
 
 
-TASKS = (durable, worth, relation)
+def recollection(folder: Path = DATA, part: int = 1) -> Task:
+    """Does a prompt ask for something of this person's past? Read without numpy, so it has no hidden layer."""
+    lines = prompts(folder)[::part]
+    labels = np.array([int(line.recollects) for line in lines])
+    plan = Plan(classes=("other", "recollection"), use_meaning=False, layers=0, hidden=0)
+    seen = table([observe_prompt(line.text) for line in lines])
+    return Task("recollection", plan, seen, labels, np.ones(len(labels)), len(labels))
+
+
+TASKS = (durable, worth, relation, recollection)
 
 
 def train(task: Task) -> bytes:

@@ -1,9 +1,10 @@
-"""The labelled lines, as examples: the observations of each line, and its class.
+"""The labelled lines, as examples: the observations of each line, and its class. A line break stands as \\n.
 
 a*.txt   a sentence of a user: `+` durable, `-` not; a message of several is parted by `//`, each with its sign; a
          language may stand before the sign: `de+`
 b*.txt   an old and a new statement: `S|old|new` supersede, `D` duplicate, `R` refine, `I` independent
 c*.txt   what an agent offers: `+` worth keeping, `-` not
+d*.txt   a prompt to a coding agent: `+` asks for something of this person's past, `-` does not
 """
 
 from __future__ import annotations
@@ -41,6 +42,13 @@ class Offered:
     file: str
 
 
+@dataclass(frozen=True, slots=True)
+class LabelledPrompt:
+    text: str
+    recollects: bool
+    file: str
+
+
 def messages(folder: Path = DATA) -> list[Message]:
     parsed: list[Message] = []
     for name, line in _lines(folder, "a*.txt"):
@@ -68,6 +76,13 @@ def offers(folder: Path = DATA) -> list[Offered]:
             raise ValueError(f"{name}: {line}")
         offered.append(Offered(match[2].strip().replace("\\n", "\n"), match[1] == "+", name))
     return offered
+
+
+def prompts(folder: Path = DATA) -> list[LabelledPrompt]:
+    return [
+        LabelledPrompt(line[1:].replace("\\n", "\n"), line.startswith("+"), name)
+        for name, line in _lines(folder, "d*.txt")
+    ]
 
 
 def strangers(known: list[Pair], count: int, seed: int = 7) -> list[Pair]:

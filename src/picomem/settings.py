@@ -22,6 +22,7 @@ LOG_FORMATS = ("json", "text")
 LEAST_CONTEXT = 400  # tokens: with fewer, an index page and a summary do not fit beside a message
 LEAST_WINDOW = 2_000  # tokens: with fewer, no conversation fits beside what the model is told
 _MOST = 1_000_000_000_000  # of any number
+_MAY_BE_NONE = ("memory.daily_token_limit", "hooks.token_budget")  # where 0 turns something off, or a limit
 _LARGEST = 1 << 20  # bytes of a settings file
 _SWITCHES = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
 
@@ -242,6 +243,14 @@ class WhatsAppSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class HookSettings:
+    """`[hooks]`: what `picomem-hook` puts beside a prompt of Claude Code or Codex."""
+
+    token_budget: int = _setting(600, "maximum tokens beside one prompt; 0: nothing")
+    min_relevance: float = _setting(0.5, "0–1: nothing is put there that is less sure to help")
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set, with its default."""
 
@@ -257,19 +266,24 @@ class Settings:
     server: ServerSettings = field(default_factory=ServerSettings)
     channels: ChannelSettings = field(default_factory=ChannelSettings)
     whatsapp: WhatsAppSettings = field(default_factory=WhatsAppSettings)
+    hooks: HookSettings = field(default_factory=HookSettings)
 
     def __post_init__(self) -> None:
         if self.memory.citations not in ("auto", "on", "off"):
             raise InvalidInput(f"memory.citations is “{self.memory.citations}”; it must be auto, on or off.")
         if self.server.log_format not in LOG_FORMATS:
             raise InvalidInput(f"server.log_format is “{self.server.log_format}”; it must be json or text.")
-        if not 0 <= self.recall.min_confidence <= 1:
-            raise InvalidInput(f"recall.min_confidence is {self.recall.min_confidence}; it must be between 0 and 1.")
+        for name, least in (
+            ("recall.min_confidence", self.recall.min_confidence),
+            ("hooks.min_relevance", self.hooks.min_relevance),
+        ):
+            if not 0 <= least <= 1:
+                raise InvalidInput(f"{name} is {least}; it must be between 0 and 1.")
         for table, name in TABLES.items():
             for key in fields(getattr(self, table)):
                 value = getattr(getattr(self, table), key.name)
                 # Where 0 means that nothing is set, or that there is no limit.
-                least = 0 if key.default == 0 or key.name == "daily_token_limit" else 1
+                least = 0 if key.default == 0 or f"{name}.{key.name}" in _MAY_BE_NONE else 1
                 if type(value) is int and value > _MOST:
                     raise InvalidInput(f"{name}.{key.name} is too large; it must be at most {_MOST:,}.")
                 if type(value) is int and value < least:

@@ -93,7 +93,7 @@ def test_a_report_is_json_and_a_table(report):
     assert json.loads(json.dumps(asdict(report)))["recalls"][0]["recall"]["p50_ms"] > 0
     text = speed.render(report)
     assert text.startswith("Measured on ")
-    assert [len(block.splitlines()) for block in text.split("\n\n")[2::2]] == [7, 7, 2, 3, 3]
+    assert [len(block.splitlines()) for block in text.split("\n\n")[2::2]] == [7, 7, 2, 3, 3, 3]
     assert "×p50" in text
 
 
@@ -104,6 +104,7 @@ def test_a_machine_that_does_not_tell_memory_has_an_empty_table(report):
         ingests=report.ingests,
         files=report.files,
         starts=report.starts,
+        hooks=report.hooks,
         memory=(),
     )
     assert speed.render(bare).splitlines()[-1].split()[0] == "episodes"

@@ -12,6 +12,7 @@ from picomem.engine.engine import Engine
 from picomem.engine.upkeep import redaction
 from picomem.errors import InvalidInput
 from picomem.gateway.mcp import run_stdio
+from picomem.hooks.hook_server import hooks_answered
 from picomem.jobs import background_of_all, in_background
 from picomem.paths import private_umask
 from picomem.settings import LOG_FORMATS, load
@@ -73,7 +74,8 @@ def run_serve(chosen: argparse.Namespace) -> int:
                     background.start()
 
             try:
-                web_server.serve(runtime, listening, settings.server.hosts, ready, background.ask_to_end)
+                with hooks_answered(chosen.db):
+                    web_server.serve(runtime, listening, settings.server.hosts, ready, background.ask_to_end)
             finally:
                 background.end(_FAREWELL_SECONDS)
     return 0
@@ -82,5 +84,5 @@ def run_serve(chosen: argparse.Namespace) -> int:
 @contextmanager
 def _opened(chosen: argparse.Namespace) -> Iterator[Engine]:
     opened = open_engine(chosen.db, user=chosen.user, actor="agent:mcp", without_store=True)
-    with opened as engine, in_background(engine):
+    with opened as engine, in_background(engine), hooks_answered(chosen.db):
         yield engine

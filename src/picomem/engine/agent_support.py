@@ -53,6 +53,22 @@ def quotes_in_sight(engine: Engine, text: str) -> list[tuple[Origin, frozenset[s
         return untrusted_handouts.in_sight(tx, kept, text, engine.now())
 
 
+def injected_in(engine: Engine, session: str) -> frozenset[str]:
+    """The ids of what hooks have put into the context of a host's session."""
+    from picomem.memory import injected
+
+    with engine._context.connector.read() as tx:
+        return injected.load(tx, engine.scope, session)
+
+
+def note_injected(engine: Engine, session: str, ids: Sequence[str]) -> None:
+    """Note what a hook has put into the context of a host's session."""
+    from picomem.memory import injected
+
+    with engine._context.connector.write(engine.scope) as tx:
+        injected.keep(tx, engine.scope, session, tuple(ids), engine.now())
+
+
 def stated_lately(engine: Engine) -> list[str]:
     """The user's words in the transcripts of the last day, latest first, and in turns that were recalled."""
     return list(dict.fromkeys((*engine._context.stated_lately(), *engine._context.handed_out().users_own())))

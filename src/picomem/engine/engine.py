@@ -348,12 +348,13 @@ class Engine:
 
     def status(self) -> Status:
         """The contents of the store, in numbers."""
+        from picomem.engine.hook_log import latest
         from picomem.memory.store_status import status
 
         with self._context.connector.read() as tx:
             limit = self.settings.memory.daily_token_limit
             result = status(tx, self.scope, self._context.clock(), self._context.connector, self.embedder_name, limit)
-        return replace(result, embedder_trouble=self._context.embedder_trouble)
+        return replace(result, embedder_trouble=self._context.embedder_trouble, hook_problem=latest())
 
     # Telling
 

@@ -19,7 +19,8 @@ class Status:
     `purge_unfinished` says that a purge was interrupted: what was erased may still stand in free space. `models` is
     what each text model was asked and answered in all, `spent_today` the tokens of today (UTC), of which
     `daily_token_limit` are allowed; 0: any number is. `jobs` is the state of each background job, and `job_errors`
-    what went wrong last in those that do not go well.
+    what went wrong last in those that do not go well. `hook_problem` is what went wrong last in a hook on this machine,
+    and the log that has the rest; empty where nothing did.
     """
 
     database: str = field(metadata={"local": True})
@@ -44,6 +45,7 @@ class Status:
     jobs: dict[str, str]
     job_errors: dict[str, str]
     embedder_trouble: str = ""
+    hook_problem: str = field(default="", metadata={"local": True})
 
 
 def status(

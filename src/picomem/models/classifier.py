@@ -9,11 +9,13 @@ write needs them.
 from __future__ import annotations
 
 import json
+import sys
 import zlib
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from picomem.light_dataclass import dataclass
 
@@ -114,6 +116,37 @@ class Classifier:
 def load(name: str) -> Classifier:
     """One of the classifiers in the package."""
     return decode((WEIGHTS / f"{name}.bin").read_bytes())
+
+
+@lru_cache(maxsize=8)
+def _rows(name: str) -> tuple[dict[str, Any], dict[str, array[int]]]:
+    """The head of a classifier's file, and its arrays as whole numbers."""
+    line, _, body = (WEIGHTS / f"{name}.bin").read_bytes().partition(b"\n")
+    head = json.loads(line)
+    numbers = array("h", body)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    rows: dict[str, array[int]] = {}
+    start = 0
+    for part, shape in head["arrays"].items():
+        rows[part] = numbers[start : start + _product(shape)]
+        start += _product(shape)
+    return head, rows
+
+
+def linear_logit(name: str, observed: Observed) -> float:
+    """How much speaks for the second of two classes, and against the first, in a classifier without a hidden layer and
+    without vectors: a logit. Read without numpy, whose import takes longer than a hook may."""
+    head, rows = _rows(name)
+    step, size = head["step"], len(head["names"])
+    linear, buckets, bias = rows["linear"], rows["buckets"], rows["bias"]
+    logit = (bias[1] - bias[0]) * step
+    for place, signal in enumerate(head["names"]):
+        scaled = (observed.signals.get(signal, 0.0) - rows["centre"][place] * step) * rows["scale"][place] * step
+        logit += scaled * (linear[size + place] - linear[place]) * step
+    words = list(dict.fromkeys(observed.words))
+    said = sum(buckets[BUCKETS + bucket(word)] - buckets[bucket(word)] for word in words)
+    return logit + word_weight(len(words)) * said * step
 
 
 def encode(classes: Sequence[str], names: Sequence[str], arrays: Mapping[str, np.ndarray]) -> bytes:

@@ -126,6 +126,7 @@ def status(result: Status) -> Presentation:
     ]
     warnings = [result.embedder_trouble] if result.embedder_trouble else []
     warnings += [f"The job {name} says: {error}" for name, error in result.job_errors.items()]
+    warnings += [result.hook_problem] if result.hook_problem else []
     if result.purge_unfinished:
         warnings.append("A purge was begun and is not finished; `picomem purge` finishes it.")
     title = result.database + ("  (read-only)" if result.read_only else "")

@@ -1,0 +1,132 @@
+"""A process that stays answers hooks on its socket (hook_socket.py): the index page and what recall is sure of.
+
+It has a runtime of its own that asks by words alone, as a hook by itself does, so that what is injected does not depend
+on which processes happen to run. Only what a host waits for is answered here. Reading a transcript on is left to the
+hook: it would take the processor from whoever talks with this process.
+"""
+
+from __future__ import annotations
+
+import os
+import socketserver
+import stat
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from picomem import paths
+from picomem.app import open_runtime
+from picomem.engine.agent_support import note_injected
+from picomem.engine.hook_log import described, note
+from picomem.errors import PicomemError
+from picomem.hooks.hook_events import Action, encoded, event_of
+from picomem.hooks.hook_socket import ANSWERED, LARGEST_INPUT, NOT_HERE, PREFIX, SUFFIX, deciding, parsed
+from picomem.hooks.prompt_context import context_of
+from picomem.ingest.projects import project_of
+from picomem.records.caller import Caller
+from picomem.records.scope import Scope
+from picomem.runtime import Runtime
+
+_LONGEST_PATH = 100  # bytes of a socket's path; systems take 104 or 108
+_SECONDS = 2.0  # that a hook may take to send its request
+_LARGEST_HEAD = 1 << 17
+
+
+@contextmanager
+def hooks_answered(database: str | None) -> Iterator[None]:
+    """Answer hooks in a thread, as long as the context lasts; `database` is the one that this process was told to open.
+
+    Where no socket can be made, hooks do everything themselves.
+    """
+    server = _bound(database)
+    if server is None:
+        yield
+        return
+    thread = threading.Thread(target=server.serve_forever, name="hooks", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class _HookServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    daemon_threads = True
+
+    def __init__(self, path: Path, database: str | None) -> None:
+        self.path = path
+        self.decided = deciding(os.environ, {"--db": database} if database else {})
+        self.settings_state = _settings_state()
+        self.memory: Runtime = open_runtime(database, embedder="none", create=False, late=True)
+        super().__init__(str(path), _HookConnection)
+
+    def server_close(self) -> None:
+        super().server_close()
+        with suppress(OSError):
+            self.path.unlink()
+        self.memory.close()
+
+    def handle_error(self, request: object, client_address: object) -> None:  # noqa: ARG002 - socketserver's
+        error = sys.exc_info()[1]
+        if isinstance(error, Exception) and not isinstance(error, OSError):  # the hook gave up waiting
+            note(described(error))
+
+
+class _HookConnection(socketserver.StreamRequestHandler):
+    timeout = _SECONDS
+
+    def handle(self) -> None:
+        assert isinstance(self.server, _HookServer)
+        decided, given = parsed(self.rfile.read(LARGEST_INPUT + _LARGEST_HEAD))
+        user = next((item.removeprefix("--user=") for item in decided if item.startswith("--user=")), None)
+        decided = [item for item in decided if not item.startswith("--user=")]
+        if decided != self.server.decided or _settings_state() != self.server.settings_state:
+            self.wfile.write(NOT_HERE)
+            return
+        try:
+            self._answer(self.server.memory, user, given)
+        except PicomemError:
+            self.wfile.write(NOT_HERE)  # the hook meets the same, and notes it
+
+    def _answer(self, memory: Runtime, user: str | None, given: bytes) -> None:
+        event = event_of(given)
+        if event.action not in (Action.INDEX, Action.RECALL):
+            self.wfile.write(NOT_HERE)
+            return
+        user = memory.settings.data.user if user is None else user
+        engine = memory.engine(Caller(user, "hook"), Scope(user, project=project_of(event.folder)))
+        context, ids = context_of(engine, event)
+        self.wfile.write(ANSWERED + encoded(event, context))
+        self.connection.shutdown(1)
+        if ids:
+            note_injected(engine, event.session, ids)
+
+
+def _bound(database: str | None) -> _HookServer | None:
+    """A server on a socket that only its owner reaches; None where there can be none."""
+    if not hasattr(socketserver, "UnixStreamServer"):
+        return None
+    try:
+        folder = paths.data_dir()
+        path = folder / f"{PREFIX}{os.getpid()}{SUFFIX}"
+        paths.make_private_dir(folder)
+        if len(os.fsencode(path)) > _LONGEST_PATH or stat.S_IMODE(folder.stat().st_mode) & 0o077:
+            return None
+        path.unlink(missing_ok=True)  # of a process that had this number before
+        return _HookServer(path, database)
+    except (OSError, PicomemError):
+        return None
+
+
+def _settings_state() -> tuple[int, int] | None:
+    """What changes with the settings file."""
+    named = os.environ.get("PICOMEM_CONFIG")
+    try:
+        status = Path(named).expanduser().stat() if named else (paths.data_dir() / "config.toml").stat()
+    except (OSError, RuntimeError, PicomemError):
+        return None
+    return status.st_mtime_ns, status.st_size

@@ -1,0 +1,94 @@
+"""How a hook asks a picomem process that runs anyway, which spares it loading and opening everything itself.
+
+Each process that stays (`picomem mcp`, `picomem serve`) listens on a socket of its own in the data directory,
+hook-PID.sock, which only its owner can reach. A hook asks the oldest that listens. A socket on which nobody listens was
+left behind by a process that was killed: whoever finds it removes it.
+
+    request   the variables and options that choose memory, each ended by a NUL byte, and an empty one; then the event
+    reply     “+” and what the host is given; or “.”, where the hook had better do it itself: another database is
+              meant, the settings have changed, or there is nothing to answer
+
+This module is the hook's part, and loads nothing but sockets.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+
+TYPE_CHECKING = False  # typing's own would load typing
+if TYPE_CHECKING:
+    from socket import socket
+
+LARGEST_INPUT = 4 << 20  # bytes of an event
+PREFIX, SUFFIX = "hook-", ".sock"
+ANSWERED, NOT_HERE = b"+", b"."
+_END = b"\0"
+_LONGEST_REPLY = 1 << 20  # bytes
+_DECIDING = ("HOME", "XDG_DATA_HOME", "TZ")  # and every variable of picomem's
+
+
+def ask(folder: Path, options: Mapping[str, str], given: bytes, until: float) -> bytes | None:
+    """What a running process answers to an event, until a time of `monotonic`; None where none can."""
+    sockets = _sockets(folder)
+    if not sockets:
+        return None
+    import socket
+
+    request = request_of(deciding(os.environ, options), given)
+    for path in sockets:
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(max(0.01, until - monotonic()))
+                connection.connect(str(path))
+                connection.sendall(request)
+                connection.shutdown(socket.SHUT_WR)
+                reply = _received(connection)
+        except ConnectionRefusedError:
+            with suppress(OSError):
+                path.unlink()
+            continue
+        except OSError:
+            continue
+        if reply.startswith(ANSWERED):
+            return reply[1:]
+        if reply.startswith(NOT_HERE):
+            return None  # and neither would another
+    return None
+
+
+def deciding(variables: Mapping[str, str], options: Mapping[str, str]) -> list[str]:
+    """What chooses memory and settings, sorted: of two equal lists the same memory is meant."""
+    named = {name: value for name, value in variables.items() if name.startswith("PICOMEM_") or name in _DECIDING}
+    if "--db" in options:
+        options = {**options, "--db": os.path.realpath(options["--db"])}
+    return [f"{name}={value}" for name, value in sorted((named | dict(options)).items())]
+
+
+def request_of(decided: Iterable[str], given: bytes) -> bytes:
+    """A request as it is sent."""
+    return b"".join(os.fsencode(item) + _END for item in decided) + _END + given
+
+
+def parsed(request: bytes) -> tuple[list[str], bytes]:
+    """What `request_of` was made from."""
+    head, _, given = request.partition(2 * _END)
+    return [os.fsdecode(item) for item in head.split(_END) if item], given
+
+
+def _sockets(folder: Path) -> list[Path]:
+    """The sockets in the data directory, the oldest first."""
+    with suppress(OSError):
+        paths = [path for path in folder.iterdir() if path.name.startswith(PREFIX) and path.suffix == SUFFIX]
+        return sorted(paths, key=lambda path: path.lstat().st_mtime)
+    return []
+
+
+def _received(connection: socket) -> bytes:
+    reply = b""
+    while len(reply) <= _LONGEST_REPLY and (piece := connection.recv(1 << 16)):
+        reply += piece
+    return reply

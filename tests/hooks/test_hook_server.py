@@ -1,0 +1,194 @@
+"""A picomem process that stays answers hooks, and a hook needs none of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+from tests.hooks.conftest import HOSTS_PATIENCE, Host
+
+import picomem
+
+DECISION = "The billing service uses PostgreSQL 16"
+
+
+def _begun(**fields: Any) -> dict[str, Any]:
+    return {"hook_event_name": "SessionStart", "source": "startup", "cwd": "/work/billing", "session_id": "s", **fields}
+
+
+@pytest.fixture
+def stored(host: Host) -> Host:
+    with picomem.open(host.store) as memory:
+        memory.remember(DECISION, kind="decision")
+    return host
+
+
+@contextmanager
+def _mcp(host: Host, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """`picomem mcp`, as a host starts it beside the hooks; listening."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "picomem", *arguments, "mcp"],
+        env=host.env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        _wait_for(lambda: _sockets(host))
+        yield process
+    finally:
+        process.send_signal(signal.SIGCONT)
+        process.kill()
+        process.wait()
+
+
+def _sockets(host: Host) -> list[Path]:
+    return sorted(host.data.glob("hook-*.sock"))
+
+
+def _wait_for(holds: Callable[[], object]) -> None:
+    end = monotonic() + 60
+    while not holds():
+        assert monotonic() < end
+        sleep(0.02)  # a process starts or ends meanwhile, and says so in no other way
+
+
+def test_a_process_that_stays_gives_the_answer_that_a_hook_gives_by_itself(stored: Host) -> None:
+    alone = stored.hook(_begun())
+    with _mcp(stored):
+        asked = stored.hook(_begun())
+
+    assert DECISION in alone.context
+    assert asked == alone
+
+
+def test_the_socket_is_its_owners_and_gone_with_the_process(stored: Host) -> None:
+    with _mcp(stored) as process:
+        (path,) = _sockets(stored)
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0
+        assert stat.S_IMODE(stored.data.stat().st_mode) == 0o700
+        process.communicate(timeout=60)  # the host ends
+
+    assert _sockets(stored) == []
+
+
+def test_a_hook_asks_the_process_that_stays(stored: Host) -> None:
+    """A stand-in answers what picomem never would."""
+    with _standing_in(stored, b"+from the socket\n") as requests:
+        run = stored.hook(_begun())
+
+    assert run.out == "from the socket\n"
+    assert json.loads(requests[0].partition(b"\0\0")[2]) == _begun()
+
+
+@pytest.mark.parametrize("reply", [b".", b"", b"rubbish"])
+def test_where_that_process_gives_no_answer_a_hook_answers_by_itself(stored: Host, reply: bytes) -> None:
+    with _standing_in(stored, reply):
+        assert DECISION in stored.hook(_begun()).context
+
+
+def test_the_socket_of_a_killed_process_is_removed(stored: Host) -> None:
+    with _mcp(stored) as process:
+        process.kill()
+        process.wait()
+        assert len(_sockets(stored)) == 1
+
+        assert DECISION in stored.hook(_begun()).context
+        assert _sockets(stored) == []
+
+
+@pytest.mark.reliability("S14")
+def test_a_process_that_hangs_does_not_hold_a_host_up(stored: Host) -> None:
+    with _mcp(stored) as process:
+        process.send_signal(signal.SIGSTOP)
+        for _ in range(3):
+            hook = stored.start()
+            out, err = hook.communicate(json.dumps(_begun()).encode(), timeout=HOSTS_PATIENCE)
+            assert (hook.returncode, err) == (0, b"")
+            assert isinstance(json.loads(out), dict)
+
+        assert DECISION in stored.hook(_begun()).context
+
+
+def test_a_process_of_another_database_is_not_asked(stored: Host) -> None:
+    other = stored.home / "other.db"
+    with picomem.open(other) as memory:
+        memory.remember("Lunch is at noon on Fridays", kind="fact")
+
+    with _mcp(stored):
+        assert "Lunch" in stored.hook(_begun(), "--db", str(other)).context
+    with _mcp(stored, "--db", str(other)):
+        assert DECISION in stored.hook(_begun()).context
+        assert "Lunch" in stored.hook(_begun(), "--db", str(other)).context
+
+
+def test_a_user_is_answered_with_that_users_memory(stored: Host) -> None:
+    with picomem.open(stored.store, user="ann") as memory:
+        memory.remember("Lunch is at noon on Fridays", kind="fact")
+
+    with _mcp(stored):
+        context = stored.hook(_begun(), "--user", "ann").context
+
+    assert "Lunch" in context
+    assert DECISION not in context
+
+
+def test_settings_that_were_changed_meanwhile_hold(stored: Host) -> None:
+    with _mcp(stored):
+        (stored.data / "config.toml").write_text("[index]\nbudget = 100\n")
+        (stored.data / "config.toml").chmod(0o600)
+        with_settings = stored.hook(_begun())
+
+    assert with_settings == stored.hook(_begun())
+
+
+def test_what_a_process_injected_is_noted_for_the_session(stored: Host) -> None:
+    question = _begun(
+        hook_event_name="UserPromptSubmit", prompt="which database does the billing service use?", source="user"
+    )
+    with _mcp(stored):
+        assert DECISION in stored.hook(question).context
+        _wait_for(lambda: stored.hook(question).answer == {})
+
+
+def test_other_variables_mean_another_memory(stored: Host) -> None:
+    with _mcp(stored):
+        assert stored.hook(_begun(), PICOMEM_DATA_DIR=str(stored.home / "elsewhere")).answer == {}
+        assert stored.hook(_begun(), PICOMEM_DATA_USER="ann").answer == {}
+
+
+@contextmanager
+def _standing_in(host: Host, reply: bytes) -> Iterator[list[bytes]]:
+    """A process that answers one hook with some bytes; what it was asked."""
+    requests: list[bytes] = []
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(os.fspath(host.data / "hook-1.sock"))
+    listening.listen()
+
+    def serve() -> None:
+        connection, _ = listening.accept()
+        request = b""
+        while piece := connection.recv(1 << 16):
+            request += piece
+        requests.append(request)
+        connection.sendall(reply)
+        connection.close()
+
+    thread = Thread(target=serve)
+    thread.start()
+    try:
+        yield requests
+    finally:
+        thread.join(60)
+        listening.close()

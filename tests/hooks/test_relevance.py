@@ -1,0 +1,123 @@
+"""Whether something is put beside a prompt at all (X16)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import picomem
+from picomem.hooks.hook_events import HookEvent, hits_block
+from picomem.hooks.prompt_context import context_of, recalled
+from picomem.hooks.prompt_signals import observe_prompt
+from picomem.hooks.relevance import relevance
+from picomem.models.classifier import linear_logit, load
+from picomem.text.tokens import count_tokens
+
+DECISION = "The billing service uses PostgreSQL 16, because the reports need window functions"
+
+
+def _event(prompt: str) -> HookEvent:
+    return HookEvent(name="UserPromptSubmit", session="s", folder="/work/billing", prompt=prompt)
+
+
+@pytest.fixture(scope="module")
+def billing(tmp_path_factory: pytest.TempPathFactory) -> picomem.Engine:
+    memory = picomem.open(tmp_path_factory.mktemp("billing") / "memory.db")
+    memory.remember(DECISION, kind="decision")
+    memory.remember("Marit signs off changes to the schema of the billing database", kind="fact")
+    return memory
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "which database does the billing service use?",
+        "why did we choose postgres for billing again",
+        "who signs off schema changes for the billing database",
+    ],
+)
+@pytest.mark.requirement("X16")
+def test_a_question_that_memory_answers_gets_the_answer(billing: picomem.Engine, prompt: str) -> None:
+    text, ids = context_of(billing, _event(prompt))
+
+    assert ids
+    assert "billing" in text
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "continue",
+        "thanks, that was quick",
+        "继续",
+        "run the tests",
+        "commit this and push",
+        "rename invoice_total to total_due in billing/models.py and fix the tests",
+        "what is the difference between a left join and an inner join?",
+        "Traceback (most recent call last):\n  File \"billing/app.py\", line 3, in <module>\n    import psycopg\nModuleNotFoundError: No module named 'psycopg'",
+        "def total(lines):\n    return sum(line.price for line in lines)\n\nadd type hints",
+    ],
+)
+@pytest.mark.requirement("X16")
+def test_a_prompt_that_needs_no_memory_gets_none(billing: picomem.Engine, prompt: str) -> None:
+    assert context_of(billing, _event(prompt)) == ("", [])
+
+
+# Reading and asking memory takes the time that it takes on a busy machine.
+_PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@_PATIENT
+@given(prompt=st.text(max_size=400))
+def test_any_prompt_has_a_relevance_between_0_and_1(billing: picomem.Engine, prompt: str) -> None:
+    answer, hits = recalled(billing, _event(prompt))
+
+    assert 0.0 <= relevance(prompt, answer, hits) <= 1.0
+
+
+@_PATIENT
+@given(prompt=st.text(max_size=400))
+def test_the_classifier_read_without_numpy_says_what_it_says_with_it(prompt: str) -> None:
+    from math import exp
+
+    observed = observe_prompt(prompt)
+    share = load("recollection").judge(observed, "recollection").shares["recollection"]
+
+    assert 1 / (1 + exp(-linear_logit("recollection", observed))) == pytest.approx(share, abs=1e-9)
+
+
+@_PATIENT
+@given(texts=st.lists(st.text(min_size=1, max_size=300), min_size=1, max_size=5), budget=st.integers(0, 600))
+def test_what_is_injected_is_within_its_budget_and_fenced(
+    billing: picomem.Engine, texts: list[str], budget: int
+) -> None:
+    from dataclasses import replace
+
+    (hit, *_) = billing.recall("which database does billing use?").hits
+    hits = [replace(hit, text=text, id=f"{number}") for number, text in enumerate(texts)]
+    text, ids = hits_block(hits, budget)
+
+    assert count_tokens(text) <= budget
+    assert bool(text) == bool(ids)
+    assert text.count("</picomem-memory") == (1 if text else 0)
+    assert not text or text.endswith("\n</picomem-memory>")
+
+
+def test_the_sets_name_entries_that_are_there() -> None:
+    import json
+
+    from benchmarks.injection import SETS
+
+    for path in SETS.values():
+        rows = [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
+        entries = {row["id"] for row in rows if row["type"] == "memory"}
+        entries |= {
+            f"{row['id']}:{turn}" for row in rows if row["type"] == "session" for turn in range(len(row["turns"]))
+        }
+        prompts = [row for row in rows if row["type"] == "prompt"]
+        assert len({row["id"] for row in rows}) == len(rows)
+        assert all(set(row["answers"]) <= entries for row in prompts)
+        assert sum(not row["answers"] for row in prompts) >= 200
