@@ -1,0 +1,64 @@
+"""What a host is: a program that people use agents with, and that takes MCP servers and hooks from settings files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from picomem.hosts.machine import Machine
+from picomem.hosts.program import Program
+from picomem.light_dataclass import dataclass
+
+Reach = Literal["user", "project"]  # whose settings: those of all the user's work, or those of one project
+REACHES: tuple[Reach, ...] = ("user", "project")
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """A settings file of a host. `servers` are the keys under which MCP servers stand by name, empty where none do;
+    with `has_hooks` its `hooks` hold a list of groups for each event."""
+
+    path: Path
+    syntax: Literal["json", "jsonc", "json5", "toml"]
+    servers: tuple[str, ...] = ()
+    has_hooks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HookEntry:
+    """An event at which the host runs the hook. It does not wait for one that `is_async`."""
+
+    event: str
+    is_async: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """`folders(machine)` are those whose existence says that the host is on the machine, as do `programs` on the PATH.
+    `files(machine, reach)` are its settings files; none where the host has no such settings. `server(program)` is the
+    entry of an MCP server. `remarks` say what the user still has to do, by reach."""
+
+    name: str
+    title: str
+    programs: tuple[str, ...]
+    folders: Callable[[Machine], Sequence[Path]]
+    files: Callable[[Machine, Reach], Sequence[SettingsFile]]
+    server: Callable[[Program], dict[str, Any]]
+    hooks: tuple[HookEntry, ...] = ()
+    remarks: Callable[[Reach], Sequence[str]] = lambda _: ()
+
+    def is_on(self, machine: Machine) -> bool:
+        """Whether the host is on the machine."""
+        return any(folder.is_dir() for folder in self.folders(machine)) or any(map(machine.has_program, self.programs))
+
+
+def plain_server(program: Program) -> dict[str, Any]:
+    """An MCP server on stdin and stdout, as most hosts write it."""
+    entry: dict[str, Any] = {"command": program.path, "args": program.mcp_arguments()}
+    return {**entry, "env": dict(program.env)} if program.env else entry
+
+
+def typed_server(program: Program) -> dict[str, Any]:
+    """The same with its type."""
+    return {"type": "stdio", **plain_server(program)}
