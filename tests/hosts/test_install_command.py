@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -163,3 +164,42 @@ def test_an_installation_without_the_hook_program_is_told(programs: Path, run_pi
     done = run_picomem("install", "claude-code")
     assert done.code == 2
     assert f"There is no program picomem-hook beside {programs / 'picomem'}" in done.err
+
+
+def test_every_host_of_the_machine_is_noticed_by_its_folder_or_its_program(
+    home: Path, programs: Path, run_picomem: RunPicomem
+) -> None:
+    for folder in (".claude", ".codex", ".openclaw", ".cursor", ".config/Code/User", ".config/opencode"):
+        (home / folder).mkdir(parents=True)
+    (programs / "gemini").write_text("#!/bin/sh\n")
+    (programs / "gemini").chmod(0o755)
+    env = {"PATH": f"{programs}:{os.defpath}"}
+    document = run_picomem("install", "--yes", "--json", env=env).json
+    hosts = {
+        host["host"]: [Path(file["path"]).relative_to(home) for file in host["files"]] for host in document["hosts"]
+    }
+    assert {name: list(map(str, paths)) for name, paths in hosts.items()} == {
+        "claude-code": [".claude.json", ".claude/settings.json"],
+        "codex": [".codex/config.toml", ".codex/hooks.json"],
+        "openclaw": [".openclaw/openclaw.json"],
+        "cursor": [".cursor/mcp.json"],
+        "vscode": [".config/Code/User/mcp.json"],
+        "gemini-cli": [".gemini/settings.json"],
+        "opencode": [".config/opencode/opencode.json"],
+    }
+    assert "type /hooks" in str(document["hosts"][1]["remarks"])
+    command = [str(programs / "picomem"), "mcp"]
+    plain = {"command": command[0], "args": command[1:]}
+    read = {name: (home / paths[0]).read_text() for name, paths in hosts.items()}
+    assert tomllib.loads(read["codex"]) == {"mcp_servers": {"picomem": plain}}
+    assert json.loads(read["openclaw"]) == {"mcp": {"servers": {"picomem": plain}}}
+    assert json.loads(read["cursor"]) == {"mcpServers": {"picomem": {"type": "stdio", **plain}}}
+    assert json.loads(read["vscode"]) == {"servers": {"picomem": {"type": "stdio", **plain}}}
+    assert json.loads(read["gemini-cli"]) == {"mcpServers": {"picomem": plain}}
+    assert json.loads(read["opencode"]) == {"mcp": {"picomem": {"type": "local", "command": command, "enabled": True}}}
+
+
+def test_openclaw_has_no_settings_of_a_project(project: Path, run_picomem: RunPicomem) -> None:
+    done = run_picomem("install", "openclaw", "--scope", "project")
+    assert (done.code, done.err) == (2, "picomem: OpenClaw has no settings of a project; leave --scope project out.\n")
+    assert tree(project) == {}

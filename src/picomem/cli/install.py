@@ -13,6 +13,7 @@ from picomem.cli.run import json_document, write_result
 from picomem.cli.stderr_line import remark
 from picomem.errors import InvalidInput, NotFound
 from picomem.hosts.host import REACHES, Host
+from picomem.hosts.host_entries import own_entries
 from picomem.hosts.installing import FileChange, HostPlan, install, plan_install, plan_uninstall, uninstall
 from picomem.hosts.known_hosts import HOST_NAMES, HOSTS, host_named
 from picomem.hosts.machine import Machine, this_machine
@@ -136,7 +137,7 @@ def _lines(plans: Sequence[HostPlan], machine: Machine, done: str, idle: str, sh
     for plan in plans:
         lines.append(f"{plan.host.title}:")
         for change in plan.changes:
-            state = f"{_entries_of(change)} {done}" if change.is_change else idle
+            state = f"{_entries_of(change)} {_state(change, done, idle)}" if change.is_change else idle
             lines.append(f"  {_shown(change.file.path, machine)}: {state}")
         if plan.problem:
             lines.append("  ! left as it is")
@@ -152,7 +153,7 @@ def _view(plan: HostPlan, done: str, idle: str, shows_remarks: bool) -> dict[str
         {
             "path": str(change.file.path),
             "entries": _entries_of(change),
-            "state": done if change.is_change else idle,
+            "state": _state(change, done, idle),
             "diff": _diff(change),
         }
         for change in plan.changes
@@ -164,6 +165,13 @@ def _view(plan: HostPlan, done: str, idle: str, shows_remarks: bool) -> dict[str
         "remarks": list(plan.host.remarks(plan.reach)) if shows_remarks else [],
         "problem": str(plan.problem or ""),
     }
+
+
+def _state(change: FileChange, done: str, idle: str) -> str:
+    if not change.is_change:
+        return idle
+    had_entries = own_entries(change.before or "", change.file).installed
+    return "updated" if had_entries and done == "added" else done
 
 
 def _entries_of(change: FileChange) -> str:

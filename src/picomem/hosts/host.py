@@ -27,10 +27,16 @@ class SettingsFile:
 
 @dataclass(frozen=True, slots=True)
 class HookEntry:
-    """An event at which the host runs the hook. It does not wait for one that `is_async`."""
+    """An event at which the host runs the hook, for at most so many seconds. The host does not wait if `is_async`."""
 
     event: str
     is_async: bool = False
+    seconds: int = 5
+
+    def handler(self, command: str) -> dict[str, Any]:
+        """The hook as the hosts' settings write it."""
+        handler: dict[str, Any] = {"type": "command", "command": command, "timeout": self.seconds}
+        return {**handler, "async": True} if self.is_async else handler
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from picomem.hosts.program import NAME, Program, is_hook_command, is_mcp_command
 from picomem.light_dataclass import dataclass
 
 _BOM = "\ufeff"
-_HOOK_SECONDS = 5  # after which a host gives a hook up
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +69,8 @@ def with_entries(text: str, file: SettingsFile, host: Host, program: Program) ->
         text = _with_server(text, file, host.server(program))
     if file.has_hooks:
         for entry in host.hooks:
-            handler: dict[str, Any] = {
-                "type": "command",
-                "command": program.hook_command(host.name),
-                "timeout": _HOOK_SECONDS,
-            }
-            handler |= {"async": True} if entry.is_async else {}
             existing = next((hook for hook in own.hooks if hook.event == entry.event), None)
-            text = _with_hook(text, file, entry.event, existing, handler)
+            text = _with_hook(text, file, entry.event, existing, entry.handler(program.hook_command(host.name)))
     return bom + text
 
 
