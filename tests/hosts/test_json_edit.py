@@ -137,6 +137,12 @@ def test_strict_json_has_no_comments_and_no_trailing_commas(text: str) -> None:
         parse(text, "json")
 
 
+def test_comments_may_be_taken_without_trailing_commas() -> None:
+    assert parse("// a\n{/* b */}", "commented").value == {}
+    with pytest.raises(InvalidInput, match="line 1 is not valid JSON with comments"):
+        parse('{"a": 1,}', "commented")
+
+
 def test_the_layout_of_the_neighbours_is_taken_over() -> None:
     text = '{\r\n\t"a": 1, // first\r\n\t"b": {"c": 2} // last\r\n}\r\n'
     assert put(text, "jsonc", ("m", "picomem"), {"x": 1}) == (

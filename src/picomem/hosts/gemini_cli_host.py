@@ -1,4 +1,4 @@
-"""Gemini CLI: MCP servers in `settings.json`."""
+"""Gemini CLI: MCP servers in `settings.json`, which may hold comments but no trailing commas."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from picomem.hosts.machine import Machine
 
 def _files(machine: Machine, reach: Reach) -> Sequence[SettingsFile]:
     root = machine.folder if reach == "project" else machine.home
-    return (SettingsFile(root / ".gemini" / "settings.json", "jsonc", servers=("mcpServers",)),)
+    return (SettingsFile(root / ".gemini" / "settings.json", "commented", servers=("mcpServers",)),)
 
 
 GEMINI_CLI = Host(
@@ -20,4 +20,5 @@ GEMINI_CLI = Host(
     folders=lambda machine: (machine.home / ".gemini",),
     files=_files,
     server=plain_server,
+    remarks=lambda _: ("Gemini CLI starts servers only in folders that you trust.",),
 )

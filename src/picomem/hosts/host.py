@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from picomem.hosts.json_edit import Syntax
 from picomem.hosts.machine import Machine
 from picomem.hosts.program import Program
 from picomem.light_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from picomem.hosts.host_entries import HookCommand
 
 Reach = Literal["user", "project"]  # whose settings: those of all the user's work, or those of one project
 REACHES: tuple[Reach, ...] = ("user", "project")
@@ -20,7 +24,7 @@ class SettingsFile:
     with `has_hooks` its `hooks` hold a list of groups for each event."""
 
     path: Path
-    syntax: Literal["json", "jsonc", "json5", "toml"]
+    syntax: Syntax | Literal["toml"]
     servers: tuple[str, ...] = ()
     has_hooks: bool = False
 
@@ -41,9 +45,11 @@ class HookEntry:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """`folders(machine)` are those whose existence says that the host is on the machine, as do `programs` on the PATH.
+    """`folders(machine)` and `programs` on the PATH say whether the host is on the machine.
     `files(machine, reach)` are its settings files; none where the host has no such settings. `server(program)` is the
-    entry of an MCP server. `remarks` say what the user still has to do, by reach."""
+    entry of an MCP server. `remarks` say what the user still has to do, by reach. `untrusted(texts, hooks)` counts the
+    hooks of picomem, each with its file, that the host does not run yet, as far as the texts of its files show.
+    """
 
     name: str
     title: str
@@ -53,6 +59,7 @@ class Host:
     server: Callable[[Program], dict[str, Any]]
     hooks: tuple[HookEntry, ...] = ()
     remarks: Callable[[Reach], Sequence[str]] = lambda _: ()
+    untrusted: Callable[[Mapping[Path, str], Sequence[tuple[Path, HookCommand]]], int] = lambda _texts, _hooks: 0
 
     def is_on(self, machine: Machine) -> bool:
         """Whether the host is on the machine."""

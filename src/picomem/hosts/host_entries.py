@@ -25,12 +25,15 @@ class ServerEntry:
 
 @dataclass(frozen=True, slots=True)
 class HookCommand:
-    """A hook that runs picomem: its event, its place in the list of groups, and its command line."""
+    """A hook that runs picomem: its event, its place in the list of groups, its command line and all that is set. It is
+    `matched` if its group is for some occasions of the event only."""
 
     event: str
     group: int
     handler: int
     command: str
+    settings: dict[str, Any]
+    matched: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,7 @@ def _command_of(entry: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]
 
 def _hooks(hooks: Any) -> list[HookCommand]:
     return [
-        HookCommand(event, number, place, handler["command"])
+        HookCommand(event, number, place, handler["command"], handler, "matcher" in group)
         for event, groups in (hooks.items() if isinstance(hooks, dict) else ())
         for number, group in enumerate(groups if isinstance(groups, list) else ())
         for place, handler in enumerate(_handlers(group))

@@ -15,7 +15,8 @@ from typing import Any, Literal
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
 
-Syntax = Literal["json", "jsonc", "json5"]  # jsonc: with comments and trailing commas
+# JSON; with comments; with comments and trailing commas; all of JSON5.
+Syntax = Literal["json", "commented", "jsonc", "json5"]
 Path = tuple[str | int, ...]  # keys of objects and numbers of elements, from the root
 
 _DEEPEST = 200
@@ -222,8 +223,8 @@ class _Parser:
 
     def __init__(self, text: str, syntax: Syntax) -> None:
         self.text = text
-        self.syntax = syntax
         self.is_strict = syntax == "json"
+        self.ends_without_comma = syntax in ("json", "commented")
         self.is_json5 = syntax == "json5"
 
     def document(self) -> JsonNode:
@@ -269,7 +270,7 @@ class _Parser:
             comma = after if self.text.startswith(",", after) else -1
             items.append(JsonItem(key, place, node, comma))
             place = self.after_trivia(comma + 1) if comma >= 0 else after
-            if self.is_strict and comma >= 0 and self.text.startswith(closing, place):
+            if self.ends_without_comma and comma >= 0 and self.text.startswith(closing, place):
                 raise self.error(comma)
         if closing == "}":
             value: Any = {item.key: item.node.value for item in items}
@@ -305,7 +306,7 @@ class _Parser:
         return _ESCAPE.sub(_unescaped, match.group()[1:-1]), match.end()
 
     def error(self, place: int) -> InvalidInput:
-        kind = {"json": "JSON", "jsonc": "JSON with comments", "json5": "JSON5"}[self.syntax]
+        kind = "JSON" if self.is_strict else "JSON5" if self.is_json5 else "JSON with comments"
         return InvalidInput(f"line {self.text.count(chr(10), 0, place) + 1} is not valid {kind}")
 
 
