@@ -38,7 +38,7 @@ _OTHERS: dict[str, tuple[Group, str, str]] = {
         "picomem install claude-code --dry-run",
     ),
     "uninstall": ("use", "Take picomem out of the agents' settings again.", "picomem uninstall"),
-    "mcp": ("serve", "Serve memory to agents over MCP (stdio).", "claude mcp add picomem -- picomem mcp"),
+    "mcp": ("serve", "Serve memory to an agent over MCP (stdio); `install` sets it up.", "picomem mcp"),
     "serve": (
         "serve",
         "Serve memory to programs over HTTP, WebSocket and MCP, to many users at once.",
