@@ -272,7 +272,7 @@ def test_the_output_is_plain_and_fits_a_terminal(played):
         assert line == line.rstrip()
         assert "\x1b" not in line
     assert "\n\n\n" not in played.output
-    assert "claude mcp add picomem -- picomem mcp" in played.output
+    assert "picomem install" in played.output
 
 
 def test_progress_rises_to_all_of_the_bytes(played):

@@ -1,7 +1,7 @@
 """The command line: `picomem COMMAND …`.
 
-Every operation of the table is a command, rendered from its request; `chat`, `demo`, `mcp`, `serve`, `bench`,
-`completion` and `help` stand beside them.
+Every operation of the table is a command, rendered from its request; `chat`, `demo`, `install`, `uninstall`, `mcp`,
+`serve`, `bench`, `completion` and `help` stand beside them.
 Only what the command at hand needs is loaded: a hook waits for `picomem recall`. (This is argparse and not typer,
 which takes longer to import than a recall takes in all.)
 
@@ -32,7 +32,13 @@ from picomem.version import __version__
 _OTHERS: dict[str, tuple[Group, str, str]] = {
     "chat": ("use", "Talk with PicoBot, which remembers; it needs a model.", "picomem chat --model ollama:qwen3:8b"),
     "demo": ("use", "Try it on sample sessions, in a store of its own.", "picomem demo --keep ~/picomem-demo"),
-    "mcp": ("serve", "Serve memory to agents over MCP (stdio).", "claude mcp add picomem -- picomem mcp"),
+    "install": (
+        "use",
+        "Set up Claude Code, Codex and other agents to use this memory.",
+        "picomem install claude-code --dry-run",
+    ),
+    "uninstall": ("use", "Take picomem out of the agents' settings again.", "picomem uninstall"),
+    "mcp": ("serve", "Serve memory to an agent over MCP (stdio); `install` sets it up.", "picomem mcp"),
     "serve": (
         "serve",
         "Serve memory to programs over HTTP, WebSocket and MCP, to many users at once.",
@@ -54,6 +60,7 @@ _SHELLS = ("bash", "zsh", "fish")
 _EPILOG = """\
 Begin with:
   picomem demo                                  see it work on sample sessions
+  picomem install                               let your agents use it
   picomem ingest                                read your own past sessions
   picomem recall what did we decide about X     ask
   picomem chat                                  talk with an agent that remembers
@@ -175,6 +182,14 @@ def _run(arguments: list[str]) -> int:
         from picomem.cli.demo import run_demo
 
         return run_demo(chosen)
+    if name == "install":
+        from picomem.cli.install import run_install
+
+        return run_install(chosen)
+    if name == "uninstall":
+        from picomem.cli.install import run_uninstall
+
+        return run_uninstall(chosen)
     if name == "mcp":
         from picomem.cli.serve import run_mcp
 
@@ -320,6 +335,14 @@ def _add_other(commands: Any, name: str, late: Parser) -> None:
         from picomem.cli.serve import add_serve
 
         add_serve(added)
+    elif name == "install":
+        from picomem.cli.install import add_install
+
+        add_install(added)
+    elif name == "uninstall":
+        from picomem.cli.install import add_uninstall
+
+        add_uninstall(added)
     elif name == "demo":
         added.add_argument("--keep", metavar="FOLDER", help="keep the demo's store in this folder")
     elif name == "completion":

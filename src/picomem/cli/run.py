@@ -44,6 +44,10 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
                 return 0
         with progress_bar(operation.long and not chosen.json, rows=operation.progress_unit == "rows") as progress:
             result = operation.call(engine, request, progress)
+        if operation.examines_machine:
+            from picomem.cli.machine_examination import with_host_findings
+
+            result = with_host_findings(result, chosen)
         if chosen.json:
             print_json(result)
         else:

@@ -231,9 +231,9 @@ def _what_next(page: _Page) -> None:
     page.title("Next: your own sessions")
     program = _program()
     for command, purpose in (
-        (f"{program} ingest", "read the sessions of your agents"),
+        (f"{program} install", "let your agents use it"),
+        (f"{program} ingest", "read their past sessions"),
         (f'{program} recall "what did we decide about …"', "ask"),
-        (f"claude mcp add picomem -- {Path(program).absolute() if '/' in program else program} mcp", "for Claude Code"),
     ):
         page.line(f"  {command}" if len(command) > 44 else f"  {command:<46}{purpose}")
 

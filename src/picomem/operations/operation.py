@@ -101,6 +101,7 @@ class Operation:
     - `exit_code(result)`: the exit code for a result that says itself that something is wrong
     - `reads_local_files`: it reads files that the request names on this machine, so it is not for remote callers
     - `opens_store`: the store is open before it runs; one that works on the file opens it itself, if it can
+    - `examines_machine`: at the terminal, the settings of this machine's agents are examined with it
     - `operator`: it is for whoever runs picomem, at the machine; no wire and no agent is offered it
     - `follow`: what it does when it is followed, in words; empty where it cannot be. A followed operation runs again
       whenever the files that it reads change
@@ -136,6 +137,7 @@ class Operation:
     exit_code: Callable[[Any], int] = _always_zero
     reads_local_files: bool = False
     opens_store: bool = True
+    examines_machine: bool = False
     operator: bool = False
     follow: str = ""
     pages: bool = False

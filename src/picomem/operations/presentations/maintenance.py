@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     )
 
 _MOST_PROBLEMS = 20
-_NOT_REPAIRED = ("file", "purge", "reference")  # checks whose findings no repair mends
+_NOT_REPAIRED = ("file", "host", "purge", "reference")  # checks whose findings no repair mends
 
 
 def ingested(result: IngestResult) -> Presentation:

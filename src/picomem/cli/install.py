@@ -1,0 +1,194 @@
+"""`picomem install` and `picomem uninstall`: set up the hosts of this machine to use picomem, and take that back."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+from picomem.cli.run import json_document, write_result
+from picomem.cli.stderr_line import remark
+from picomem.errors import InvalidInput, NotFound
+from picomem.hosts.host import REACHES, Host
+from picomem.hosts.host_entries import own_entries
+from picomem.hosts.installing import FileChange, HostPlan, install, plan_install, plan_uninstall, uninstall
+from picomem.hosts.known_hosts import HOST_NAMES, HOSTS, host_named
+from picomem.hosts.machine import Machine, this_machine
+from picomem.hosts.program import installed_program, is_short_lived
+from picomem.text.inert_text import for_terminal
+
+_SHORT_LIVED = (
+    "{} is in a cache of uv that may be emptied; `uv tool install picomem` puts it where it stays, then install again."
+)
+
+
+def add_install(parser: argparse.ArgumentParser) -> None:
+    """The options of `picomem install`."""
+    parser.add_argument("hosts", nargs="*", metavar="HOST", help=f"the hosts ({', '.join(HOST_NAMES)}; default: ask)")
+    parser.add_argument(
+        "--scope",
+        choices=REACHES,
+        default="user",
+        metavar="SCOPE",
+        help="the settings of all your work, or those of the project in this folder (user, project; default: user)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only show the changes, as a diff of each file")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def add_uninstall(parser: argparse.ArgumentParser) -> None:
+    """The options of `picomem uninstall`."""
+    parser.add_argument("hosts", nargs="*", metavar="HOST", help=f"the hosts ({', '.join(HOST_NAMES)}; default: ask)")
+    parser.add_argument("--dry-run", action="store_true", help="only show the changes, as a diff of each file")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def run_install(chosen: argparse.Namespace) -> int:
+    """Install picomem in the hosts that are named, or after a question in all that are on this machine."""
+    machine = this_machine()
+    hosts = _named_hosts(chosen.hosts) or _hosts_here(machine, chosen.scope)
+    program = installed_program(machine, sys.argv[0], database=chosen.db, user=chosen.user)
+    if is_short_lived(program):
+        remark(_SHORT_LIVED.format(program.path))
+    plans = [plan_install(host, machine, chosen.scope, program) for host in hosts]
+    if _may_change(plans, chosen, "Install picomem there", "Nothing was installed"):
+        plans = [plan if plan.problem else install(plan, program) for plan in plans]
+    elif not chosen.dry_run:
+        return 0
+    return _report(plans, chosen, machine, done="added", idle="already installed", shows_remarks=True)
+
+
+def run_uninstall(chosen: argparse.Namespace) -> int:
+    """Take picomem out of the hosts that are named, or after a question out of all that have it."""
+    machine = this_machine()
+    named = _named_hosts(chosen.hosts)
+    plans = [plan for host in named or HOSTS for plan in plan_uninstall(host, machine)]
+    plans = [plan for plan in plans if plan.is_change or plan.problem]
+    if not plans and not chosen.json:
+        print("picomem is not installed there." if named else "picomem is installed in no host.")
+        return 0
+    if _may_change(plans, chosen, "Take picomem out there", "Nothing was changed"):
+        plans = [plan if plan.problem else uninstall(plan, machine) for plan in plans]
+    elif not chosen.dry_run:
+        return 0
+    return _report(plans, chosen, machine, done="removed", idle="not installed", shows_remarks=False)
+
+
+def _named_hosts(names: Sequence[str]) -> list[Host]:
+    return [host_named(name) for name in dict.fromkeys(names)]
+
+
+def _hosts_here(machine: Machine, reach: Any) -> list[Host]:
+    hosts = [host for host in HOSTS if host.is_on(machine) and host.files(machine, reach)]
+    if not hosts:
+        raise NotFound(f"No host was noticed on this machine; name one: {', '.join(HOST_NAMES)}.")
+    return hosts
+
+
+def _may_change(plans: Sequence[HostPlan], chosen: argparse.Namespace, question: str, declined: str) -> bool:
+    """Whether to change the files: not for a dry run, and hosts that nobody named are asked about first.
+
+    Raises InvalidInput where nobody can be asked.
+    """
+    if chosen.dry_run:
+        return False
+    if chosen.yes or chosen.hosts or not any(plan.is_change for plan in plans):
+        return True
+    if chosen.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise InvalidInput(f"{declined}: there is no terminal to ask at. Look with --dry-run, then say --yes.")
+    for plan in plans:
+        files = [f"  {change.file.path}" for change in plan.changes if change.is_change]
+        print(for_terminal("\n".join([f"{plan.host.title}:", *(files or ["  nothing to change"])])), file=sys.stderr)
+    print(f"{question}? [y/n] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+        return True
+    print(f"{declined}.", file=sys.stderr)
+    return False
+
+
+def _report(
+    plans: Sequence[HostPlan],
+    chosen: argparse.Namespace,
+    machine: Machine,
+    *,
+    done: str,
+    idle: str,
+    shows_remarks: bool,
+) -> int:
+    """Print what was changed, or in a dry run what would be; the exit code."""
+    if chosen.json:
+        document = {"dry_run": chosen.dry_run, "hosts": [_view(plan, done, idle, shows_remarks) for plan in plans]}
+        write_result(json_document(document, indent=2))
+    elif chosen.dry_run:
+        write_result(for_terminal("".join(_diff(change) for plan in plans for change in plan.changes).rstrip("\n")))
+    else:
+        write_result(for_terminal("\n".join(_lines(plans, machine, done, idle, shows_remarks))))
+    problems = [plan.problem for plan in plans if plan.problem]
+    for problem in problems:
+        remark(str(problem))
+    return problems[0].exit_code if problems else 0
+
+
+def _lines(plans: Sequence[HostPlan], machine: Machine, done: str, idle: str, shows_remarks: bool) -> list[str]:
+    lines: list[str] = []
+    for plan in plans:
+        lines.append(f"{plan.host.title}:")
+        for change in plan.changes:
+            state = f"{_entries_of(change)} {_state(change, done, idle)}" if change.is_change else idle
+            lines.append(f"  {_shown(change.file.path, machine)}: {state}")
+        if plan.problem:
+            lines.append("  ! left as it is")
+        elif shows_remarks:
+            lines += [f"  ! {text}" for text in plan.host.remarks(plan.reach)]
+    if shows_remarks and any(plan.is_change for plan in plans):
+        lines.append("New sessions use it. `picomem uninstall` takes it out again.")
+    return lines
+
+
+def _view(plan: HostPlan, done: str, idle: str, shows_remarks: bool) -> dict[str, Any]:
+    files = [
+        {
+            "path": str(change.file.path),
+            "entries": _entries_of(change),
+            "state": _state(change, done, idle),
+            "diff": _diff(change),
+        }
+        for change in plan.changes
+    ]
+    return {
+        "host": plan.host.name,
+        "scope": plan.reach,
+        "files": files,
+        "remarks": list(plan.host.remarks(plan.reach)) if shows_remarks else [],
+        "problem": str(plan.problem or ""),
+    }
+
+
+def _state(change: FileChange, done: str, idle: str) -> str:
+    if not change.is_change:
+        return idle
+    had_entries = own_entries(change.before or "", change.file).installed
+    return "updated" if had_entries and done == "added" else done
+
+
+def _entries_of(change: FileChange) -> str:
+    kinds = ["MCP server"] if change.file.servers else []
+    return " and ".join([*kinds, "hooks"] if change.file.has_hooks else kinds)
+
+
+def _diff(change: FileChange) -> str:
+    """The change of a file as a unified diff, in which a file that is not there is /dev/null."""
+    before, after = ((text or "").splitlines(keepends=True) for text in (change.before, change.after))
+    old_name = "/dev/null" if change.before is None else f"a{change.file.path}"
+    new_name = "/dev/null" if change.after is None else f"b{change.file.path}"
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+        for line in unified_diff(before, after, old_name, new_name)
+    )
+
+
+def _shown(path: Path, machine: Machine) -> str:
+    return f"~/{path.relative_to(machine.home)}" if path.is_relative_to(machine.home) else str(path)

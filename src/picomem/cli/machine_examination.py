@@ -1,0 +1,23 @@
+"""What `picomem doctor` adds on the command line: the entries of picomem in the hosts of this machine."""
+
+from __future__ import annotations
+
+import argparse
+
+from picomem import paths
+from picomem.hosts.host_findings import host_findings
+from picomem.hosts.machine import this_machine
+from picomem.light_dataclass import replace
+from picomem.operations.maintenance import DoctorResult, FindingView
+from picomem.settings import load
+
+
+def with_host_findings(result: DoctorResult, chosen: argparse.Namespace) -> DoctorResult:
+    """The result with what is wrong in the hosts' settings."""
+    default = paths.database_path(load().data.dir)
+    examined = paths.named_path(chosen.db) if chosen.db else default
+    problems = host_findings(this_machine(), examined, default, is_named=bool(chosen.db))
+    if not problems:
+        return result
+    findings = [FindingView("host", problem, False) for problem in problems]
+    return replace(result, healthy=False, findings=[*result.findings, *findings])

@@ -1,0 +1,206 @@
+"""The entries of picomem in the text of a settings file: what stands there, adding them, taking them out. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from picomem.errors import Conflict, InvalidInput
+from picomem.hosts import json_edit, toml_edit
+from picomem.hosts.host import Host, SettingsFile
+from picomem.hosts.program import NAME, Program, is_hook_command, is_mcp_command
+from picomem.light_dataclass import dataclass
+
+_BOM = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEntry:
+    """An MCP server that runs picomem: its name in the file, its command and its variables."""
+
+    name: str
+    words: tuple[str, ...]
+    env: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class HookCommand:
+    """A hook that runs picomem: its event, its place in the list of groups, its command line and all that is set. It is
+    `matched` if its group is for some occasions of the event only."""
+
+    event: str
+    group: int
+    handler: int
+    command: str
+    settings: dict[str, Any]
+    matched: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OwnEntries:
+    """The entries of picomem in a file."""
+
+    servers: tuple[ServerEntry, ...] = ()
+    hooks: tuple[HookCommand, ...] = ()
+
+    @property
+    def installed(self) -> bool:
+        """Whether there is an entry that an uninstall takes out: another name is somebody's own choice."""
+        return bool(self.hooks) or any(server.name == NAME for server in self.servers)
+
+
+def own_entries(text: str, file: SettingsFile) -> OwnEntries:
+    """The entries of picomem in a file. Raises InvalidInput where the file cannot be read."""
+    if NAME not in text:
+        return OwnEntries()
+    document = _document(text, file)
+    servers = _value(document, file.servers) if file.servers else None
+    hooks = document.get("hooks") if file.has_hooks else None
+    return OwnEntries(tuple(_servers(servers)), tuple(_hooks(hooks)))
+
+
+def with_entries(text: str, file: SettingsFile, host: Host, program: Program) -> str:
+    """The text of a file with the entries of picomem; the same text where they are there already.
+
+    Raises InvalidInput where the file cannot be read, and Conflict where something else has the name.
+    """
+    own = own_entries(text, file)
+    bom, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
+    if file.syntax != "toml" and not text.strip():
+        text = "{}\r\n" if "\r\n" in text else "{}\n"
+    if file.servers:
+        text = _with_server(text, file, host.server(program))
+    if file.has_hooks:
+        for entry in host.hooks:
+            existing = next((hook for hook in own.hooks if hook.event == entry.event), None)
+            text = _with_hook(text, file, entry.event, existing, entry.handler(program.hook_command(host.name)))
+    return bom + text
+
+
+def without_entries(text: str, file: SettingsFile, original: str | None) -> str:
+    """The text without the entries of picomem, and without the objects around them that are empty then.
+
+    What stood in the `original` text, before picomem was installed, stays though it is empty. Raises InvalidInput.
+    """
+    own = own_entries(text, file)
+    if not own.installed:
+        return text
+    bom, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
+    if any(server.name == NAME for server in own.servers):
+        path = (*file.servers, NAME)
+        if file.syntax == "toml":
+            text = toml_edit.remove_table(text, path)
+        else:
+            text = json_edit.remove(text, file.syntax, path, _keeper(original, file))
+    for hook in reversed(own.hooks):
+        text = _without_hook(text, file, hook, _keeper(original, file))
+    return bom + text
+
+
+def is_empty(text: str, file: SettingsFile) -> bool:
+    """Whether a file holds nothing that anybody would miss."""
+    text = text.removeprefix(_BOM)
+    return not text.strip() or (file.syntax != "toml" and "".join(text.split()) == "{}")
+
+
+def _document(text: str, file: SettingsFile) -> dict[str, Any]:
+    if file.syntax == "toml":
+        return toml_edit.parse_toml(text.removeprefix(_BOM))
+    return json_edit.parse(text, file.syntax).value
+
+
+def _value(document: dict[str, Any], path: tuple[str, ...]) -> Any:
+    return toml_edit.table_at(document, path)
+
+
+def _servers(servers: Any) -> list[ServerEntry]:
+    return [
+        ServerEntry(name, words, env)
+        for name, entry in (servers.items() if isinstance(servers, dict) else ())
+        if isinstance(entry, dict)
+        for words, env in (_command_of(entry),)
+        if is_mcp_command(words)
+    ]
+
+
+def _command_of(entry: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The command and the variables of an MCP server, however its host writes them."""
+    command, arguments = entry.get("command"), entry.get("args")
+    words = [
+        *(command if isinstance(command, list) else [command]),
+        *(arguments if isinstance(arguments, list) else []),
+    ]
+    env = entry.get("env") or entry.get("environment")
+    variables = {name: value for name, value in env.items() if isinstance(value, str)} if isinstance(env, dict) else {}
+    return tuple(word for word in words if isinstance(word, str)), variables
+
+
+def _hooks(hooks: Any) -> list[HookCommand]:
+    return [
+        HookCommand(event, number, place, handler["command"], handler, "matcher" in group)
+        for event, groups in (hooks.items() if isinstance(hooks, dict) else ())
+        for number, group in enumerate(groups if isinstance(groups, list) else ())
+        for place, handler in enumerate(_handlers(group))
+        if isinstance(handler, dict) and is_hook_command(handler.get("command"))
+    ]
+
+
+def _handlers(group: Any) -> list[Any]:
+    handlers = group.get("hooks") if isinstance(group, dict) else None
+    return handlers if isinstance(handlers, list) else []
+
+
+def _with_server(text: str, file: SettingsFile, entry: dict[str, Any]) -> str:
+    path = (*file.servers, NAME)
+    existing = _value(_document(text, file), path)
+    if existing is not None:
+        words, _ = _command_of(existing) if isinstance(existing, dict) else ((), {})
+        if not is_mcp_command(words):
+            raise Conflict(f"its MCP server “{NAME}” runs something else; give that another name")
+        if _says(existing, entry):
+            return text
+        # What the user added, such as a time limit, stays; variables that are not set any more do not.
+        entry = {name: value for name, value in existing.items() if name not in ("env", "environment")} | entry
+    if file.syntax == "toml":
+        return toml_edit.put_table(text, path, entry)
+    return json_edit.put(text, file.syntax, path, entry)
+
+
+def _says(existing: dict[str, Any], entry: dict[str, Any]) -> bool:
+    """Whether an entry says the same already, perhaps with more that the user or the host added."""
+    names = {*entry, *({"env", "environment"} & existing.keys())}
+    return all((existing.get(name) or None) == (entry.get(name) or None) for name in names)
+
+
+def _with_hook(text: str, file: SettingsFile, event: str, existing: HookCommand | None, handler: dict[str, Any]) -> str:
+    assert file.syntax != "toml"
+    if existing is None:
+        return json_edit.append(text, file.syntax, ("hooks", event), {"hooks": [handler]})
+    path = ("hooks", event, existing.group, "hooks", existing.handler)
+    node = json_edit.at(json_edit.parse(text, file.syntax), path)
+    assert node is not None
+    if all(node.value.get(name) == value for name, value in handler.items()):
+        return text
+    return json_edit.put(text, file.syntax, path, node.value | handler)
+
+
+def _without_hook(text: str, file: SettingsFile, hook: HookCommand, keeps: Callable[[json_edit.Path], bool]) -> str:
+    """The text without a hook; its group goes with its last hook."""
+    assert file.syntax != "toml"
+    group = ("hooks", hook.event, hook.group)
+    node = json_edit.at(json_edit.parse(text, file.syntax), group)
+    assert node is not None
+    path = group if len(_handlers(node.value)) == 1 else (*group, "hooks", hook.handler)
+    return json_edit.remove(text, file.syntax, path, keeps)
+
+
+def _keeper(original: str | None, file: SettingsFile) -> Callable[[json_edit.Path], bool]:
+    """Whether an object that becomes empty was there before picomem was installed."""
+    if original is None or not original.removeprefix(_BOM).strip():
+        return lambda _: False
+    assert file.syntax != "toml"
+    try:
+        root = json_edit.parse(original, file.syntax)
+    except InvalidInput:
+        return lambda _: False
+    return lambda path: json_edit.at(root, path) is not None

@@ -1,0 +1,160 @@
+"""What is wrong with the entries of picomem in the hosts of a machine; `picomem doctor` reports it."""
+
+from __future__ import annotations
+
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from picomem.errors import InvalidInput
+from picomem.hosts.host import REACHES, Host, Reach, SettingsFile
+from picomem.hosts.host_entries import HookCommand, OwnEntries, own_entries
+from picomem.hosts.known_hosts import HOSTS
+from picomem.hosts.machine import Machine
+from picomem.hosts.program import NAME, is_hook_command
+from picomem.hosts.settings_files import read_settings
+from picomem.light_dataclass import dataclass, field
+from picomem.operations.presentations.wording import plural
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledEntry:
+    """An MCP server, or the hook of an event, that runs picomem: where it stands, what it starts, on which store."""
+
+    host: Host
+    reach: Reach
+    path: Path
+    name: str
+    is_hook: bool
+    program: str
+    store: Path
+    user: str
+
+    @property
+    def shown(self) -> str:
+        """The entry, as a part of a sentence."""
+        kind = f"{self.name} hook" if self.is_hook else f"MCP server “{self.name}”"
+        return f"the {kind} of {self.host.title} in {self.path}"
+
+    @property
+    def remedy(self) -> str:
+        """The command that corrects the entry."""
+        scope = " --scope project" if self.reach == "project" else ""
+        return f"`picomem install {self.host.name}{scope}`"
+
+
+@dataclass(slots=True)
+class HostReport:
+    """The entries of a machine, and the sentences about files and hosts."""
+
+    entries: list[InstalledEntry] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def host_findings(machine: Machine, examined: Path, default: Path, *, is_named: bool) -> list[str]:
+    """What is wrong, a sentence each, with its remedy. Only reads.
+
+    `examined` is the store that the doctor examines, `default` the one that is opened if none is named. A store that
+    `is_named`, perhaps a copy, is compared only if some entry is for it.
+    """
+    report = HostReport()
+    for host in HOSTS:
+        for reach in REACHES:
+            _read(host, reach, machine, default, report)
+    entries = report.entries
+    problems = [*report.problems, *_missing_programs(entries, machine), *_repeated(entries)]
+    if not is_named or any(_is_same(entry.store, examined) for entry in entries):
+        problems += _other_stores(entries, examined)
+    return problems
+
+
+def _read(host: Host, reach: Reach, machine: Machine, default: Path, report: HostReport) -> None:
+    texts: dict[Path, str] = {}
+    hooks: list[tuple[Path, HookCommand]] = []
+    for file in host.files(machine, reach):
+        try:
+            text = read_settings(file.path) or ""
+            own = own_entries(text, file)
+        except InvalidInput as error:
+            report.problems.append(
+                f"{file.path} of {host.title} cannot be read: {str(error).rstrip('.')}; mend the file"
+            )
+            continue
+        texts[file.path] = text
+        hooks += [(file.path, hook) for hook in own.hooks]
+        report.entries += _entries(host, reach, file, own, default)
+    if hooks and (count := host.untrusted(texts, hooks)):
+        report.problems.append(
+            f"{host.title} skips {plural(count, 'hook', 'hooks')} of picomem in {hooks[0][0]}, because you have not "
+            f"trusted what runs there; open {host.title} and type /hooks"
+        )
+
+
+def _entries(host: Host, reach: Reach, file: SettingsFile, own: OwnEntries, default: Path) -> Iterator[InstalledEntry]:
+    for server in own.servers:
+        store, user = _store_of(server.words, server.env, default)
+        yield InstalledEntry(host, reach, file.path, server.name, False, server.words[0], store, user)
+    for hook in own.hooks:
+        try:
+            words = shlex.split(hook.command)
+        except ValueError:
+            words = [hook.command]
+        env = dict(word.split("=", 1) for word in words if "=" in word and not word.startswith("-"))
+        program = next((word for word in words if is_hook_command(word)), words[0])
+        store, user = _store_of(words, env, default)
+        yield InstalledEntry(host, reach, file.path, hook.event, True, program, store, user)
+
+
+def _store_of(words: Sequence[str], env: dict[str, str], default: Path) -> tuple[Path, str]:
+    """The store that a command opens, and the user."""
+    options = dict(pairwise(words))
+    store = options.get("--db") or env.get("PICOMEM_DB")
+    if not store and (folder := env.get("PICOMEM_DATA_DIR")):
+        store = f"{folder}/picomem.db"
+    return Path(store).expanduser() if store else default, options.get("--user", "")
+
+
+def _missing_programs(entries: Sequence[InstalledEntry], machine: Machine) -> Iterator[str]:
+    """A program that is started by several entries of a file is told of once."""
+    gone: dict[tuple[Path, str], list[InstalledEntry]] = defaultdict(list)
+    for entry in entries:
+        path = Path(entry.program).expanduser()
+        if not (path.is_file() if path.is_absolute() else machine.has_program(entry.program)):
+            gone[entry.path, entry.program].append(entry)
+    for (path, program), several in gone.items():
+        first = several[0]
+        what = first.shown if len(several) == 1 else f"the {len(several)} hooks of {first.host.title} in {path}"
+        remedy = f"{first.remedy} corrects it" if first.is_hook or first.name == NAME else "remove the entry"
+        yield f"{what} cannot start, because there is no program {program}; {remedy}"
+
+
+def _repeated(entries: Sequence[InstalledEntry]) -> Iterator[str]:
+    """Two entries of a host that do the same. A server of the project takes the place of the user's of that name."""
+    same: dict[tuple[str, str, Path, str], list[InstalledEntry]] = defaultdict(list)
+    for entry in entries:
+        kind = entry.name if entry.is_hook else ""
+        several = same[entry.host.name, kind, entry.store.resolve(), entry.user]
+        if entry.is_hook or all(other.name != entry.name for other in several):
+            several.append(entry)
+    for several in same.values():
+        if len(several) > 1:
+            places = " and ".join(entry.shown for entry in several)
+            yield f"{places} are for the same store, so the agent gets the same twice; remove one of them"
+
+
+def _other_stores(entries: Sequence[InstalledEntry], examined: Path) -> Iterator[str]:
+    other: dict[tuple[str, bool, Path], InstalledEntry] = {}
+    for entry in entries:
+        if not _is_same(entry.store, examined):
+            other.setdefault((entry.host.name, entry.is_hook, entry.store), entry)
+    for (_, _, store), entry in other.items():
+        yield (
+            f"{entry.shown} uses another store, {store}, and not {examined}; "
+            f"if that is wrong, {entry.remedy} corrects it"
+        )
+
+
+def _is_same(store: Path, other: Path) -> bool:
+    return store.resolve() == other.resolve()

@@ -1,0 +1,160 @@
+"""Installs picomem in hosts, and takes it out again: plans the change of each settings file, and makes it.
+
+A file that cannot be read leaves its whole host as it is; the other hosts go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from picomem.errors import InvalidInput, PicomemError
+from picomem.hosts.host import REACHES, Host, Reach, SettingsFile
+from picomem.hosts.host_entries import is_empty, own_entries, with_entries, without_entries
+from picomem.hosts.machine import Machine
+from picomem.hosts.program import Program
+from picomem.hosts.settings_files import (
+    backup_of,
+    read_settings,
+    remove_backup,
+    remove_empty_folder,
+    replace_settings,
+)
+from picomem.light_dataclass import dataclass, field
+
+Edit = Callable[[str | None], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What a file held and what it is to hold; None stands for no file."""
+
+    file: SettingsFile
+    before: str | None
+    after: str | None
+
+    @property
+    def is_change(self) -> bool:
+        """Whether anything changes."""
+        return self.before != self.after
+
+
+@dataclass(frozen=True, slots=True)
+class HostPlan:
+    """The changes in the files of a host. `problem` says why there can be none."""
+
+    host: Host
+    reach: Reach
+    changes: Sequence[FileChange] = field(default_factory=tuple)
+    problem: PicomemError | None = None
+
+    @property
+    def is_change(self) -> bool:
+        """Whether anything changes."""
+        return any(change.is_change for change in self.changes)
+
+
+def plan_install(host: Host, machine: Machine, reach: Reach, program: Program) -> HostPlan:
+    """What an install would change. Raises InvalidInput where the host has no settings of such a reach."""
+    files = host.files(machine, reach)
+    if not files:
+        raise InvalidInput(f"{host.title} has no settings of a project; leave --scope project out.")
+    return _planned(host, reach, files, lambda file: _install_edit(host, file, program))
+
+
+def plan_uninstall(host: Host, machine: Machine) -> list[HostPlan]:
+    """What an uninstall would change, in the user's settings and those of the project."""
+    return [
+        _planned(host, reach, host.files(machine, reach), _uninstall_edit)
+        for reach in REACHES
+        if host.files(machine, reach)
+    ]
+
+
+def install(plan: HostPlan, program: Program) -> HostPlan:
+    """Change the files of a host as planned, or as it is right by now. The changes that were made."""
+
+    def changed(file: SettingsFile) -> FileChange:
+        edit = _install_edit(plan.host, file, program)
+        is_private = plan.reach == "user"
+        before, after = replace_settings(file.path, edit, lambda text: _needs_copy(text, file), is_private=is_private)
+        return FileChange(file, before, after)
+
+    return _done(plan, changed)
+
+
+def uninstall(plan: HostPlan, machine: Machine) -> HostPlan:
+    """Take the entries of a host's files out, and remove what an install made. The changes that were made."""
+    kept_folders = (machine.home, machine.folder)
+
+    def changed(file: SettingsFile) -> FileChange:
+        before, after = replace_settings(file.path, _uninstall_edit(file), lambda _: False, is_private=True)
+        if before != after:
+            backup = _backup(file)
+            if after is None and file.path.parent not in kept_folders:
+                remove_empty_folder(file.path.parent)
+            elif backup == after:
+                remove_backup(file.path)
+        return FileChange(file, before, after)
+
+    return _done(plan, changed)
+
+
+def _planned(
+    host: Host, reach: Reach, files: Sequence[SettingsFile], edit_of: Callable[[SettingsFile], Edit]
+) -> HostPlan:
+    def planned(file: SettingsFile) -> FileChange:
+        before = read_settings(file.path)
+        return FileChange(file, before, edit_of(file)(before))
+
+    return _changes(HostPlan(host, reach), files, planned)
+
+
+def _done(plan: HostPlan, change: Callable[[SettingsFile], FileChange]) -> HostPlan:
+    return _changes(plan, [planned.file for planned in plan.changes], change)
+
+
+def _changes(plan: HostPlan, files: Sequence[SettingsFile], change: Callable[[SettingsFile], FileChange]) -> HostPlan:
+    changes: list[FileChange] = []
+    for file in files:
+        try:
+            changes.append(change(file))
+        except PicomemError as error:
+            problem = type(error)(_sentence(file.path, str(error)))
+            return HostPlan(plan.host, plan.reach, tuple(changes), problem)
+    return HostPlan(plan.host, plan.reach, tuple(changes))
+
+
+def _sentence(path: Path, reason: str) -> str:
+    """A sentence about a file, from its second half; a reason that is a sentence already stays."""
+    return reason if reason.endswith(".") else f"{path} is left as it is: {reason}."
+
+
+def _install_edit(host: Host, file: SettingsFile, program: Program) -> Edit:
+    return lambda text: with_entries(text or "", file, host, program)
+
+
+def _uninstall_edit(file: SettingsFile) -> Edit:
+    def edit(text: str | None) -> str | None:
+        if text is None:
+            return None
+        original = _backup(file)
+        after = without_entries(text, file, original)
+        if after == text or not is_empty(after, file):
+            return after
+        return original if original is not None and is_empty(original, file) else None
+
+    return edit
+
+
+def _backup(file: SettingsFile) -> str | None:
+    """The text before picomem was installed, where it was kept."""
+    try:
+        text = read_settings(backup_of(file.path))
+        return None if text is None or own_entries(text, file).installed else text
+    except InvalidInput:
+        return None
+
+
+def _needs_copy(text: str, file: SettingsFile) -> bool:
+    return not backup_of(file.path).exists() or not own_entries(text, file).installed

@@ -1,0 +1,42 @@
+"""The machine on which hosts are looked for: home folder, current folder, environment, system."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from picomem.light_dataclass import dataclass
+from picomem.paths import home_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """`system` is Python's `sys.platform`."""
+
+    home: Path
+    folder: Path
+    env: Mapping[str, str]
+    system: str
+
+    def has_program(self, name: str) -> bool:
+        """Whether a program of this name is on the PATH."""
+        return self.program(name) is not None
+
+    def program(self, name: str) -> Path | None:
+        """The program of this name on the PATH."""
+        from shutil import which
+
+        path = which(name, path=self.env.get("PATH", os.defpath))
+        return Path(path).absolute() if path else None
+
+    def named(self, variable: str, default: Path) -> Path:
+        """The path that a variable of the environment names."""
+        value = self.env.get(variable)
+        return Path(value).expanduser().absolute() if value else default
+
+
+def this_machine() -> Machine:
+    """The machine and the environment of this process. Raises InvalidInput where there is no home folder."""
+    return Machine(home_folder(), Path.cwd(), os.environ, sys.platform)

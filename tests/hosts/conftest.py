@@ -1,0 +1,102 @@
+"""A machine with hosts, as files in a temporary folder, and picomem installed as programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from picomem.hosts.machine import Machine
+from picomem.hosts.program import Program
+
+ROOT = Path(__file__).parents[2]
+_SCRIPT = f"#!{sys.executable}\nimport sys\nfrom picomem.cli.main import main\nsys.exit(main())\n"
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command printed, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+RunPicomem = Callable[..., Done]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    """The folder of an installation's programs."""
+    folder = tmp_path / "my tools"
+    folder.mkdir()
+    for name, script in (("picomem", _SCRIPT), ("picomem-hook", f"#!{sys.executable}\nprint('{{}}')\n")):
+        (folder / name).write_text(script)
+        (folder / name).chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+def machine(home: Path, project: Path) -> Machine:
+    return Machine(home, project, {"PATH": "/nowhere"}, "linux")
+
+
+@pytest.fixture
+def program(programs: Path) -> Program:
+    return Program(str(programs / "picomem"), str(programs / "picomem-hook"))
+
+
+@pytest.fixture
+def run_picomem(home: Path, project: Path, programs: Path) -> RunPicomem:
+    """Run the installed `picomem ARGUMENTS…` in the project's folder."""
+
+    def _run(*arguments: str, env: dict[str, str] | None = None) -> Done:
+        clean = {
+            "HOME": str(home),
+            "PATH": os.defpath,
+            "XDG_DATA_HOME": str(home / "data"),
+            "PYTHONPATH": str(ROOT / "src"),
+        }
+        done = subprocess.run(
+            [programs / "picomem", *arguments],
+            cwd=project,
+            env=clean | (env or {}),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    return _run
+
+
+def tree(folder: Path) -> dict[str, bytes | None]:
+    """Every file below a folder with its bytes, and every folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}

@@ -1,0 +1,144 @@
+"""The doctor finds entries in agents' settings that do not work, or not as the person thinks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.hosts.conftest import RunPicomem
+
+from picomem.hosts.host import Reach
+from picomem.hosts.host_findings import host_findings
+from picomem.hosts.installing import install, plan_install
+from picomem.hosts.known_hosts import host_named
+from picomem.hosts.machine import Machine
+from picomem.hosts.program import Program
+
+Findings = Callable[[], list[str]]
+InstallIn = Callable[..., None]
+
+
+@pytest.fixture
+def findings(machine: Machine) -> Findings:
+    store = machine.home / "picomem.db"
+    return lambda: host_findings(machine, store, store, is_named=False)
+
+
+@pytest.fixture
+def install_in(machine: Machine, program: Program) -> InstallIn:
+    def _install(name: str, reach: Reach = "user", program: Program = program) -> None:
+        assert install(plan_install(host_named(name), machine, reach, program), program).problem is None
+
+    return _install
+
+
+def test_a_sound_installation_has_no_findings(findings: Findings, install_in: InstallIn) -> None:
+    assert findings() == []
+    for name in ("claude-code", "openclaw", "cursor", "vscode", "gemini-cli", "opencode"):
+        install_in(name)
+    assert findings() == []
+
+
+def test_a_program_that_is_gone_is_told_once_a_file(
+    findings: Findings, install_in: InstallIn, program: Program, home: Path
+) -> None:
+    install_in("claude-code", "project")
+    Path(program.path).unlink()
+    Path(program.hook_path).unlink()
+    server, hooks = findings()
+    assert "MCP server “picomem” of Claude Code" in server
+    assert f"there is no program {program.path}; `picomem install claude-code --scope project` corrects it" in server
+    assert hooks.startswith("the 6 hooks of Claude Code")
+    assert f"there is no program {program.hook_path}" in hooks
+
+
+def test_codex_hooks_are_told_of_until_they_are_trusted_as_they_are(
+    findings: Findings, install_in: InstallIn, machine: Machine
+) -> None:
+    folder = machine.home / ".codex"
+    install_in("codex", program=Program("/bin/sh", "/root/hosts-home/bin/picomem-hook"))
+    config, hooks = folder / "config.toml", folder / "hooks.json"
+    installed = config.read_text()
+
+    def trust(text: str) -> None:
+        config.write_text(installed + text.replace("HOOKS", str(hooks)))
+
+    assert any(
+        f"Codex skips 6 hooks of picomem in {hooks}" in finding and "/hooks" in finding for finding in findings()
+    )
+    # Hashes that Codex 0.169.0 wrote for these commands.
+    trust(
+        '[hooks.state."HOOKS:session_start:0:0"]\n'
+        'trusted_hash = "sha256:bf11d6c12da051e8e8bc0e530b13cda81ff96e33ed1c2fba4d2160a80ee8c439"\n'
+        '[hooks.state."HOOKS:user_prompt_submit:0:0"]\n'
+        'trusted_hash = "sha256:97ed8cc04ce63103895054cf920a7e3113dda5cdc7d5cf9ce72ac8132bd40ad4"\n'
+        '[hooks.state."HOOKS:stop:0:0"]\n'
+        'trusted_hash = "sha256:02bc1372deec607d3d072c9c52fb8bbb26c538288ff197a32b482f737eac34a1"\n'
+    )
+    assert any("Codex skips 3 hooks" in finding for finding in findings())
+    hooks.write_text(hooks.read_text().replace('"timeout": 5', '"timeout": 4'))
+    assert any("Codex skips 6 hooks" in finding for finding in findings())
+
+
+def test_two_entries_for_one_store_are_told_of(findings: Findings, install_in: InstallIn, machine: Machine) -> None:
+    install_in("claude-code")
+    install_in("claude-code", "project")
+    same = findings()
+    assert len(same) == 6, "the hooks of the project run beside those of the user; its server takes the other's place"
+    assert all("are for the same store, so the agent gets the same twice" in finding for finding in same)
+    settings = machine.home / ".cursor" / "mcp.json"
+    install_in("cursor")
+    document = json.loads(settings.read_text())
+    document["mcpServers"]["memory"] = document["mcpServers"]["picomem"]
+    settings.write_text(json.dumps(document))
+    assert (
+        f"the MCP server “picomem” of Cursor in {settings} and the MCP server “memory” of Cursor in {settings} are for"
+        in findings()[-1]
+    )
+
+
+def test_an_entry_for_another_store_is_told_of(
+    findings: Findings, install_in: InstallIn, machine: Machine, program: Program
+) -> None:
+    other = Program(program.path, program.hook_path, ("--db", "/elsewhere/other.db"))
+    install_in("gemini-cli", program=other)
+    install_in("claude-code", program=Program(program.path, program.hook_path, (), {"PICOMEM_DATA_DIR": "/data"}))
+    assert [finding.partition(" uses another store, ")[2].partition(";")[0] for finding in findings()] == [
+        f"/data/picomem.db, and not {machine.home / 'picomem.db'}",
+        f"/data/picomem.db, and not {machine.home / 'picomem.db'}",
+        f"/elsewhere/other.db, and not {machine.home / 'picomem.db'}",
+    ]
+    copy = machine.home / "copy.db"
+    assert host_findings(machine, copy, copy, is_named=True) == [], "a store that somebody names may be a copy"
+    assert len(host_findings(machine, Path("/elsewhere/other.db"), copy, is_named=True)) == 2
+
+
+def test_a_broken_file_with_an_entry_is_told_of(findings: Findings, machine: Machine) -> None:
+    settings = machine.home / ".gemini" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"mcpServers": {"picomem": ')
+    assert findings() == [
+        f"{settings} of Gemini CLI cannot be read: line 1 is not valid JSON with comments; mend the file"
+    ]
+    settings.write_text("{")
+    assert findings() == []
+    machine.home.joinpath(".codex").mkdir()
+    for odd in ('{"hooks": 5, "picomem": 1}', '{"hooks": {"Stop": [5, {"hooks": "picomem-hook"}]}}'):
+        machine.home.joinpath(".codex", "hooks.json").write_text(odd)
+        assert findings() == []
+
+
+def test_doctor_reports_them_at_the_terminal(run_picomem: RunPicomem, programs: Path, home: Path) -> None:
+    assert run_picomem("remember", "The lock closes at nine").code == 0
+    assert run_picomem("install", "gemini-cli").code == 0
+    assert run_picomem("doctor").code == 0
+    settings = home / ".gemini" / "settings.json"
+    settings.write_text(settings.read_text().replace(str(programs), "/gone"))
+    done = run_picomem("doctor", "--json")
+    assert (done.code, done.json["healthy"]) == (1, False)
+    assert [finding["check"] for finding in done.json["findings"]] == ["host"]
+    shown = run_picomem("doctor").out
+    assert "there is no program /gone/picomem" in " ".join(shown.split())
+    assert "--repair" not in shown, "a repair mends no settings of a host"

@@ -1,0 +1,205 @@
+"""`picomem install` and `picomem uninstall`, as programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from tests.hosts.conftest import ROOT, RunPicomem, tree
+
+
+@pytest.fixture
+def with_claude_code(home: Path) -> Path:
+    """A home folder in which Claude Code was used."""
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.json").write_text('{\n  "theme": "dark"\n}\n')
+    return home
+
+
+def test_a_dry_run_prints_a_diff_and_changes_nothing(with_claude_code: Path, run_picomem: RunPicomem) -> None:
+    before = tree(with_claude_code)
+    done = run_picomem("install", "--dry-run")
+    assert (done.code, done.err) == (0, "")
+    settings = with_claude_code / ".claude" / "settings.json"
+    assert f"--- a{settings}\n+++ b{settings}\n" in done.out
+    assert '-  "theme": "dark"\n+  "theme": "dark",\n+  "hooks": {\n' in done.out
+    assert f"--- /dev/null\n+++ b{with_claude_code / '.claude.json'}\n" in done.out
+    assert tree(with_claude_code) == before
+
+
+def test_a_diff_of_a_dry_run_can_be_applied(with_claude_code: Path, run_picomem: RunPicomem) -> None:
+    diff = run_picomem("install", "--dry-run").out
+    assert run_picomem("install", "--yes").code == 0
+    settings = with_claude_code / ".claude" / "settings.json"
+    installed = settings.read_text()
+    assert run_picomem("uninstall", "--yes").code == 0
+    assert settings.read_text() != installed
+    added = [line[1:] for line in diff.splitlines() if line[:1] in ("+", " ") and line[:3] != "+++"]
+    assert "".join(f"{line}\n" for line in added).endswith(installed)
+
+
+def test_without_a_terminal_nothing_is_changed(with_claude_code: Path, run_picomem: RunPicomem) -> None:
+    before = tree(with_claude_code)
+    for arguments in (["install"], ["install", "--json"]):
+        done = run_picomem(*arguments)
+        assert done.code == 2
+        assert "Nothing was installed: there is no terminal to ask at" in done.err
+        assert tree(with_claude_code) == before
+    assert run_picomem("install", "--yes").code == 0
+    installed = tree(with_claude_code)
+    assert run_picomem("uninstall").code == 2
+    assert tree(with_claude_code) == installed
+
+
+@pytest.mark.parametrize(("answer", "is_installed"), [("y", True), ("n", False), ("", False)])
+def test_at_a_terminal_the_person_is_asked(
+    answer: str, is_installed: bool, with_claude_code: Path, project: Path, programs: Path
+) -> None:
+    person, terminal = pty.openpty()
+    env = {"HOME": str(with_claude_code), "PATH": os.defpath, "PYTHONPATH": str(ROOT / "src")}
+    running = subprocess.Popen(
+        [programs / "picomem", "install"], cwd=project, env=env, stdin=terminal, stdout=subprocess.PIPE, stderr=terminal
+    )
+    os.write(person, f"{answer}\n".encode())
+    out, _ = running.communicate(timeout=60)
+    os.close(terminal)
+    asked = os.read(person, 10_000).decode()
+    os.close(person)
+    assert str(with_claude_code / ".claude" / "settings.json") in asked
+    assert "Install picomem there? [y/n]" in asked
+    assert (with_claude_code / ".claude.json").exists() == is_installed
+    assert ("hooks added" in out.decode()) == is_installed
+    assert ("Nothing was installed." in asked) == (not is_installed)
+
+
+def test_a_second_run_says_that_it_is_installed_already(with_claude_code: Path, run_picomem: RunPicomem) -> None:
+    first = run_picomem("install", "claude-code")
+    assert (first.code, first.out.count("added")) == (0, 2)
+    installed = tree(with_claude_code)
+    second = run_picomem("install", "claude-code")
+    assert (second.code, second.out.count("already installed")) == (0, 2)
+    assert run_picomem("install").code == 0, "there is nothing to ask about"
+    assert tree(with_claude_code) == installed
+
+
+def test_with_json_there_is_one_document(with_claude_code: Path, run_picomem: RunPicomem) -> None:
+    document = run_picomem("--json", "install", "--yes").json
+    (host,) = document["hosts"]
+    assert (document["dry_run"], host["host"], host["scope"], host["problem"]) == (False, "claude-code", "user", "")
+    assert [(file["entries"], file["state"]) for file in host["files"]] == [("MCP server", "added"), ("hooks", "added")]
+    assert all(file["diff"].startswith("--- ") for file in host["files"])
+    again = run_picomem("install", "claude-code", "--json").json
+    assert [file["state"] for file in again["hosts"][0]["files"]] == ["already installed"] * 2
+    removed = run_picomem("uninstall", "--yes", "--json").json
+    assert [file["state"] for file in removed["hosts"][0]["files"]] == ["removed"] * 2
+    assert run_picomem("uninstall", "--json").json == {"dry_run": False, "hosts": []}
+
+
+def test_the_entries_name_the_programs_and_the_chosen_store(
+    with_claude_code: Path, programs: Path, run_picomem: RunPicomem
+) -> None:
+    home = with_claude_code
+    done = run_picomem(
+        "install", "claude-code", "--db", "~/my memory.db", "--user", "ann", env={"PICOMEM_DATA_DIR": "~/store"}
+    )
+    assert done.code == 0
+    server = json.loads((home / ".claude.json").read_text())["mcpServers"]["picomem"]
+    assert server == {
+        "type": "stdio",
+        "command": str(programs / "picomem"),
+        "args": ["mcp", "--db", str(home / "my memory.db"), "--user", "ann"],
+        "env": {"PICOMEM_DATA_DIR": str(home / "store")},
+    }
+    hooks = json.loads((home / ".claude" / "settings.json").read_text())["hooks"]
+    assert list(hooks) == ["SessionStart", "UserPromptSubmit", "PreCompact", "PostCompact", "Stop", "SessionEnd"]
+    command = hooks["Stop"][0]["hooks"][0]
+    assert {name: command[name] for name in ("type", "timeout", "async")} == {
+        "type": "command",
+        "timeout": 5,
+        "async": True,
+    }
+    assert "async" not in hooks["SessionStart"][0]["hooks"][0]
+    ran = subprocess.run(["sh", "-c", command["command"].replace("picomem-hook", "picomem") + " --help"], capture_output=True, text=True, env={"PYTHONPATH": str(ROOT / "src")})  # fmt: skip
+    assert "There is no command “claude-code”" in ran.stderr, "the shell did not start the program with its argument"
+
+
+def test_a_host_that_is_broken_does_not_keep_others_from_being_installed(
+    with_claude_code: Path, project: Path, run_picomem: RunPicomem
+) -> None:
+    settings = with_claude_code / ".claude" / "settings.json"
+    settings.write_text('{"theme": "dark",}')
+    before = tree(with_claude_code)
+    done = run_picomem("install", "claude-code")
+    assert done.code == 2
+    assert done.err == f"picomem: {settings} is left as it is: line 1 is not valid JSON.\n"
+    assert tree(with_claude_code) == before
+
+
+def test_a_project_has_its_own_settings(home: Path, project: Path, run_picomem: RunPicomem) -> None:
+    done = run_picomem("install", "claude-code", "--scope", "project")
+    assert done.code == 0
+    assert [name for name, content in tree(project).items() if content is not None] == [
+        ".mcp.json", ".claude/settings.local.json",
+    ]  # fmt: skip
+    assert "leave it out of commits" in done.out
+    assert tree(home) == {}
+    assert run_picomem("uninstall", "--yes").code == 0
+    assert tree(project) == {}
+
+
+def test_a_mistyped_host_is_met_with_the_nearest(run_picomem: RunPicomem) -> None:
+    done = run_picomem("install", "claude-cod")
+    assert (done.code, done.err) == (2, "picomem: There is no host “claude-cod”; did you mean “claude-code”?\n")
+    assert run_picomem("install").code == 3
+    assert run_picomem("uninstall").out == "picomem is installed in no host.\n"
+
+
+def test_an_installation_without_the_hook_program_is_told(programs: Path, run_picomem: RunPicomem) -> None:
+    (programs / "picomem-hook").unlink()
+    done = run_picomem("install", "claude-code")
+    assert done.code == 2
+    assert f"There is no program picomem-hook beside {programs / 'picomem'}" in done.err
+
+
+def test_every_host_of_the_machine_is_noticed_by_its_folder_or_its_program(
+    home: Path, programs: Path, run_picomem: RunPicomem
+) -> None:
+    for folder in (".claude", ".codex", ".openclaw", ".cursor", ".config/Code/User", ".config/opencode"):
+        (home / folder).mkdir(parents=True)
+    (programs / "gemini").write_text("#!/bin/sh\n")
+    (programs / "gemini").chmod(0o755)
+    env = {"PATH": f"{programs}:{os.defpath}"}
+    document = run_picomem("install", "--yes", "--json", env=env).json
+    hosts = {
+        host["host"]: [Path(file["path"]).relative_to(home) for file in host["files"]] for host in document["hosts"]
+    }
+    assert {name: list(map(str, paths)) for name, paths in hosts.items()} == {
+        "claude-code": [".claude.json", ".claude/settings.json"],
+        "codex": [".codex/config.toml", ".codex/hooks.json"],
+        "openclaw": [".openclaw/openclaw.json"],
+        "cursor": [".cursor/mcp.json"],
+        "vscode": [".config/Code/User/mcp.json"],
+        "gemini-cli": [".gemini/settings.json"],
+        "opencode": [".config/opencode/opencode.json"],
+    }
+    assert "type /hooks" in str(document["hosts"][1]["remarks"])
+    command = [str(programs / "picomem"), "mcp"]
+    plain = {"command": command[0], "args": command[1:]}
+    read = {name: (home / paths[0]).read_text() for name, paths in hosts.items()}
+    assert tomllib.loads(read["codex"]) == {"mcp_servers": {"picomem": plain}}
+    assert json.loads(read["openclaw"]) == {"mcp": {"servers": {"picomem": plain}}}
+    assert json.loads(read["cursor"]) == {"mcpServers": {"picomem": {"type": "stdio", **plain}}}
+    assert json.loads(read["vscode"]) == {"servers": {"picomem": {"type": "stdio", **plain}}}
+    assert json.loads(read["gemini-cli"]) == {"mcpServers": {"picomem": plain}}
+    assert json.loads(read["opencode"]) == {"mcp": {"picomem": {"type": "local", "command": command, "enabled": True}}}
+
+
+def test_openclaw_has_no_settings_of_a_project(project: Path, run_picomem: RunPicomem) -> None:
+    done = run_picomem("install", "openclaw", "--scope", "project")
+    assert (done.code, done.err) == (2, "picomem: OpenClaw has no settings of a project; leave --scope project out.\n")
+    assert tree(project) == {}

@@ -1,0 +1,247 @@
+"""Installing in hosts leaves the rest of their settings as it was, and uninstalling restores them to the byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.hosts.conftest import RunPicomem, tree
+
+from picomem.hosts.host import Host, Reach
+from picomem.hosts.installing import install, plan_install, plan_uninstall, uninstall
+from picomem.hosts.known_hosts import HOSTS
+from picomem.hosts.machine import Machine
+from picomem.hosts.program import Program
+
+_REACHES = [
+    (host, reach)
+    for host in HOSTS
+    for reach in ("user", "project")
+    if host.files(Machine(Path("/h"), Path("/p"), {}, "linux"), reach)
+]
+_each_host = pytest.mark.parametrize(
+    ("host", "reach"), [pytest.param(host, reach, id=f"{host.name}-{reach}") for host, reach in _REACHES]
+)
+# By syntax: what other people have there, with comments where the syntax has them.
+_JSON = """{
+\t"theme": "dark", "list": [1,2 , 3],
+\t"mcpServers": { "other": {"command": "x"} },
+\t"servers": {},
+\t"hooks": {
+\t\t"Stop": [
+\t\t\t{ "hooks": [ { "type": "command", "command": "say done" } ] }
+\t\t],
+\t\t"PreToolUse": []
+\t}
+}
+"""
+_COMMENTED = """// mine
+{
+  "theme": "dark", // of course
+  /* servers */
+  "mcpServers": {
+    "other": {"command": "x"}, // theirs
+  },
+  "hooks": { "Stop": [ {"hooks": []} /* none */ ] }, // end
+}"""
+_THEIRS = {
+    "json": [_JSON, "{}", "{\n}\n", "", "\n"],
+    "commented": [_JSON, _COMMENTED.replace(", // theirs", " // theirs").replace(", // end", " // end"), "{}", ""],
+    "jsonc": [_JSON, _COMMENTED, "{}", "{\n}\n", "", "\n"],
+    "json5": [_JSON, "{ mcp: { servers: { other: { command: 'x' }, }, }, }\n", "{\n  // nothing yet\n}\n"],
+    "toml": ['# mine\nmodel = "x" # c\n\n[mcp_servers.other]\ncommand = "x"\n', 'model = "x"', "", "\n\n"],
+}
+
+
+def _install(host: Host, machine: Machine, reach: Reach, program: Program) -> bool:
+    """Install, and say whether anything changed."""
+    plan = plan_install(host, machine, reach, program)
+    assert plan.problem is None, plan.problem
+    done = install(plan, program)
+    assert done.problem is None, done.problem
+    return done.is_change
+
+
+def _uninstall(host: Host, machine: Machine) -> None:
+    for plan in plan_uninstall(host, machine):
+        assert uninstall(plan, machine).problem is None
+
+
+def _root(machine: Machine, reach: Reach) -> Path:
+    return machine.home if reach == "user" else machine.folder
+
+
+def _roots(machine: Machine) -> tuple[Any, Any]:
+    return tree(machine.home), tree(machine.folder)
+
+
+@_each_host
+def test_files_that_are_not_there_are_made_and_removed_again(
+    host: Host, reach: Reach, machine: Machine, program: Program
+) -> None:
+    assert _install(host, machine, reach, program)
+    files = host.files(machine, reach)
+    assert all("picomem" in file.path.read_text() for file in files)
+    assert {file.path.stat().st_mode & 0o777 for file in files} == ({0o600} if reach == "user" else {0o666 & ~_umask()})
+    installed = _roots(machine)
+    assert not _install(host, machine, reach, program), "the second install changed something"
+    assert _roots(machine) == installed
+    _uninstall(host, machine)
+    assert [name for root in _roots(machine) for name, content in root.items() if content is not None] == []
+    assert not any(
+        file.path.parent.exists() for file in files if file.path.parent not in (machine.home, machine.folder)
+    )
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@pytest.mark.parametrize("layout", ["lf", "crlf", "bom"])
+@_each_host
+def test_other_peoples_entries_stay_and_an_uninstall_restores_every_byte(
+    host: Host, reach: Reach, layout: str, machine: Machine, program: Program
+) -> None:
+    files = host.files(machine, reach)
+    for number in range(max(len(_THEIRS[file.syntax]) for file in files)):
+        for file in files:
+            theirs = _THEIRS[file.syntax]
+            text = theirs[min(number, len(theirs) - 1)]
+            content = {"lf": text, "crlf": text.replace("\n", "\r\n"), "bom": "\ufeff" + text}[layout].encode()
+            file.path.parent.mkdir(parents=True, exist_ok=True)
+            file.path.write_bytes(content)
+            file.path.chmod(0o640)
+        before = _roots(machine)
+        assert _install(host, machine, reach, program)
+        for file in files:
+            text = file.path.read_bytes().decode()
+            assert file.path.stat().st_mode & 0o777 == 0o640
+            assert ("\ufeff" in text) == (layout == "bom")
+            if b"\r\n" in (before[reach == "project"][str(file.path.relative_to(_root(machine, reach)))] or b""):
+                assert "\n" not in text.replace("\r\n", "")
+            assert file.path.with_name(file.path.name + ".picomem-backup").exists()
+        assert not _install(host, machine, reach, program)
+        _uninstall(host, machine)
+        assert _roots(machine) == before
+
+
+@pytest.mark.parametrize("content", [b'{"mcpServers": {', b"\xff\xfe{}", b"[]", b'x = "unclosed', b'{"hooks": 5, "a"'])
+@_each_host
+def test_a_broken_file_is_left_alone_with_a_sentence(
+    host: Host, reach: Reach, content: bytes, machine: Machine, program: Program
+) -> None:
+    for file in host.files(machine, reach):
+        file.path.parent.mkdir(parents=True, exist_ok=True)
+        file.path.write_bytes(content)
+    before = _roots(machine)
+    plan = plan_install(host, machine, reach, program)
+    assert plan.problem is not None
+    assert str(plan.problem).startswith(f"{host.files(machine, reach)[0].path} is left as it is: ")
+    assert _roots(machine) == before
+
+
+@_each_host
+def test_a_linked_settings_file_stays_a_link(host: Host, reach: Reach, machine: Machine, program: Program) -> None:
+    dotfiles = machine.home / "dotfiles"
+    dotfiles.mkdir()
+    for file in host.files(machine, reach):
+        file.path.parent.mkdir(parents=True, exist_ok=True)
+        (dotfiles / file.path.name).write_text(_THEIRS[file.syntax][0])
+        file.path.symlink_to(dotfiles / file.path.name)
+    before = _roots(machine)
+    _install(host, machine, reach, program)
+    for file in host.files(machine, reach):
+        assert file.path.is_symlink()
+        assert "picomem" in (dotfiles / file.path.name).read_text()
+    _uninstall(host, machine)
+    assert all(file.path.is_symlink() for file in host.files(machine, reach))
+    assert _roots(machine) == before
+
+
+@_each_host
+def test_a_read_only_file_is_left_alone(host: Host, reach: Reach, machine: Machine, program: Program) -> None:
+    for file in host.files(machine, reach):
+        file.path.parent.mkdir(parents=True, exist_ok=True)
+        file.path.write_text(_THEIRS[file.syntax][0])
+        file.path.chmod(0o444)
+    before = _roots(machine)
+    done = install(plan_install(host, machine, reach, program), program)
+    assert "is read-only" in str(done.problem)
+    assert _roots(machine) == before
+
+
+@_each_host
+def test_an_outdated_entry_is_updated_and_keeps_what_the_user_added(
+    host: Host, reach: Reach, machine: Machine, program: Program
+) -> None:
+    _install(
+        host,
+        machine,
+        reach,
+        Program("/gone/picomem", "/gone/picomem-hook", ("--db", "/gone.db"), {"PICOMEM_DATA_DIR": "/g"}),
+    )
+    for file in host.files(machine, reach):
+        text = file.path.read_text()
+        file.path.write_text(
+            text.replace('"command":', '"disabled": true, "command":') if file.syntax != "toml" else text
+        )
+    assert _install(host, machine, reach, program)
+    for file in host.files(machine, reach):
+        assert "gone" not in file.path.read_text()
+        assert file.syntax == "toml" or "disabled" in file.path.read_text()
+        assert file.path.read_text().count("/picomem-hook") == (len(host.hooks) if file.has_hooks else 0)
+    assert not _install(host, machine, reach, program)
+
+
+@_each_host
+def test_another_server_of_that_name_is_left_alone(
+    host: Host, reach: Reach, machine: Machine, program: Program
+) -> None:
+    file = next(file for file in host.files(machine, reach) if file.servers)
+    entry: dict[str, Any] = {"picomem": {"url": "http://127.0.0.1:8765/mcp"}}
+    for key in reversed(file.servers):
+        entry = {key: entry}
+    text = json.dumps(entry)
+    if file.syntax == "toml":
+        text = '[mcp_servers.picomem]\nurl = "http://127.0.0.1:8765/mcp"\n'
+    file.path.parent.mkdir(parents=True, exist_ok=True)
+    file.path.write_text(text)
+    plan = plan_install(host, machine, reach, program)
+    assert "runs something else" in str(plan.problem)
+    _uninstall(host, machine)
+    assert file.path.read_text() == text
+
+
+def test_two_installs_at_once_leave_one_entry_of_each(home: Path, programs: Path, run_picomem: RunPicomem) -> None:
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.json").write_text(_JSON)
+    code = (
+        "import sys; sys.argv = sys.argv[1:]; from picomem.cli.main import main; sys.stdin.readline(); "
+        "sys.exit(main(['install', 'claude-code']))"
+    )
+    env = {"HOME": str(home), "PATH": os.defpath, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, programs / "picomem"],
+            env=env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+        )
+        for _ in range(4)
+    ]  # fmt: skip
+    for process in running:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    assert [process.wait(timeout=60) for process in running] == [0, 0, 0, 0]
+    for process in running:
+        process.stdin.close()
+    text = (home / ".claude" / "settings.json").read_text()
+    assert text.count("picomem-hook") == 6
+    assert list(json.loads((home / ".claude.json").read_text())["mcpServers"]) == ["picomem"]
+    assert run_picomem("uninstall", "--yes").code == 0
+    assert tree(home) == {".claude": None, ".claude/settings.json": _JSON.encode()}

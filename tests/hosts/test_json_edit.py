@@ -1,0 +1,150 @@
+"""Edits of JSON, JSONC and JSON5 as text: what is inserted can be removed again, and nothing else changes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.amounts import amount
+from tests.hosts.documents import KEYS, VALUES, json_documents
+
+from picomem.errors import InvalidInput
+from picomem.hosts.json_edit import append, at, parse, put, remove
+
+
+def _without(value: Any, path: tuple[str, ...]) -> Any:
+    return {
+        key: _without(inner, path[1:]) if key == path[0] and isinstance(inner, dict) and path[1:] else inner
+        for key, inner in value.items()
+        if not (key == path[0] and len(path) == 1)
+    }
+
+
+@settings(max_examples=amount(120, 20_000), deadline=None)
+@given(json_documents(relaxed=False))
+def test_strict_json_is_read_as_python_reads_it(document: tuple[str, dict[str, Any]]) -> None:
+    text, value = document
+    assert (
+        parse(text, "json").value
+        == parse(text, "jsonc").value
+        == parse(text, "json5").value
+        == json.loads(text)
+        == value
+    )
+
+
+@settings(max_examples=amount(120, 20_000), deadline=None)
+@given(json_documents(relaxed=True), st.sampled_from(["jsonc", "json5"]))
+def test_comments_and_trailing_commas_change_no_value(document: tuple[str, dict[str, Any]], syntax: Any) -> None:
+    text, value = document
+    assert parse(text, syntax).value == value
+
+
+@settings(max_examples=amount(120, 20_000), deadline=None)
+@given(
+    st.booleans().flatmap(lambda relaxed: json_documents(relaxed=relaxed)),
+    st.lists(KEYS, min_size=1, max_size=3),
+    st.dictionaries(st.text("abc", min_size=1), VALUES, max_size=2),
+)
+def test_what_is_inserted_is_there_and_removed_again_to_the_byte(
+    document: tuple[str, dict[str, Any]], folders: list[str], value: Any
+) -> None:
+    text, before = document
+    path = (*folders, "picomem")
+    root = parse(text, "jsonc")
+    try:
+        edited = put(text, "jsonc", path, value)
+    except InvalidInput:
+        assert any(at(root, path[:n]) and not isinstance(at(root, path[:n]).value, dict) for n in range(1, len(path)))
+        return
+    after = parse(edited, "jsonc").value
+    assert at(parse(edited, "jsonc"), path).value == value
+    assert _pruned(_without(after, path), before) == before
+    assert remove(edited, "jsonc", path, lambda parent: at(root, parent) is not None) == text
+    assert put(edited, "jsonc", path, value) == edited
+
+
+def _pruned(value: Any, like: Any) -> Any:
+    """Without the objects that are empty and not in `like`."""
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: _pruned(inner, like.get(key, {}) if isinstance(like, dict) else {})
+        for key, inner in value.items()
+        if (isinstance(like, dict) and key in like) or _pruned(inner, {}) != {}
+    }
+
+
+@settings(max_examples=amount(80, 20_000), deadline=None)
+@given(
+    json_documents(relaxed=True),
+    st.lists(st.tuples(KEYS, st.booleans()), min_size=1, max_size=4, unique_by=lambda p: p[0]),
+)
+def test_elements_of_several_lists_come_and_go_in_any_order(
+    document: tuple[str, dict[str, Any]], events: list[tuple[str, bool]]
+) -> None:
+    text, _ = document
+    group = {"hooks": [{"type": "command", "command": "picomem-hook"}]}
+    edited = text
+    try:
+        for event, _ in events:
+            edited = append(edited, "jsonc", ("hooks", event), group)
+    except InvalidInput:
+        return
+    root = parse(text, "jsonc")
+    for event, _ in sorted(events, key=lambda pair: pair[1]):
+        lists = at(parse(edited, "jsonc"), ("hooks", event)).value
+        assert lists[-1] == group
+        path = ("hooks", event, len(lists) - 1)
+        edited = remove(edited, "jsonc", path, lambda parent: at(root, parent) is not None)
+    assert edited == text
+
+
+def test_json5_of_openclaw_is_read() -> None:
+    text = """// mine
+{
+  mcp: { servers: { 'other': { command: "x", args: ['a\\'b', "c\\
+d"], }, }, },  // unquoted
+  $odd_1: [0x1F, +.5, -Infinity, 5., 1e3,],
+}
+"""
+    assert parse(text, "json5").value == {
+        "mcp": {"servers": {"other": {"command": "x", "args": ["a'b", "cd"]}}},
+        "$odd_1": [31, 0.5, float("-inf"), 5.0, 1000.0],
+    }
+    edited = put(text, "json5", ("mcp", "servers", "picomem"), {"command": "p"})
+    assert """{ command: "x", args: ['a\\'b', "c\\\nd"], }, "picomem": {"command": "p"}, }, },  // unquoted""" in edited
+    assert remove(edited, "json5", ("mcp", "servers", "picomem")) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{", '{"a"}', '{"a": 1 "b": 2}', "{a: 1}", "{'a': 1}", '{"a": 01}', '{"a": "x\n"}', '{"a": 1,,}', "{} {}",
+     '{"a": /* }', '{"a": NaN}', '{"a": tru}', "[" * 5000, '{"a":' * 5000],
+)  # fmt: skip
+def test_what_is_no_json_with_comments_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput):
+        parse(text, "jsonc")
+
+
+@pytest.mark.parametrize("text", ["// a\n{}", "{} /* a */", '{"a": [1,]}', '{"a": 1,}', "{\u00a0}"])
+def test_strict_json_has_no_comments_and_no_trailing_commas(text: str) -> None:
+    parse(text, "jsonc")
+    with pytest.raises(InvalidInput, match="line 1 is not valid JSON"):
+        parse(text, "json")
+
+
+def test_comments_may_be_taken_without_trailing_commas() -> None:
+    assert parse("// a\n{/* b */}", "commented").value == {}
+    with pytest.raises(InvalidInput, match="line 1 is not valid JSON with comments"):
+        parse('{"a": 1,}', "commented")
+
+
+def test_the_layout_of_the_neighbours_is_taken_over() -> None:
+    text = '{\r\n\t"a": 1, // first\r\n\t"b": {"c": 2} // last\r\n}\r\n'
+    assert put(text, "jsonc", ("m", "picomem"), {"x": 1}) == (
+        '{\r\n\t"a": 1, // first\r\n\t"b": {"c": 2}, // last\r\n\t"m": {\r\n\t\t"picomem": {\r\n\t\t\t"x": 1\r\n\t\t}\r\n\t}\r\n}\r\n'
+    )

@@ -1,0 +1,58 @@
+"""Edits of a TOML document as text: a table comes and goes, and nothing else changes."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+from hypothesis import given, settings
+from tests.amounts import amount
+from tests.hosts.documents import toml_documents
+
+from picomem.errors import InvalidInput
+from picomem.hosts.toml_edit import put_table, remove_table
+
+_PATH = ("mcp_servers", "picomem")
+_VALUES = {"command": "/opt/a b/picomem", "args": ["mcp", "--db", 'C:\\x "y"'], "env": {"PICOMEM_DATA_DIR": "/d"}}
+
+
+@settings(max_examples=amount(200, 20_000), deadline=None)
+@given(toml_documents())
+def test_a_table_that_is_added_is_there_and_removed_again_to_the_byte(text: str) -> None:
+    try:
+        before = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        with pytest.raises(InvalidInput):
+            put_table(text, _PATH, _VALUES)
+        return
+    edited = put_table(text, _PATH, _VALUES)
+    assert edited.startswith(text)
+    after = tomllib.loads(edited)
+    assert after["mcp_servers"].pop("picomem") == _VALUES
+    assert repr({"mcp_servers": {}, **before}) == repr({"mcp_servers": {}, **before, **after})
+    assert put_table(edited, _PATH, _VALUES) == edited
+    assert remove_table(edited, _PATH) == text
+    assert remove_table(put_table(edited, _PATH, {"command": "other"}), _PATH) == text
+
+
+def test_an_old_table_is_replaced_where_it_stands_with_the_tables_below_it() -> None:
+    text = (
+        '# top\n[mcp_servers.picomem] # ours\ncommand = "old"\n\n[mcp_servers.picomem.env]\nA = "b"\n\n'
+        '# about the next\n[mcp_servers.z]\ncommand = "z"\n'
+    )
+    edited = put_table(text, _PATH, {"command": "new"})
+    assert (
+        edited == '# top\n[mcp_servers.picomem]\ncommand = "new"\n\n# about the next\n[mcp_servers.z]\ncommand = "z"\n'
+    )
+    assert remove_table(edited, _PATH) == '# top\n\n# about the next\n[mcp_servers.z]\ncommand = "z"\n'
+
+
+@pytest.mark.parametrize("text", ["mcp_servers = { other = { command = 'x' } }\n", "mcp_servers = 1\n"])
+def test_a_place_that_takes_no_table_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput, match="cannot be edited there"):
+        put_table(text, _PATH, _VALUES)
+
+
+def test_an_entry_that_is_no_table_of_its_own_is_not_removed() -> None:
+    with pytest.raises(InvalidInput, match="not a table in lines of its own"):
+        remove_table("[mcp_servers]\npicomem = { command = 'x' }\n", _PATH)
