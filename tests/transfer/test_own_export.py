@@ -135,6 +135,12 @@ def test_the_memories_of_an_import_are_taken_back_and_brought_back_whole(
     if after != before:
         undone = second.undo(run)
         assert _believed(second) == before
+        third = open_engine(folder / "third.db")
+        (folder / "again.jsonl").write_text("".join(exported(second)), "utf-8", newline="")
+        _, moved = take_in(third, folder / "again.jsonl")
+        assert (moved.refused, moved.unreadable, _believed(third)) == ({}, {}, before)
+        assert exported(third) == exported(second)
+        third.close()
         second.undo(undone[0].change.run)
         assert _believed(second) == after
     assert report.new == len({memory["id"] for memory in _memories(exported(first))})

@@ -13,6 +13,7 @@ from picomem.records.scope import Scope
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from picomem.ingest.report import IngestProgress, Report
     from picomem.transfer.export_file import ExportFormat
     from picomem.transfer.export_lines import ExportCounts
     from picomem.transfer.import_format import ImportFormat
@@ -55,20 +56,31 @@ def import_from(
 
     With `dry_run` nothing is stored. Raises NotFound or InvalidInput where nothing can be read.
     """
+    from picomem.engine.upkeep import ingester
+    from picomem.ingest.discovery import FoundTranscript
     from picomem.transfer.intake import Intake
 
-    context = engine._context
+    context, run = engine._context, new_id()
+
+    def tell(state: IngestProgress) -> None:
+        if progress is not None:
+            progress(state.bytes_done, state.bytes_total, state.path)
+
+    def read_transcript(file: Path, transcript_form: str) -> Report:
+        return ingester(engine, run).run([FoundTranscript(file, transcript_form)], tell)
+
     intake = Intake(
         connector=context.connector,
         scope=engine.scope,
         writer=lambda: context.writer("import"),
-        run=new_id(),
+        run=run,
         redactor=context.redactor,
         cleaner=context.cleaner(),
         now=context.clock(),
         zone=context.zone,
         dry_run=dry_run,
         settle=context.settle,
+        read_transcript=read_transcript,
         progress=progress,
     )
     intake.form = form.name

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from picomem.transfer.export_file import ExportFormat
 
 # Those of transfer/formats/, which this module does not load: a test compares them.
-IMPORT_FORMATS = ("picobot", "picomem")
+IMPORT_FORMATS = (
+    "basic-memory", "chatgpt", "claude", "claude-code", "claude-mem", "codex", "letta", "markdown", "mcp-memory",
+    "mem0", "nanobot", "openclaw", "picobot", "picomem",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +94,9 @@ class ImportRequest:
 class ImportResult:
     """What became of the entries: `new` memories, memories that were `changed`, entries that are `known` already, were
     `purged` here before, or are here in another form (`differing`); `refused` and `unreadable` by reason.
-    `conversations` and `messages` are new ones; `passed_over` counts what is neither a memory nor a message. `problems`
-    names the first entries that were not taken; `users` are those of a file that is of several. `run` is what `undo`
-    takes back, empty after a dry run."""
+    `conversations`, their `messages` and the `episodes` made of these are new ones; `passed_over` counts what is
+    neither a memory nor a message. `problems` names the first entries that were not taken; `users` are those of a file
+    that is of several. `run` is what `undo` takes back, empty after a dry run."""
 
     format: str
     path: str
@@ -105,6 +108,7 @@ class ImportResult:
     differing: int
     conversations: int
     messages: int
+    episodes: int
     refused: dict[str, int]
     unreadable: dict[str, int]
     passed_over: dict[str, int]
@@ -141,6 +145,7 @@ def import_(engine: Engine, request: ImportRequest, progress: Progressing | None
         differing=report.differing,
         conversations=report.sessions,
         messages=report.messages,
+        episodes=report.episodes,
         refused=dict(report.refused.most_common()),
         unreadable=dict(report.unreadable.most_common()),
         passed_over=dict(report.passed_over.most_common()),
@@ -177,7 +182,7 @@ OPERATIONS = (
         present=transferring_presentations.imported,
         reply=lambda result: f"{result.new} new memories, {result.known} known already.",
         permission="memory:write:user",
-        example="picomem import memories.jsonl --dry-run",
+        example="picomem import mem0 mem0.json --dry-run",
         creates=True,
         idempotent=True,
         long=True,

@@ -13,7 +13,8 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Protocol
 
-from picomem.errors import InvalidInput, did_you_mean
+from picomem.errors import InvalidInput, NotFound, did_you_mean
+from picomem.paths import status_of
 from picomem.transfer.intake import Intake
 
 
@@ -23,12 +24,13 @@ class ImportFormat(Protocol):
     name: str
     example: str  # a path as a person would give it
     serves_all_users: bool  # whether a file holds what belongs to several users
+    is_fallback: bool  # whether it claims only what no other format does
 
-    def claims(self, path: Path) -> bool:
+    def claims(self, path: Path, /) -> bool:
         """Whether the file or folder is of this format. Raises NotFound or InvalidInput where it cannot be read."""
         ...
 
-    def read(self, path: Path, intake: Intake) -> None:
+    def read(self, path: Path, intake: Intake, /) -> None:
         """Hand over what it holds. Raises NotFound or InvalidInput where nothing can be read."""
         ...
 
@@ -52,7 +54,10 @@ def import_format_named(name: str) -> ImportFormat:
 
 def guessed_format(path: Path) -> ImportFormat:
     """The one format that a file or folder is of. Raises InvalidInput where it is of none, or could be of several."""
-    claiming: Sequence[ImportFormat] = [form for form in import_formats() if form.claims(path)]
+    if status_of(path) is None:
+        raise NotFound(f"There is no file or folder {path}.")
+    every: Sequence[ImportFormat] = [form for form in import_formats() if form.claims(path)]
+    claiming = [form for form in every if not form.is_fallback] or every
     if len(claiming) == 1:
         return claiming[0]
     if claiming:

@@ -13,10 +13,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from datetime import tzinfo
+from pathlib import Path
 from time import monotonic
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
+from picomem.ingest.report import Report
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import Offer
 from picomem.memory.remember import Remembered, Writer
@@ -26,11 +28,12 @@ from picomem.policy.requests import kind_of
 from picomem.records.ids import content_hash
 from picomem.records.kinds import Decision, Kind, Origin, Source
 from picomem.records.scope import Scope
-from picomem.store import audit
+from picomem.store import audit, episodes
 from picomem.store.connector import Connector, Transaction, rolled_back
 from picomem.store.tombstones import Tombstones
 from picomem.text.memory_keys import suggest_key
 from picomem.text.storable import plain
+from picomem.transfer.bounded_files import check_size
 
 BATCH_ENTRIES = 100
 BATCH_SECONDS = 0.2  # a batch of costly entries ends earlier, so that other processes can write
@@ -108,14 +111,16 @@ class Intake:
         zone: tzinfo,
         dry_run: bool,
         settle: Callable[[], None],
+        read_transcript: Callable[[Path, str], Report],
         progress: Telling | None = None,
     ) -> None:
-        """`settle` is called after each batch, for what must not be done in its transaction."""
+        """`settle` is called after each batch, for what must not be done in its transaction. `read_transcript` ingests
+        a file of a format in this run."""
         self.connector, self.scope, self.cleaner, self.now, self.zone = connector, scope, cleaner, now, zone
         self.redactor, self.dry_run, self.run, self.progress = redactor, dry_run, run, progress
         self.report = ImportReport()
         self.form = ""  # the name of the format
-        self._writer, self._settle = writer, settle
+        self._writer, self._settle, self._read_transcript = writer, settle, read_transcript
         self._waiting: list[Step] = []
         self._since = monotonic()
         self._seen: set[str] = set()  # identities of this run, which a dry run forgets with its batches
@@ -145,6 +150,29 @@ class Intake:
         """Tell how much of a file is read."""
         if self.progress is not None:
             self.progress(read, total, what)
+
+    def done_with(self, number: int, count: int, path: Path) -> None:
+        """Tell that so many of the entries of a file are read; they count as the same share of its bytes."""
+        size = check_size(path)
+        self.done(size * number // max(count, 1), size, str(path))
+
+    def read_transcript(self, path: Path, form: str) -> None:
+        """Ingest a file of conversations, and count what became of it. Raises InvalidInput where it cannot be read."""
+        before = self._conversations(path)
+        done = self._read_transcript(path, form)
+        if done.problems:
+            raise InvalidInput(done.problems[0])
+        report = self.report
+        report.sessions = self._conversations(path) - before
+        report.messages, report.episodes = done.turns, done.episodes
+        report.new = done.decisions.get(Decision.ADD, 0)
+        report.changed = done.decisions.get(Decision.SUPERSEDE, 0)
+        report.known = done.decisions.get(Decision.MERGE, 0)
+        report.passed_over.update(done.skipped)
+
+    def _conversations(self, path: Path) -> int:
+        with self.connector.read() as tx:
+            return len(episodes.transcripts_at(tx, self.scope, str(path.resolve())))
 
     def store(self) -> None:
         """Store the batch that waits."""

@@ -16,6 +16,7 @@ class PicobotSessions:
     name = "picobot"
     example = "~/picobot/data/sessions.json"
     serves_all_users = True
+    is_fallback = False
 
     def claims(self, path: Path) -> bool:
         return is_regular(path) and path.name.startswith(NAME) and b'"sessions"' in reader.head(path)

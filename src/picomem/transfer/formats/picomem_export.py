@@ -29,6 +29,7 @@ class PicomemExport:
     name = "picomem"
     example = "memories.jsonl"
     serves_all_users = False
+    is_fallback = False
 
     def claims(self, path: Path) -> bool:
         return is_regular(path) and is_export(reader.head(path).split(b"\n")[0])
