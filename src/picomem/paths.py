@@ -11,9 +11,11 @@ import os
 import stat
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import DEFAULT_BUFFER_SIZE, BufferedReader, FileIO
 from pathlib import Path
+from typing import TextIO
 
 from picomem.errors import InvalidInput, NotFound
 
@@ -209,6 +211,14 @@ def spares_of(path: Path) -> list[Path]:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that a reader sees the old text or the new, never a part. Raises InvalidInput."""
+    with written_whole(path) as file:
+        file.write(text)
+
+
+@contextmanager
+def written_whole(path: Path, *, private: bool = False) -> Iterator[TextIO]:
+    """A file to write to, which takes its place under its name when it is complete; if it is `private`, for its owner
+    alone. Raises InvalidInput."""
     status = status_of(path)
     if status is not None:
         _check_regular(path, status)
@@ -217,7 +227,10 @@ def write_whole(path: Path, text: str) -> None:
         spare = path.with_name(f".{path.name}.{os.getpid()}")
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            spare.write_text(text, "utf-8")
+            with spare.open("w", encoding="utf-8", newline="") as file:
+                if private:
+                    spare.chmod(0o600)
+                yield file
             spare.replace(path)
         finally:
             spare.unlink(missing_ok=True)

@@ -13,13 +13,14 @@ from tests.sessions.test_snapshot import KEY, entry, snapshot
 def test_a_snapshot_is_imported_listed_and_read(picomem: Picomem, home: Path) -> None:
     talk = [{"User": {"content": f"message {number}"}} for number in range(60)]
     path = snapshot(home, entry(), entry("s-2", user_id="tui:local", channel_type="Tui", conversation=talk))
-    done = picomem("import-sessions", str(path))
+    done = picomem("import", "picobot", str(path))
     assert done.out.splitlines() == [
-        "2 new sessions, 65 new messages.",
+        f"{path} (picobot): 0 new memories, 0 changed, 0 known already, 0 refused, 0 unreadable.",
+        "2 new conversations and 65 new messages.",
         "Of tui:local, whatsapp:4917012345@s.whatsapp.net: `picomem sessions --user ID` lists them.",
     ]
     assert path.exists()
-    assert picomem("import-sessions", str(path), "--json").json["messages"] == 0
+    assert picomem("import", "picobot", str(path), "--json").json["messages"] == 0
     user = ("--user", "whatsapp:4917012345@s.whatsapp.net")
     listed = picomem("sessions", *user).out
     assert listed.startswith("Which boats are moored?\n   whatsapp · 5 messages · 2026-02-04 10:00 · s-1")
@@ -31,7 +32,7 @@ def test_a_snapshot_is_imported_listed_and_read(picomem: Picomem, home: Path) ->
 
 
 def test_pages_follow_one_another(picomem: Picomem, home: Path) -> None:
-    picomem("import-sessions", str(snapshot(home, *(entry(f"s-{n}", user_id="ann") for n in range(3)))))
+    picomem("import", "picobot", str(snapshot(home, *(entry(f"s-{n}", user_id="ann") for n in range(3)))))
     first = picomem("sessions", "--user", "ann", "-n", "2", "--json").json
     second = picomem("sessions", "--user", "ann", "-n", "2", "--json", "--cursor", first["cursor"]).json
     assert [listed["session"]["id"] for page in (first, second) for listed in page["sessions"]] == ["s-2", "s-1", "s-0"]
@@ -43,9 +44,9 @@ def test_what_is_wrong_is_said_in_a_sentence(picomem: Picomem, home: Path) -> No
     picomem("remember", "The Swift is moored at the north pier")
     assert "There are no such conversations" in picomem("sessions").out
     assert picomem("messages", "nobody").code == 3
-    assert picomem("import-sessions", str(home / "none.json")).code == 3
+    assert picomem("import", "picobot", str(home / "none.json")).code == 3
     (home / "sessions.json").write_text(json.dumps({"sessions": 7}), "utf-8")
-    broken = picomem("import-sessions", str(home / "sessions.json"))
+    broken = picomem("import", "picobot", str(home / "sessions.json"))
     assert (broken.code, "no list of sessions" in broken.err) == (2, True)
     assert picomem("sessions", "-n", "0").code == 2
     assert picomem("sessions", "--cursor", "x").code == 2
@@ -70,7 +71,7 @@ def test_a_conversation_is_consolidated_by_hand(picomem: Picomem, home: Path) ->
         {"User": {"content": "The crane of pier nine squeaks. Remember that it is oiled on Mondays."}},
         {"Assistant": {"content": "It is oiled on Mondays; the squeak came from the winch."}},
     ]
-    picomem("import-sessions", str(snapshot(home, entry("s-1", user_id="ann", conversation=talk))))
+    picomem("import", "picobot", str(snapshot(home, entry("s-1", user_id="ann", conversation=talk))))
     tried = picomem("consolidate", "s-1", "--dry-run", "--user", "ann").out
     assert "would keep by extractive" in tried
     assert "Nothing is new" not in picomem("consolidate", "--dry-run", "--user", "ann").out
@@ -90,7 +91,7 @@ def test_a_conversation_is_consolidated_by_hand(picomem: Picomem, home: Path) ->
 
 def test_a_model_that_cannot_be_reached_is_said_with_an_exit_code(picomem: Picomem, home: Path) -> None:
     talk = [{"User": {"content": "The crane of pier nine squeaks."}}, {"Assistant": {"content": "It is the winch."}}]
-    picomem("import-sessions", str(snapshot(home, entry("s-1", user_id="ann", conversation=talk))))
+    picomem("import", "picobot", str(snapshot(home, entry("s-1", user_id="ann", conversation=talk))))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and does not listen
         env = {

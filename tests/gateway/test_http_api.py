@@ -128,7 +128,7 @@ def test_errors_of_operations_have_their_status(served: Served, anns: str) -> No
 
 
 @pytest.mark.parametrize(
-    "name", ["ingest", "migrate", "import-sessions", "token-make", "token-list", "grant", "pair-list"]
+    "name", ["ingest", "migrate", "import", "export", "token-make", "token-list", "grant", "pair-list"]
 )
 def test_what_reads_files_or_is_the_operators_is_not_served(served: Served, anns: str, name: str) -> None:
     assert served.post(anns, name).status_code == 404

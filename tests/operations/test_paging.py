@@ -174,7 +174,7 @@ BOUNDED = {
     "show": "the messages of one episode",
     "why": "the decisions about one memory",
     "history": "the versions of one memory",
-    "import-sessions": "what one run read",
+    "import": "counts by reason, and the first problems",
     "consolidate": "what one run did",
     "token-make": "the scopes of one token",
     "token-list": "the tokens that a person made",

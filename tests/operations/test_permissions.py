@@ -156,13 +156,13 @@ def test_what_reaches_other_users_needs_a_grant(open_engine, tmp_path: Path) -> 
     granted = Runtime(engine._context.connector, Settings()).engine(Caller(permissions=OWN_DATA | GLOBAL))
     file = tmp_path / "sessions.json"
     file.write_text('{"sessions": []}', "utf-8")
-    verb = operation("import-sessions")
+    verb = operation("import")
     with pytest.raises(Forbidden, match="memory:write:global"):
         verb.call(engine, verb.request(path=str(file)))
-    assert verb.call(granted, verb.request(path=str(file))).sessions == 0
+    assert verb.call(granted, verb.request(path=str(file))).conversations == 0
 
 
-@pytest.mark.parametrize("name", ["doctor", "import-sessions"])
+@pytest.mark.parametrize("name", ["doctor"])
 def test_what_looks_at_every_user_declares_so(name: str) -> None:
     assert operation(name).permission == "memory:write:global"
 

@@ -40,7 +40,7 @@ STEPS = amount(400, 20_000)
 BATCH = 10  # operations of one user, after which the rows of the others are compared
 USERS = {"ana": ("zorvalix", "harbour"), "ana%": ("quembrado", "quay"), "an_": ("thistlewick", "cellar")}
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-FOR_ALL_USERS = {"import-sessions", "backup", "restore"}
+FOR_ALL_USERS = {"backup", "restore"}
 OPERATIONS = [operation for operation in operations() if operation.name not in FOR_ALL_USERS]
 WORDS = ("ledger", "ferry", "lantern", "walnut", "violin", "rope", "crate", "anchor")
 

@@ -42,6 +42,11 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
             request = confirmed(engine, operation, request, as_json=chosen.json)
             if request is None:
                 return 0
+        lines = None if chosen.json else operation.printed_lines(engine, request)
+        if lines is not None:
+            for line in lines:
+                write_result(line, end="")
+            return 0
         with progress_bar(operation.long and not chosen.json, rows=operation.progress_unit == "rows") as progress:
             result = operation.call(engine, request, progress)
         if operation.examines_machine:
@@ -64,10 +69,10 @@ def print_json(result: Any) -> None:
     write_result(json_document(jsonable(result), indent=2))
 
 
-def write_result(text: str) -> None:
+def write_result(text: str, *, end: str = "\n") -> None:
     """Print a result. Raises OutputFailed where stdout takes no more; what was asked for is done by then."""
     try:
-        print(text, flush=True)
+        print(text, end=end, flush=True)
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from picomem.erasure.purge import Erased, Planned, Purged
     from picomem.erasure.scrub import Scrubbed
     from picomem.memory.lease import Lease
+    from picomem.store.exported_pages import Export
 
 _SCRUB_WAITS = 5.0  # seconds for others who read
 _PAUSE_SECONDS = 0.1  # between two scans, while another process purges
@@ -109,6 +110,7 @@ class Eraser:
                     self._context.connector,
                     self._context.scope,
                     lambda owner, budget: index_page(self._context, owner, budget).text,
+                    self._write_again,
                     self._context.clock(),
                     wait_seconds,
                     lease,
@@ -134,6 +136,12 @@ class Eraser:
             unfinished=unfinished,
             finished=not unfinished,
         )
+
+    def _write_again(self, exported: Export) -> str:
+        from picomem.transfer.export_file import write_again
+
+        clean = self._context.cleaner().shown_text
+        return write_again(self._context.connector, exported, clean, self._context.clock())
 
     def _scanned(self, texts: Sequence[str], folder: Path, wait_seconds: float) -> tuple[Scan, Finder]:
         """What the files still hold of these texts, and what finds them in notes.

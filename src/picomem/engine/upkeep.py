@@ -31,13 +31,14 @@ if TYPE_CHECKING:
 _MOST_PROJECTS = 12  # that a warning names
 
 
-def ingester(engine: Engine) -> Ingest:
-    """The reader of transcripts for this store, for callers that read repeatedly."""
+def ingester(engine: Engine, run: str = "") -> Ingest:
+    """The reader of transcripts for this store, for callers that read repeatedly. Memories that are asked for in them
+    belong to `run`, or to a run of their own."""
     from picomem.ingest.ingest import Ingest
     from picomem.memory.transcript_requests import propose
 
-    def propose_asked(tx: Transaction, asked: Sequence[TranscriptRequest], run: str) -> list[str]:
-        writer = replace(context.writer("remember", "ingest"), run=run)
+    def propose_asked(tx: Transaction, asked: Sequence[TranscriptRequest], own_run: str) -> list[str]:
+        writer = replace(context.writer("remember", "ingest"), run=run or own_run)
         return [result.decision.value for result in propose(tx, writer, context.scope, asked)]
 
     context = engine._context

@@ -3,7 +3,7 @@
 This step uses only the state of the database (tombstones, exports), so the next run finishes what a killed run began,
 and repeating a step does no harm. Until everything is done, the database records that it is not.
 
-    snapshots without purged text → exported pages rebuilt → file and log rewritten → the mark is removed
+    snapshots without purged text → exports rebuilt → file and log rewritten → the mark is removed
 
 An export that was edited since, or that cannot be written, is reported and left as it is.
 """
@@ -27,11 +27,12 @@ from picomem.sessions.picobot_snapshot import without_purged
 from picomem.store import exported_pages, tombstones
 from picomem.store.connector import Connector, Transaction
 from picomem.store.database_files import holds_content
-from picomem.store.exported_pages import Export
+from picomem.store.exported_pages import WHOLE, Export
 
 _LARGEST = 16 << 20  # bytes of an exported page, and of what somebody wrote into it
 
 MakePage = Callable[[Scope, int], str]  # the index page of a scope, with so many tokens
+WriteAgain = Callable[[Export], str]  # writes an export of everything anew; the digest of its bytes
 
 
 def export(connector: Connector, scope: Scope, path: Path, page: str, budget: int, now: Micros) -> None:
@@ -58,7 +59,13 @@ def export(connector: Connector, scope: Scope, path: Path, page: str, budget: in
 
 
 def finish(
-    connector: Connector, scope: Scope, make_page: MakePage, now: Micros, wait_seconds: float, lease: Lease
+    connector: Connector,
+    scope: Scope,
+    make_page: MakePage,
+    write_again: WriteAgain,
+    now: Micros,
+    wait_seconds: float,
+    lease: Lease,
 ) -> list[str]:
     """Remove all traces, and give the lease back; what had to be left, a sentence each. Raises Locked, ReadOnly or
     DiskFull, and may be run again then."""
@@ -69,7 +76,7 @@ def finish(
     with Heartbeat(connector, lease):  # exports and readers may take longer than a lease lasts
         for folder in {path.parent for path in connector.maintenance.files()}:
             left += without_purged(connector, folder, scope.user if everything else "")
-        left += _exports(connector, scope, make_page, now, forget=everything)
+        left += _exports(connector, scope, make_page, write_again, now, forget=everything)
         connector.maintenance.leave_no_trace(wait_seconds)
     with connector.write(scope) as tx:
         tombstones.end(tx, scope, begun)
@@ -101,18 +108,24 @@ def _is_to_be_read(path: Path) -> bool:
         return os.access(path, os.F_OK)  # it is there and cannot be looked at: the scan says so
 
 
-def _exports(connector: Connector, scope: Scope, make_page: MakePage, now: Micros, *, forget: bool) -> list[str]:
+def _exports(
+    connector: Connector, scope: Scope, make_page: MakePage, write_again: WriteAgain, now: Micros, *, forget: bool
+) -> list[str]:
     left = []
     with connector.read() as tx:
         known = exported_pages.every(tx, scope)
     for exported in known:
         path = Path(exported.path)
-        page = make_page(exported.scope, exported.budget)
+        digest = ""
         try:
             _remove_spares(path)
             there = status_of(path) is not None
-            if there:
+            if there and exported.budget == WHOLE:
+                digest = write_again(exported)
+            elif there:
+                page = make_page(exported.scope, exported.budget)
                 _rewrite(path, exported.content_hash, page)
+                digest = content_hash(page)
         except (InvalidInput, NotFound, UnicodeError) as error:
             left.append(f"{error} Look whether it holds what was purged.")
             continue
@@ -120,7 +133,7 @@ def _exports(connector: Connector, scope: Scope, make_page: MakePage, now: Micro
             if forget or not there:
                 exported_pages.forget(tx, scope, exported.path)
             else:
-                exported_pages.put(tx, exported._replace(content_hash=content_hash(page), exported_at=now))
+                exported_pages.put(tx, exported._replace(content_hash=digest, exported_at=now))
     return left
 
 

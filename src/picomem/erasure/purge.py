@@ -158,10 +158,10 @@ class _Erasing:
     def all(self) -> Erased:
         counts = counted(self.plan)
         said = in_words(counts) or "nothing was there"
-        self._bury()
+        changes = audit.every(self.tx, self.scope)
+        self._bury(changes)
         self._sessions()
         self._episodes()
-        changes = audit.every(self.tx, self.scope)
         if self.plan.everything:
             self._everything(changes)
         change = self.writer.record(self.tx, self.scope, "purge", f"erased for good: {said}")
@@ -177,7 +177,7 @@ class _Erasing:
         tombstones.begin(self.tx, self.scope, everything=self.plan.everything)
         return Erased(change, counts, self.texts)
 
-    def _bury(self) -> None:
+    def _bury(self, changes: Iterable[Change]) -> None:
         grave = tombstones.Tombstones(self.tx, self.scope)
         for transcript in self.held.transcripts:
             if transcript.id in self.plan.transcripts:
@@ -192,6 +192,10 @@ class _Erasing:
         for episode in self.held.episodes:
             if episode.id in self.plan.episodes:
                 grave.put_episode(episode.identity)
+        going = {memory_id for memory_id, _ in self.plan.versions}
+        imported = {change.idempotency_key for change in changes if change.memory_id in going}
+        for name in sorted(going | imported - {""}):
+            grave.put_memory(name)
 
     def _episodes(self) -> None:
         """Episodes and the records of their transcripts."""

@@ -20,7 +20,7 @@ from picomem.errors import Conflict, InvalidInput
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.remember import Writer
 from picomem.memory.vectors import Vectors
-from picomem.memory.version_history import VersionHistory, same
+from picomem.memory.version_history import IMPORTED, VersionHistory, same
 from picomem.records.kinds import Decision
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
@@ -126,7 +126,12 @@ def believe(
 
 def _version_history(tx: Transaction, scope: Scope, memory_id: str, undoes: dict[str, str]) -> VersionHistory:
     versions = memories.versions(tx, scope, memory_id)
-    return VersionHistory(versions, memories.closers(tx, scope, memory_id), undoes)
+    arrivals = {
+        change.id: change.after or 0
+        for change in audit.of_memory(tx, scope, memory_id, [])
+        if change.decision == IMPORTED and change.reason != audit.PURGED
+    }
+    return VersionHistory(versions, memories.closers(tx, scope, memory_id), undoes, arrivals)
 
 
 def _reason_against(tx: Transaction, scope: Scope, change: Change, undoes: dict[str, str]) -> str:

@@ -101,7 +101,7 @@ class Files:
         """
         path = self._checked(path)
         clean = self._cleaner().shown_text(plain(text))
-        _check(clean)
+        check_text(clean)
         with self._connector.write(self._scope) as tx:
             if operation and (done := self._done(tx, operation)) is not None:
                 return done
@@ -148,13 +148,7 @@ class Files:
     # Parts
 
     def _checked(self, path: str) -> str:
-        parts = path.split("/")
-        plain_name = len(path) <= _LONGEST_PATH and path.isprintable() and plain(path) == path
-        if not plain_name or any(not part.strip() or part in (".", "..") for part in parts):
-            raise InvalidInput(f"“{plain(path[:80])}” is not a file path; write it like notes/plan.md.")
-        if self._cleaner().text(path) != path:
-            raise InvalidInput("The path looks like a secret; choose another.")
-        return path
+        return checked_path(path, self._cleaner())
 
     def _expected(self, tx: Transaction, path: str, expected: str | None) -> Memory | None:
         memory = memories.by_path(tx, self._scope, path)
@@ -224,7 +218,18 @@ def _key(path: str) -> str:
     return f"{_TAG}_{words}_{content_hash(path)[:12]}"
 
 
-def _check(text: str) -> None:
+def checked_path(path: str, cleaner: Cleaner) -> str:
+    """The path itself. Raises InvalidInput for what is no path of a file."""
+    plain_name = len(path) <= _LONGEST_PATH and path.isprintable() and plain(path) == path
+    if not plain_name or any(not part.strip() or part in (".", "..") for part in path.split("/")):
+        raise InvalidInput(f"“{plain(path[:80])}” is not a file path; write it like notes/plan.md.")
+    if cleaner.text(path) != path:
+        raise InvalidInput("The path looks like a secret; choose another.")
+    return path
+
+
+def check_text(text: str) -> None:
+    """Raises InvalidInput or Refused for a text that no file may hold."""
     if len(text) > LONGEST_CONTENT:
         raise InvalidInput(f"The file has {len(text):,} characters, but only {LONGEST_CONTENT:,} fit; split it.")
     if is_hijack(text):

@@ -16,13 +16,20 @@ A change is in force until it is undone, and again when that undo is undone:
 A change can be undone if the changes in force now are those that were in force right after it: nothing was built on
 it since, and nothing that it was built on was undone (in this example, c cannot be undone once a was, because b
 depends on a).
+
+A memory that came with an export (transfer/) brought its versions and the changes that made them. One further change
+of the decision `IMPORTED` stands for its arrival: to undo it is to believe nothing of the memory. It is no change that
+others build on, so what was decided before the export can be undone here as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from picomem.records.memory import Memory
+
+IMPORTED = "import"  # the decision of the change by which a memory arrived with all its versions
 
 _SAME = (
     "scope", "key", "kind", "content", "context", "importance", "pinned", "tags", "related", "origin", "source",
@@ -32,10 +39,17 @@ _SAME = (
 
 class VersionHistory:
     """`versions` are all of one memory, oldest first; `closers` say by which change each was closed, `undoes` which
-    change undoes which."""
+    change undoes which. `arrivals` are the changes by which versions were imported, with the last of these versions."""
 
-    def __init__(self, versions: Sequence[Memory], closers: Mapping[int, str], undoes: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        versions: Sequence[Memory],
+        closers: Mapping[int, str],
+        undoes: Mapping[str, str],
+        arrivals: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
         self._versions = versions
+        self._arrivals = arrivals
         self._closers = closers
         self._undoes = undoes
         self.changes = self._in_order()
@@ -43,11 +57,13 @@ class VersionHistory:
         self._in_force = self._forces()
 
     def __contains__(self, change: str) -> bool:
-        """Whether the change opened or closed a version."""
+        """Whether the change opened, closed or brought a version."""
         return change in self._place
 
     def believed_before(self, change: str) -> list[Memory]:
         """The versions believed right before a change."""
+        if change in self._arrivals:
+            return []
         return self._believed(self._place[change] - 1)
 
     def believed_now(self) -> list[Memory]:
@@ -70,13 +86,13 @@ class VersionHistory:
     def undone_by(self, change: str) -> str:
         """The latest change that took back what a change did; empty where none did."""
         base, reapplies = applied(change, self._undoes)
-        contrary = (base, not reapplies)
-        return next((other for other in reversed(self.changes) if applied(other, self._undoes) == contrary), "")
+        contraries = {(base, not reapplies), *((arrival, False) for arrival in self._arrivals)}
+        return next((other for other in reversed(self.changes) if applied(other, self._undoes) in contraries), "")
 
     def built_on(self, change: str) -> list[str]:
         """The changes that are in force now and were not right after a change, newest first."""
         then = set(self._in_force[self._place[change]])
-        return [other for other in reversed(self._in_force[-1]) if other not in then]
+        return [other for other in reversed(self._in_force[-1]) if other not in then and other not in self._arrivals]
 
     def lacks(self, change: str) -> list[str]:
         """The changes that were in force right after a change and are not now, oldest first."""
@@ -99,16 +115,25 @@ class VersionHistory:
             if change not in opening:
                 earlier = [place for place, opener in enumerate(opening) if opener < change]  # ids rise with time
                 behind[change] = max([behind.get(change, 0), opened_by[version], *earlier])
+        for arrival, last in self._arrivals.items():
+            places = [opened_by[version.version] for version in self._versions if version.version <= last]
+            behind[arrival] = max(places, default=0)
         placed = [(place, 0, change) for place, change in enumerate(opening)]
         placed += [(place, 1, change) for change, place in behind.items()]
         return [change for _, _, change in sorted(placed)]
 
     def _forces(self) -> list[list[str]]:
         forces: list[list[str]] = []
+        arrived: dict[str, list[str]] = {}
         now: list[str] = []
         for change in self.changes:
             base, applies = applied(change, self._undoes)
-            now = [*now, base] if applies else [other for other in now if other != base]
+            if base in arrived:  # what a memory brought goes, and comes back, as a whole
+                now = arrived[base] if applies else []
+            else:
+                now = [*now, base] if applies else [other for other in now if other != base]
+            if change in self._arrivals:
+                arrived[change] = now
             forces.append(now)
         return forces
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from picomem.errors import InvalidInput
@@ -97,6 +97,8 @@ class Operation:
 
     What surfaces need to know, so that none of them has to know an operation by its name:
 
+    - `lines(engine, request)`: the result as lines, which a surface prints as they are read; None where this request
+      has a result like any other
     - `confirmation`: how to ask before it runs; None where it needs no asking
     - `exit_code(result)`: the exit code for a result that says itself that something is wrong
     - `reads_local_files`: it reads files that the request names on this machine, so it is not for remote callers
@@ -133,6 +135,7 @@ class Operation:
     creates: bool = False
     asynchronous: bool = False
     events: Mapping[str, type] = field(default_factory=dict)
+    lines: Callable[[Any, Any], Iterator[str] | None] | None = None
     confirmation: Confirmation | None = None
     exit_code: Callable[[Any], int] = _always_zero
     reads_local_files: bool = False
@@ -185,6 +188,13 @@ class Operation:
         result = self.run(engine, request, progress) if self.long else self.run(engine, request)
         self._note_answer(engine, result)
         return result
+
+    def printed_lines(self, engine: Engine, request: Any) -> Iterator[str] | None:
+        """The lines to print in place of a result, if there are any. Raises as `call` does."""
+        if self.lines is None:
+            return None
+        self.check_permission(engine)
+        return self.lines(engine, checked(request))
 
     async def stream(
         self, engine: Engine, request: Any, tell: Telling | None = None, progress: Progressing | None = None

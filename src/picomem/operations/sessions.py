@@ -1,4 +1,4 @@
-"""Operations on conversations with PicoBot: list, read, begin, rename, archive, fork, import."""
+"""Operations on conversations with PicoBot: list, read, begin, rename, archive, fork."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, opti
 from picomem.operations.paging import cursor_of, place_of
 from picomem.operations.presentations import sessions as sessions_presentations
 from picomem.operations.views import iso_or_none
-from picomem.paths import named_path
 from picomem.records.session import Channel, Message, Session
 
 if TYPE_CHECKING:
@@ -189,35 +188,6 @@ def fork_session(engine: Engine, request: ForkSessionRequest) -> SessionResult:
     return SessionResult(_session_view(engine.sessions().fork(request.session, request.at)))
 
 
-@dataclass(frozen=True, slots=True)
-class ImportSessionsRequest:
-    path: str = option("the sessions.json file", positional=True, path=True)
-
-
-@dataclass(frozen=True, slots=True)
-class ImportSessionsResult:
-    """The number of new rows, and their users. `differing` are sessions that went another way here and were left as
-    they are; `skipped` counts what was not understood."""
-
-    users: list[str]
-    sessions: int
-    messages: int
-    differing: list[str]
-    skipped: dict[str, int]
-
-
-def import_sessions(engine: Engine, request: ImportSessionsRequest) -> ImportSessionsResult:
-    """Import the conversations of a PicoBot sessions.json, each for its own user.
-
-    What is there already is not taken twice. The file stays as it is; one in the data directory is taken over at start
-    and renamed sessions.json.migrated.
-    """
-    from picomem.engine import upkeep
-
-    done = upkeep.import_sessions(engine, named_path(request.path))
-    return ImportSessionsResult(list(done.users), done.sessions, done.messages, list(done.differing), done.skipped)
-
-
 def _session_view(session: Session) -> SessionView:
     return SessionView(
         id=session.id,
@@ -362,19 +332,5 @@ OPERATIONS = (
                 continues_in="result",
             ),
         ),
-    ),
-    Operation(
-        name="import-sessions",
-        group="maintain",
-        request=ImportSessionsRequest,
-        result=ImportSessionsResult,
-        run=import_sessions,
-        present=sessions_presentations.imported,
-        reply=lambda result: f"{result.sessions} new sessions, {result.messages} new messages.",
-        permission="memory:write:global",
-        example="picomem import-sessions ~/picobot/data/sessions.json",
-        creates=True,
-        idempotent=True,
-        reads_local_files=True,
     ),
 )

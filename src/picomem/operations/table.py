@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _PLACES = {
     "maintenance": ("ingest", "withhold", "migrate", "scrub", "embed", "status", "doctor", "audit", "index-status"),
     "backups": ("backup", "restore"),
+    "transferring": ("export", "import"),
     "remembering": ("remember", "revise", "forget"),
     "undoing": ("undo", "changes"),
     "reviewing": ("review",),
@@ -29,7 +30,6 @@ _PLACES = {
         "rename-session",
         "archive-session",
         "fork-session",
-        "import-sessions",
     ),
     "consolidating": ("consolidate",),
     "background": ("jobs", "cancel-job"),

@@ -38,7 +38,7 @@ from picomem.sessions.call_arguments import Redact, safe_arguments
 from picomem.sessions.channel_users import user_of
 from picomem.sessions.new_messages import id_like, safe_said, stored_message, title_of, with_origins
 from picomem.store import session_rows
-from picomem.store.connector import EVERYONE, Connector, Transaction
+from picomem.store.connector import EVERYONE, Connector, Transaction, rolled_back
 from picomem.store.tombstones import Tombstones
 from picomem.text.storable import plain
 
@@ -68,16 +68,23 @@ class _SessionSnapshot:
 
 
 def take_over(
-    connector: Connector, redactor: Callable[[], Redactor], clock: Clock, path: Path, *, move: bool
+    connector: Connector,
+    redactor: Callable[[], Redactor],
+    clock: Clock,
+    path: Path,
+    *,
+    move: bool,
+    dry_run: bool = False,
 ) -> TakenOver:
-    """Store what the snapshot holds and is not there yet; with `move`, rename it then.
+    """Store what the snapshot holds and is not there yet; with `move`, rename it then. With `dry_run` it only counts.
 
     Raises NotFound, InvalidInput for a broken snapshot, and StoreError; the file is then left alone, and the database.
     """
     skipped: Counter[str] = Counter()
     stored = _read(path, lambda text: redactor().redact(plain(text)).text, clock(), skipped)
     new, messages, differing = 0, 0, []
-    with connector.write(EVERYONE) as tx:  # a snapshot holds the sessions of several users
+    transaction = rolled_back(connector, EVERYONE) if dry_run else connector.write(EVERYONE)
+    with transaction as tx:  # a snapshot holds the sessions of several users
         for one in stored:
             if Tombstones(tx, one.session.scope).touches("picobot", one.session.id, ""):
                 skipped["purged session"] += 1

@@ -6,7 +6,8 @@ Two implementations are planned, SQLite (`sqlite.py`) and PostgreSQL. Everything
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -84,6 +85,18 @@ class Maintenance(Protocol):
         """Write everything anew, so that nothing is left of what was deleted: not in free space, not in full text, not
         in a log. It waits for others who read or write, so long at most. Raises Locked, ReadOnly or DiskFull."""
         ...
+
+
+class _RolledBack(Exception):
+    """Ends a transaction that is to leave nothing behind."""
+
+
+@contextmanager
+def rolled_back(connector: Connector, scope: Scope | Everyone) -> Iterator[Transaction]:
+    """A write transaction of which nothing is kept: for a dry run."""
+    with suppress(_RolledBack), connector.write(scope) as tx:
+        yield tx
+        raise _RolledBack
 
 
 class Connector(Protocol):

@@ -1,4 +1,4 @@
-"""The files to which index pages were exported, so that a purge finds them. Every call takes a scope."""
+"""The files to which index pages, or all memories, were exported, for a purge. Every call takes a scope."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from picomem.store.connector import Row, Transaction
 from picomem.store.damaged_rows import readable
 from picomem.store.sql_access import sql
 
+WHOLE = 0  # in place of a budget: the file is no index page, it holds all that the user has
+
 
 class Export(NamedTuple):
-    """A page in a file: whose it is, its budget (tokens), the hash of its text, and when it was written."""
+    """A page in a file: whose it is, its budget (tokens), the hash of its text, and when it was written. An export of
+    everything has the budget `WHOLE`, and the digest of its bytes."""
 
     path: str
     scope: Scope

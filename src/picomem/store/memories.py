@@ -27,6 +27,14 @@ class VersionParent(NamedTuple):
     version: int
 
 
+class VersionLink(NamedTuple):
+    """A row of lineage: what a version of a memory was made from, and the change that recorded it."""
+
+    version: int
+    parent: Parent
+    change_id: str
+
+
 class HeldVersions(NamedTuple):
     """How many versions a user has; and by how many these, or those of them that are believed, differ from what was
     counted when they were written. That is not 0 where a row is lost, or the table's index does not lead to it."""
@@ -150,6 +158,17 @@ def holder(tx: Transaction, version: Memory) -> Memory | None:
 
 def versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory]:
     return _read(_versions(tx, scope, memory_id))
+
+
+def ids_after(tx: Transaction, scope: Scope, after: str, limit: int) -> list[str]:
+    """The ids of the user's memories behind the id `after`, in order."""
+    return [str(row[0]) for row in sql(tx).all("memory_ids_after", user=scope.user, after=after, limit=limit)]
+
+
+def whole_versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory] | None:
+    """Every version of a memory; None where one of them does not match its hash."""
+    rows = _versions(tx, scope, memory_id)
+    return [_record(row) for row in rows] if all(map(is_whole, rows)) else None
 
 
 def unchecked_versions(tx: Transaction, scope: Scope, memory_id: str) -> list[Memory]:
@@ -363,6 +382,16 @@ def purge_parents(tx: Transaction, scope: Scope, kind: str, id_: str, version: i
 def purge_all_lineage(tx: Transaction, scope: Scope) -> None:
     """Delete all lineage of the user."""
     sql(tx).run("purge_lineage", user=scope.user)
+
+
+def links_of(tx: Transaction, scope: Scope, memory_id: str) -> list[VersionLink]:
+    """The lineage of every version of a memory; damaged rows are left out."""
+    rows = sql(tx).all("parents", user=scope.user, child_kind="memory", child_id=memory_id)
+    return [
+        VersionLink(row[2], Parent(kind=row[3], id=row[4], role=row[6], version=row[5]), row[7])
+        for row in rows
+        if row_hash.is_whole("lineage", row)
+    ]
 
 
 def parents_of(tx: Transaction, scope: Scope, memory_id: str) -> list[VersionParent]:

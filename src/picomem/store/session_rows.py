@@ -262,6 +262,12 @@ def messages_after(tx: Transaction, scope: Scope, session_id: str, seq: int) -> 
     return _loaded(tx, scope, session_id, rows)
 
 
+def messages_page(tx: Transaction, scope: Scope, session_id: str, after: int, limit: int) -> Loaded:
+    """The first messages behind a number, `limit` at most."""
+    rows = sql(tx).all("messages_page", user=scope.user, session_id=session_id, seq=after, limit=limit)
+    return _loaded(tx, scope, session_id, rows)
+
+
 def message_by_id(tx: Transaction, scope: Scope, message_id: str) -> Message | None:
     """The message of that very id; None where there is none, or it does not match its hash."""
     row = sql(tx).one("message_by_id", user=scope.user, id=message_id)

@@ -94,6 +94,15 @@ class Tombstones:
         digest = self._digest("episode", identity)
         sql(self._tx).run("put_tombstone", user=self._scope.user, digest=digest, size=None)
 
+    def put_memory(self, name: str) -> None:
+        """Bury a memory, which a file to import may still hold, by its id or by what identifies it in that file."""
+        digest = self._digest("memory", name)
+        sql(self._tx).run("put_tombstone", user=self._scope.user, digest=digest, size=None)
+
+    def bars_memory(self, name: str) -> bool:
+        """Whether a version of that memory was purged."""
+        return bool(self._found([self._digest("memory", name)]))
+
     def bars(self, host: str, session: str, path: str, size: int) -> bool:
         """Whether a transcript that is so large now may not be read."""
         tombstones = self._found([self._transcript(host, session, path)])

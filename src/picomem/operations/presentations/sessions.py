@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, Verbatim
-from picomem.operations.presentations.wording import counts, day, plural
+from picomem.operations.presentations.wording import day, plural
 
 if TYPE_CHECKING:
     from picomem.operations.consolidating import ConsolidatedView, ConsolidateResult, RunView
     from picomem.operations.sessions import (
-        ImportSessionsResult,
         MessagesResult,
         MessageView,
         SessionResult,
@@ -71,17 +70,6 @@ def _message(message: MessageView) -> PresentedEntry:
     text = (Verbatim(message.text),) if message.text else ()
     calls = tuple(Verbatim(f"→ {call.name} {call.arguments}") for call in message.tool_calls)
     return PresentedEntry(f"{message.role}, {day(message.at)}", (*text, *calls), message.number)
-
-
-def imported(result: ImportSessionsResult) -> Presentation:
-    sentences = [f"{plural(result.sessions, 'new session')}, {plural(result.messages, 'new message')}."]
-    if result.users:
-        sentences.append(f"Of {', '.join(result.users)}: `picomem sessions --user ID` lists them.")
-    if result.differing:
-        sentences.append(f"Left as they are, since they went another way here: {', '.join(result.differing)}.")
-    if result.skipped:
-        sentences.append(f"Passed over: {counts(result.skipped, number_first=False)}")
-    return Presentation(blocks=tuple(map(Sentence, sentences)))
 
 
 def consolidated(result: ConsolidateResult) -> Presentation:

@@ -46,6 +46,11 @@ SELECT DISTINCT id FROM memories
 WHERE user_id = :user AND id >= :from AND id < :to
 LIMIT 3
 
+-- name: memory_ids_after
+SELECT DISTINCT id FROM memories
+WHERE user_id = :user AND id > :after
+ORDER BY id LIMIT :limit
+
 -- name: memories_by_doc
 SELECT {memory_columns} FROM memories
 WHERE user_id = :user AND doc IN (SELECT value FROM json_each(:docs))

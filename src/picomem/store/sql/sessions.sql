@@ -70,6 +70,10 @@ SELECT count(*) FROM messages WHERE user_id = :user AND session_id = :session_id
 SELECT {message_columns} FROM messages
 WHERE user_id = :user AND session_id = :session_id AND seq > :seq ORDER BY seq
 
+-- name: messages_page
+SELECT {message_columns} FROM messages
+WHERE user_id = :user AND session_id = :session_id AND seq > :seq ORDER BY seq LIMIT :limit
+
 -- name: last_messages
 SELECT {message_columns} FROM messages
 WHERE user_id = :user AND session_id = :session_id ORDER BY seq DESC LIMIT :limit

@@ -5,16 +5,8 @@
     session_windows(session_id, session_key, chat_type, hook_external_content_source, …)
     session_nodes(session_key, current_session_id, entry_json)       who speaks in it: see senders.py
 
-No specification exists; other tables and columns are not looked at. The file is another program's, and is only read:
-
-- It is opened read-only, and each look at it is one short statement. In write-ahead mode, which OpenClaw uses, a reader
-  neither waits for a writer nor holds one up; what is written meanwhile is read the next time.
-- Where no `-wal` file lies beside it nobody has it open, and it is read as a file that does not change, because a
-  usual connection would leave a `-wal` and a `-shm` file behind. Whether it did change is looked at after each
-  statement, and then the statement is made again.
-- One that is locked for longer than a moment is reported, and read the next time.
-
-What it holds is not trusted: nothing of its schema runs, and what is too long is passed over.
+No specification exists; other tables and columns are not looked at. The file is another program's, and is only read
+(see host_database.py); what is too long is passed over.
 """
 
 from __future__ import annotations
@@ -25,29 +17,23 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import apsw
-
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.format import record_of
 from picomem.ingest.formats.openclaw.senders import SPEAKER, of_session
+from picomem.ingest.host_database import HostDatabase
 from picomem.ingest.noise import visible
 from picomem.ingest.reader import LONGEST, WINDOW, Line, needs_too_much_memory
 from picomem.ingest.source import Look, look_at
 from picomem.records.kinds import worst
 
-_PATIENCE = 500  # milliseconds to wait for a lock
-_TRIES = 5
-_PAGE = 200  # records of one statement, and bytes after which it ends sooner
-_PAGE_BYTES = 16 << 20
+_PAGE = 200  # records of one statement
 _LONGEST_NAME = 200  # bytes of a session id
 _LONGEST_ENTRY = 4 << 20  # bytes of what the host knows of a session
-
-Row = tuple[Any, ...]
 
 
 def holds_events(path: Path) -> bool:
     """Whether a database has OpenClaw's table; not one that cannot be read."""
-    with closing(_DatabaseReader(path)) as database:
+    with closing(HostDatabase(path)) as database:
         try:
             return bool(database.columns("transcript_events"))
         except (InvalidInput, NotFound):
@@ -57,11 +43,11 @@ def holds_events(path: Path) -> bool:
 @contextmanager
 def sessions(path: Path) -> Iterator[Sequence[SessionRecords]]:
     """The sessions of the database, by their ids. Raises InvalidInput or NotFound."""
-    with closing(_DatabaseReader(path)) as database:
+    with closing(HostDatabase(path)) as database:
         yield _sessions(path, database)
 
 
-def _sessions(path: Path, database: _DatabaseReader) -> list[SessionRecords]:
+def _sessions(path: Path, database: HostDatabase) -> list[SessionRecords]:
     columns = database.columns("transcript_events")
     if not {"session_id", "seq"} <= columns or not {"event_json", "event_zstd"} & columns:
         raise InvalidInput(f"{path} has no table transcript_events of a known form; picomem cannot read it.")
@@ -82,7 +68,7 @@ def _sessions(path: Path, database: _DatabaseReader) -> list[SessionRecords]:
 class SessionRecords:
     """One session: its records by their number, `seq`."""
 
-    def __init__(self, path: Path, database: _DatabaseReader, session: str) -> None:
+    def __init__(self, path: Path, database: HostDatabase, session: str) -> None:
         self.path = path
         self.session = session
         self.read = 0
@@ -182,7 +168,7 @@ class SessionRecords:
 class _LeftOut(SessionRecords):
     """The sessions that cannot be read, last in order: to look at them is an error that tells so."""
 
-    def __init__(self, path: Path, database: _DatabaseReader, count: int) -> None:
+    def __init__(self, path: Path, database: HostDatabase, count: int) -> None:
         super().__init__(path, database, "\0")  # no session is called so
         self._count = count
 
@@ -222,75 +208,3 @@ def _data(plain: bytes | None, packed: bytes | None, size: int) -> bytes | None:
     except zstandard.ZstdError as error:
         return None if needs_too_much_memory(error) else b""
     return None if len(data) > LONGEST else data
-
-
-class _DatabaseReader:
-    """Statements on another program's database, one at a time: no transaction is open between two of them."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._columns: dict[str, set[str]] = {}
-        self._connection: apsw.Connection | None = None
-        self._at_rest: Look | None = None
-
-    def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    def columns(self, table: str) -> set[str]:
-        """The columns of a table; none where there is no such table."""
-        if table not in self._columns:
-            # A view would run whatever stands in it.
-            rows = self.select(
-                "SELECT c.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c "
-                "WHERE s.type = 'table' AND s.name = ?",
-                table,
-            )
-            self._columns[table] = {str(name) for (name,) in rows}
-        return self._columns[table]
-
-    def select(self, statement: str, *values: Any) -> list[Row]:
-        """The rows. Raises NotFound or InvalidInput."""
-        try:
-            for _ in range(_TRIES):
-                rows = self._rows(statement, values)
-                if self._at_rest is None or self._at_rest == self._rest():
-                    return rows
-                self.close()  # somebody opened it meanwhile
-        except apsw.BusyError as error:
-            raise InvalidInput(f"{self._path} is locked by another program; ingest again in a moment.") from error
-        except (apsw.Error, UnicodeDecodeError) as error:
-            self.close()
-            if not self._path.exists():
-                raise NotFound(f"There is no file {self._path}.") from error
-            raise InvalidInput(f"{self._path} cannot be read: {error}.") from error
-        raise InvalidInput(f"{self._path} keeps changing; ingest again in a moment.")
-
-    def _rows(self, statement: str, values: Sequence[Any]) -> list[Row]:
-        if self._connection is None or (self._at_rest is not None and self._at_rest != self._rest()):
-            self._open()
-        assert self._connection is not None
-        rows: list[Row] = []
-        size = 0
-        with closing(self._connection.cursor()) as cursor:
-            for row in cursor.execute(statement, tuple(values)):
-                rows.append(row)
-                size += sum(len(value) for value in row if isinstance(value, bytes))
-                if size > _PAGE_BYTES and len(rows) > 1:
-                    break
-        return rows
-
-    def _open(self) -> None:
-        self.close()
-        self._at_rest = self._rest()
-        uri = f"{self._path.absolute().as_uri()}?mode=ro{'' if self._at_rest is None else '&immutable=1'}"
-        self._connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
-        self._connection.set_busy_timeout(_PATIENCE)
-        self._connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-        self._connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-
-    def _rest(self) -> Look | None:
-        """The state of the file while nobody has it open; None if somebody may have."""
-        beside = (self._path.with_name(self._path.name + end) for end in ("-wal", "-shm", "-journal"))
-        return None if any(path.exists() for path in beside) else look_at(self._path)

@@ -1,0 +1,89 @@
+"""Functions on an engine for export and import, besides its verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from picomem.engine.engine import Engine
+from picomem.errors import InvalidInput
+from picomem.records.ids import new_id
+from picomem.records.scope import Scope
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from picomem.ingest.report import IngestProgress, Report
+    from picomem.transfer.export_file import ExportFormat
+    from picomem.transfer.export_lines import ExportCounts
+    from picomem.transfer.import_format import ImportFormat
+    from picomem.transfer.intake import ImportReport
+
+
+def export_to(engine: Engine, path: Path, form: ExportFormat) -> ExportCounts:
+    """Write all that the user has to a file, and remember where, for a purge. Raises InvalidInput."""
+    from picomem.transfer.export_file import write_export
+
+    context = engine._context
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(f"{path} is not valid UTF-8; name another file for the export.") from None
+    scope = Scope(context.scope.user)
+    return write_export(context.connector, scope, context.cleaner().shown_text, context.clock(), path, form)
+
+
+def export_lines(engine: Engine, form: ExportFormat) -> Iterator[str]:
+    """All that the user has, line by line; where it goes is not known, so no purge finds it."""
+    from picomem.transfer.export_file import lines_of
+    from picomem.transfer.export_lines import ExportCounts
+
+    context = engine._context
+    scope, clean = Scope(context.scope.user), context.cleaner().shown_text
+    with context.connector.read() as tx:
+        yield from lines_of(tx, scope, clean, context.clock(), form, ExportCounts())
+
+
+def import_from(
+    engine: Engine,
+    path: Path,
+    form: ImportFormat,
+    *,
+    dry_run: bool = False,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> tuple[str, ImportReport]:
+    """Take in what a file of another program holds: the run, which `undo` takes back, and what became of it.
+
+    With `dry_run` nothing is stored. Raises NotFound or InvalidInput where nothing can be read.
+    """
+    from picomem.engine.upkeep import ingester
+    from picomem.ingest.discovery import FoundTranscript
+    from picomem.transfer.intake import Intake
+
+    context, run = engine._context, new_id()
+
+    def tell(state: IngestProgress) -> None:
+        if progress is not None:
+            progress(state.bytes_done, state.bytes_total, state.path)
+
+    def read_transcript(file: Path, transcript_form: str) -> Report:
+        return ingester(engine, run).run([FoundTranscript(file, transcript_form)], tell)
+
+    intake = Intake(
+        connector=context.connector,
+        scope=engine.scope,
+        writer=lambda: context.writer("import"),
+        run=run,
+        redactor=context.redactor,
+        cleaner=context.cleaner(),
+        now=context.clock(),
+        zone=context.zone,
+        dry_run=dry_run,
+        settle=context.settle,
+        read_transcript=read_transcript,
+        progress=progress,
+    )
+    intake.form = form.name
+    form.read(path, intake)
+    intake.store()
+    return intake.run, intake.report

@@ -1,0 +1,194 @@
+"""Operations that move memory between programs: export and import, for whoever runs picomem at the machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from picomem.errors import InvalidInput
+from picomem.light_dataclass import dataclass, field
+from picomem.operations.operation import Operation, Progressing, option
+from picomem.operations.presentations import transferring as transferring_presentations
+from picomem.paths import named_path, status_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from picomem.engine.engine import Engine
+    from picomem.transfer.export_file import ExportFormat
+
+# Those of transfer/formats/, which this module does not load: a test compares them.
+IMPORT_FORMATS = (
+    "basic-memory", "chatgpt", "claude", "claude-code", "claude-mem", "codex", "letta", "markdown", "mcp-memory",
+    "mem0", "nanobot", "openclaw", "picobot", "picomem",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    path: str = option("the file to write (default: standard output)", "", positional=True, path=True)
+    format: str = option(
+        "JSON lines that picomem imports, or a page to read", "picomem", choices=("picomem", "markdown")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ExportResult:
+    """What the file holds; `damaged` rows were left out."""
+
+    path: str
+    format: str
+    memories: int
+    versions: int
+    sessions: int
+    messages: int
+    damaged: int
+    bytes: int
+
+
+def export(engine: Engine, request: ExportRequest) -> ExportResult:
+    """Write all memories of the user, with their versions, and the conversations with PicoBot to a file.
+
+    A purge finds the file and writes it again from what is left. Episodes are left out: they are read again from the
+    transcripts that they point to.
+    """
+    from picomem.engine.transfers import export_to
+
+    if not request.path.strip():
+        raise InvalidInput("An export without a file goes to standard output as lines, not as a result; name a file.")
+    path = named_path(request.path)
+    counts = export_to(engine, path, cast("ExportFormat", request.format))
+    status = status_of(path)
+    return ExportResult(
+        path=str(path),
+        format=request.format,
+        memories=counts.memories,
+        versions=counts.versions,
+        sessions=counts.sessions,
+        messages=counts.messages,
+        damaged=counts.damaged,
+        bytes=status.st_size if status else 0,
+    )
+
+
+def exported_lines(engine: Engine, request: ExportRequest) -> Iterator[str] | None:
+    """The lines of an export that names no file."""
+    if request.path:
+        return None
+    from picomem.engine.transfers import export_lines
+
+    return export_lines(engine, cast("ExportFormat", request.format))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRequest:
+    format: str = option(
+        f"the program that it comes from, where the file does not tell ({', '.join(IMPORT_FORMATS)})",
+        "",
+        positional=True,
+    )
+    path: str = option("the file or folder", positional=True, path=True)
+    dry_run: bool = option("only count what would become of each entry", False)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """What became of the entries: `new` memories, memories that were `changed`, entries that are `known` already, were
+    `purged` here before, or are here in another form (`differing`); `refused` and `unreadable` by reason.
+    `conversations`, their `messages` and the `episodes` made of these are new ones; `passed_over` counts what is
+    neither a memory nor a message. `problems` names the first entries that were not taken; `users` are those of a file
+    that is of several. `run` is what `undo` takes back, empty after a dry run."""
+
+    format: str
+    path: str
+    dry_run: bool
+    new: int
+    changed: int
+    known: int
+    purged: int
+    differing: int
+    conversations: int
+    messages: int
+    episodes: int
+    refused: dict[str, int]
+    unreadable: dict[str, int]
+    passed_over: dict[str, int]
+    problems: list[str]
+    users: list[str]
+    run: str
+    warnings: list[str] = field(default_factory=list)
+
+
+def import_(engine: Engine, request: ImportRequest, progress: Progressing | None = None) -> ImportResult:
+    """Import the memory of another program, or an export of picomem.
+
+    Everything passes redaction and the write gate, and keeps its time and its origin. To import the same again adds
+    nothing. `undo` takes the memories of one import back.
+    """
+    from picomem.engine.transfers import import_from
+    from picomem.transfer.import_format import guessed_format, import_format_named
+
+    if not request.path.strip():
+        raise InvalidInput("The path is empty; name a file or folder to import.")
+    path = named_path(request.path)
+    form = import_format_named(request.format) if request.format else guessed_format(path)
+    if form.serves_all_users:
+        engine.caller.require("memory:write:global", f"import {form.name}")
+    run, report = import_from(engine, path, form, dry_run=request.dry_run, progress=progress)
+    return ImportResult(
+        format=form.name,
+        path=str(path),
+        dry_run=request.dry_run,
+        new=report.new,
+        changed=report.changed,
+        known=report.known,
+        purged=report.purged,
+        differing=report.differing,
+        conversations=report.sessions,
+        messages=report.messages,
+        episodes=report.episodes,
+        refused=dict(report.refused.most_common()),
+        unreadable=dict(report.unreadable.most_common()),
+        passed_over=dict(report.passed_over.most_common()),
+        problems=report.problems,
+        users=report.users,
+        run="" if request.dry_run else run,
+        warnings=report.warnings,
+    )
+
+
+OPERATIONS = (
+    Operation(
+        name="export",
+        group="maintain",
+        request=ExportRequest,
+        result=ExportResult,
+        run=export,
+        lines=exported_lines,
+        present=transferring_presentations.exported,
+        reply=lambda result: f"{result.memories} memories were exported to {result.path}.",
+        permission="memory:read:user",
+        example="picomem export memories.jsonl",
+        read_only=True,
+        idempotent=True,
+        reads_local_files=True,
+        operator=True,
+    ),
+    Operation(
+        name="import",
+        group="maintain",
+        request=ImportRequest,
+        result=ImportResult,
+        run=import_,
+        present=transferring_presentations.imported,
+        reply=lambda result: f"{result.new} new memories, {result.known} known already.",
+        permission="memory:write:user",
+        example="picomem import mem0 mem0.json --dry-run",
+        creates=True,
+        idempotent=True,
+        long=True,
+        exit_code=lambda result: 1 if result.unreadable else 0,
+        reads_local_files=True,
+        operator=True,
+        progress_unit="bytes",
+    ),
+)

@@ -1,0 +1,41 @@
+"""Conversations of chat services are transcripts: an import reads them as ingest does, in the run of the import.
+
+So they become episodes that point back into the file, what the person asked to be remembered becomes memories, and
+`picomem ingest` reads the same file. The file must stay where it is, or the pointers find nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from picomem.errors import InvalidInput
+from picomem.ingest import reader
+from picomem.ingest.format import DocumentFormat, format_named
+from picomem.paths import is_regular
+from picomem.transfer.intake import Intake
+
+
+class ConversationExport:
+    """An export of conversations, of the ingest format of the same name."""
+
+    serves_all_users = False
+    is_fallback = False
+
+    def __init__(self, name: str, example: str) -> None:
+        self.name, self.example = name, example
+
+    def claims(self, path: Path) -> bool:
+        return is_regular(path) and format_named(self.name).claims(path, reader.head(path))
+
+    def read(self, path: Path, intake: Intake) -> None:
+        form = format_named(self.name)
+        assert isinstance(form, DocumentFormat)
+        if not form.claims(path, reader.head(path)):
+            raise InvalidInput(f"{path} is no export of conversations of {self.name}; name its conversations.json.")
+        if not intake.dry_run:
+            intake.read_transcript(path, self.name)
+            return
+        for _, turns, skipped in form.sessions(path):
+            intake.report.sessions += 1
+            intake.report.messages += len(turns)
+            intake.report.passed_over.update(skipped.counts)

@@ -1,0 +1,30 @@
+"""Codex's memory: AGENTS.md, and what it keeps in `~/.codex/memories`. Its summary of these is passed over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from picomem.paths import is_folder
+from picomem.transfer.host_notes import offer_host_notes
+from picomem.transfer.intake import Intake
+
+
+class CodexMemory:
+    """An AGENTS.md, the folder of memories, or the folder ~/.codex."""
+
+    name = "codex"
+    example = "~/.codex"
+    serves_all_users = False
+    is_fallback = False
+
+    def claims(self, path: Path) -> bool:
+        if is_folder(path):
+            return path.name == ".codex" or (path.name == "memories" and path.parent.name == ".codex")
+        return path.name == "AGENTS.md"
+
+    def read(self, path: Path, intake: Intake) -> None:
+        patterns = ("*.md",) if path.name == "memories" else ("AGENTS.md", "memories/*.md")
+        offer_host_notes(intake, path, patterns, without=("memory_summary.md",))
+
+
+FORMAT = CodexMemory()

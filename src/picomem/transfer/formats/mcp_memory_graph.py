@@ -1,0 +1,104 @@
+"""The knowledge graph of MCP's server-memory: its file of JSON lines, or what its tool `read_graph` answers.
+
+    {"type": "entity", "name", "entityType", "observations": […]}
+    {"type": "relation", "from", "to", "relationType"}
+
+Each observation, and each relation, becomes an entry that names what it is about. There are no times in it. Models
+write the graph, so it is an agent's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from picomem.errors import InvalidInput
+from picomem.ingest import reader
+from picomem.paths import is_regular
+from picomem.transfer.bounded_files import bounded_lines, check_size, json_document, json_of
+from picomem.transfer.foreign_fields import list_of, records_of, text_of
+from picomem.transfer.intake import ImportedEntry, Intake
+
+
+class McpMemoryGraph:
+    """A graph of entities, relations and observations."""
+
+    name = "mcp-memory"
+    example = "memory.jsonl"
+    serves_all_users = False
+    is_fallback = False
+
+    def claims(self, path: Path) -> bool:
+        start = reader.head(path)[:20_000] if is_regular(path) else b""
+        return bool(re.search(rb'"type"\s*:\s*"(entity|relation)"|"entities"\s*:\s*\[', start)) and (
+            b'"observations"' in start or b'"relationType"' in start
+        )
+
+    def read(self, path: Path, intake: Intake) -> None:
+        for place, record in _records(path, intake):
+            kind = record.get("type")
+            if kind == "relation" or (kind is None and "relationType" in record):
+                _offer_relation(intake, place, record)
+            elif kind == "entity" or (kind is None and "observations" in record):
+                _offer_entity(intake, place, record)
+            else:
+                intake.unreadable(place, "it is neither an entity nor a relation")
+
+
+def _records(path: Path, intake: Intake) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The records, each with its place; lines that are none are counted."""
+    if re.search(rb'"entities"\s*:\s*\[', reader.head(path)[:20_000]):
+        document = json_document(path)
+        for name in ("entities", "relations"):
+            yield from ((f"{name} {number}", record) for number, record in enumerate(records_of(document, name), 1))
+        return
+    size = check_size(path)
+    for number, line in enumerate(bounded_lines(path, reader.LONGEST), 1):
+        try:
+            record = json_of(line.data) if line.data is not None else None
+        except InvalidInput as error:
+            intake.unreadable(f"line {number}", str(error))
+            continue
+        if isinstance(record, dict):
+            yield f"line {number}", record
+            intake.done(min(line.end, size), size, str(path))
+        else:
+            intake.unreadable(f"line {number}", "it is no record, or too long")
+
+
+def _offer_entity(intake: Intake, place: str, record: dict[str, Any]) -> None:
+    name = text_of(record, "name")
+    if not name:
+        intake.unreadable(place, "it has no name")
+        return
+    observations = [
+        entry if isinstance(entry, str) else text_of(entry, "content", "text")
+        for entry in list_of(record, "observations")
+    ]
+    if not observations:
+        intake.report.passed_over["entity without observations"] += 1
+    for observation in observations:
+        if not observation.strip():
+            intake.unreadable(place, "an observation of it is no text")
+            continue
+        about = observation if name.casefold() in observation.casefold() else f"{name}: {observation}"
+        intake.offer(
+            ImportedEntry(
+                identity=f"{name}\n{observation}", place=place, content=about, tags=(text_of(record, "entityType"),)
+            )
+        )
+
+
+def _offer_relation(intake: Intake, place: str, record: dict[str, Any]) -> None:
+    names = [text_of(record, name) for name in ("from", "relationType", "to")]
+    if not all(names):
+        intake.unreadable(place, "it lacks one of from, relationType and to")
+        return
+    first, relation, second = names
+    content = f"{first} {relation.replace('_', ' ')} {second}"
+    intake.offer(ImportedEntry(identity="\n".join(names), place=place, content=content, tags=("relation",)))
+
+
+FORMAT = McpMemoryGraph()

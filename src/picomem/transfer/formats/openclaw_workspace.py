@@ -1,0 +1,32 @@
+"""OpenClaw's workspace: MEMORY.md, USER.md and `memory/**/*.md`.
+
+Left out are its boot files (AGENTS.md, SOUL.md), its dreams, and what it imported from other agents itself.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from picomem.paths import is_folder, is_regular
+from picomem.transfer.host_notes import offer_host_notes
+from picomem.transfer.intake import Intake
+
+
+class OpenclawWorkspace:
+    """The folder ~/.openclaw/workspace."""
+
+    name = "openclaw"
+    example = "~/.openclaw/workspace"
+    serves_all_users = False
+    is_fallback = False
+
+    def claims(self, path: Path) -> bool:
+        has_boot_files = is_regular(path / "SOUL.md") or is_regular(path / "AGENTS.md")
+        return is_folder(path) and is_regular(path / "MEMORY.md") and has_boot_files
+
+    def read(self, path: Path, intake: Intake) -> None:
+        patterns = ("MEMORY.md", "USER.md", "memory/**/*.md")
+        offer_host_notes(intake, path, patterns, without=(".dreams", "dreaming", "imports"))
+
+
+FORMAT = OpenclawWorkspace()

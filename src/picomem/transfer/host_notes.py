@@ -1,0 +1,39 @@
+"""The notes that a host lets its agent keep, by the names that the host gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from picomem.errors import InvalidInput
+from picomem.paths import is_folder, is_regular
+from picomem.transfer.bounded_files import check_size
+from picomem.transfer.intake import Intake
+from picomem.transfer.note_entries import LARGEST_NOTE, offer_notes
+
+
+def offer_host_notes(
+    intake: Intake, path: Path, patterns: Sequence[str], without: Sequence[str] = (), *, kinds: dict | None = None
+) -> None:
+    """Offer a single note, or those of a folder whose paths match `patterns` and have no part in `without`.
+
+    Links are not followed. Raises InvalidInput where there are none.
+    """
+    if is_regular(path):
+        check_size(path, LARGEST_NOTE)
+    files = [path] if is_regular(path) else host_notes(path, patterns, without)
+    if not files:
+        raise InvalidInput(f"{path} holds none of the notes {', '.join(patterns)}; name their folder.")
+    offer_notes(intake, files, path if is_folder(path) else path.parent, kinds=kinds)
+
+
+def host_notes(folder: Path, patterns: Sequence[str], without: Sequence[str] = ()) -> list[Path]:
+    """The regular files below a folder that match, each once, by name."""
+    if not is_folder(folder):
+        return []
+    matching = {file for pattern in patterns for file in folder.glob(pattern)}
+    return [
+        file
+        for file in sorted(matching)
+        if not file.is_symlink() and is_regular(file) and not set(file.relative_to(folder).parts) & set(without)
+    ]

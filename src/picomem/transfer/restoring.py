@@ -1,0 +1,201 @@
+"""Stores what an export of picomem's own holds: memories with their versions, changes and lineage, and conversations.
+
+Ids, times and origins are kept; texts are redacted by the rules of this store, and the gate judges them. A memory is
+stored whole or not at all, in one transaction, with one change that stands for its arrival (`IMPORTED`). One that is
+here already is left as it is, and so is one that was purged here.
+"""
+
+from __future__ import annotations
+
+from picomem.errors import InvalidInput, NotFound, Refused
+from picomem.light_dataclass import replace
+from picomem.memory.agent_files import check_text, checked_path
+from picomem.memory.remember import Writer, free_key
+from picomem.memory.version_history import IMPORTED, same
+from picomem.policy.gate import judge, judge_names
+from picomem.policy.redact import check_ids
+from picomem.records.kinds import Decision
+from picomem.records.memory import Memory
+from picomem.records.scope import Scope
+from picomem.records.session import Message, NewMessage
+from picomem.sessions.new_messages import safe_said, stored_message
+from picomem.store import audit, memories, session_rows
+from picomem.store.connector import Transaction
+from picomem.store.tombstones import Tombstones
+from picomem.transfer.export_lines import memory_of
+from picomem.transfer.export_records import ExportedMemory, ExportedSession
+from picomem.transfer.intake import Intake
+
+_EXCERPT = 200  # characters of a refused text that its change keeps
+
+
+class Restoring:
+    """Stores the records of one export."""
+
+    def __init__(self, intake: Intake) -> None:
+        self._intake = intake
+        self._scope = Scope(intake.scope.user)
+        self._barred: set[str] = set()  # sessions that were purged here, or differ from those that are here
+
+    # Memories
+
+    def memory(self, tx: Transaction, writer: Writer, place: str, memory: ExportedMemory) -> None:
+        """Store a memory, and count what became of it."""
+        report, first = self._intake.report, memory.versions[0]
+        here = memory_of(tx, self._scope, first.id)
+        if here is not None or memories.unchecked_versions(tx, self._scope, first.id):
+            is_known = here is not None and _continues(here, memory)
+            report.known += is_known
+            if not is_known:
+                report.differing += 1
+                report.tell(f"{place}: “{first.key}” is here with another history and was left as it is.")
+            return
+        if Tombstones(tx, self._scope).bars_memory(first.id):
+            report.purged += 1
+            return
+        reason = self._reason_against(tx, memory)
+        if reason:
+            self._refuse(tx, writer, place, memory, reason)
+            return
+        self._store(tx, writer, memory)
+        report.new += 1
+
+    def _reason_against(self, tx: Transaction, memory: ExportedMemory) -> str:
+        for version in memory.versions:
+            names = judge_names(
+                (version.scope.project, version.scope.agent, version.scope.session, *version.tags, *version.related),
+                version.origin,
+            )
+            reason = "" if names.keep else names.reason
+            try:
+                check_ids(version.scope)
+                if version.path:
+                    checked_path(version.path, self._intake.cleaner)
+                    check_text(version.content)
+            except (InvalidInput, Refused) as error:
+                return str(error)
+            for text in () if version.path else filter(None, (version.content, version.context)):
+                verdict = judge(text, kind=version.kind, origin=version.origin, explicit=True)
+                reason = reason or ("" if verdict.keep else f"{verdict.reason} ({verdict.refusal})")
+            if not version.content and not version.path:
+                reason = "It has no text."
+            if reason:
+                return reason
+            if version.path and version.known_to is None and memories.by_path(tx, version.scope, version.path):
+                return f"There is a file {version.path} here."
+        return self._reason_against_changes(tx, memory)
+
+    def _reason_against_changes(self, tx: Transaction, memory: ExportedMemory) -> str:
+        """A change has one meaning: an export must not put its own under the id of one that is here."""
+        for change in memory.changes:
+            here = audit.change(tx, self._scope, change.id)
+            if here is not None and here.memory_id not in (change.memory_id, ""):
+                return f"Its change {change.id} is another's here."
+        return ""
+
+    def _refuse(self, tx: Transaction, writer: Writer, place: str, memory: ExportedMemory, reason: str) -> None:
+        excerpt = memory.versions[-1].content[:_EXCERPT]
+        if not audit.was_refused(tx, self._scope, reason, excerpt):
+            writer.record(tx, self._scope, Decision.REFUSE, reason, candidate=excerpt)
+        self._intake.refuse(place, reason)
+
+    def _store(self, tx: Transaction, writer: Writer, memory: ExportedMemory) -> None:
+        changes = {change.id: change for change in memory.changes}
+        for change in memory.changes:
+            if audit.change(tx, self._scope, change.id) is None:
+                audit.record(tx, self._scope, change)
+        for version in memory.versions:
+            opened = writer.open_version(tx, self._keyed(tx, replace(version, known_to=None)), [])
+            if version.known_to is not None:
+                memories.close(tx, opened, version.known_to, changes[memory.closers[version.version]].id)
+        for link in memory.links:
+            memories.add_lineage(
+                tx, self._scope, "memory", memory.versions[0].id, link.version, [link.parent], link.change_id
+            )
+        last = memory.versions[-1]
+        reason = "imported with its history from an export of picomem"
+        writer.record(tx, self._scope, IMPORTED, reason, memory_id=last.id, after=last.version)
+
+    def _keyed(self, tx: Transaction, version: Memory) -> Memory:
+        """A version under a key that is free here while it is believed without an end."""
+        if version.valid_to is None and memories.by_key(tx, version.scope, version.key) is not None:
+            return replace(version, key=free_key(tx, version.scope, version.key))
+        return version
+
+    # Conversations
+
+    def session(self, tx: Transaction, _writer: Writer, place: str, exported: ExportedSession) -> None:
+        """Store a conversation, without its messages."""
+        session, report = exported.session, self._intake.report
+        try:
+            check_ids(Scope(self._scope.user, session.scope.agent, session.scope.project, session.id))
+        except InvalidInput as error:
+            self._intake.unreadable(place, str(error).rstrip("."))
+            self._barred.add(session.id)
+            return
+        if Tombstones(tx, self._scope).touches("picobot", session.id, ""):
+            report.purged += 1
+            self._barred.add(session.id)
+            return
+        here = session_rows.session(tx, self._scope, session.id)
+        if here is not None:
+            same_beginning = here.created_at == session.created_at and here.channel is session.channel
+            if not same_beginning:
+                report.differing += 1
+                self._barred.add(session.id)
+            elif session.last_active_at > here.last_active_at:
+                session_rows.put(tx, replace(here, last_active_at=session.last_active_at))
+            return
+        session_rows.put(tx, session)
+        if exported.summary is not None:
+            session_rows.put_summary(tx, self._scope, exported.summary)
+        report.sessions += 1
+
+    def message(self, tx: Transaction, _writer: Writer, place: str, message: Message) -> None:
+        """Store a message of a conversation that is here."""
+        if message.session_id in self._barred:
+            return
+        try:
+            stored = self._safe(message)
+            session = session_rows.session(tx, self._scope, message.session_id)
+            if session is None:
+                raise NotFound("the conversation that it belongs to stands before it in no line")
+        except (InvalidInput, NotFound) as error:
+            self._intake.unreadable(place, str(error).rstrip("."))
+            return
+        here = session_rows.messages_between(tx, self._scope, session.id, message.seq - 1, message.seq + 1, 1)
+        if not here.messages and not here.damaged and not self._is_elsewhere(tx, message):
+            session_rows.insert_message(tx, self._scope, stored)
+            self._intake.report.messages += 1
+            return
+        if not here.messages or here.messages[0].id != message.id:
+            self._intake.report.differing += 1
+            self._intake.report.tell(f"{place}: another message has its number or its id here.")
+
+    def _is_elsewhere(self, tx: Transaction, message: Message) -> bool:
+        return session_rows.message_by_id(tx, self._scope, message.id) is not None
+
+    def _safe(self, message: Message) -> Message:
+        said = NewMessage(
+            role=message.role,
+            content=message.content,
+            tool_calls=message.tool_calls,
+            tool_call_id=message.tool_call_id,
+            origin=message.origin,
+        )
+        safe = safe_said(said, self._intake.clean)
+        stored = stored_message(message.session_id, message.seq, safe, message.created_at)
+        return replace(stored, id=message.id)
+
+
+def _continues(here: ExportedMemory, exported: ExportedMemory) -> bool:
+    """Whether a memory is what an export holds, perhaps with later versions. A key that was taken here is another."""
+    versions = {version.version: version for version in here.versions}
+    return all(
+        version.version in versions
+        and same(replace(version, key=""), replace(versions[version.version], key=""))
+        and (version.change_id, version.known_from)
+        == (versions[version.version].change_id, versions[version.version].known_from)
+        and exported.closers.get(version.version) in (None, here.closers.get(version.version))
+        for version in exported.versions
+    )

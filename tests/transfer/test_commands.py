@@ -1,0 +1,115 @@
+"""`picomem export` and `picomem import` at the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from tests.transfer.conftest import take_in
+from tests.transfer.foreign_files import FILES
+
+from picomem.cli.main import main
+from picomem.errors import InvalidInput, NotFound
+from picomem.operations.transferring import IMPORT_FORMATS
+from picomem.transfer import bounded_files
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setenv("PICOMEM_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.delenv("PICOMEM_DB", raising=False)
+
+    def call(*arguments: str, code: int = 0) -> str:
+        assert main(arguments) == code, capsys.readouterr().err
+        printed = capsys.readouterr()
+        return printed.out if code == 0 else printed.out + printed.err
+
+    return call
+
+
+@pytest.mark.requirement("X13")
+def test_a_user_moves_to_another_store(run, tmp_path: Path) -> None:
+    run("remember", "The staging database listens on port 5433", "--key", "port")
+    run("revise", "port", "The staging database listens on port 6432")
+    path = str(tmp_path / "memory.jsonl")
+    said = run("export", path)
+    assert said.startswith(f"{path}: 1 memory, 3 versions, 0 conversations, 0 messages;")
+    lines = Path(path).read_text("utf-8")
+    assert run("export") == lines
+    elsewhere = ("--db", str(tmp_path / "elsewhere.db"))
+    dry = run("import", path, "--dry-run", *elsewhere)
+    assert dry.startswith("Nothing was stored; an import would find:\n")
+    said = run("import", path, *elsewhere)
+    assert f"{path} (picomem): 1 new memory, 0 changed, 0 known already, 0 refused, 0 unreadable." in said
+    assert run("export", *elsewhere) == lines
+    assert json.loads(run("import", path, "--json", *elsewhere))["known"] == 1
+    undo = said.splitlines()[-1].split("`")[1].split()[1:]
+    run(*undo, *elsewhere)
+    assert json.loads(run("memories", "--json", *elsewhere))["memories"] == []
+
+
+def test_an_import_says_what_it_refused_and_why(run, tmp_path: Path) -> None:
+    path = tmp_path / "mem0.json"
+    path.write_text(json.dumps([{"id": "1", "memory": "ok thanks"}, {"id": "2"}]))
+    said = run("import", "mem0", str(path), code=1)
+    assert "0 new memories, 0 changed, 0 known already, 1 refused, 1 unreadable." in said
+    assert "memory 2: it has no text." in said
+    assert "undo" not in said
+
+
+def test_what_cannot_be_done_is_said_in_a_sentence(run, tmp_path: Path) -> None:
+    run("remember", "The staging database listens on port 5433")
+    assert "name a file" in run("export", "--json", code=2)
+    assert "is a folder" in run("export", str(tmp_path), code=2)
+    assert "There is no format" in run("import", "mem00", str(tmp_path), code=2)
+    assert "There is no file" in run("import", str(tmp_path / "none.jsonl"), code=3)
+
+
+@pytest.mark.requirement("X13")
+@pytest.mark.reliability("S9")
+@pytest.mark.parametrize("form", IMPORT_FORMATS)
+def test_devices_pipes_sockets_and_huge_files_are_refused(form: str, engine, tmp_path: Path) -> None:
+    pipe, huge, address = tmp_path / "pipe.db", tmp_path / "huge.db", tmp_path / "socket.db"
+    os.mkfifo(pipe)
+    with huge.open("wb") as file:
+        file.truncate(4 << 30)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(address))
+        for path in (Path("/dev/zero"), pipe, huge, address):
+            with pytest.raises((InvalidInput, NotFound)) as raised:
+                take_in(engine, path, form)
+            assert "\n" not in str(raised.value)
+    assert engine.memories() == []
+
+
+@pytest.mark.reliability("S9")
+@pytest.mark.parametrize("form", ["claude-code", "codex", "openclaw", "markdown", "basic-memory", "nanobot"])
+def test_links_in_a_folder_are_not_followed(form: str, engine, tmp_path: Path) -> None:
+    folder = FILES[form].write(tmp_path)
+    secret = tmp_path / "elsewhere"
+    secret.mkdir()
+    (secret / "private.md").write_text("- The treasure lies under the third oak\n")
+    (secret / "MEMORY.md").write_text("- The treasure lies under the third oak\n")
+    for below in ("memory", "memories", ".", "projects/-home-anna-crane/memory"):
+        if (folder / below).is_dir():
+            (folder / below / "private.md").symlink_to(secret / "private.md")
+            (folder / below / "folder").symlink_to(secret)
+    take_in(engine, folder, form)
+    assert engine.memories() != []
+    assert not [memory for memory in engine.memories() if "treasure" in memory.content]
+
+
+def test_a_packed_export_that_unpacks_to_too_much_is_stopped(
+    engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import gzip
+
+    monkeypatch.setattr(bounded_files, "LARGEST", 100_000)
+    path = tmp_path / "memory.jsonl.gz"
+    line = json.dumps({"type": "entity", "name": "Olsen", "entityType": "person", "observations": []}) + "\n"
+    path.write_bytes(gzip.compress((line * 50_000).encode()))
+    with pytest.raises(InvalidInput, match="when it is unpacked"):
+        take_in(engine, path, "mcp-memory")
