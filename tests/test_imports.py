@@ -55,6 +55,7 @@ def test_remembering_and_recalling_loads_no_foreign_library_and_connects_to_noth
     assert {name.partition(".")[0] for name in report["modules"]} & set(FOREIGN) == set()
     assert "asyncio" not in report["modules"]
     assert ("numpy" in report["modules"]) == (embedder == "static")
+    assert "numpy.ma" not in report["modules"]
 
 
 SLOW = ("_hashlib dataclasses difflib inspect numpy platformdirs re2 shutil tokenizers tomllib zoneinfo").split()
