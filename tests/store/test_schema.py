@@ -7,17 +7,18 @@ SQLite itself is asked what the schema says; nothing of it is read with patterns
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
 import pytest
-from tests.sqlite_file import connection_of
 from tests.store.fresh_schema import rendered
 from tests.store.old_stores import stop_at
 
 from picomem.errors import NewerSchema, NotADatabase, PicomemError
 from picomem.store import row_hash, sql_statements
+from picomem.store.sqlite import SqliteConnector
 from picomem.store.sqlite_migrations import FRESH_VERSION, SCHEMA_VERSION
 
 pytestmark = pytest.mark.sqlite_file("asks SQLite what its schema says, and opens files that are no store")
@@ -33,9 +34,14 @@ UNBOUND = {  # statements that are meant to see everybody's rows
 _USED = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(\w+)(?:\s+AS\s+(\w+))?", re.IGNORECASE)
 
 
-@pytest.fixture
-def schema(engine) -> apsw.Connection:
-    return connection_of(engine)
+@pytest.fixture(scope="module")
+def schema(tmp_path_factory) -> Iterator[apsw.Connection]:
+    """A fresh database, of which tests only read the schema."""
+    path = tmp_path_factory.mktemp("schema") / "memory.db"
+    SqliteConnector(path).close()
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.pragma("query_only", True)
+        yield connection
 
 
 def _tables(connection: apsw.Connection) -> list[str]:
