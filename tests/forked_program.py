@@ -147,9 +147,17 @@ class ForkedProgram:
         )
 
     def run(
-        self, arguments: Sequence[str | bytes], *, stdin: bytes, cwd: Path, env: Mapping[str, str], timeout: float
+        self,
+        arguments: Sequence[str | bytes],
+        *,
+        stdin: bytes,
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout: float,
+        code: str = "",
     ) -> tuple[int, bytes, bytes]:
-        """Run a command; give its exit code, negative after a signal, and what it wrote to stdout and stderr."""
+        """Run a command, or the Python program `code` on the arguments; give the exit code, negative after a signal, and
+        what was written to stdout and stderr."""
         words = [os.fsdecode(argument) for argument in arguments]
         with (
             tempfile.TemporaryFile() as input_file,
@@ -159,15 +167,15 @@ class ForkedProgram:
             input_file.write(stdin)
             input_file.seek(0)
             files = (input_file.fileno(), output.fileno(), errors.fileno())
-            process = ForkedProcess(words, self._ask(words, env, cwd, files), None, None)
+            process = ForkedProcess(words, self._ask(words, env, cwd, files, code), None, None)
             try:
-                code = process.wait(timeout)
+                exit_code = process.wait(timeout)
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise
             output.seek(0)
             errors.seek(0)
-            return code, output.read(), errors.read()
+            return exit_code, output.read(), errors.read()
 
     def _ask(
         self, arguments: Sequence[str], env: Mapping[str, str], cwd: Path, files: tuple[int, int, int], code: str = ""
