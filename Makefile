@@ -9,6 +9,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Trust what the machine trusts: behind a company's proxy uv's own list of certificates is not enough.
 export UV_SYSTEM_CERTS ?= 1
+# Container images often forbid bytecode. Each of the hundreds of processes of the tests would then compile every module.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test style layers types wheel installed lowest check lint soak bench weights peers peers-tests conformance \
 	lock clean

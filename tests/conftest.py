@@ -53,7 +53,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests of the row that `--row` names, and on another database those that do without SQLite's file."""
+    """Keep the tests of the row that `--row` names, and on another database those that do without SQLite's file. The
+    files of reliability come first, because some of their tests take long and a worker would wait for another's."""
     if chosen().name != "sqlite":
         for item in items:
             for mark in item.iter_markers(MARKER):
@@ -63,6 +64,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = [item for item in items if any(row in mark.args for mark in item.iter_markers("reliability"))]
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = kept
+    long = {item.path for item in items if item.get_closest_marker("reliability")}
+    items.sort(key=lambda item: item.path not in long)
 
 
 @pytest.hookimpl(tryfirst=True)

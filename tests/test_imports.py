@@ -55,16 +55,16 @@ def test_remembering_and_recalling_loads_no_foreign_library_and_connects_to_noth
     assert {name.partition(".")[0] for name in report["modules"]} & set(FOREIGN) == set()
     assert "asyncio" not in report["modules"]
     assert ("numpy" in report["modules"]) == (embedder == "static")
+    assert "numpy.ma" not in report["modules"]
 
 
 SLOW = ("_hashlib dataclasses difflib inspect numpy platformdirs re2 shutil tokenizers tomllib zoneinfo").split()
 
 _COMMAND = """
-import sys
+import atexit, sys
 from picomem.cli.main import main
-code = main()
-print(*sorted(sys.modules), file=sys.stderr)
-sys.exit(code)
+atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))
+sys.exit(main())
 """
 
 
@@ -85,6 +85,15 @@ def test_a_recall_by_words_at_the_terminal_loads_nothing_slow_that_it_does_not_n
     loaded = set(done.stderr.split())
     assert loaded & set(SLOW) == set()
     assert {name.partition(".")[0] for name in loaded} & set(FOREIGN) == set()
+
+
+@pytest.mark.parametrize("arguments", ["--help", "help serve", "completion bash"])
+def test_help_and_completion_load_no_foreign_library(arguments: str, tmp_path):
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PICOMEM_DATA_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", _COMMAND, *arguments.split()]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+    assert "picomem" in done.stdout
+    assert {name.partition(".")[0] for name in done.stderr.split()} & set(FOREIGN) == set()
 
 
 def test_importing_picomem_loads_nothing_that_it_does_not_need():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.forked_program import ForkedProgram
+from tests.forked_program import program
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,13 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def forked_program() -> Iterator[ForkedProgram]:
-    program = ForkedProgram()
-    yield program
-    program.close()
-
-
 @pytest.fixture
-def picomem(home: Path, forked_program: ForkedProgram) -> Picomem:
+def picomem(home: Path) -> Picomem:
     """Run `picomem ARGUMENTS…` in a clean home; `env` adds variables."""
 
     def _run(*arguments: str | bytes, env: dict[str, str] | None = None, stdin: str = "") -> Ran:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
-        code, out, err = forked_program.run(
+        code, out, err = program().run(
             arguments,
             stdin=stdin.encode(),
             cwd=home,

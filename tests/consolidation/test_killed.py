@@ -1,18 +1,19 @@
 """A real process that consolidates, killed with SIGKILL at many points and run again; and two at once.
 
 The process kills itself right before its n-th SQL statement, as in tests/ingest/test_interrupted.py. The model is asked
-between two transactions, so that is among the points too. This file is the program of the process as well.
+between two transactions, so that is among the points too. The process is forked from one in which everything is loaded.
+This file is the program of both as well.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ import anyio
 import apsw
 import pytest
 from tests.consolidation.conftest import PORT, TALK, Scripted, proposal, said, with_window
+from tests.programs import forking
 
 from picomem import distillation
 from picomem import open as open_memory
@@ -41,8 +43,11 @@ _SCRIPT = (
 )
 
 
-def program(db: str, session: str, statement: int) -> None:
-    """Consolidate until that statement; print how many there were."""
+Run = Callable[..., int]
+
+
+def program(db: str, session: str, statement: int) -> int:
+    """Consolidate until that statement; how many there were."""
     left = statement
 
     def count(*_: object) -> bool:
@@ -58,7 +63,7 @@ def program(db: str, session: str, statement: int) -> None:
         script = list(_SCRIPT[1:] if done_before else _SCRIPT)
         # By hand, for what is left of it after a kill may not be due.
         anyio.run(partial(distillation.consolidate, memory, Scripted(script), session, force=True))
-    sys.stdout.write(json.dumps(statement - left))
+    return statement - left
 
 
 def _start(db: Path, session: str, statement: int = _NEVER) -> subprocess.Popen[str]:
@@ -67,12 +72,11 @@ def _start(db: Path, session: str, statement: int = _NEVER) -> subprocess.Popen[
     return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def _run(db: Path, session: str, statement: int = _NEVER) -> int:
-    """How many statements there were, or 0 when it was killed."""
-    process = _start(db, session, statement)
-    out, err = process.communicate(timeout=120)
-    assert process.returncode in (0, -signal.SIGKILL), err
-    return json.loads(out) if process.returncode == 0 else 0
+@pytest.fixture(scope="module")
+def run() -> Iterator[Run]:
+    """`run(db, session, statement)`: consolidate until that statement; how many there were, or 0 if it was killed."""
+    with forking(__file__) as call:
+        yield lambda db, session, statement=_NEVER: call(str(db), session, statement) or 0
 
 
 @pytest.fixture(scope="module")
@@ -93,10 +97,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 @pytest.fixture
-def calm(made, tmp_path: Path) -> tuple[dict[str, Any], int]:
+def calm(made, run: Run, tmp_path: Path) -> tuple[dict[str, Any], int]:
     """The rows of one undisturbed run, and how many statements it had."""
     db = _copy(made[0], tmp_path / "calm.db")
-    count = _run(db, made[1])
+    count = run(db, made[1])
     rows = _rows(db)
     assert len(rows["runs"]) == len(rows["timeline"]) == 2
     return rows, count
@@ -140,29 +144,31 @@ def _rows(db: Path) -> dict[str, Any]:
 
 
 @pytest.mark.requirement("A7", "A11")
-def test_a_killed_run_that_is_run_again_leaves_the_rows_of_one_calm_run(calm, made, tmp_path, disagreements) -> None:
+def test_a_killed_run_that_is_run_again_leaves_the_rows_of_one_calm_run(
+    calm, made, run, tmp_path, disagreements
+) -> None:
     expected, statements = calm
     points = range(1, statements + 1)
     if os.environ.get("KILLS") != "all":
         points = random.Random(20260501).sample(points, 12)
     for point in points:
         db = _copy(made[0], tmp_path / f"{point}.db")
-        assert _run(db, made[1], point) == 0
+        assert run(db, made[1], point) == 0
         between = _rows(db)
         assert len(between["runs"]) == len(between["timeline"])  # a run is there whole, or not at all
         assert between["pointer"][0][0] == max([0, *(last for _, last, _, _ in between["runs"])])
         _let_the_lease_expire(db)
-        _run(db, made[1])
+        run(db, made[1])
         assert _rows(db) == expected, f"killed at statement {point}"
         assert disagreements(db) == []
 
 
-def test_a_process_that_dies_again_and_again_pays_for_each_call(made, tmp_path, calm) -> None:
+def test_a_process_that_dies_again_and_again_pays_for_each_call(made, run, tmp_path, calm) -> None:
     """What was reserved stays on the books, so even that ends at the limit."""
     db = _copy(made[0], tmp_path / "dying.db")
     deaths = 0
     for point in range(2, calm[1], 3):
-        deaths += _run(db, made[1], point) == 0
+        deaths += run(db, made[1], point) == 0
         _let_the_lease_expire(db)
         with open_memory(db, embedder="none", settings=SETTINGS) as memory:
             if memory.status().models:

@@ -6,13 +6,11 @@ process as well. KILLS=all tries every statement.
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -26,6 +24,7 @@ import pytest
 from tests.conftest import SteppingClock
 from tests.consolidation.conftest import settings
 from tests.ingest.test_host_summaries import claude, written
+from tests.programs import forking
 
 from picomem import distillation
 from picomem import open as open_memory
@@ -34,7 +33,6 @@ from picomem.engine.engine import Engine
 from picomem.models.generator import CallBudget, Fact, Material, Proposal
 from picomem.records.spend import Spend
 
-ROOT = Path(__file__).parents[2]
 _NEVER = 1_000_000
 _SMALL = settings(consolidation_window=2_000)  # a part has 1,000 tokens of it
 _DECIDED = "The {0} of pier {1} is painted {0}-green every spring."
@@ -86,8 +84,8 @@ def consolidate_all(memory: Engine) -> list[distillation.Consolidated]:
     return anyio.run(partial(distillation.consolidate_due, memory, Repeating(), force=True))
 
 
-def program(db: str, statement: int) -> None:
-    """Consolidate until that statement; print how many there were."""
+def program(db: str, statement: int) -> int:
+    """Consolidate until that statement; how many there were."""
     left = statement
 
     def count(*_: object) -> bool:
@@ -100,16 +98,7 @@ def program(db: str, statement: int) -> None:
     apsw.connection_hooks.append(lambda connection: setattr(connection, "exec_trace", count))
     with open_memory(db, embedder="none", settings=_SMALL) as memory:
         consolidate_all(memory)
-    sys.stdout.write(json.dumps(statement - left))
-
-
-def _run(db: Path, statement: int = _NEVER) -> int:
-    """How many statements there were, or 0 when it was killed."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
-    command = [sys.executable, __file__, str(db), str(statement)]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode in (0, -signal.SIGKILL), done.stderr
-    return json.loads(done.stdout) if done.returncode == 0 else 0
+    return statement - left
 
 
 @pytest.fixture(scope="module")
@@ -143,26 +132,29 @@ def _rows(db: Path) -> dict[str, Any]:
 def test_a_killed_consolidation_of_transcripts_goes_on_without_loss_or_doubles(
     read: Path, tmp_path: Path, disagreements: Callable[[Path], list[str]]
 ) -> None:
-    calm = tmp_path / "calm.db"
-    shutil.copy(read, calm)
-    statements = _run(calm)
-    expected = _rows(calm)
-    assert [run[0] for run in expected["runs"]] == ["april", "may", "may", "may"]
-    assert len(expected["memories"]) == _FACTS
-    points = range(1, statements + 1)
-    if os.environ.get("KILLS") != "all":
-        points = random.Random(20260501).sample(points, 3)
-    for point in points:
-        db = tmp_path / f"{point}.db"
-        shutil.copy(read, db)
-        assert _run(db, point) == 0
-        between = _rows(db)
-        assert len(between["runs"]) == len(between["entries"])  # a run is there whole, or not at all
-        with closing(apsw.Connection(str(db))) as connection:
-            connection.execute("UPDATE leases SET expires_at = 0")  # for which a killed process keeps others waiting
-        assert _run(db) > 0
-        assert _rows(db) == expected, f"killed at statement {point}"
-        assert disagreements(db) == []
+    with forking(__file__) as call:
+        calm = tmp_path / "calm.db"
+        shutil.copy(read, calm)
+        statements = call(str(calm), _NEVER)
+        expected = _rows(calm)
+        assert [run[0] for run in expected["runs"]] == ["april", "may", "may", "may"]
+        assert len(expected["memories"]) == _FACTS
+        points = range(1, statements + 1)
+        if os.environ.get("KILLS") != "all":
+            points = random.Random(20260501).sample(points, 3)
+        for point in points:
+            db = tmp_path / f"{point}.db"
+            shutil.copy(read, db)
+            assert call(str(db), point) is None
+            between = _rows(db)
+            assert len(between["runs"]) == len(between["entries"])  # a run is there whole, or not at all
+            with closing(apsw.Connection(str(db))) as connection:
+                connection.execute(
+                    "UPDATE leases SET expires_at = 0"
+                )  # for which a killed process keeps others waiting
+            assert call(str(db), _NEVER) > 0
+            assert _rows(db) == expected, f"killed at statement {point}"
+            assert disagreements(db) == []
 
 
 @pytest.mark.requirement("X5")
@@ -201,7 +193,3 @@ def test_facts_stay_when_the_timeline_entry_of_their_run_is_past_its_time(
     why = memory.why(memory.memories()[0].key)
     assert {source.parent.kind for source in why.sources} == {"episode"}
     assert consolidate_all(memory) == []
-
-
-if __name__ == "__main__":
-    program(sys.argv[1], int(sys.argv[2]))

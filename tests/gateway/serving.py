@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx2
+from tests.forked_program import ForkedProcess, program
 
 from picomem import open as open_memory
 from picomem.engine.authorization import make_token
@@ -25,7 +26,7 @@ class Served(NamedTuple):
 
     url: str
     db: Path
-    process: subprocess.Popen[str]
+    process: ForkedProcess | subprocess.Popen[bytes]
     log: Path
 
     def client(self, token: str = "", **headers: str) -> httpx2.Client:
@@ -43,7 +44,7 @@ class Served(NamedTuple):
         """Ask it to end; the exit code."""
         self.process.send_signal(signal.SIGTERM)
         self.process.communicate(timeout=TIMEOUT)
-        return self.process.returncode
+        return self.process.wait()
 
     def whole_log(self) -> str:
         """Ask it to end; all that it logged."""
@@ -51,10 +52,20 @@ class Served(NamedTuple):
         return self.log.read_text("utf-8")
 
 
-def picomem(db: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+class Ran(NamedTuple):
+    """A command that has ended, named as in `subprocess.CompletedProcess`."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def picomem(db: Path, *arguments: str) -> Ran:
     """Run the command line."""
-    command = [sys.executable, "-m", "picomem", "--db", str(db), *arguments]
-    return subprocess.run(command, env=_environment(db), capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    code, out, err = program().run(
+        ["--db", str(db), *arguments], stdin=b"", cwd=Path.cwd(), env=_environment(db), timeout=TIMEOUT
+    )
+    return Ran(code, out.decode(), err.decode())
 
 
 def token(db: Path, *arguments: str) -> str:
@@ -78,12 +89,32 @@ def token_made_here(db: Path, user: str = "local") -> str:
 @contextmanager
 def serving(db: Path, *arguments: str, **variables: str) -> Iterator[Served]:
     """Run `picomem serve` on a free port until the end of the block."""
-    command = [sys.executable, "-m", "picomem", "--db", str(db), "serve", "--port", "0", "--json", *arguments]
     log = db.with_suffix(".log")
     with log.open("w") as errors:
-        process = subprocess.Popen(
-            command, env={**_environment(db), **variables}, stdout=subprocess.PIPE, stderr=errors, text=True
-        )
+        env = {**_environment(db), **variables}
+        process = program().start(_serve(db, arguments), env=env, stderr=errors.fileno())
+    with _served(db, process, log) as served:
+        yield served
+
+
+@contextmanager
+def serving_in_fresh_interpreter(db: Path, *arguments: str, **variables: str) -> Iterator[Served]:
+    """As `serving`, but not forked: for how the process of a server begins and ends."""
+    log = db.with_suffix(".log")
+    command = [sys.executable, "-m", "picomem", *_serve(db, arguments)]
+    with log.open("w") as errors:
+        env = {**_environment(db), **variables}
+        process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=errors)
+    with _served(db, process, log) as served:
+        yield served
+
+
+def _serve(db: Path, arguments: tuple[str, ...]) -> list[str]:
+    return ["--db", str(db), "serve", "--port", "0", "--json", *arguments]
+
+
+@contextmanager
+def _served(db: Path, process: ForkedProcess | subprocess.Popen[bytes], log: Path) -> Iterator[Served]:
     assert process.stdout is not None
     said = process.stdout.readline()
     assert said, log.read_text("utf-8")
@@ -96,11 +127,10 @@ def serving(db: Path, *arguments: str, **variables: str) -> Iterator[Served]:
 
 
 @contextmanager
-def running_mcp(db: Path, **variables: str) -> Iterator[subprocess.Popen[str]]:
+def running_mcp(db: Path, **variables: str) -> Iterator[ForkedProcess]:
     """Run `picomem mcp` until the end of the block; then its stdin closes."""
-    command = [sys.executable, "-m", "picomem", "--db", str(db), "mcp"]
     env = {**_environment(db), **variables}
-    process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = program().start(["--db", str(db), "mcp"], env=env, has_stdin=True)
     try:
         yield process
     finally:

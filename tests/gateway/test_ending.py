@@ -21,7 +21,7 @@ from websockets.exceptions import ConnectionClosed
 
 import picomem
 
-from .serving import TIMEOUT, Served, serving, token_made_here
+from .serving import TIMEOUT, Served, serving_in_fresh_interpreter, token_made_here
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
@@ -84,7 +84,7 @@ class Listening:
 def test_a_server_that_is_told_to_end_finishes_what_was_begun_and_refuses_what_is_new(db, model, elsewhere) -> None:
     anns = token_made_here(db, "ann")
     asked = model.hold()
-    with serving(db, "--no-watch", **leading_to(model)) as served:
+    with serving_in_fresh_interpreter(db, "--no-watch", **leading_to(model)) as served:
         socket = Listening(served, anns)
         listening = elsewhere(socket)
         assert socket.is_open.wait(TIMEOUT)
@@ -134,7 +134,7 @@ def test_a_request_of_a_socket_that_was_begun_is_answered_before_it_closes(db, m
             except ConnectionClosed as closed:
                 return answers, closed.rcvd.code if closed.rcvd else None
 
-    with serving(db, "--no-watch", **leading_to(model)) as served:
+    with serving_in_fresh_interpreter(db, "--no-watch", **leading_to(model)) as served:
         (refused, answered), code = asyncio.run(conversation(served))
     assert (refused["id"], refused["error"]["data"]["code"]) == (2, "server_ending")
     assert (answered["id"], answered["result"]["sessions"][0]["state"]) == (1, "done")
@@ -156,7 +156,7 @@ def test_what_does_not_finish_is_cut_off_in_time(db, model, elsewhere, operation
         "PICOMEM_EMBEDDER_BASE_URL": model.url,
         "PICOMEM_EMBEDDER_TIMEOUT_SECS": "60",
     }
-    with serving(db, **variables) as served:
+    with serving_in_fresh_interpreter(db, **variables) as served:
         cut_off = elsewhere(served.post, anns, operation)
         assert asked.wait(TIMEOUT)
         served.process.send_signal(signal.SIGTERM)

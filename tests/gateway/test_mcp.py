@@ -21,6 +21,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, TextResourceContents
+from tests.forked_program import ForkedProcess, program
 
 import picomem
 from picomem.engine.engine import Engine
@@ -114,7 +115,7 @@ def environment() -> dict[str, str]:
 class Raw:
     """A client that writes lines itself, for what a well-behaved one would never send."""
 
-    def __init__(self, running: subprocess.Popen[bytes]) -> None:
+    def __init__(self, running: ForkedProcess | subprocess.Popen[bytes]) -> None:
         self.running = running
 
     def write(self, line: bytes) -> None:
@@ -140,18 +141,23 @@ class Raw:
         """Close stdin: the exit code, the seconds that it took, and what else was on stdout."""
         began = time.monotonic()
         rest, _ = self.running.communicate(timeout=30)
-        return self.running.returncode, time.monotonic() - began, rest
+        return self.running.wait(), time.monotonic() - began, rest
 
 
 @contextmanager
-def raw(db: Path) -> Iterator[Raw]:
-    command = [sys.executable, "-c", ENTRY, str(db)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment()) as running:
-        try:
-            yield Raw(running)
-        finally:
-            running.kill()
+def raw(db: Path, *, is_fresh: bool = False) -> Iterator[Raw]:
+    """A client of a process, which with `is_fresh` has an interpreter of its own."""
+    with open(os.devnull, "w") as errors:
+        if is_fresh:
+            command, pipe = [sys.executable, "-c", ENTRY, str(db)], subprocess.PIPE
+            running = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, env=environment())
+        else:
+            running = program().start([str(db)], env=environment(), stderr=errors.fileno(), has_stdin=True, code=ENTRY)
+    try:
+        yield Raw(running)
+    finally:
+        running.kill()
+        running.communicate()
 
 
 # What is offered
@@ -737,7 +743,7 @@ def test_a_process_serves_each_era_over_stdio_and_stray_output_does_not_break_it
 
 
 def test_an_older_handshake_is_met_and_closing_stdin_ends_the_process_by_itself(db: Path):
-    with raw(db) as client:
+    with raw(db, is_fresh=True) as client:
         assert client.greet("2025-06-18")["result"]["protocolVersion"] == "2025-06-18"
         client.ask(1, "tools/call", {"name": "memory_store", "arguments": {"content": "The harbor crane is blue"}})
         assert client.answer()["id"] == 1

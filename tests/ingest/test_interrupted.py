@@ -18,6 +18,7 @@ from typing import Any
 
 import apsw
 import pytest
+from tests.forked_program import program
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="it needs SIGKILL"),
@@ -51,10 +52,10 @@ _MANY = 1_000_000
 
 def _run(db: Path, folder: Path, statement: int = _MANY, batch: int = 5) -> int:
     """Ingest until that statement; how many statements there were, or 0 when it was killed."""
-    command = [sys.executable, "-c", _PROGRAM, str(statement), str(batch), "--db", str(db), "ingest", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode in (0, -signal.SIGKILL), done.stderr
-    return statement - int(done.stderr.split()[-1]) if done.returncode == 0 else 0
+    words = [str(statement), str(batch), "--db", str(db), "ingest", str(folder)]
+    code, _, err = program().run(words, stdin=b"", cwd=Path.cwd(), env=os.environ, timeout=120, code=_PROGRAM)
+    assert code in (0, -signal.SIGKILL), err
+    return statement - int(err.split()[-1]) if code == 0 else 0
 
 
 def _claude(number: int, role: str, text: str, session: str = "s1") -> dict[str, Any]:

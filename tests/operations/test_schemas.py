@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -12,7 +13,13 @@ from picomem.app import operations
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import MISSING
 from picomem.operations.operation import Operation, options
-from picomem.operations.schemas import Parameters, PlainParameters, request_schema, result_schema
+from picomem.operations.schemas import (
+    Parameters,
+    PlainParameters,
+    request_schema,
+    result_schema,
+    tool_parameters,
+)
 from picomem.operations.table import operation
 from picomem.operations.views import jsonable
 
@@ -88,3 +95,13 @@ def test_a_tool_cannot_speak_as_the_user_and_a_person_can() -> None:
     assert "user" in request_schema(verb)["properties"]["origin"]["enum"]
     assert "user" not in Parameters(verb).schema()["properties"]["origin"]["enum"]
     assert PlainParameters(verb).request({"content": "Ann drinks tea", "origin": "user"}).origin == "user"
+
+
+def test_a_schema_is_made_once_and_whole_for_each_reader():
+    verb = operation("recall")
+    assert tool_parameters(verb) is tool_parameters(operation("recall"))
+    for schema_of in (tool_parameters(verb).schema, lambda: result_schema(verb)):
+        schema = schema_of()
+        whole = deepcopy(schema)
+        schema["properties"].clear()
+        assert schema_of() == whole

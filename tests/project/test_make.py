@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def _make(*arguments: str) -> subprocess.CompletedProcess[str]:
     # A make above this one hands its own settings down.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
     command = ["make", "test", "--old-file=.venv/ready", *arguments]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
@@ -38,6 +39,11 @@ def test_a_step_that_fails_names_itself_and_is_the_last():
     assert done.returncode != 0
     assert "make test: the step 'no-such-step' failed" in done.stderr
     assert "make test: .venv/ready" not in done.stdout
+
+
+def test_steps_keep_bytecode_whatever_the_environment_says():
+    done = _make("STEPS=bytecode", "--eval", 'bytecode:; @echo "forbidden: $${PYTHONDONTWRITEBYTECODE-no}"')
+    assert "forbidden: no" in done.stdout, done.stderr
 
 
 def test_the_commands_of_the_readme_are_targets_and_ci_runs_its_test_command():

@@ -7,17 +7,19 @@ SQLite itself is asked what the schema says; nothing of it is read with patterns
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
 import pytest
-from tests.sqlite_file import connection_of
+from tests.store.fresh_schema import rendered
 from tests.store.old_stores import stop_at
 
 from picomem.errors import NewerSchema, NotADatabase, PicomemError
 from picomem.store import row_hash, sql_statements
-from picomem.store.sqlite_migrations import SCHEMA_VERSION
+from picomem.store.sqlite import SqliteConnector
+from picomem.store.sqlite_migrations import FRESH_VERSION, SCHEMA_VERSION
 
 pytestmark = pytest.mark.sqlite_file("asks SQLite what its schema says, and opens files that are no store")
 
@@ -32,9 +34,14 @@ UNBOUND = {  # statements that are meant to see everybody's rows
 _USED = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+(\w+)(?:\s+AS\s+(\w+))?", re.IGNORECASE)
 
 
-@pytest.fixture
-def schema(engine) -> apsw.Connection:
-    return connection_of(engine)
+@pytest.fixture(scope="module")
+def schema(tmp_path_factory) -> Iterator[apsw.Connection]:
+    """A fresh database, of which tests only read the schema."""
+    path = tmp_path_factory.mktemp("schema") / "memory.db"
+    SqliteConnector(path).close()
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.pragma("query_only", True)
+        yield connection
 
 
 def _tables(connection: apsw.Connection) -> list[str]:
@@ -170,12 +177,14 @@ def test_a_page_of_the_timeline_is_found_by_its_place_and_not_by_counting(name, 
 
 
 def _made(path: Path) -> list[tuple]:
+    """Everything that a database without users holds, but for its key: the schema, the rows and the versions."""
     with closing(apsw.Connection(str(path))) as connection:
         rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").fetchall()
-        rows += connection.execute(
-            "SELECT name, value, row_hash FROM meta WHERE name <> 'redaction_key' ORDER BY name"
-        ).fetchall()
-        return [*rows, *((pragma, connection.pragma(pragma)) for pragma in ("user_version", "application_id"))]
+        for name in [name for kind, name, _, sql in rows if kind == "table" and "VIRTUAL" not in sql]:
+            content = sorted(connection.execute(f"SELECT * FROM {name}"), key=repr)
+            rows += [(name, *row) for row in content if row[0] != "redaction_key"]
+        pragmas = ("user_version", "application_id", "auto_vacuum", "encoding", "page_size")
+        return [*rows, *((pragma, connection.pragma(pragma)) for pragma in pragmas)]
 
 
 @pytest.mark.parametrize("version", range(SCHEMA_VERSION))
@@ -187,6 +196,10 @@ def test_a_migrated_database_equals_a_fresh_one(version, tmp_path, open_engine, 
     open_engine(old).close()
     open_engine(fresh).close()
     assert _made(old) == _made(fresh)
+
+
+def test_the_script_of_a_fresh_database_is_what_the_migrations_make(tmp_path):
+    assert rendered(tmp_path, FRESH_VERSION) == sql_statements.schema(f"fresh_sqlite_{FRESH_VERSION:04}")
 
 
 def test_each_database_has_a_redaction_key_of_its_own(tmp_path, open_engine):

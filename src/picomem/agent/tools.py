@@ -35,7 +35,7 @@ from picomem.operations.agent_messages import for_agents, result_for_agents
 from picomem.operations.offer_origins import vouched
 from picomem.operations.operation import Operation
 from picomem.operations.remembering import ForgetRequest, RememberRequest, ReviseRequest
-from picomem.operations.schemas import Parameters, described
+from picomem.operations.schemas import Parameters, described, tool_parameters
 from picomem.operations.table import operation, operations
 
 TOOLS = tuple(verb.name for verb in operations() if verb.default_tool)
@@ -80,7 +80,7 @@ class MemoryTools(AbstractToolset[Any]):
         self._operations: dict[str, tuple[Operation, Parameters]] = {}
         for name in names:
             verb = _operation(name)
-            self._operations[verb.tool] = (verb, Parameters(verb))
+            self._operations[verb.tool] = (verb, tool_parameters(verb))
         self._tools = {offered.name: tool for tool, (offered, _) in self._operations.items()}
 
     @property
@@ -192,4 +192,4 @@ def _of_three(arguments: Mapping[str, Any]) -> tuple[Operation, Any]:
         if not given.get(name):
             raise InvalidInput(f"{MEMORY} needs “{name}” to {action}.")
     verb = operation(_ACTIONS[str(action)])
-    return verb, Parameters(verb).request({name: given[name] for name in needed})
+    return verb, tool_parameters(verb).request({name: given[name] for name in needed})

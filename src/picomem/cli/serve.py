@@ -1,27 +1,30 @@
-"""`picomem mcp`: the store, served to one agent over stdin and stdout. `picomem serve`: to many, over a network."""
+"""`picomem mcp`: the store, served to one agent over stdin and stdout. `picomem serve`: to many, over a network.
+
+The engine and the protocols are loaded when a server starts, because `picomem --help` reads the options here: MCP alone
+takes a second and a half of processor time.
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from picomem.app import open_engine, open_runtime
-from picomem.engine.engine import Engine
-from picomem.engine.upkeep import redaction
 from picomem.errors import InvalidInput
-from picomem.gateway.mcp import run_stdio
-from picomem.hooks.hook_server import hooks_answered
-from picomem.jobs import background_of_all, in_background
 from picomem.paths import private_umask
 from picomem.settings import LOG_FORMATS, load
+
+if TYPE_CHECKING:
+    from picomem.engine.engine import Engine
 
 _FAREWELL_SECONDS = 2.0  # for background work, which was told to stop at the signal
 
 
 def run_mcp(chosen: argparse.Namespace) -> int:
     """Serve until the agent closes stdin."""
+    from picomem.gateway.mcp import run_stdio
+
     private_umask()
     run_stdio(lambda: _opened(chosen))
     return 0
@@ -48,7 +51,11 @@ def run_serve(chosen: argparse.Namespace) -> int:
             f"`picomem serve` needs the extra `server` ({error.name} is missing): install picomem[server], such as "
             "with pip."
         ) from None
+    from picomem.app import open_runtime
     from picomem.cli.run import json_document, write_result
+    from picomem.engine.upkeep import redaction
+    from picomem.hooks.hook_server import hooks_answered
+    from picomem.jobs import background_of_all
 
     private_umask()
     settings = load()
@@ -83,6 +90,10 @@ def run_serve(chosen: argparse.Namespace) -> int:
 
 @contextmanager
 def _opened(chosen: argparse.Namespace) -> Iterator[Engine]:
+    from picomem.app import open_engine
+    from picomem.hooks.hook_server import hooks_answered
+    from picomem.jobs import in_background
+
     opened = open_engine(chosen.db, user=chosen.user, actor="agent:mcp", without_store=True)
     with opened as engine, in_background(engine), hooks_answered(chosen.db):
         yield engine

@@ -53,7 +53,7 @@ from picomem.operations import table
 from picomem.operations.agent_messages import for_agents, result_for_agents
 from picomem.operations.offer_origins import vouched
 from picomem.operations.operation import Operation, Progressing
-from picomem.operations.schemas import Parameters, described, result_json, result_schema
+from picomem.operations.schemas import described, result_json, result_schema, tool_parameters
 from picomem.policy.stated import Grounds
 from picomem.records.kinds import Origin
 from picomem.records.untrusted_fence import quoted_in
@@ -88,7 +88,7 @@ class Tool:
     def __init__(self, operation: Operation, tools: Mapping[str, str]) -> None:
         self._operation = operation
         self._tools = tools
-        self._parameters = Parameters(operation)
+        self._parameters = tool_parameters(operation)
 
     def listed(self) -> types.Tool:
         """The description for a client."""

@@ -153,6 +153,9 @@ class Operation:
     chat_commands: tuple[ChatCommand, ...] = ()
     converses: bool = False
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # `events` has no hash
+
     def presentation(self, result: Any) -> Presentation:
         """How people see the result, on whatever surface. Its texts are made inert first."""
         from picomem.operations.inert_results import inert

@@ -104,7 +104,7 @@ class MeaningLeg:
                 f"{held.sample.shape[1]}; `picomem embed --afresh` recreates all of them."
             )
         docs, cosines = held.sampled, _cosines(held.sample, asked)
-        middling = float(np.median(cosines)) if len(cosines) else 0.0
+        middling = _median(cosines) if len(cosines) else 0.0
         if held.step > 1:
             chosen = np.sort(likely(held.codes, asked, max(count, _COMPARED)))
             docs, stored = held.docs[chosen], held.stored and held.stored.only(chosen)
@@ -143,6 +143,14 @@ class MeaningLeg:
             if over > 0 and key[0] != user:
                 self._held.pop(key, None)
                 over -= held.bytes
+
+
+def _median(numbers: np.ndarray) -> float:
+    """As `numpy.median` gives it, which loads numpy's masked arrays: 10 ms of a recall in a fresh process."""
+    import numpy as np
+
+    middle = [(len(numbers) - 1) // 2, len(numbers) // 2]
+    return float(np.partition(numbers, middle)[middle].mean())
 
 
 def _read_on(tx: Transaction, scope: Scope, held: _Held, space: Space) -> _Held | None:

@@ -1,6 +1,7 @@
 """The schema of a SQLite store, brought up to date step by step.
 
-A fresh database is made by running every step in one transaction, so it equals a migrated one by construction.
+A fresh database is made by one script, in a quarter of the time of the steps, because SQLite checks the whole schema
+for each column that a step renames. A test compares a fresh database with a migrated one.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import apsw
 
 from picomem import errors
 from picomem.store.file_bytes import database_head
+from picomem.store.meta import DOCS_BEFORE_RANGES, REDACTION_KEY
+from picomem.store.row_hash import row_hash
 from picomem.store.sql_statements import schema, statement
 from picomem.text.terms import VERSION as TERMS_VERSION
 
@@ -29,7 +32,20 @@ class Step(NamedTuple):
 
 
 def _name_the_store(connection: apsw.Connection) -> None:
-    connection.execute(statement("first_meta"), {"key": os.urandom(32).hex(), "terms": TERMS_VERSION})
+    connection.execute(statement("first_meta"), {"key": _new_key(), "terms": TERMS_VERSION})
+    connection.pragma("application_id", APPLICATION_ID)
+
+
+def _new_key() -> str:
+    return os.urandom(32).hex()
+
+
+def _make_fresh(connection: apsw.Connection) -> None:
+    connection.execute(schema(f"fresh_sqlite_{FRESH_VERSION:04}"))
+    entries = {DOCS_BEFORE_RANGES: "0", REDACTION_KEY: _new_key(), "terms_version": TERMS_VERSION}
+    for name, value in entries.items():
+        digest = row_hash("meta", (name, value))
+        connection.execute(statement("set_meta"), {"name": name, "value": value, "row_hash": digest})
     connection.pragma("application_id", APPLICATION_ID)
 
 
@@ -75,6 +91,7 @@ STEPS = (
     Step(("0015",)),
 )
 SCHEMA_VERSION = len(STEPS)
+FRESH_VERSION = 15  # what schema/fresh_sqlite_0015.sql makes; later steps follow it
 
 
 def migrate(connection: apsw.Connection, path: Path) -> None:
@@ -85,7 +102,11 @@ def migrate(connection: apsw.Connection, path: Path) -> None:
     try:
         # Another process may have been faster: the version counts from inside the lock.
         check_version(connection, path)
-        for step in STEPS[int(connection.pragma("user_version")) :]:  # type: ignore[arg-type]
+        version = int(connection.pragma("user_version"))  # type: ignore[arg-type]
+        if version == 0 and FRESH_VERSION <= SCHEMA_VERSION:
+            _make_fresh(connection)
+            version = FRESH_VERSION
+        for step in STEPS[version:]:
             for name in step.files:
                 connection.execute(schema(name))
             if step.function is not None:
