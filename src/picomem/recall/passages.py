@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from picomem.light_dataclass import dataclass, replace
 from picomem.records.hit import Hit
-from picomem.text.terms import is_cjk, terms, words_at
+from picomem.text.terms import is_cjk, terms_of_word, words_at
 from picomem.text.tokens import count_tokens
 
 LEAST = 40  # tokens of a passage; below that a hit is left out instead
@@ -93,6 +93,7 @@ def _first(lines: tuple[str, ...], room: int) -> tuple[str, ...]:
 
 
 def _matches(text: str, weights: Mapping[str, float]) -> Iterator[_Match]:
+    asked = weights.keys()
     for start, word in words_at(text):
         if is_cjk(word):
             yield from (
@@ -101,8 +102,8 @@ def _matches(text: str, weights: Mapping[str, float]) -> Iterator[_Match]:
                 for part in (word[at : at + 2], word[at])
                 if part in weights
             )
-        elif held := tuple(term for term in terms(word) if term in weights):
-            yield _Match(start, start + len(word), held)
+        elif not asked.isdisjoint(held := terms_of_word(word)):
+            yield _Match(start, start + len(word), tuple(term for term in held if term in weights))
     for string in weights:
         if " " in string:  # found as a whole, not by its words
             yield from (_Match(at.start(), at.end(), (string,)) for at in re.finditer(re.escape(string), text))
