@@ -76,7 +76,7 @@ def terms(text: str) -> list[str]:
 
 
 def terms_of_word(word: str) -> Sequence[str]:
-    """The same of one word of `words_at`. An ASCII word holds no other word, so it is not searched for words again."""
+    """The same of one word of `words_in`. An ASCII word holds no other word, so it is not searched for words again."""
     return _terms_of_word(word) if word.isascii() else terms(word)
 
 
@@ -104,10 +104,9 @@ def worded_terms(text: str, limit: int = 64) -> dict[str, str]:
     return dict(list(word_by_term.items())[:limit])
 
 
-def words_at(text: str) -> Iterator[tuple[int, str]]:
-    """The words of a text as they stand in it, each with the place of its first character."""
-    pattern = _ASCII_WORD if text.isascii() else _WORD
-    return ((word.start(), word[0]) for word in re.finditer(pattern, text))
+def words_in(text: str) -> Iterator[re.Match[str]]:
+    """The words of a text as they stand in it."""
+    return re.finditer(_ASCII_WORD if text.isascii() else _WORD, text)
 
 
 def is_stop_word(word: str) -> bool:
