@@ -27,6 +27,7 @@ else:
             return "MISSING"
 
     MISSING = _Missing()
+    _ATOMS = frozenset({str, int, float, bool, type(None)})
 
     class _Field:
         """One field of a class."""
@@ -83,9 +84,12 @@ else:
 
     def asdict(value):
         """A value as a dictionary, and the values, lists, tuples and dictionaries in it likewise."""
-        return {spec.name: _as_plain(getattr(value, spec.name)) for spec in fields(value)}
+        names = getattr(value, "__value_fields__", None) or [spec.name for spec in fields(value)]
+        return {name: _as_plain(getattr(value, name)) for name in names}
 
     def _as_plain(value):
+        if type(value) in _ATOMS:
+            return value
         if hasattr(type(value), "__value_fields__"):
             return asdict(value)
         if isinstance(value, list | tuple):

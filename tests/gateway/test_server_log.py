@@ -135,3 +135,22 @@ logging.getLogger("picomem").info("the token {SECRET} was seen")
     assert [line.get("error") for line in lines] == ["ValueError", "ValueError", None]
     assert "<module>" in lines[0]["places"][0]
     assert lines[2]["event"] == "the token [redacted] was seen"
+
+
+def test_what_returns_in_each_line_is_looked_through_once() -> None:
+    program = """
+import json, logging
+from picomem.gateway.server_log import numbered, server_logger, set_up
+seen = []
+set_up("json", lambda text: seen.append(text) or text)
+for number in range(20):
+    with numbered(f"number {number}"):
+        server_logger().info("request", route="/api/v1/recall", user="a399cd402b596a3a")
+        logging.getLogger("uvicorn.error").warning("a warning")
+print(json.dumps(seen))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=TIMEOUT, check=True)
+    assert sorted(json.loads(done.stdout)) == ["/api/v1/recall", "a warning", "a399cd402b596a3a", "request"]
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [line["request"] for line in lines] == [f"number {number // 2}" for number in range(40)]
+    assert [line["level"] for line in lines[:2]] == ["info", "warning"]

@@ -12,6 +12,7 @@ from pathlib import Path
 import apsw
 import numpy as np
 import pytest
+from tests.cost import cost
 from tests.databases import chosen
 
 from picomem.engine.engine import Engine
@@ -22,7 +23,7 @@ from picomem.recall.binary_codes import likely, made
 from picomem.recall.vector_search import MeaningLeg
 from picomem.records.scope import Scope
 from picomem.store import vector_rows
-from picomem.store.connector import Connector
+from picomem.store.connector import EVERYONE, Connector
 from picomem.store.sqlite import SqliteConnector
 
 LOCAL = Scope("local")
@@ -160,6 +161,18 @@ def test_who_has_not_asked_for_longest_is_forgotten_first(
         _asked(connector, leg, 17, scope=users[2])
         assert [user for user, _ in leg._held] == ["ana", "eva"]
         assert [_asked(connector, leg, 17, scope=user) for user in users[:2]] == first
+
+
+def test_a_question_does_not_cost_more_when_many_other_users_have_asked(db: Path, leg: MeaningLeg) -> None:
+    users = [Scope(f"user-{number}") for number in range(1_500)]
+    with closing(chosen().connect(db)) as connector:
+        with connector.write(EVERYONE) as tx:
+            scale, vector = quantised(leg.embedder.embed(["17"])[0])
+            for user in users:
+                vector_rows.put(tx, user, "episode", "given", 1, scale, vector)
+        for user in users:
+            _asked(connector, leg, 17, scope=user)
+        assert cost(lambda: [_asked(connector, leg, 17, scope=users[0]) for _ in range(50)], 0.006) < 0.006
 
 
 _WRITER = """

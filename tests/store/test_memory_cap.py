@@ -11,7 +11,10 @@ import random
 import resource
 import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
+from threading import Barrier
 
 import apsw
 import pytest
@@ -23,6 +26,7 @@ from picomem.clock import system_clock
 from picomem.engine.engine import Engine
 from picomem.errors import StoreError
 from picomem.models.static import StaticEmbedder
+from picomem.store.sqlite import SqliteConnector
 
 CAPS = amount(3, 50)
 MEBIBYTE = 1 << 20
@@ -110,6 +114,22 @@ def _limited() -> int:
     else:
         apsw.soft_heap_limit(int(size) or 1)
     return main(given)
+
+
+@pytest.mark.sqlite_file("reads the size of SQLite's cache")
+def test_the_pages_that_the_readers_of_many_threads_keep_are_bounded(tmp_path: Path) -> None:
+    with closing(SqliteConnector(tmp_path / "memory.db")) as connector:
+        together = Barrier(20)
+
+        def kept(_: int) -> int:
+            with connector.read():
+                together.wait(60)
+                return -connector._reader().pragma("cache_size") * 1024
+
+        with ThreadPoolExecutor(20) as threads:
+            sizes = list(threads.map(kept, range(20)))
+    assert sum(sizes) < 64 * MEBIBYTE
+    assert max(sizes) >= 15 * MEBIBYTE, "a process that reads in one thread"
 
 
 if __name__ == "__main__":

@@ -31,7 +31,6 @@ from picomem.light_dataclass import asdict, fields, replace
 from picomem.operations.agent_messages import for_remote_callers, result_for_remote_callers
 from picomem.operations.operation import Operation, options
 from picomem.operations.schemas import Parameter, PlainParameters, result_schema
-from picomem.operations.views import jsonable
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
 
@@ -72,8 +71,9 @@ class RemoteOperation:
         return frozenset(field.name for field in fields(self.operation.result) if field.metadata.get("local"))
 
     def shown(self, result: Any) -> dict[str, Any]:
-        """A result as JSON, as a remote caller has it."""
-        return {name: value for name, value in jsonable(result).items() if name not in self._local_fields}
+        """The fields of a result that a remote caller has. Their values may be views, for `json_bodies.encoded`."""
+        names = (field.name for field in fields(result))
+        return {name: getattr(result, name) for name in names if name not in self._local_fields}
 
     def result_schema(self) -> dict[str, Any]:
         """The schema of what a call gives."""
@@ -133,9 +133,10 @@ class Calls:
         progress: ToldProgress | None = None,
         tell: ToldEvent | None = None,
     ) -> dict[str, Any]:
-        """Run an operation; its result as JSON. `user` is another user, whom a global permission reaches.
+        """Run an operation; its result, as `RemoteOperation.shown` has it.
 
-        Raises what the operation raises, and NotFound for an unknown one.
+        `user` is another user, whom a global permission reaches. Raises what the operation raises, and
+        NotFound for an unknown one.
         """
         remote = self.named(name)
         engine = self.engine_for(caller, remote, user)
@@ -212,7 +213,7 @@ class Calls:
         return {**self._shown(remote, operation.call(engine, request)), "confirmation": None}
 
     def _shown(self, remote: RemoteOperation, result: Any) -> dict[str, Any]:
-        """A result as JSON, with advice that a remote caller can follow."""
+        """A result with advice that a remote caller can follow."""
         return remote.shown(result_for_remote_callers(result, self.operations))
 
     def _code(self, operation: Operation, engine: Engine, planned: Any, until: Micros = 0) -> str:

@@ -13,7 +13,6 @@ GET  /health, /ready        the process answers; the store answers
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -37,7 +36,7 @@ from picomem.gateway.chat_completions import ChatCompletions
 from picomem.gateway.ending import Ending
 from picomem.gateway.error_replies import FAULT_SENTENCE, error_value, http_error, operation_error
 from picomem.gateway.guard import Application, Guard, Limits
-from picomem.gateway.json_bodies import parsed
+from picomem.gateway.json_bodies import encoded, parsed
 from picomem.gateway.json_rpc import RpcServer
 from picomem.gateway.mcp_over_http import McpOverHttp
 from picomem.gateway.openapi import API, USER_HEADER, document
@@ -137,7 +136,14 @@ async def _answer(calls: Calls, request: Request) -> Response:
     if "text/event-stream" in request.headers.get("accept", ""):
         return EventSourceResponse(_events(calls, caller, name, arguments, user), headers={"Cache-Control": "no-store"})
     result = await calls.call(caller, name, arguments, user=user)
-    return JSONResponse(result, headers={"Cache-Control": "no-store"})
+    return _ResultResponse(result, headers={"Cache-Control": "no-store"})
+
+
+class _ResultResponse(Response):
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        return encoded(content)
 
 
 async def _events(
@@ -172,7 +178,7 @@ async def _events(
 
 
 def _event(kind: str, value: Any) -> ServerSentEvent:
-    return ServerSentEvent(json.dumps(value, ensure_ascii=False), event=kind)
+    return ServerSentEvent(encoded(value).decode(), event=kind)
 
 
 def _look(runtime: Runtime) -> None:

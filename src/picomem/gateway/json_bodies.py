@@ -1,4 +1,4 @@
-"""JSON as it comes over a network: checked before anything is made of it. Pure."""
+"""JSON as it comes over a network, checked before anything is made of it, and as it goes out. Pure."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ import re
 from math import isfinite
 from typing import Any
 
+from pydantic_core import to_json
+
 from picomem.errors import InvalidInput
 
 _MOST_DEPTH = 40
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def encoded(value: Any) -> bytes:
+    """A value as JSON. Views (operations/views.py) in it become objects; making dictionaries of them first takes five
+    times as long."""
+    return to_json(value)
 
 
 def parsed(body: bytes, *, of_any_kind: bool = False) -> Any:

@@ -37,7 +37,7 @@ from picomem.gateway.ending import MESSAGE as ENDING_MESSAGE
 from picomem.gateway.ending import Ending
 from picomem.gateway.error_replies import FAULT_SENTENCE, error_value
 from picomem.gateway.guard import SUBPROTOCOL
-from picomem.gateway.json_bodies import parsed
+from picomem.gateway.json_bodies import encoded, parsed
 from picomem.gateway.server_log import server_logger
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
@@ -280,7 +280,7 @@ class _Socket:
         if user not in self._sessions:
             channel = {"channel": Channel.WEBSOCKET.value}
             begun = await self._calls.call(self._caller, BEGIN_SESSION.name, channel, user=user)
-            self._sessions[user] = begun["session"]["id"]
+            self._sessions[user] = begun["session"].id
         return self._sessions[user]
 
     async def _told_result(
@@ -325,7 +325,7 @@ class _Socket:
     async def _send(self, value: Any) -> None:
         async with self._sending:
             if self._web_socket.application_state is WebSocketState.CONNECTED:
-                await self._web_socket.send_text(json.dumps(value, ensure_ascii=False))
+                await self._web_socket.send_text(encoded(value).decode())
 
 
 def _is_request(message: dict[str, Any]) -> bool:

@@ -10,11 +10,9 @@ import time
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
-import structlog
-
 from picomem.gateway.guard import Application, Message, ReceiveMessage, SendMessage
 from picomem.gateway.openapi import API
-from picomem.gateway.server_log import server_logger
+from picomem.gateway.server_log import numbered, server_logger
 from picomem.gateway.server_metrics import OTHER, Metrics
 from picomem.records.caller import Caller
 from picomem.records.ids import new_id
@@ -67,7 +65,7 @@ class RequestLog:
                 message["headers"] = [*message.get("headers", ()), (REQUEST_HEADER, request_id.encode())]
             await send(message)
 
-        with structlog.contextvars.bound_contextvars(request=request_id):
+        with numbered(request_id):
             try:
                 await application(scope, receive, noted)
             except Exception:

@@ -1,7 +1,8 @@
 """The log of the server on stderr: one line a request, socket or mishap, without anything that a user said or showed.
 
-Every line, of picomem and of the libraries, passes the same processors, the last of which is picomem's redaction. Lines
-of libraries are kept from warnings upwards, because below that they tell addresses with their queries. An exception is
+Every line, of picomem and of the libraries, passes the same processors, and all that the line says passes picomem's
+redaction. Only the request's number, the level and the time, which are made here, are added afterwards. Lines of
+libraries are kept from warnings upwards, because below that they tell addresses with their queries. An exception is
 told by its kind and the places in the code, never with its text, which may quote what was stored.
 """
 
@@ -10,31 +11,36 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any
 
 import structlog
 
 _OWN = ("picomem", "picomem.server")
 _MOST_FRAMES = 20  # of an exception, the innermost
+_SHORT = 100  # characters of a text whose redaction is remembered: routes, methods and digests of users return
+_REMEMBERED = 4_096
+
+_request_number: ContextVar[str] = ContextVar("request_number", default="")
 
 
 def set_up(log_format: str, redact: Callable[[str], str]) -> None:
     """Let everything that this process logs go to stderr, a line each."""
     render = structlog.processors.JSONRenderer() if log_format == "json" else structlog.processors.LogfmtRenderer()
-    before: list[Any] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.stdlib.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
-    ]
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[*before, structlog.stdlib.ExtraAdder(())],
+            foreign_pre_chain=[structlog.stdlib.ExtraAdder(())],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 _places,
                 _redaction(redact),
+                _number,
+                structlog.stdlib.add_log_level,
+                structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
                 render,
             ],
             use_get_message=True,
@@ -45,11 +51,21 @@ def set_up(log_format: str, redact: Callable[[str], str]) -> None:
     root.setLevel(logging.WARNING)
     logging.getLogger(_OWN[0]).setLevel(logging.INFO)
     structlog.configure(
-        processors=[*before, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.stdlib.BoundLogger,
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
     )
+
+
+@contextmanager
+def numbered(number: str) -> Iterator[None]:
+    """Let each line that is logged in the block have the number of a request."""
+    token = _request_number.set(number)
+    try:
+        yield
+    finally:
+        _request_number.reset(token)
 
 
 def server_logger() -> structlog.stdlib.BoundLogger:
@@ -73,13 +89,25 @@ def _places(_logger: Any, _name: str, event: MutableMapping[str, Any]) -> Mutabl
     return event
 
 
+def _number(_logger: Any, _name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """The number of the request in which something was logged."""
+    if number := _request_number.get():
+        event["request"] = number
+    return event
+
+
 def _redaction(redact: Callable[[str], str]) -> structlog.typing.Processor:
+    redact_short = lru_cache(_REMEMBERED)(redact)
+
+    def safe(text: str) -> str:
+        return redact_short(text) if len(text) <= _SHORT else redact(text)
+
     def redacted(_logger: Any, _name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
         for name, value in event.items():
             if isinstance(value, str):
-                event[name] = redact(value)
+                event[name] = safe(value)
             elif isinstance(value, list):
-                event[name] = [redact(part) if isinstance(part, str) else part for part in value]
+                event[name] = [safe(part) if isinstance(part, str) else part for part in value]
         return event
 
     return redacted

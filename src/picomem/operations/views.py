@@ -46,18 +46,33 @@ class HitView:
 
 def hit_view(hit: Hit, citations: str = "auto") -> HitView:
     """A hit; without its citation where the settings (`memory.citations`) say "off"."""
-    values = asdict(hit)
-    values.update(
+    return HitView(
+        source=hit.source,
+        id=hit.id,
+        text=hit.text,
+        score=hit.score,
+        why=hit.why,
         origin=hit.origin.value,
+        tokens=hit.tokens,
         at=iso_or_none(hit.at),
+        key=hit.key,
+        kind=hit.kind,
+        context=hit.context,
+        importance=hit.importance,
         tags=list(hit.tags),
-        actions=list(hit.actions),
-        marks=[list(mark) for mark in hit.marks],
-        event=[iso(moment) for moment in hit.event or ()],
+        role=hit.role,
+        session=hit.session,
+        project=hit.project,
+        branch=hit.branch,
+        transcript=hit.transcript,
         turns=[turn + 1 for turn in hit.turns or ()],
         citation="" if citations == "off" else hit.citation,
+        actions=list(hit.actions),
+        remark=hit.remark,
+        marks=[list(mark) for mark in hit.marks],
+        event=[iso(moment) for moment in hit.event or ()],
+        abandoned=hit.abandoned,
     )
-    return HitView(**values)
 
 
 @dataclass(frozen=True, slots=True)

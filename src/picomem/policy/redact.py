@@ -73,7 +73,7 @@ class Redactor:
 
     def redact(self, text: str) -> Redacted:
         """The text without the secrets that were found in it, and where they were."""
-        secrets, readings = self._find(text)
+        secrets, readings = self._find(text) if text else ([], {})
         if not secrets:
             return Redacted(text, ())
         pieces: list[str] = []
@@ -142,13 +142,17 @@ class Redactor:
         findings: list[tuple[int, int, str]] = []
         known: dict[str, str] = {}
         most = max(1, min(_ECHO_MAX, _ECHO_WORK // (len(text) + 1)))
-        scan = functools.cache(self._scanner.scan)
+        scanned: dict[str, list[tuple[int, int, int]]] = {}  # of short segments, which may return
         while waiting:
             fresh: dict[str, str] = {}
             while waiting:
                 low, high = waiting.pop()
                 segment = text[low:high]
-                hits = scan(segment) if high - low <= _SHORT_SEGMENT else self._scanner.scan(segment)
+                hits = scanned.get(segment)
+                if hits is None:
+                    hits = self._scanner.scan(segment)
+                    if high - low <= _SHORT_SEGMENT:
+                        scanned[segment] = hits
                 if not hits:
                     quiet.append((low, high))
                     continue

@@ -12,7 +12,7 @@ from picomem.recall.lexical_search import WordMatches
 from picomem.recall.rank import Evidence
 from picomem.records.episode import Episode, Transcript
 from picomem.records.hit import Hit
-from picomem.text.terms import is_cjk, terms, words_at
+from picomem.text.terms import is_cjk, terms, terms_of_word, words_in
 from picomem.text.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _asked_word(term: str, asked: Mapping[str, str]) -> str:
 
 def _word_in(text: str, term: str) -> str:
     """The word of a text behind a term."""
-    return next((word for _, word in words_at(text) if term in terms(word)), term)
+    return next((word[0] for word in words_in(text) if term in terms_of_word(word[0])), term)
 
 
 def redacted(hit: Hit, redactor: Redactor) -> Hit:

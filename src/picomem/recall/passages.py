@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from picomem.light_dataclass import dataclass, replace
 from picomem.records.hit import Hit
-from picomem.text.terms import is_cjk, terms, words_at
+from picomem.text.terms import is_cjk, terms_of_word, words_in
 from picomem.text.tokens import count_tokens
 
 LEAST = 40  # tokens of a passage; below that a hit is left out instead
@@ -93,16 +93,18 @@ def _first(lines: tuple[str, ...], room: int) -> tuple[str, ...]:
 
 
 def _matches(text: str, weights: Mapping[str, float]) -> Iterator[_Match]:
-    for start, word in words_at(text):
-        if is_cjk(word):
+    is_unasked, has_cjk = weights.keys().isdisjoint, is_cjk(text)
+    for at in words_in(text):
+        start, word = at.start(), at[0]
+        if has_cjk and is_cjk(word):
             yield from (
-                _Match(start + at, start + at + len(part), (part,))
-                for at in range(len(word))
-                for part in (word[at : at + 2], word[at])
+                _Match(start + place, start + place + len(part), (part,))
+                for place in range(len(word))
+                for part in (word[place : place + 2], word[place])
                 if part in weights
             )
-        elif held := tuple(term for term in terms(word) if term in weights):
-            yield _Match(start, start + len(word), held)
+        elif not is_unasked(held := terms_of_word(word)):
+            yield _Match(start, at.end(), tuple(term for term in held if term in weights))
     for string in weights:
         if " " in string:  # found as a whole, not by its words
             yield from (_Match(at.start(), at.end(), (string,)) for at in re.finditer(re.escape(string), text))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from picomem.errors import EmbedderFailed
@@ -88,7 +89,9 @@ class MeaningLeg:
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
         self._asked: tuple[str, np.ndarray] | None = None
-        self._held: dict[tuple[str, str], _Held] = {}
+        self._held: dict[tuple[str, str], _Held] = {}  # by user and source, the one asked for longest ago first
+        self._held_bytes = 0  # a sum that is kept, because adding up for each question takes milliseconds
+        self._lock = Lock()
 
     def nearest(self, tx: Transaction, scope: Scope, source: str, text: str, count: int) -> Cosines:
         """The `count` documents nearest to a text. Raises EmbedderFailed."""
@@ -130,19 +133,27 @@ class MeaningLeg:
             held = _read_on(tx, scope, held, space)
         if held is None:
             held = _gathered(space, None, map(_unpacked, _pages(tx, scope, space, 0)))
-        self._held.pop((scope.user, source), None)
-        self._held[(scope.user, source)] = held  # behind all others: who asked longest ago stands first
-        self._forget(scope.user)
+        self._hold(scope.user, source, held)
         return held
 
-    def _forget(self, user: str) -> None:
+    def _hold(self, user: str, source: str, held: _Held) -> None:
         """Hold `_ALL` bytes at most; what this user has stays in any case."""
-        everything = list(self._held.items())  # at once, for other threads ask as well
-        over = sum(held.bytes for _, held in everything) - _ALL
-        for key, held in everything:
-            if over > 0 and key[0] != user:
-                self._held.pop(key, None)
-                over -= held.bytes
+        with self._lock:
+            self._drop((user, source))
+            self._held[(user, source)] = held
+            self._held_bytes += held.bytes
+            if self._held_bytes <= _ALL:
+                return
+            for key in list(self._held):
+                if key[0] != user:
+                    self._drop(key)
+                if self._held_bytes <= _ALL:
+                    return
+
+    def _drop(self, key: tuple[str, str]) -> None:
+        dropped = self._held.pop(key, None)
+        if dropped is not None:
+            self._held_bytes -= dropped.bytes
 
 
 def _median(numbers: np.ndarray) -> float:

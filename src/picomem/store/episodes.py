@@ -10,7 +10,7 @@ from picomem.clock import Micros
 from picomem.errors import Corrupt
 from picomem.light_dataclass import replace
 from picomem.records.episode import Episode, Transcript
-from picomem.records.kinds import Origin
+from picomem.records.kinds import Origin, known
 from picomem.records.scope import Scope
 from picomem.store import episode_events, row_counts, row_hash, search, vector_rows
 from picomem.store.connector import Row, Transaction
@@ -384,7 +384,7 @@ def _record(row: Row) -> Episode:
         start=row[5],
         end=row[6],
         role=row[7],
-        origin=Origin(row[8]) if row[8] in set(Origin) else Origin.OTHER,
+        origin=known(row[8], Origin.OTHER),
         branch=row[9],
         category=row[10],
         key=row[11],

@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 from picomem.clock import Micros
 from picomem.errors import Corrupt, NotFound
 from picomem.light_dataclass import replace
-from picomem.records.kinds import Kind, Origin, Source
+from picomem.records.kinds import Kind, Origin, Source, known
 from picomem.records.memory import Memory, Parent
 from picomem.records.scope import Scope
 from picomem.store import row_counts, row_hash, search, vector_rows
@@ -447,15 +447,15 @@ def _record(row: Row) -> Memory:
         version=row[1],
         scope=Scope(row[2], row[3], row[4], row[5]),
         key=row[6],
-        kind=Kind(row[7]) if row[7] in set(Kind) else Kind.FACT,
+        kind=known(row[7], Kind.FACT),
         content=row[8],
         context=row[9],
         importance=row[10],
         pinned=bool(row[11]),
         tags=_names(row[12]),
         related=_names(row[13]),
-        origin=Origin(row[14]) if row[14] in set(Origin) else Origin.OTHER,
-        source=Source(row[15]) if row[15] in set(Source) else Source.MANUAL,
+        origin=known(row[14], Origin.OTHER),
+        source=known(row[15], Source.MANUAL),
         valid_from=row[16],
         valid_to=row[17],
         known_from=row[18],

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from picomem.store.log_damage import LogIndex
 
 _CLOSING_SECONDS = 5
+_CACHE = 16_000  # KiB of pages that the writer keeps, and the reader of the first thread
+_FURTHER_CACHE = 2_000  # of each further reader: a server has twenty, and its many users ask for different pages
 _CONTRADICTIONS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError)
 
 
@@ -236,7 +238,7 @@ class SqliteConnector:
             _leave_log_alone(connection)
         connection.pragma("foreign_keys", True)
         connection.pragma("secure_delete", True)
-        connection.pragma("cache_size", -16_000)
+        connection.pragma("cache_size", -_CACHE)
         return connection
 
     @staticmethod
@@ -434,6 +436,8 @@ class SqliteConnector:
             connection = self.open_reader()
             self._local.connection = connection
             with self._readers_lock:  # not the writer's: a thread's first read must not wait for a long write
+                if self._readers:
+                    connection.pragma("cache_size", -_FURTHER_CACHE)
                 self._readers.add(connection)
         return connection
 

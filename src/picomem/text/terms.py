@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from picomem.blake2b import blake2b
@@ -75,6 +75,11 @@ def terms(text: str) -> list[str]:
     return out
 
 
+def terms_of_word(word: str) -> Sequence[str]:
+    """The same of one word of `words_in`. An ASCII word holds no other word, so it is not searched for words again."""
+    return _terms_of_word(word) if word.isascii() else terms(word)
+
+
 def query_terms(text: str, limit: int = 64) -> list[str]:
     """The different terms of the first 8,000 characters of a question, at most `limit`, in order.
 
@@ -90,7 +95,7 @@ def worded_terms(text: str, limit: int = 64) -> dict[str, str]:
     for word in _words(text):
         for term in _terms_of_word(word):
             if term not in word_by_term:
-                word_by_term[term] = re.sub(_CLITIC, "", word)
+                word_by_term[term] = _without_clitic(word)
     if not text.isascii():
         alone = set(re.findall(_CJK_ALONE, text))
         word_by_term = {
@@ -99,10 +104,9 @@ def worded_terms(text: str, limit: int = 64) -> dict[str, str]:
     return dict(list(word_by_term.items())[:limit])
 
 
-def words_at(text: str) -> Iterator[tuple[int, str]]:
-    """The words of a text as they stand in it, each with the place of its first character."""
-    pattern = _ASCII_WORD if text.isascii() else _WORD
-    return ((word.start(), word[0]) for word in re.finditer(pattern, text))
+def words_in(text: str) -> Iterator[re.Match[str]]:
+    """The words of a text as they stand in it."""
+    return re.finditer(_ASCII_WORD if text.isascii() else _WORD, text)
 
 
 def is_stop_word(word: str) -> bool:
@@ -137,7 +141,7 @@ def _fold_accents(text: str) -> str:
 def _terms_of_word(word: str) -> tuple[str, ...]:
     if ord(word[0]) > 0x2FFF and is_cjk(word[0]):
         return tuple([word[i : i + 2] for i in range(len(word) - 1)] + [word[-1]])
-    pieces = re.split(_JOINER, re.sub(_CLITIC, "", word))  # Ann's is about Ann
+    pieces = re.split(_JOINER, _without_clitic(word))  # Ann's is about Ann
     parts = [part for piece in pieces for part in _split_humps(piece)]
     whole = ""
     if len(parts) > 1:
@@ -148,6 +152,10 @@ def _terms_of_word(word: str) -> tuple[str, ...]:
     if whole and len(whole) <= _LONGEST_TERM:
         out.append(whole)
     return tuple(out)
+
+
+def _without_clitic(word: str) -> str:
+    return re.sub(_CLITIC, "", word) if "'" in word or "’" in word else word
 
 
 def _split_humps(piece: str) -> list[str]:
