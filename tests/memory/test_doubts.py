@@ -164,6 +164,31 @@ def test_a_candidate_that_is_said_again_is_confirmed(engine: Engine, tmp_path: P
     assert not memory.is_candidate and memory.expires_at is None
 
 
+def test_a_candidate_that_an_agent_offers_as_a_fact_is_confirmed_as_the_person_said_it(
+    engine: Engine, tmp_path: Path
+) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    _say(engine, folder, PASSING)
+    (candidate,) = engine.memories()
+    agent = engine.acting_as("agent", agent=True)
+    done = agent.remember(candidate.content, key="offered", kind="decision", tags=["offered"], origin="agent")
+    assert done.decision == "merge" and done.reason.endswith("it is no longer a candidate")
+    (memory,) = engine.memories()
+    assert not memory.is_candidate and memory.expires_at is None
+    kept = ("key", "content", "kind", "tags", "origin", "importance", "context", "valid_from")
+    assert [getattr(memory, name) for name in kept] == [getattr(candidate, name) for name in kept]
+
+
+def test_a_candidate_that_a_web_page_repeats_stays_one(engine: Engine, tmp_path: Path) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    _say(engine, folder, PASSING)
+    (candidate,) = engine.memories()
+    engine.remember(candidate.content, origin="web")
+    assert engine.memories()[0].is_candidate
+
+
 def test_the_items_of_a_numbered_list_are_memories_of_their_own(engine: Engine, tmp_path: Path) -> None:
     folder = tmp_path / "talks"
     folder.mkdir()

@@ -534,3 +534,29 @@ def test_reading_time_loads_no_library_outside_the_standard_one() -> None:
     code = "import sys, picomem.text.temporal; print(*{name.split('.')[0] for name in sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"numpy", "apsw", "pydantic", "dateparser", "dateutil"} & set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("phrase", "window"),
+    [
+        ("the last weekend before October 10", "2023-10-07..2023-10-08"),
+        ("the weekend before October 10", "2023-10-07..2023-10-08"),
+        ("the last Friday before October 6", "2023-09-29"),
+        ("the first weekend after October 2", "2023-10-07..2023-10-08"),
+        ("the Monday after October 2", "2023-10-09"),
+        ("the last weekend before Christmas", "2022-12-17..2022-12-18"),
+    ],
+)
+def test_a_weekend_or_weekday_beside_a_date_is_the_nearest_one(phrase: str, window: str) -> None:
+    reading = ask(f"Where did we eat on {phrase}?")
+    assert (shown(reading.window), reading.phrase) == (window, phrase)
+
+
+def test_what_was_to_be_done_by_a_date_may_have_been_said_at_any_time_before_it() -> None:
+    reading = ask("What did I have to hand in by October 10?")
+    assert (shown(reading.window), reading.certain) == ("1970-01-01..2023-10-10", False)
+
+
+@pytest.mark.parametrize("question", ["What must be finished by November 10?", "What is due by Friday?"])
+def test_a_deadline_that_is_still_to_come_is_no_time_of_a_talk(question: str) -> None:
+    assert ask(question).window is None

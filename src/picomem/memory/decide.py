@@ -23,11 +23,11 @@ the probabilities (`relation.py`). A candidate never replaces a confirmed memory
 model, where there is one, only makes offers; the decisions are made here.
 
 Only the person can change what they stated or pinned: by an offer of origin `user`, or by an agent's offer whose new
-part the person stated (`policy/stated.py`). If another caller offers the same words, they are merged and nothing is
-written; text that says more or contradicts becomes a separate memory; and an offer under the key of the person's
-memory is refused. Untrusted text changes nothing that a person or their agent said. An agent's version of such text
-has the origin of the text, because the agent may have read it there: only the person can vouch for it, or their agent
-with what they stated.
+part the person stated (`policy/stated.py`). If another caller offers the same words, they are merged, and nothing is
+written but that a candidate is one no longer; text that says more or contradicts becomes a separate memory; and an
+offer under the key of the person's memory is refused. Untrusted text changes nothing that a person or their agent
+said. An agent's version of such text has the origin of the text, because the agent may have read it there: only the
+person can vouch for it, or their agent with what they stated.
 """
 
 from __future__ import annotations
@@ -241,9 +241,34 @@ def _says_the_same(offer: Offer, memory: Memory, likeness: Likeness, now: Micros
     news = ["it was said again, so it is no longer a candidate"] if memory.is_candidate else []
     news += [] if not vouches and _adds_nothing(merged, memory) else ["its details were added"]
     news += ["it was true earlier than known before"] if merged.valid_from is not None else []
-    if not may_change(offer, memory, said) or not news:
+    if not may_change(offer, memory, said):
+        return _confirmed_as_it_is(offer, memory, reason)
+    if not news:
         return Outcome(Decision.MERGE, reason, memory)
     return Outcome(Decision.MERGE, "; ".join([reason, *news]), memory, merged)
+
+
+def _confirmed_as_it_is(offer: Offer, memory: Memory, reason: str) -> Outcome:
+    """What a person said in passing, offered by somebody who may not change it: it stays as it is, but no longer waits
+    to be confirmed. Otherwise the offered fact would be gone when the candidate expires."""
+    if not memory.is_candidate or offer.is_candidate or not offer.origin.trusted:
+        return Outcome(Decision.MERGE, reason, memory)
+    kept = replace(
+        offer,
+        scope=memory.scope,
+        key=memory.key,
+        kind=memory.kind,
+        content=memory.content,
+        context=memory.context,
+        importance=memory.importance,
+        pinned=memory.pinned,
+        tags=memory.tags,
+        related=memory.related,
+        origin=memory.origin,
+        expires_at=None,
+        valid_from=None,
+    )
+    return Outcome(Decision.MERGE, f"{reason}; it was said again, so it is no longer a candidate", memory, kept)
 
 
 def _earlier(offer: Offer, memory: Memory, now: Micros) -> Micros | None:

@@ -56,8 +56,8 @@ class Dates:
 
     def _first(self, at: int) -> NamedPoint | None:
         for rule in (
-            self._share, self._part_of, self._week_of, self._offset, self._ago, self._relative, self._rolling,
-            self._before_last, self._weekday_of, self.names.read, self._vague,
+            self._share, self._part_of, self._week_of, self._offset, self._beside, self._ago, self._relative,
+            self._rolling, self._before_last, self._weekday_of, self.names.read, self._vague,
         ):  # fmt: skip
             try:
                 named = rule(at)
@@ -138,6 +138,26 @@ class Dates:
         if not named:
             return None
         return NamedPoint(mapped(named.point, lambda span: _offset(span, count, unit, side == "after")), named.end)
+
+    def _beside(self, at: int) -> NamedPoint | None:
+        """“the last weekend before April 10”, “the Friday after Easter”: the nearest one that is over by then, or that
+        begins after it."""
+        at = at + 1 if self.low(at) == "the" else at
+        which = self.low(at) if self.low(at) in ("last", "first") else ""
+        at = at + 1 if which else at
+        number = self.names.weekday(at)
+        if number is None and self.low(at) != "weekend":
+            return None
+        side = self.low(at + 1)
+        if side not in ("before", "after") or which == ("first" if side == "before" else "last"):
+            return None
+        named = self.read(at + 2)
+        if not named or named.needs == "never":
+            return None
+        beside = spans.weekends() if number is None else spans.weekly(number)
+        if side == "before":
+            return NamedPoint(mapped(named.point, lambda span: beside.ended(span.start.date())), named.end)
+        return NamedPoint(mapped(named.point, lambda span: beside.after(span.end.date())), named.end)
 
     # Counted from now
 

@@ -1,12 +1,13 @@
 """Time phrases in English: the small grammar around the dates of `dates.py`.
 
     phrase := "between" date "and" date | ["from"] date ("to" | "until" | "through" | "-") date
-            | ("since" | "before" | "prior to" | "after" | "until" | "up to") date
+            | ("since" | "before" | "prior to" | "after" | "until" | "up to" | "by") date
             | [preposition] date
 
 A name that recurs is the latest one not after the day of asking; the far end of a range is the first one at
 or after the near end. “Before X” ends where X begins, “after X” begins where X ends, “since”, “until” and
-ranges include both ends. “Last Tuesday” is the latest Tuesday before today; “last week” and “last month” are
+ranges include both ends. “By X” is a deadline: loosely, any time up to the nearest X; one that is still to come is
+no time of a talk. “Last Tuesday” is the latest Tuesday before today; “last week” and “last month” are
 the calendar's; “the last week”, “the past month” reach back from today.
 """
 
@@ -44,7 +45,7 @@ _AFTER = {
     "on": {"on", "around"},
 }
 _NOT_MEANT = {"every", "each", "any", "next", "coming", "upcoming", "following", "later", "until next"}
-_BOUNDS = {"since", "before", "after", "until", "till"}
+_BOUNDS = {"since", "before", "after", "until", "till", "by"}
 # After these, “about” and “over” belong to the verb: “what did we talk about two weeks ago”.
 _PARTICLE_VERBS = frozenset((
     "talk", "talked", "talking", "chat", "chatted", "chatting", "speak", "spoke", "say", "said", "tell",
@@ -183,6 +184,8 @@ class _Grammar:
         if named is None or named.needs == "never":
             return None
         span = named.point.before(self.dates.today)
+        if word == "by":
+            return self._deadline(named), named.end
         if self.dates.low(named.end) in ("'s", "’s"):
             return span.loose(), named.end  # “after last week's meeting”: the week, more or less
         end = spans.day_span(self.dates.today).end
@@ -191,6 +194,13 @@ class _Grammar:
         if word == "after":
             return Span(span.end, end, span.exact), named.end
         return Span(EARLIEST, span.start if word == "before" else span.end, span.exact), named.end
+
+    def _deadline(self, named: NamedPoint) -> Span:
+        today = self.dates.today
+        past, coming = named.point.before(today), named.point.after(today)
+        if today < coming.first and coming.first - today < today - past.last:
+            return coming.loose()
+        return Span(EARLIEST, past.end, exact=False)
 
     def _range(self, at: int, strict: bool) -> tuple[Span, int] | None:
         word = self.dates.low(at)
