@@ -12,7 +12,7 @@ export UV_SYSTEM_CERTS ?= 1
 # Container images often forbid bytecode. Each of the hundreds of processes of the tests would then compile every module.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test style layers types wheel installed lowest check lint soak bench weights peers peers-tests conformance \
+.PHONY: demo test style layers types wheel installed lowest check lint soak bench weights peers peers-tests conformance hosts \
 	lock clean
 
 demo: .venv/ready
@@ -125,6 +125,12 @@ conformance: .venv/ready
 	@mkdir -p .envs/conformance && cp tests/conformance/package.json tests/conformance/package-lock.json .envs/conformance
 	@npm ci --prefix .envs/conformance --no-audit --no-fund --loglevel error
 	$(BIN)/python -m tests.conformance .envs/conformance
+
+# The real Claude Code and the real Codex, in pinned versions that npm brings (800 MB), with a scripted model.
+hosts: .venv/ready
+	@mkdir -p .envs/hosts && cp tests/real_hosts/package.json tests/real_hosts/package-lock.json .envs/hosts
+	@npm ci --prefix .envs/hosts --no-audit --no-fund --loglevel error
+	$(BIN)/python -m tests.real_hosts .envs/hosts
 
 .envs/peers-tests/sources: requirements/peers-tests-sources.txt .envs/peers-tests/ready
 	@rm -rf $@ && mkdir -p $@
