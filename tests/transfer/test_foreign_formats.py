@@ -123,7 +123,7 @@ def test_an_import_never_changes_what_the_person_stated(engine: Engine, tmp_path
     assert stated == ["The staging database listens on port 5433"]
 
 
-@pytest.mark.requirement("X5", "P10")
+@pytest.mark.requirement("X5")
 def test_what_was_imported_is_purged_with_proof_and_not_brought_back(engine: Engine, tmp_path: Path) -> None:
     path = FILES["mem0"].write(tmp_path)
     take_in(engine, path, "mem0")

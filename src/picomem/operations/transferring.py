@@ -96,7 +96,7 @@ class ImportResult:
     `purged` here before, or are here in another form (`differing`); `refused` and `unreadable` by reason.
     `conversations`, their `messages` and the `episodes` made of these are new ones; `passed_over` counts what is
     neither a memory nor a message. `problems` names the first entries that were not taken; `users` are those of a file
-    that is of several. `run` is what `undo` takes back, empty after a dry run."""
+    that is of several. `run` is what `undo` takes back, empty where nothing was written."""
 
     format: str
     path: str
@@ -151,7 +151,7 @@ def import_(engine: Engine, request: ImportRequest, progress: Progressing | None
         passed_over=dict(report.passed_over.most_common()),
         problems=report.problems,
         users=report.users,
-        run="" if request.dry_run else run,
+        run="" if request.dry_run or not (report.new or report.changed) else run,
         warnings=report.warnings,
     )
 
