@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from picomem.app import open_engine
+from picomem.engine.transfers import import_from
 from picomem.errors import InvalidInput
 from picomem.records.session import NewMessage, Role, ToolCall
 from picomem.settings import NotesSettings, RecallSettings, Settings
 from picomem.text.visible_text import VisibleText, spelled_in_tags
+from picomem.transfer.import_format import import_format_named
 
 FIRST, LAST = "aB3xK9mQ2zaB3xK9mQ", "Zt7Lw4Rn1cZt7Lw4Rn"
 KEEPS = "👩\u200d💻 می\u200cخواهم cafe\u0301"
@@ -65,6 +67,10 @@ def test_no_way_in_lets_a_secret_pass_that_hides_characters(tmp_path: Path, hide
             NewMessage(role=Role.TOOL, content=said, tool_call_id="c1"),
         )
         engine.ingest([talk])
+        (tmp_path / "mem0.json").write_text(
+            json.dumps([{"id": "1", "memory": said.replace("harbor", "quay")}]), "utf-8"
+        )
+        import_from(engine, tmp_path / "mem0.json", import_format_named("mem0"))
         engine.recall("harbor service")
         assert KEEPS in engine.memories()[0].content
         assert KEEPS in log.load(session).messages[0].content

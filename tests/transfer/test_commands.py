@@ -69,7 +69,6 @@ def test_what_cannot_be_done_is_said_in_a_sentence(run, tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("X13")
-@pytest.mark.reliability("S9")
 @pytest.mark.parametrize("form", IMPORT_FORMATS)
 def test_devices_pipes_sockets_and_huge_files_are_refused(form: str, engine, tmp_path: Path) -> None:
     pipe, huge, address = tmp_path / "pipe.db", tmp_path / "huge.db", tmp_path / "socket.db"
@@ -85,7 +84,6 @@ def test_devices_pipes_sockets_and_huge_files_are_refused(form: str, engine, tmp
     assert engine.memories() == []
 
 
-@pytest.mark.reliability("S9")
 @pytest.mark.parametrize("form", ["claude-code", "codex", "openclaw", "markdown", "basic-memory", "nanobot"])
 def test_links_in_a_folder_are_not_followed(form: str, engine, tmp_path: Path) -> None:
     folder = FILES[form].write(tmp_path)

@@ -117,7 +117,7 @@ def said(engine: Engine) -> list[tuple[str, str, str]]:
     return sorted((episode.role, episode.origin.value, episode.preview) for episode in episodes)
 
 
-@pytest.mark.requirement("X9", "X13", "X7")
+@pytest.mark.requirement("X13", "X7")
 @pytest.mark.parametrize("how", ["json", "indented", "zip"])
 def test_the_branch_that_was_last_of_a_chatgpt_conversation_is_read(how: str, engine: Engine, tmp_path: Path) -> None:
     path = write(tmp_path, chatgpt(), how)
@@ -141,7 +141,7 @@ def test_the_branch_that_was_last_of_a_chatgpt_conversation_is_read(how: str, en
     assert engine.memories() == []
 
 
-@pytest.mark.requirement("X9", "X7")
+@pytest.mark.requirement("X7")
 @pytest.mark.parametrize("how", ["json", "indented", "zip"])
 def test_a_conversation_of_claude_is_read_and_what_the_agent_read_is_known(
     how: str, engine: Engine, tmp_path: Path
@@ -165,7 +165,6 @@ def test_a_dry_run_counts_the_conversations_and_stores_none(engine: Engine, tmp_
     assert engine.timeline() == []
 
 
-@pytest.mark.requirement("X9")
 def test_a_later_export_adds_only_what_is_new(engine: Engine, tmp_path: Path) -> None:
     take_in(engine, write(tmp_path, chatgpt()))
     longer = chatgpt()

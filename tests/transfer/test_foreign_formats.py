@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from tests.transfer.foreign_files import FILES, ForeignFile
 from picomem.clock import iso
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, NotFound
-from picomem.operations.transferring import IMPORT_FORMATS
+from picomem.operations.transferring import IMPORT_FORMATS, _most_common
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.transfer.import_format import guessed_format, import_formats
 from picomem.transfer.intake import ImportedEntry
@@ -123,7 +124,7 @@ def test_an_import_never_changes_what_the_person_stated(engine: Engine, tmp_path
     assert stated == ["The staging database listens on port 5433"]
 
 
-@pytest.mark.requirement("X5", "P10")
+@pytest.mark.requirement("X5")
 def test_what_was_imported_is_purged_with_proof_and_not_brought_back(engine: Engine, tmp_path: Path) -> None:
     path = FILES["mem0"].write(tmp_path)
     take_in(engine, path, "mem0")
@@ -176,6 +177,18 @@ def test_what_an_entry_brings_too_much_of_is_shortened_and_never_fatal(engine: E
 
     _, report = import_from(engine, path, Form())
     assert (report.new, report.unreadable) == (1, {})
+
+
+def test_a_note_with_a_head_of_very_many_values_is_read_at_once(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "note.md"
+    path.write_text("---\npermalink: x\ntags:\n" + "- a\n" * 200_000 + "---\n- The winch stands in hall 3\n")
+    _, report = take_in(engine, path, "basic-memory")
+    assert report.new == 1
+
+
+def test_reasons_that_name_a_memory_each_are_counted_together() -> None:
+    counted = _most_common(Counter({f"boat {number} is taken": 1 for number in range(60)}))
+    assert (len(counted), counted["other reasons"], sum(counted.values())) == (21, 40, 60)
 
 
 HOSTILE: dict[str, Any] = {

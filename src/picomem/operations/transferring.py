@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, cast
 
 from picomem.errors import InvalidInput
@@ -21,6 +22,9 @@ IMPORT_FORMATS = (
     "basic-memory", "chatgpt", "claude", "claude-code", "claude-mem", "codex", "letta", "markdown", "mcp-memory",
     "mem0", "nanobot", "openclaw", "picobot", "picomem",
 )  # fmt: skip
+
+
+_MOST_REASONS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ class ImportResult:
     `purged` here before, or are here in another form (`differing`); `refused` and `unreadable` by reason.
     `conversations`, their `messages` and the `episodes` made of these are new ones; `passed_over` counts what is
     neither a memory nor a message. `problems` names the first entries that were not taken; `users` are those of a file
-    that is of several. `run` is what `undo` takes back, empty after a dry run."""
+    that is of several. `run` is what `undo` takes back, empty where nothing was written."""
 
     format: str
     path: str
@@ -146,14 +150,21 @@ def import_(engine: Engine, request: ImportRequest, progress: Progressing | None
         conversations=report.sessions,
         messages=report.messages,
         episodes=report.episodes,
-        refused=dict(report.refused.most_common()),
-        unreadable=dict(report.unreadable.most_common()),
-        passed_over=dict(report.passed_over.most_common()),
+        refused=_most_common(report.refused),
+        unreadable=_most_common(report.unreadable),
+        passed_over=_most_common(report.passed_over),
         problems=report.problems,
         users=report.users,
-        run="" if request.dry_run else run,
+        run="" if request.dry_run or not (report.new or report.changed) else run,
         warnings=report.warnings,
     )
+
+
+def _most_common(reasons: Counter[str]) -> dict[str, int]:
+    """The reasons that came most often: some name a memory, so there can be as many as entries."""
+    shown = {reason: count for reason, count in reasons.most_common(_MOST_REASONS) if count}
+    others = sum(reasons.values()) - sum(shown.values())
+    return {**shown, "other reasons": others} if others else shown
 
 
 OPERATIONS = (

@@ -45,7 +45,8 @@ def undo(engine: Engine, request: Undo) -> UndoResult:
     """Undo a change, or all changes of a run: the earlier version is current again.
 
     Nothing is deleted: `history` shows all of it, and the undo can be undone. A run is what one call of a verb did:
-    one `remember`, one `migrate`, the memories of one `ingest`, one consolidation with its timeline entry and summary.
+    one `remember`, one `migrate`, the memories of one `import` or `ingest`, one consolidation with its timeline entry
+    and summary.
     """
     done = engine.undo(request.change, reason=request.reason)
     now = engine.now()

@@ -208,7 +208,7 @@ def read_memory(record: JsonObject, user: str, now: Micros, clean: Clean) -> Exp
     ]
     versions = tuple(version for version, _ in read)
     closers = {version.version: closer for version, closer in read if closer}
-    links = tuple(_read_link(_Fields(entry, "its lineage: ", now)) for entry in fields.records("lineage"))
+    links = tuple(_read_link(_Fields(entry, "its lineage: ", now), clean) for entry in fields.records("lineage"))
     _check_history(versions, closers, changes)
     known = {change.id for change in changes}
     numbers = {version.version for version in versions}
@@ -278,7 +278,7 @@ def _read_change(fields: _Fields, memory_id: str, clean: Clean) -> Change:
         id=fields.id("id"),
         run=fields.id("run"),
         at=fields.past("at"),
-        actor=fields.name("actor"),
+        actor=clean(fields.name("actor")),
         verb=fields.word("verb"),
         decision=fields.word("decision"),
         reason=clean(fields.text("reason")),
@@ -286,14 +286,17 @@ def _read_change(fields: _Fields, memory_id: str, clean: Clean) -> Change:
         before=fields.number_or_none("before"),
         after=fields.number_or_none("after"),
         undoes=fields.id("undoes") if fields.text("undoes") else "",
-        idempotency_key=fields.name("idempotency_key"),
-        request_hash=fields.name("request_hash"),
+        idempotency_key=clean(fields.name("idempotency_key")),
+        request_hash=clean(fields.name("request_hash")),
     )
 
 
-def _read_link(fields: _Fields) -> VersionLink:
+def _read_link(fields: _Fields, clean: Clean) -> VersionLink:
     parent = Parent(
-        kind=fields.word("kind"), id=fields.name("id"), role=fields.word("role"), version=fields.number("of_version")
+        kind=fields.word("kind"),
+        id=clean(fields.name("id")),
+        role=fields.word("role"),
+        version=fields.number("of_version"),
     )
     return VersionLink(fields.number("version", least=1), parent, fields.id("change"))
 
@@ -301,7 +304,7 @@ def _read_link(fields: _Fields) -> VersionLink:
 def read_session(record: JsonObject, user: str, now: Micros, clean: Clean) -> ExportedSession:
     """A conversation from its line. Raises InvalidInput as `read_memory` does."""
     fields = _Fields(record, "", now)
-    permissions = fields.text("permissions")
+    permissions = clean(fields.text("permissions"))
     try:
         json.loads(permissions)
     except (ValueError, RecursionError):
@@ -316,9 +319,9 @@ def read_session(record: JsonObject, user: str, now: Micros, clean: Clean) -> Ex
         channel=fields.choice("channel", Channel),
         channel_id=clean(fields.name("channel_id")),
         title=clean(fields.name("title")),
-        state=fields.name("state"),
+        state=clean(fields.name("state")),
         permissions=permissions,
-        forked_from=fields.name("forked_from"),
+        forked_from=clean(fields.name("forked_from")),
         created_at=fields.past("created_at"),
         last_active_at=fields.past("last_active_at"),
         archived_at=fields.time_or_none("archived_at"),

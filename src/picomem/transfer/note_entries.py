@@ -18,6 +18,7 @@ LARGEST_NOTE = 4 << 20  # bytes
 _FIELD = re.compile(r"([A-Za-z_][\w -]{0,40}):[ \t]*(.*)")
 _LINK = re.compile(r"\[[^\]\n]{1,200}\]\([^)\s]{1,400}\.md\)")  # to another note: that one says what it says
 _MOST_FIELDS = 100
+_MOST_VALUES = 100  # of a field
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +50,11 @@ def front_matter(text: str) -> FrontMatter:
     for line in lines[1:end]:
         item = re.fullmatch(r"\s*-\s+(.*)", line)
         if item and name:
-            fields[name] = (*fields[name], _value(item.group(1)))
+            fields[name] = (*fields[name], _value(item.group(1)))[:_MOST_VALUES]
         elif (named := _FIELD.fullmatch(line.strip())) and len(fields) < _MOST_FIELDS:
             name, value = named.group(1).strip().lower(), named.group(2).strip()
             inner = value[1:-1].split(",") if value.startswith("[") and value.endswith("]") else [value]
-            fields[name] = tuple(said for part in inner if (said := _value(part)))
+            fields[name] = tuple(said for part in inner[:_MOST_VALUES] if (said := _value(part)))
     # The lines keep their numbers.
     return FrontMatter(fields, "\n" * (end + 1) + "\n".join(lines[end + 1 :]))
 

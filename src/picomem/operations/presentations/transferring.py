@@ -49,6 +49,5 @@ def imported(result: ImportResult) -> Presentation:
             blocks.append(PresentedEntry(title, texts))
     if result.problems:
         blocks.append(PresentedEntry("The first of them:", tuple(map(Text, result.problems))))
-    wrote = bool(result.run) and bool(result.new or result.changed)
-    steps = (f"`picomem undo {result.run}` takes the memories back.",) if wrote else ()
+    steps = (f"`picomem undo {result.run}` takes the memories back.",) if result.run else ()
     return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings), next_steps=steps)
