@@ -49,7 +49,7 @@ def test_an_install_and_an_uninstall_leave_every_byte_as_it_was(
         [(NAME, (program.path, "mcp", *program.options))] if file.servers else []
     )
     commands = {(hook.event, hook.command) for hook in own.hooks}
-    expected = {(entry.event, program.hook_command(host.name)) for entry in host.hooks}
+    expected = {(entry.event, program.hook_command()) for entry in host.hooks}
     assert commands == (expected if file.has_hooks else set())
     assert with_entries(edited, file, host, program) == edited
     other = Program("/elsewhere/picomem", "/elsewhere/picomem-hook", ("--db", "/other.db"))

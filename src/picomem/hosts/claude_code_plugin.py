@@ -44,7 +44,7 @@ def render_plugin() -> dict[str, str]:
         "keywords": ["memory", "mcp", "local"],
         "mcpServers": {NAME: CLAUDE_CODE.server(program)},
     }
-    command = program.hook_command(CLAUDE_CODE.name)
+    command = program.hook_command()
     hooks = {entry.event: [{"hooks": [entry.handler(command)]}] for entry in CLAUDE_CODE.hooks}
     return {
         ".claude-plugin/plugin.json": _document(manifest),

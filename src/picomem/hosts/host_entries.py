@@ -73,7 +73,7 @@ def with_entries(text: str, file: SettingsFile, host: Host, program: Program) ->
     if file.has_hooks:
         for entry in host.hooks:
             existing = next((hook for hook in own.hooks if hook.event == entry.event), None)
-            text = _with_hook(text, file, entry.event, existing, entry.handler(program.hook_command(host.name)))
+            text = _with_hook(text, file, entry.event, existing, entry.handler(program.hook_command()))
     return bom + text
 
 

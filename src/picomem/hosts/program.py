@@ -34,9 +34,9 @@ class Program:
         """The arguments with which the program serves MCP."""
         return ["mcp", *self.options]
 
-    def hook_command(self, host: str) -> str:
+    def hook_command(self) -> str:
         """The command line of a hook, for a shell."""
-        words = [self.hook_path, host, *self.options]
+        words = [self.hook_path, *self.options]
         if self.env:
             words = ["env", *(f"{name}={value}" for name, value in self.env.items()), *words]
         return shlex.join(words)
