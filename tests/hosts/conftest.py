@@ -17,6 +17,7 @@ from picomem.hosts.machine import Machine
 from picomem.hosts.program import Program
 
 ROOT = Path(__file__).parents[2]
+_HOOK_SCRIPT = f"#!{sys.executable}\nimport json, os, sys\nprint(json.dumps([os.environ.get('PICOMEM_DATA_DIR'), *sys.argv[1:]]))\n"
 _SCRIPT = f"#!{sys.executable}\nimport sys\nfrom picomem.cli.main import main\nsys.exit(main())\n"
 
 
@@ -55,7 +56,7 @@ def programs(tmp_path: Path) -> Path:
     """The folder of an installation's programs."""
     folder = tmp_path / "my tools"
     folder.mkdir()
-    for name, script in (("picomem", _SCRIPT), ("picomem-hook", f"#!{sys.executable}\nprint('{{}}')\n")):
+    for name, script in (("picomem", _SCRIPT), ("picomem-hook", _HOOK_SCRIPT)):
         (folder / name).write_text(script)
         (folder / name).chmod(0o755)
     return folder

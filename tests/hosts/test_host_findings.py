@@ -68,14 +68,14 @@ def test_codex_hooks_are_told_of_until_they_are_trusted_as_they_are(
     assert any(
         f"Codex skips 6 hooks of picomem in {hooks}" in finding and "/hooks" in finding for finding in findings()
     )
-    # Hashes that Codex 0.169.0 wrote for these commands.
+    # Hashes that Codex 0.169.0 wrote for this command.
     trust(
         '[hooks.state."HOOKS:session_start:0:0"]\n'
-        'trusted_hash = "sha256:bf11d6c12da051e8e8bc0e530b13cda81ff96e33ed1c2fba4d2160a80ee8c439"\n'
+        'trusted_hash = "sha256:4a3d973c6e0ad94fbeaf87f2172b21f5feb908fdc93ffcd19cc700b5221b952a"\n'
         '[hooks.state."HOOKS:user_prompt_submit:0:0"]\n'
-        'trusted_hash = "sha256:97ed8cc04ce63103895054cf920a7e3113dda5cdc7d5cf9ce72ac8132bd40ad4"\n'
+        'trusted_hash = "sha256:641cac245df92e581334b768674012ef190d9434372d8c6664fd7a70c5c35b9e"\n'
         '[hooks.state."HOOKS:stop:0:0"]\n'
-        'trusted_hash = "sha256:02bc1372deec607d3d072c9c52fb8bbb26c538288ff197a32b482f737eac34a1"\n'
+        'trusted_hash = "sha256:876f71dfa58c8f886ebf84e30eba6c465e6be4cc6703d09b08e60a013405854e"\n'
     )
     assert any("Codex skips 3 hooks" in finding for finding in findings())
     hooks.write_text(hooks.read_text().replace('"timeout": 5', '"timeout": 4'))

@@ -124,8 +124,8 @@ def test_the_entries_name_the_programs_and_the_chosen_store(
         "async": True,
     }
     assert "async" not in hooks["SessionStart"][0]["hooks"][0]
-    ran = subprocess.run(["sh", "-c", command["command"].replace("picomem-hook", "picomem") + " --help"], capture_output=True, text=True, env={"PYTHONPATH": str(ROOT / "src")})  # fmt: skip
-    assert "There is no command “claude-code”" in ran.stderr, "the shell did not start the program with its argument"
+    ran = subprocess.run(["sh", "-c", command["command"]], capture_output=True, text=True, check=True)
+    assert json.loads(ran.stdout) == [str(home / "store"), "--db", str(home / "my memory.db"), "--user", "ann"]
 
 
 def test_a_host_that_is_broken_does_not_keep_others_from_being_installed(

@@ -13,10 +13,11 @@ import pytest
 from tests.hosts.conftest import RunPicomem, tree
 
 from picomem.hosts.host import Host, Reach
-from picomem.hosts.installing import install, plan_install, plan_uninstall, uninstall
+from picomem.hosts.installing import FileChange, HostPlan, install, plan_install, plan_uninstall, uninstall
 from picomem.hosts.known_hosts import HOSTS
 from picomem.hosts.machine import Machine
 from picomem.hosts.program import Program
+from picomem.hosts.settings_files import replace_settings
 
 _REACHES = [
     (host, reach)
@@ -172,8 +173,9 @@ def test_a_read_only_file_is_left_alone(host: Host, reach: Reach, machine: Machi
         file.path.write_text(_THEIRS[file.syntax][0])
         file.path.chmod(0o444)
     before = _roots(machine)
-    done = install(plan_install(host, machine, reach, program), program)
-    assert "is read-only" in str(done.problem)
+    plan = plan_install(host, machine, reach, program)
+    assert "is read-only" in str(plan.problem)
+    assert "is read-only" in str(install(HostPlan(host, reach, [FileChange(file, "", "x")]), program).problem)
     assert _roots(machine) == before
 
 
@@ -217,6 +219,35 @@ def test_another_server_of_that_name_is_left_alone(
     assert "runs something else" in str(plan.problem)
     _uninstall(host, machine)
     assert file.path.read_text() == text
+
+
+def test_what_another_program_writes_meanwhile_stays(tmp_path: Path) -> None:
+    settings = tmp_path / "settings.json"
+    settings.write_text("theirs")
+    writes = iter(["", "theirs, changed\n", "theirs, changed twice\n", ""])
+
+    def edit(text: str | None) -> str:
+        if written := next(writes):
+            settings.write_text(written)
+        return f"{text}ours"
+
+    assert replace_settings(settings, edit, lambda _: False, is_private=True)[1] == "theirs, changed twice\nours"
+    assert settings.read_text() == "theirs, changed twice\nours"
+    assert [path.name for path in tmp_path.iterdir()] == ["settings.json"]
+
+
+def test_a_copy_stays_where_the_file_changed_since(home: Path, run_picomem: RunPicomem) -> None:
+    (home / ".cursor").mkdir()
+    settings = home / ".cursor" / "mcp.json"
+    settings.write_text("{}")
+    assert run_picomem("install", "cursor").code == 0
+    settings.write_text(settings.read_text().replace("{", '{"theirs": 1, ', 1))
+    done = run_picomem("uninstall", "cursor")
+    assert f"the copy from before stays in {settings}.picomem-backup" in done.out
+    assert json.loads(settings.read_text()) == {"theirs": 1}
+    assert Path(f"{settings}.picomem-backup").read_text() == "{}"
+    assert run_picomem("install", "cursor").code == 0
+    assert json.loads(Path(f"{settings}.picomem-backup").read_text()) == {"theirs": 1}
 
 
 def test_two_installs_at_once_leave_one_entry_of_each(home: Path, programs: Path, run_picomem: RunPicomem) -> None:

@@ -103,6 +103,13 @@ def test_elements_of_several_lists_come_and_go_in_any_order(
     assert edited == text
 
 
+def test_what_follows_on_the_line_of_a_removed_entry_does_not_become_a_comment() -> None:
+    text = put('{ "theirs": 1, // one\n}', "jsonc", ("picomem",), 2)
+    text = text.replace("2,", '2, "added": 3')
+    assert parse(text, "jsonc").value == {"theirs": 1, "picomem": 2, "added": 3}
+    assert parse(remove(text, "jsonc", ("picomem",)), "jsonc").value == {"theirs": 1, "added": 3}
+
+
 def test_json5_of_openclaw_is_read() -> None:
     text = """// mine
 {

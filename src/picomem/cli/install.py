@@ -141,7 +141,10 @@ def _lines(plans: Sequence[HostPlan], machine: Machine, done: str, idle: str, sh
             lines.append(f"  {_shown(change.file.path, machine)}: {state}")
         if plan.problem:
             lines.append("  ! left as it is")
-        elif shows_remarks:
+        elif not shows_remarks:
+            copies = [change.kept_copy for change in plan.changes if change.is_change and change.kept_copy]
+            lines += [f"  ! changed since the install; the copy from before stays in {copy}" for copy in copies]
+        else:
             lines += [f"  ! {text}" for text in plan.host.remarks(plan.reach)]
     if shows_remarks and any(plan.is_change for plan in plans):
         lines.append("New sessions use it. `picomem uninstall` takes it out again.")

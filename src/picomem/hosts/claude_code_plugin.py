@@ -14,7 +14,7 @@ from picomem.hosts.claude_code_host import CLAUDE_CODE
 from picomem.hosts.program import HOOK_NAME, NAME, Program
 from picomem.version import __version__
 
-_DESCRIPTION = "Long-term memory: past sessions, decisions and preferences, in one SQLite file on this machine."
+_DESCRIPTION = "Long-term memory: past sessions, decisions and preferences, in one file on this machine."
 _README = """# picomem for Claude Code
 
 Gives Claude Code a long-term memory that stays on this machine. When a session begins, the index of your memory goes
@@ -41,7 +41,7 @@ def render_plugin() -> dict[str, str]:
         "description": _DESCRIPTION,
         "author": {"name": "picomem"},
         "license": "Apache-2.0",
-        "keywords": ["memory", "mcp", "sqlite"],
+        "keywords": ["memory", "mcp", "local"],
         "mcpServers": {NAME: CLAUDE_CODE.server(program)},
     }
     command = program.hook_command()

@@ -15,6 +15,7 @@ from picomem.hosts.machine import Machine
 from picomem.hosts.program import Program
 from picomem.hosts.settings_files import (
     backup_of,
+    check_writable,
     read_settings,
     remove_backup,
     remove_empty_folder,
@@ -37,6 +38,12 @@ class FileChange:
     def is_change(self) -> bool:
         """Whether anything changes."""
         return self.before != self.after
+
+    @property
+    def kept_copy(self) -> Path | None:
+        """The copy from before the first change, where there is one."""
+        backup = backup_of(self.file.path)
+        return backup if backup.exists() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +112,10 @@ def _planned(
 ) -> HostPlan:
     def planned(file: SettingsFile) -> FileChange:
         before = read_settings(file.path)
-        return FileChange(file, before, edit_of(file)(before))
+        planned = FileChange(file, before, edit_of(file)(before))
+        if planned.is_change:
+            check_writable(file.path)
+        return planned
 
     return _changes(HostPlan(host, reach), files, planned)
 

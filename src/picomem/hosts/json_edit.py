@@ -23,6 +23,7 @@ _DEEPEST = 200
 _SPACE = re.compile(r"\ufeff?[ \t\r\n]*")
 _TRIVIA = re.compile(r"(?:[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*.*?\*/)*", re.DOTALL)
 _BESIDE = re.compile(r"(?:[^\S\n\r]*(?://[^\n\r\u2028\u2029]*|/\*.*?\*/))*", re.DOTALL)  # comments on the same line
+_COMMENT = re.compile(r"//[^\n\r\u2028\u2029]*|/\*.*?\*/", re.DOTALL)
 _QUOTED = re.compile(r'"(?:[^"\\\n\r]|\\(?:\r\n|.))*"', re.DOTALL)
 _SINGLE_QUOTED = re.compile(r"'(?:[^'\\\n\r]|\\(?:\r\n|.))*'", re.DOTALL)
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.$])")
@@ -134,10 +135,19 @@ def _span(text: str, container: JsonNode, number: int) -> tuple[int, int]:
     item = container.items[number]
     start = _before_spaces(text, item.start)
     end = item.comma + 1 if item.comma >= 0 else item.node.end
+    before = text[container.items[number - 1].node.end if number else container.start + 1 : start]
+    if _ends_in_line_comment(before) and text[end:].partition("\n")[0].strip():
+        start = item.start  # what follows on this line must not become a part of the comment
     if len(container.items) == 1 and start == container.start + 1 and start < item.start:
         closing = re.compile(rf"\r?\n{_line_indent(text, container.start)}").match(text, end)
         end = closing.end() if closing else end
     return start, end
+
+
+def _ends_in_line_comment(trivia: str) -> bool:
+    """Whether what comes next would belong to a comment."""
+    comments = _COMMENT.findall(trivia)
+    return bool(comments) and comments[-1].startswith("//") and trivia.endswith(comments[-1])
 
 
 def _before_spaces(text: str, place: int) -> int:
@@ -170,9 +180,8 @@ def _with_item(text: str, root: JsonNode, container: JsonNode, key: str | None, 
         new = f"{line_end}{inner}{name}{_rendered(value, inner, unit, line_end)}{line_end}{outer}"
         return text[: container.start + 1] + new + text[container.start + 1 :]
     last = container.items[-1]
-    between = text[container.start + 1 : container.items[0].start]
-    if "\n" in between:
-        inner = _line_indent(text, last.start)
+    inner = _line_indent(text, last.start)
+    if "\n" in text[container.start : last.start] and text[: last.start].endswith("\n" + inner):
         new = f"{line_end}{inner}{name}{_rendered(value, inner, unit, line_end)}"
     else:
         new = f" {name}{json.dumps(value, ensure_ascii=False)}"
@@ -181,7 +190,7 @@ def _with_item(text: str, root: JsonNode, container: JsonNode, key: str | None, 
     beside = _BESIDE.match(text, after)
     assert beside is not None
     comments = beside.group()
-    if "//" in comments and not new.startswith(line_end):
+    if _ends_in_line_comment(comments) and not new.startswith(line_end):
         new = line_end + new  # what follows such a comment on its line would belong to it
     if has_comma:
         return text[: beside.end()] + new + "," + text[beside.end() :]

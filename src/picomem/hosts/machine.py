@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from picomem.light_dataclass import dataclass
-from picomem.paths import home_folder
+from picomem.paths import home_folder, named_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Machine:
     def named(self, variable: str, default: Path) -> Path:
         """The path that a variable of the environment names."""
         value = self.env.get(variable)
-        return Path(value).expanduser().absolute() if value else default
+        return named_path(value).absolute() if value else default
 
 
 def this_machine() -> Machine:

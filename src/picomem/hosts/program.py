@@ -12,6 +12,7 @@ from typing import Any
 from picomem.errors import InvalidInput
 from picomem.hosts.machine import Machine
 from picomem.light_dataclass import dataclass, field
+from picomem.paths import named_path
 
 NAME = "picomem"  # of the programs, and of the entry in a host's list of MCP servers
 HOOK_NAME = "picomem-hook"
@@ -54,10 +55,12 @@ def installed_program(machine: Machine, started_as: str, *, database: str | None
     database = database or machine.env.get("PICOMEM_DB")
     options: list[str] = []
     if database:
-        options += ["--db", str(Path(database).expanduser().absolute())]
+        options += ["--db", str(named_path(database).absolute())]
     if user:
         options += ["--user", user]
     env = {name: str(machine.named(name, machine.home)) for name in _KEPT_VARIABLES if machine.env.get(name)}
+    for text in (str(path), str(hook), *options, *env.values()):
+        _check_text(text)
     return Program(str(path), str(hook), tuple(options), env)
 
 
@@ -89,6 +92,14 @@ def _console_script(machine: Machine, started_as: Path) -> Path:
 
 def _beside(path: Path, name: str) -> Path:
     return path.with_name(name + (".exe" if sys.platform == "win32" else ""))
+
+
+def _check_text(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        shown = text.encode("utf-8", "backslashreplace").decode()
+        raise InvalidInput(f"{shown} is not UTF-8, so no settings file can name it; rename it.") from error
 
 
 def _is_file(path: Path) -> bool:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from picomem.errors import Conflict, InvalidInput, NotFound
-from picomem.paths import make_private_dir, read_regular, sync_folder
+from picomem.paths import make_private_dir, read_regular, status_of, sync_folder
 
 BACKUP_ENDING = ".picomem-backup"
 _LARGEST = 64 << 20
@@ -34,6 +34,14 @@ def read_settings(path: Path) -> str | None:
         raise InvalidInput("it is not UTF-8") from None
 
 
+def check_writable(path: Path) -> None:
+    """Raise InvalidInput where the owner of a file has made it read-only. A replaced file needs no permission for that,
+    but to replace it would go against the owner's wish."""
+    status = status_of(path)
+    if status is not None and not status.st_mode & 0o222:
+        raise InvalidInput("it is read-only; make it writable first")
+
+
 def backup_of(path: Path) -> Path:
     """Where the copy of a file stands that was made before the first change."""
     return path.with_name(path.name + BACKUP_ENDING)
@@ -49,13 +57,12 @@ def replace_settings(
     """
     target = Path(os.path.realpath(path))
     for _ in range(_TRIES):
-        with _locked_folder(target.parent, makes=edit(read_settings(path)) is not None):
+        with _locked_folder(target.parent, makes=edit(read_settings(path)) is not None, is_private=is_private):
             before = read_settings(target)
             after = edit(before)
             if after == before:
                 return before, after
-            if before is not None and not _mode(target) & 0o222:
-                raise InvalidInput("it is read-only; make it writable first")
+            check_writable(target)
             if before is not None and keeps_copy(before):
                 _write(backup_of(path), before.encode(), _mode(target), lambda: True)
             if _replace(target, before, after, is_private):
@@ -125,6 +132,13 @@ def _write(path: Path, content: bytes, mode: int, may_replace: Callable[[], bool
     return True
 
 
+def _make_folder(folder: Path, is_private: bool) -> None:
+    if is_private:
+        make_private_dir(folder)
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+
+
 def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
@@ -132,11 +146,11 @@ def _umask() -> int:
 
 
 @contextmanager
-def _locked_folder(folder: Path, *, makes: bool) -> Iterator[None]:
+def _locked_folder(folder: Path, *, makes: bool, is_private: bool) -> Iterator[None]:
     """Hold a lock on a folder, which is made where that is asked for. No file of a lock is left behind."""
     if os.name != "posix":  # pragma: no cover - there, only the look before a file is replaced protects it
         if makes:
-            make_private_dir(folder)
+            _make_folder(folder, is_private)
         yield
         return
     import fcntl
@@ -146,7 +160,7 @@ def _locked_folder(folder: Path, *, makes: bool) -> Iterator[None]:
     try:
         while True:
             if makes:
-                make_private_dir(folder)
+                _make_folder(folder, is_private)
             elif not folder.is_dir():
                 yield
                 return

@@ -1,0 +1,69 @@
+"""Which programs the entries name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from picomem.errors import InvalidInput
+from picomem.hosts.machine import Machine
+from picomem.hosts.program import installed_program, is_hook_command, is_mcp_command, is_short_lived
+
+
+def test_a_link_to_the_program_is_kept_because_its_target_may_move(machine: Machine, programs: Path) -> None:
+    links = machine.home / "bin"
+    links.mkdir()
+    (links / "picomem").symlink_to(programs / "picomem")
+    program = installed_program(machine, str(links / "picomem"), database=None, user=None)
+    assert (program.path, program.hook_path) == (str(links / "picomem"), str(programs / "picomem-hook"))
+    (links / "picomem-hook").symlink_to(programs / "picomem-hook")
+    assert installed_program(machine, str(links / "picomem"), database=None, user=None).hook_path == str(
+        links / "picomem-hook"
+    )
+
+
+def test_a_program_in_the_cache_of_uv_is_short_lived(machine: Machine, tmp_path: Path) -> None:
+    folder = tmp_path / ".cache" / "uv" / "archive-v0" / "x" / "bin"
+    folder.mkdir(parents=True)
+    for name in ("picomem", "picomem-hook"):
+        (folder / name).touch()
+    program = installed_program(machine, str(folder / "picomem"), database=None, user=None)
+    assert is_short_lived(program)
+
+
+def test_a_path_that_is_no_text_is_refused(machine: Machine, programs: Path) -> None:
+    with pytest.raises(InvalidInput, match="is not UTF-8"):
+        installed_program(machine, str(programs / "picomem"), database="/tmp/\udcff.db", user=None)
+
+
+@pytest.mark.parametrize(
+    ("command", "is_ours"),
+    [
+        ("/usr/bin/picomem-hook claude-code", True),
+        ("env PICOMEM_DATA_DIR=/d '/my tools/picomem-hook' codex --db /x.db", True),
+        (r'"C:\Program Files\picomem-hook.exe" codex', True),
+        ("picomem-hook", True),
+        ("picomem-hooks", False),
+        ("my-picomem-hook2", False),
+        ("cat picomem-hook.txt", False),
+        (None, False),
+    ],
+)
+def test_a_hook_of_picomem_is_known_by_its_program(command: str | None, is_ours: bool) -> None:
+    assert is_hook_command(command) == is_ours
+
+
+@pytest.mark.parametrize(
+    ("words", "is_ours"),
+    [
+        (["picomem", "mcp"], True),
+        (["/usr/bin/picomem", "--db", "x", "mcp"], True),
+        (["python3", "-m", "picomem", "mcp"], True),
+        (["picomem", "serve"], False),
+        (["npx", "picomem-viewer", "mcp"], False),
+        ([], False),
+    ],
+)
+def test_a_server_of_picomem_is_known_by_its_command(words: list[str], is_ours: bool) -> None:
+    assert is_mcp_command(words) == is_ours
