@@ -168,6 +168,15 @@ def test_at_the_end_of_a_turn_the_transcript_is_read_on(host: Host, event: str) 
     _until(lambda: host.store.exists() and _hits(host, "exporter feature flag"))
 
 
+def test_what_a_hook_reads_leaves_nothing_for_the_doctor_to_find(host: Host) -> None:
+    transcript = _transcript(host.home, "we will ship the exporter behind a feature flag", "Noted.")
+    host.hook(_claude("Stop", transcript_path=str(transcript)))
+    _until(lambda: host.store.exists() and _hits(host, "exporter feature flag"))
+
+    with picomem.open(host.store) as memory:
+        assert memory.doctor().findings == []
+
+
 def test_the_summary_of_a_compaction_becomes_a_timeline_entry_of_the_agent(host: Host) -> None:
     transcript = _transcript(host.home, "port the parser to Rust", "The lexer is ported.")
     summary = {

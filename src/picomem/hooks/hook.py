@@ -181,8 +181,9 @@ def _finish(event: HookEvent, injected: Sequence[str], options: Mapping[str, str
         return
     _leave_host()
     try:
-        with _opened(event, options, create=event.action is Action.READ) as engine:
-            if event.action is Action.READ:
+        is_reading = event.action is Action.READ
+        with _opened(event, options, create=is_reading, embedder=None if is_reading else "none") as engine:
+            if is_reading:
                 from pathlib import Path
 
                 for problem in engine.ingest([Path(event.transcript)]).problems:
@@ -207,7 +208,8 @@ def _leave_host() -> None:
     signal.alarm(_FINISH_SECONDS)
 
 
-def _opened(event: HookEvent, options: Mapping[str, str], *, create: bool) -> Engine:
+def _opened(event: HookEvent, options: Mapping[str, str], *, create: bool, embedder: str | None = "none") -> Engine:
+    """Memory; with None as the embedder, the one of the settings, which takes longer than a host waits."""
     from picomem.app import open_engine
     from picomem.ingest.projects import project_of
     from picomem.paths import private_umask
@@ -219,7 +221,7 @@ def _opened(event: HookEvent, options: Mapping[str, str], *, create: bool) -> En
         project=project_of(event.folder),
         create=create,
         actor="hook",
-        embedder="none",
+        embedder=embedder,
     )
 
 
