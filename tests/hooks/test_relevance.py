@@ -14,6 +14,7 @@ from picomem.hooks.prompt_context import context_of, recalled
 from picomem.hooks.prompt_signals import observe_prompt
 from picomem.hooks.relevance import relevance
 from picomem.models.classifier import linear_logit, load
+from picomem.recall.hits import HIT_OVERHEAD
 from picomem.text.tokens import count_tokens
 
 DECISION = "The billing service uses PostgreSQL 16, because the reports need window functions"
@@ -97,7 +98,10 @@ def test_what_is_injected_is_within_its_budget_and_fenced(
     from dataclasses import replace
 
     (hit, *_) = billing.recall("which database does billing use?").hits
-    hits = [replace(hit, text=text, id=f"{number}") for number, text in enumerate(texts)]
+    hits = [
+        replace(hit, text=text, id=f"01a2075c-481{number}", tokens=count_tokens(text) + HIT_OVERHEAD)
+        for number, text in enumerate(texts)
+    ]
     text, ids = hits_block(hits, budget)
 
     assert count_tokens(text) <= budget

@@ -7,7 +7,7 @@ from os.path import realpath
 from typing import TYPE_CHECKING
 
 from picomem.engine.agent_support import injected_in
-from picomem.hooks.hook_events import Action, context_block, hits_block
+from picomem.hooks.hook_events import HEAD_TOKENS, LINE_TOKENS, Action, context_block, hits_block
 from picomem.hooks.relevance import relevance
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def recalled(engine: Engine, event: HookEvent) -> tuple[Answer, list[Hit]]:
     answer = engine.recall(
         event.prompt,
         limit=_MOST_HITS,
-        token_budget=engine.settings.hooks.token_budget,
+        token_budget=max(1, engine.settings.hooks.token_budget - HEAD_TOKENS - _MOST_HITS * LINE_TOKENS),
         min_confidence=0.0,
         include_notes=False,
     )
