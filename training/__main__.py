@@ -25,7 +25,7 @@ from picomem.memory.pair_signals import observe_pair
 from picomem.models.classifier import WEIGHTS, encode
 from picomem.policy.offer_signals import observe_offer
 from picomem.policy.sentence_signals import observe
-from training.examples import DATA, messages, offers, pairs, prompts, strangers
+from training.examples import DATA, labelled_prompts, messages, offers, pairs, strangers
 from training.fitting import Plan, Table, fit, predict, table
 
 STRANGERS = 1_500
@@ -77,7 +77,7 @@ def relation(folder: Path = DATA, part: int = 1) -> Task:
 
 def recollection(folder: Path = DATA, part: int = 1) -> Task:
     """Does a prompt ask for something of this person's past? Read without numpy, so it has no hidden layer."""
-    lines = prompts(folder)[::part]
+    lines = labelled_prompts(folder)[::part]
     labels = np.array([int(line.recollects) for line in lines])
     plan = Plan(classes=("other", "recollection"), use_meaning=False, layers=0, hidden=0)
     seen = table([observe_prompt(line.text) for line in lines])

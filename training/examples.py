@@ -4,7 +4,9 @@ a*.txt   a sentence of a user: `+` durable, `-` not; a message of several is par
          language may stand before the sign: `de+`
 b*.txt   an old and a new statement: `S|old|new` supersede, `D` duplicate, `R` refine, `I` independent
 c*.txt   what an agent offers: `+` worth keeping, `-` not
-d*.txt   a prompt to a coding agent: `+` asks for something of this person's past, `-` does not
+d*.txt   prompts that ask nothing of memory, under the name of their pattern (`## order, polite`)
+e*.txt   a memory, a question that it answers, and one that it leaves open: `statement|answered|left open`
+f*.txt   a prompt to a coding agent: `+` asks for something of this person's past, `-` does not
 """
 
 from __future__ import annotations
@@ -49,6 +51,20 @@ class LabelledPrompt:
     file: str
 
 
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    text: str
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    text: str
+    answered: str
+    left_open: str
+    file: str
+
+
 def messages(folder: Path = DATA) -> list[Message]:
     parsed: list[Message] = []
     for name, line in _lines(folder, "a*.txt"):
@@ -78,11 +94,31 @@ def offers(folder: Path = DATA) -> list[Offered]:
     return offered
 
 
-def prompts(folder: Path = DATA) -> list[LabelledPrompt]:
+def labelled_prompts(folder: Path = DATA) -> list[LabelledPrompt]:
     return [
         LabelledPrompt(line[1:].replace("\\n", "\n"), line.startswith("+"), name)
-        for name, line in _lines(folder, "d*.txt")
+        for name, line in _lines(folder, "f*.txt")
     ]
+
+
+def prompts(folder: Path = DATA) -> list[Prompt]:
+    parsed: list[Prompt] = []
+    for path in sorted(folder.glob("d*.txt")):
+        pattern = ""
+        for line in path.read_text("utf-8").splitlines():
+            if line.startswith("## "):
+                pattern = f"{path.stem}, {line[3:]}"
+            elif pattern and line.strip():
+                parsed.append(Prompt(line.strip().replace("\\n", "\n"), pattern))
+    return parsed
+
+
+def statements(folder: Path = DATA) -> list[Statement]:
+    parsed: list[Statement] = []
+    for name, line in _lines(folder, "e*.txt"):
+        text, answered, left_open = line.split("|")
+        parsed.append(Statement(text, answered, left_open, name))
+    return parsed
 
 
 def strangers(known: list[Pair], count: int, seed: int = 7) -> list[Pair]:

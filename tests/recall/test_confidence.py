@@ -2,40 +2,100 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+import pytest
+
 from picomem.models.static import StaticEmbedder
 from picomem.recall import confidence as judging
-from picomem.recall.rank import Evidence
+from picomem.recall.confidence import JudgedHit
+from picomem.recall.lexical_search import idf, relative_rarity
 
-IDF = {"ann": 1.0, "paint": 3.0, "harbour": 3.0}
-
-
-def said(*words: str, own: bool = False, near: float = 0.0) -> Evidence:
-    return Evidence(words={word: IDF[word] for word in words}, own=own, near=near)
+WORTH = {"ann": 1.0, "paint": 3.0, "harbour": 3.0}
+QUESTION = "What did Ann paint at the harbour?"
 
 
-def confidence(best: Sequence[Evidence], unheard: Collection[str] = (), named: Collection[str] = ()) -> float:
-    signs = judging.read_signs(best, IDF, unheard, named)
+def said(*words: str, own: bool = False, near: float = 0.0, statement: str = "") -> JudgedHit:
+    return JudgedHit(held=dict.fromkeys(words, 1.0), own=own, near=near, statement=statement)
+
+
+def confidence(best: Sequence[JudgedHit], named: Collection[str] = (), question: str = QUESTION) -> float:
+    signs = judging.read_signs(question, best, WORTH, named)
     assert signs is not None
     return judging.confidence(signs)
 
 
 def test_nothing_found_is_nothing_known():
-    assert judging.read_signs([], IDF, ()) is None
+    assert judging.read_signs(QUESTION, [], WORTH) is None
 
 
 def test_the_more_of_a_question_a_hit_holds_the_surer():
-    sure = [confidence([evidence]) for evidence in (said(), said("paint"), said("paint", "harbour", near=0.5))]
+    sure = [confidence([candidate]) for candidate in (said(), said("paint"), said("paint", "harbour", near=0.5))]
     assert 0 < sure[0] < sure[1] < sure[2] < 1
 
 
-def test_a_word_that_was_never_said_is_doubt():
-    assert confidence([said("paint")], {"harbour"}) < confidence([said("paint")])
+def test_another_word_in_the_place_of_one_counts_for_less_than_the_word():
+    nearly = JudgedHit(held={"paint": 0.5})
+    assert confidence([said()]) < confidence([nearly]) < confidence([said("paint")])
 
 
 def test_what_another_said_is_doubt_where_a_speaker_is_named():
     ann, ben = said("harbour", own=True), said("paint", "harbour")
-    assert confidence([ben, ann], (), {"ann"}) < confidence([ben, ann])
-    assert confidence([said("paint", "harbour", own=True), said("harbour")], (), {"ann"}) > 0.8
+    assert confidence([ben, ann], {"ann"}) < confidence([ben, ann])
+    assert confidence([said("paint", "harbour", own=True), said("harbour")], {"ann"}) > 0.8
+
+
+def test_a_text_that_asks_nothing_is_not_answered_whatever_it_shares_with_a_hit():
+    fitting = [said("ann", "paint", "harbour")]
+    assert confidence(fitting, question="Paint the harbour for Ann.") < 0.2 < confidence(fitting)
+
+
+def test_a_memory_without_the_kind_of_thing_that_is_asked_for_is_doubt():
+    painted = said("ann", "paint", "harbour", statement="Ann painted the harbour in oil.")
+    assert confidence([painted], question="How much did Ann's harbour cost?") < confidence([painted])
+
+
+@pytest.mark.parametrize("documents", [1, 3, 10, 1_000])
+def test_a_word_of_one_memory_weighs_about_as_much_in_a_store_of_any_size(documents):
+    assert 0.65 <= relative_rarity(documents, 1) <= 0.95
+
+
+def test_a_word_of_every_document_weighs_little_where_there_are_many():
+    assert idf(1, 1) / idf(1, 0) < 0.3  # which is why a single memory was never enough
+    assert relative_rarity(1_000, 1_000) < 0.1 * relative_rarity(1, 1)
+
+
+STORED = "Billing keeps its data in PostgreSQL 16, not in MongoDB: we need transactions."
+OTHERS = (
+    "The office plants are watered on Mondays.",
+    "Marta prefers tea to coffee.",
+    "The newsletter goes out in the first week of each quarter.",
+    "Lunch is delivered by the bakery on the corner.",
+    "The parking garage closes at eleven.",
+    "Our band rehearses in the cellar.",
+    "The cat is called Biscuit.",
+    "Flights to Oslo are booked through the travel desk.",
+    "The projector in room four needs a new lamp.",
+)
+
+
+@pytest.mark.parametrize("others", [0, 2, 9])
+def test_a_question_is_answered_as_surely_by_the_only_memory_as_by_one_of_many(open_engine, others: int) -> None:
+    engine = open_engine(embedder=StaticEmbedder())
+    for text in (STORED, *OTHERS[:others]):
+        engine.remember(text)
+    asked = {
+        text: engine.recall(text).confidence
+        for text in (
+            "which data store does billing use, PostgreSQL or MongoDB?",
+            "how many people work in billing?",
+            "Add a PostgreSQL data migration to billing.",
+            "continue",
+            "psycopg.OperationalError: billing=> connection to PostgreSQL (data) refused;",
+        )
+    }
+    answered, left_open, *prompts = asked.values()
+    assert answered > 0.6
+    assert left_open < answered - 0.15
+    assert max(prompts) < 0.3
 
 
 def test_nearness_to_a_question_in_a_language_that_the_model_hardly_knows_counts_little(open_engine) -> None:
@@ -46,3 +106,11 @@ def test_nearness_to_a_question_in_a_language_that_the_model_hardly_knows_counts
     signs = engine.recall("草吃里园物动在象大").signs  # the same characters, and no word of it
     assert signs is not None
     assert signs.fit <= 0.2
+
+
+def test_the_words_of_a_chinese_question_count_and_what_stands_between_them_hardly_does(open_engine) -> None:
+    engine = open_engine(embedder=StaticEmbedder())
+    engine.remember("计费服务的数据库是 PostgreSQL。")
+    signs = engine.recall("计费服务用的是什么数据库？").signs
+    assert signs is not None
+    assert signs.fit > 0.7

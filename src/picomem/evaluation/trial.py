@@ -12,7 +12,7 @@ question, so that neither has seen what is yet to come.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -105,6 +105,26 @@ def try_case(
     return Trial(case=case.id, outcomes=outcomes, turns=haystack.turns, ingest_seconds=haystack.ingest_seconds)
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedAnswer:
+    """What recall's confidence in the answer to one question was judged by, and whether some of the gold was found."""
+
+    question: CaseQuestion
+    signs: Signs | None
+    is_found: bool
+
+
+def judge_case(case: Case, depth: int) -> Iterator[JudgedAnswer]:
+    """Ask a case's questions of recall alone: is some of the gold among the first `depth`? Raises as `try_case`."""
+    with TemporaryDirectory(prefix="picomem-bench-") as folder:
+        haystack = _Haystack(Path(folder).resolve(), case, depth, {SYSTEMS[0]: RecallWay()})
+        try:
+            for question in case.questions:
+                yield haystack.judge(question)
+        finally:
+            haystack.close()
+
+
 class _Haystack:
     """A case's sessions, as far as they exist by now, in both systems."""
 
@@ -135,6 +155,16 @@ class _Haystack:
             engine.close()
         for table in self._fts5.values():
             table.close()
+
+    def judge(self, question: CaseQuestion) -> JudgedAnswer:
+        self._grow(question.visible)
+        hits, answer, _ = self._recalled(self._engines[SYSTEMS[0]], question)
+        if question.gold_turns:
+            first = {turn for hit in hits[: self._depth] for turn in self._turns_of(hit)}
+            return JudgedAnswer(question, answer.signs, not first.isdisjoint(question.gold_turns))
+        sessions = [self._session_of(hit).id for hit in hits]
+        first = set(list(dict.fromkeys(sessions))[: self._depth])
+        return JudgedAnswer(question, answer.signs, not first.isdisjoint(question.gold_sessions))
 
     def ask(self, question: CaseQuestion) -> TrialOutcome:
         self._grow(question.visible)

@@ -45,7 +45,8 @@ def relevance_signals(prompt: str, answer: Answer, hits: Sequence[Hit]) -> dict[
     return {
         "recollection": max(-_MOST, min(_MOST, recollection)),
         "score": max(hit.score for hit in hits),
-        "unheard": answer.signs.unheard if answer.signs else 1.0,
+        "fit": answer.signs.fit if answer.signs else 0.0,
+        "lacks": answer.signs.lacks if answer.signs else 0.0,
         "held": len(frozenset().union(*held)) / max(1, len(asked)),
         "shared": log1p(sum(map(len, held))),
         "words": log1p(len(asked)),

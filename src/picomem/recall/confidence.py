@@ -1,8 +1,11 @@
 """How sure recall is that it has an answer, from the best of what it found.
 
 The confidence is a share, 0–1: of questions with so much of it, about that many have some of their answer among the
-first five hits (docs/benchmarks.md, “Knowing when nothing is known”). A logistic function weighs three signs. Its
+first five hits (docs/benchmarks.md, “Knowing when nothing is known”). A logistic function weighs four signs. Its
 weights stand in confidence.json; `python -m training.confidence` fits them.
+
+No sign depends on how much is stored: a decision that is the only memory answers its question as surely as one among
+thousands. So a term counts by what it says in the language, and by its rarity here only as far as that can be told.
 """
 
 from __future__ import annotations
@@ -13,42 +16,66 @@ from functools import lru_cache
 from math import exp
 from pathlib import Path
 
-from picomem.recall.rank import Evidence, covered, fit
+from picomem.light_dataclass import dataclass
+from picomem.recall.answer_kinds import lacks_kind
+from picomem.recall.asking import asks
 from picomem.records.hit import Signs
 
 WEIGHTS = Path(__file__).with_name("confidence.json")
-SIGNS = ("fit", "lead", "unheard")  # the fields of Signs
+SIGNS = ("fit", "lead", "asks", "lacks")  # the fields of Signs
 FIRST = 3  # the hit that fits best may stand behind one that the talk around it lifted
 LOOKED = 20  # how far down the words of a named speaker are looked for
 
 
-def read_signs(
-    best: Sequence[Evidence], idf: Mapping[str, float], unheard: Collection[str], named: Collection[str] = ()
-) -> Signs | None:
-    """The signs of an answer in the best hits, in their order, to a question whose terms weigh `idf`; None of no hits.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedHit:
+    """What a hit has of a question.
 
-    `unheard` are those terms that occur nowhere, `named` those that name a speaker: what that one said is marked as
-    `own`, and seldom holds the name.
+    `held` are the question's terms in it, each with 1, or less for another word in its place. `near` is its likeness,
+    0–1. `own` marks the words of a speaker whom the question names. `statement` is the text of a memory.
+    """
+
+    held: Mapping[str, float]
+    near: float = 0.0
+    own: bool = False
+    statement: str = ""
+
+
+def read_signs(
+    question: str, best: Sequence[JudgedHit], worth: Mapping[str, float], named: Collection[str] = ()
+) -> Signs | None:
+    """The signs of an answer in the best hits, in their order, to a question whose terms have this `worth`; None of no
+    hits.
+
+    `named` are those terms that name a speaker: what that one said is marked as `own`, and seldom holds the name.
     """
     if not best:
         return None
-    about = {term: weight for term, weight in idf.items() if term not in named}
+    about = {term: weight for term, weight in worth.items() if term not in named}
     looked = best[:LOOKED]
-    theirs = [evidence for evidence in looked if evidence.own] if named else []
-    lead = _most(theirs, about) - _most([evidence for evidence in looked if not evidence.own], about) if theirs else 0.0
-    total = sum(about.values())
+    theirs = [candidate for candidate in looked if candidate.own] if named else []
+    lead = _most(theirs, about) - _most([one for one in looked if not one.own], about) if theirs else 0.0
+    first = max(theirs or best[:FIRST], key=lambda candidate: _fit(candidate, about))
     return Signs(
-        fit=max(fit(evidence, about) for evidence in theirs or best[:FIRST]),
+        fit=_fit(first, about),
         lead=lead,
-        unheard=sum(weight for term, weight in about.items() if term in unheard) / total if total else 0.0,
+        asks=asks(question),
+        lacks=float(bool(first.statement) and lacks_kind(question, first.statement)),
     )
 
 
 def confidence(signs: Signs) -> float:
     """How likely an answer with these signs holds what was asked for."""
     weights = _weights()
-    logit = weights["bias"] + sum(weights[name] * getattr(signs, name) for name in SIGNS)
+    logit = weights["bias"] + sum(weights[name] * value for name, value in zip(SIGNS, inputs(signs), strict=True))
     return round(1 / (1 + exp(-logit)), 4)
+
+
+def inputs(signs: Signs) -> tuple[float, ...]:
+    """What the logistic function weighs, in the order of SIGNS: words that are shared, or a kind of answer that lacks,
+    mean nothing of a text that asks nothing."""
+    fit = signs.fit * signs.asks
+    return fit, signs.lead, signs.asks, fit * signs.lacks
 
 
 @lru_cache(maxsize=1)
@@ -56,5 +83,15 @@ def _weights() -> Mapping[str, float]:
     return json.loads(WEIGHTS.read_bytes())
 
 
-def _most(evidence: Sequence[Evidence], about: Mapping[str, float]) -> float:
-    return max((covered(hit.words, about) for hit in evidence), default=0.0)
+def _fit(candidate: JudgedHit, about: Mapping[str, float]) -> float:
+    return round(1 - (1 - _covered(candidate, about)) * (1 - candidate.near), 4)
+
+
+def _most(candidates: Sequence[JudgedHit], about: Mapping[str, float]) -> float:
+    return max((_covered(candidate, about) for candidate in candidates), default=0.0)
+
+
+def _covered(candidate: JudgedHit, about: Mapping[str, float]) -> float:
+    """The share of the question that a hit holds by its words, 0–1."""
+    total = sum(about.values())
+    return sum(share * about.get(term, 0.0) for term, share in candidate.held.items()) / total if total else 0.0

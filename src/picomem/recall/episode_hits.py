@@ -56,8 +56,8 @@ def episode_hits(looking: Looking) -> list[Hit]:
     ranked, again = tee(_weighed(looking, ranked, places, window))
     hits = _handed_out(looking, ranked, signals, words)
     if hits:  # the best may be held back for its origin
-        best = islice((doc for doc, share in again if share <= hits[0].score), LOOKED)
-        looking.weigh([signals.evidence(doc) for doc in best], words, names(own))
+        best = list(islice((doc for doc, share in again if share <= hits[0].score), LOOKED))
+        looking.weigh(best, signals, words, named=names(own))
     return hits
 
 

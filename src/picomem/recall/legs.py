@@ -5,14 +5,14 @@ Recall never fails because one leg failed: each leg is tried by itself, and `leg
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
 from picomem.errors import EmbedderFailed, StoreError
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.recall import rank
-from picomem.recall.confidence import FIRST, LOOKED, Signs, confidence, read_signs
+from picomem.recall.confidence import FIRST, LOOKED, JudgedHit, confidence, read_signs
 from picomem.recall.filters import Wanted
 from picomem.recall.lexical_search import Corpus, WordMatches, match_words
 from picomem.recall.question import Question
@@ -20,6 +20,7 @@ from picomem.recall.rank import Evidence, Signals
 from picomem.recall.vector_search import Cosines, MeaningLeg
 from picomem.recall.weights import Weights
 from picomem.records.episode import Transcript
+from picomem.records.hit import Signs
 from picomem.records.scope import Scope
 from picomem.store import episodes
 from picomem.store.connector import Transaction
@@ -112,18 +113,44 @@ class Looking:
     def _meaning_weight(self, meaning: MeaningLeg) -> float:
         return self.weights.sentences if meaning.embedder.reads_sentences else self.weights.meaning
 
-    def weigh(self, best: list[Evidence], words: WordMatches, named: Collection[str] = ()) -> None:
-        """Judge how sure one source is of the answer; the confidence is the maximum over the sources."""
-        signs = read_signs(best, words.idf, words.unheard, named)
+    def weigh(
+        self,
+        best: Sequence[int],
+        signals: Signals,
+        words: WordMatches,
+        *,
+        named: Collection[str] = (),
+        statements: Mapping[int, str] | None = None,
+    ) -> None:
+        """Judge how sure one source is of the answer; the confidence is the maximum over the sources.
+
+        `statements` are the texts of documents that each say by themselves what they say.
+        """
+        candidates = [
+            self._candidate(doc, signals.evidence(doc), words, statements[doc] if statements else "") for doc in best
+        ]
+        signs = read_signs(self.question.text, candidates, words.worth, named)
         if signs is None:
             return
         sure = confidence(signs)
         if words.substring:
             sure = min(sure, _SUBSTRING_CONFIDENCE)
-        if best[0].in_window == 1.0:
+        if signals.in_window.get(best[0]) == 1.0:
             sure = max(sure, _WINDOW_CONFIDENCE)
         if sure > self.confidence:
             self.confidence, self.signs = sure, signs
+
+    def _candidate(self, doc: int, evidence: Evidence, words: WordMatches, statement: str) -> JudgedHit:
+        """What a document has of the question: each term with 1, or what another word in its place is worth."""
+        held = {
+            term: self.weights.near_words
+            if doc in words.nearly.get(term, ())
+            else self.weights.spelling
+            if term in words.spelled
+            else 1.0
+            for term in evidence.words
+        }
+        return JudgedHit(held=held, near=evidence.near, own=evidence.own, statement=statement)
 
     def note_matched(self, hit_id: str, doc: int, evidence: Evidence, words: WordMatches) -> None:
         """Keep the terms of the question that a hit holds, as they are written in it."""

@@ -25,7 +25,7 @@ from picomem.recall.weights import WEIGHTS, Weights
 from picomem.records.scope import Scope
 from picomem.store import search
 from picomem.store.connector import Transaction
-from picomem.text.terms import is_cjk, is_stop_word
+from picomem.text.terms import is_cjk, is_stop_word, says_little
 
 if TYPE_CHECKING:
     from picomem.models.static_words import Lexicon
@@ -39,6 +39,9 @@ _MOST_SUBSTRINGS = 50
 _COVERED = 0.5  # a document that holds so much of the question leaves no need for other words
 _LIKELY = 50  # documents that are looked at for that: those that hold the heaviest terms
 _MOST_NEAR = 24  # near words that are looked up, the heaviest
+_FEW = 20  # documents that say as much of how rare a word is as knowing nothing does
+_MIDDLING_RARITY = 0.7  # of a word, where nothing is known of it
+_LITTLE = 0.1  # what a pair of Chinese characters with a function word weighs beside another
 _NEAR_DOCUMENTS = 2_000  # a near word of more documents says too little for what it costs
 
 
@@ -46,15 +49,16 @@ class WordMatches:
     """The matches of a question's terms in one source.
 
     `weights` holds, by term, the weight that it gave each document; `idf` what each term of the question is worth,
-    found or not; `spelled` the near spellings that stood in for a term; `unheard` the terms that the user's texts hold
-    in no spelling. `nearly` holds, by term and document, the near word that gave the weight, where one did.
+    found or not; `worth` how much of the question each term is, whatever the size of the store;
+    `spelled` the near spellings that stood in for a term. `nearly` holds, by term and document, the near word that gave
+    the weight, where one did.
     """
 
     def __init__(self) -> None:
         self.weights: dict[str, dict[int, float]] = {}
         self.idf: dict[str, float] = {}
+        self.worth: dict[str, float] = {}
         self.spelled: dict[str, tuple[str, ...]] = {}
-        self.unheard: frozenset[str] = frozenset()
         self.nearly: dict[str, dict[int, str]] = {}
         self.substring = False
 
@@ -93,6 +97,7 @@ class WordMatches:
         for term in terms:
             self.weights.pop(term, None)
             self.idf.pop(term, None)
+            self.worth.pop(term, None)
         self.added()
 
     def parts(self, docs: Iterable[int]) -> dict[int, dict[str, float]]:
@@ -130,6 +135,11 @@ class Corpus:
         """How informative a word is in the language, as a factor."""
         return self.lexicon.says(word) ** self.weights.language if self.lexicon and self.weights.language else 1.0
 
+    def worth(self, term: str, word: str, count: int) -> float:
+        """How much of a question a term is: by its language, and by how rare it is here as far as that can be told."""
+        says = _LITTLE if says_little(term) else self.lexicon.says(word) if self.lexicon else 1.0
+        return says * relative_rarity(self.documents, count)
+
 
 def match_words(where: Corpus, question: Question, *, exact: bool = False) -> WordMatches:
     """Look up the question's terms; `exact`: as they stand, and nothing else."""
@@ -140,6 +150,8 @@ def match_words(where: Corpus, question: Question, *, exact: bool = False) -> Wo
     weights = {term: where.rarity(count) * where.says(question.words[term]) for term, count in counts.items()}
     heard = {term for term, count in counts.items() if count}
     matches.idf = weigh_compounds(weights, question.words, heard)
+    worth = {term: where.worth(term, question.words[term], count) for term, count in counts.items()}
+    matches.worth = weigh_compounds(worth, question.words, heard)
     rare = {term for term, count in counts.items() if 0 < count <= _MOST_DOCUMENTS}
     unknown = [term for term, count in counts.items() if count == 0 and term not in question.single]
     misspelt = set() if exact else set(unknown[:_MOST_MISSPELT])
@@ -148,7 +160,6 @@ def match_words(where: Corpus, question: Question, *, exact: bool = False) -> Wo
             _add_slips(where, term, question.words[term], matches)
         elif count and (term in rare or not rare):
             _add(matches, term, where.scores(term, matches.idf[term], prefix=term in question.single))
-    matches.unheard = frozenset(term for term, count in counts.items() if not count and term not in matches.spelled)
     if exact:
         return matches
     if not any(matches.weights.values()):
@@ -161,6 +172,14 @@ def match_words(where: Corpus, question: Question, *, exact: bool = False) -> Wo
 def idf(documents: int, count: int) -> float:
     """How much a term says: ln(1 + (N − n + ½) / (n + ½)), which is never negative (Robertson and Zaragoza 2009)."""
     return log(1 + (max(documents, count) - count + 0.5) / (count + 0.5))
+
+
+def relative_rarity(documents: int, count: int) -> float:
+    """How rare a word is beside one that nobody wrote, 0–1; the fewer the documents, the nearer to the middling.
+
+    In a store of one statement each word of it is in every document, and says no less for that.
+    """
+    return (_FEW * _MIDDLING_RARITY + documents * idf(documents, count) / idf(documents, 0)) / (_FEW + documents)
 
 
 def weigh_compounds(
@@ -260,5 +279,6 @@ def _add_substrings(where: Corpus, question: Question, matches: WordMatches) -> 
         if docs:
             matches.substring = True
             matches.idf.setdefault(string, 1.0)
+            matches.worth.setdefault(string, 1.0)
             _add(matches, string, dict.fromkeys(docs, 1.0))
             return

@@ -52,7 +52,8 @@ def memory_hits(looking: Looking) -> list[Hit]:
     ]
     for doc, _ in ranked[: looking.wanted.limit]:
         looking.note_matched(records[doc].id, doc, signals.evidence(doc), words)
-    looking.weigh([signals.evidence(doc) for doc, _ in ranked[:LOOKED]], words)
+    best = [doc for doc, _ in ranked[:LOOKED]]
+    looking.weigh(best, signals, words, statements={doc: records[doc].content for doc in best})
     return hits
 
 

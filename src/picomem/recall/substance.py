@@ -53,7 +53,7 @@ def substance(text: str, asked: AbstractSet[str] = frozenset()) -> float:
     text = text.strip()
     if len(text) > _LONGEST or "\n" in text:
         return 1.0
-    if _is_phatic(text):
+    if is_phatic(text):
         return EMPTY
     words = worded_terms(text)
     if re.search(_END, text):
@@ -63,7 +63,7 @@ def substance(text: str, asked: AbstractSet[str] = frozenset()) -> float:
     return BARE if _count(words) <= _FEWER else 1.0
 
 
-def _is_phatic(text: str) -> bool:
+def is_phatic(text: str) -> bool:
     """Whether a text has only words that keep a talk going, or greets by name."""
     if is_cjk(text):
         return bool(re.fullmatch(_PHATIC_CJK, re.sub(r"[\W\d_]+", "", text)))

@@ -68,16 +68,18 @@ class HitSession:
 class Signs:
     """The signals from which the confidence in an answer is computed (recall/confidence.py).
 
-    fit      how much of the question one of the best hits holds by its words, or says in others. Where the question
-             names a speaker, only what that one said counts
-    lead     how much more of it that speaker said than anybody else did: “what did Ann paint?” is not answered by
-             Ben, who paints
-    unheard  the share of the question's weight in words that were never said by anybody
+    fit    how much of the question one of the best hits holds by its words, or says in others. Where the question
+           names a speaker, only what that one said counts
+    lead   how much more of it that speaker said than anybody else did: “what did Ann paint?” is not answered by
+           Ben, who paints
+    asks   how far the text asks for anything, and is not an order, a remark, code or a log (recall/asking.py)
+    lacks  1 where it calls for a number, a time, a reason, a place or a person, and the memory that fits best has none
     """
 
     fit: float
     lead: float
-    unheard: float
+    asks: float
+    lacks: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

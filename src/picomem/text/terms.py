@@ -41,6 +41,10 @@ STOP_WORDS = frozenset(
     aren couldn didn doesn don hadn hasn haven isn mustn shouldn wasn weren won wouldn""".split()
 )
 
+# Characters that mostly stand for function words of Chinese, and for parts of question words.
+_CJK_FUNCTION = frozenset(
+    "的了是在我你您他她它们这那哪什么怎样吗呢吧啊谁几多少为何有没不用和与及或就都也还会能可以要被把从到对于给让个些种次之其某后前时候请问"
+)
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 # Scripts of India and South-East Asia, whose vowel signs are marks and not letters to `\w`.
 _MARKED = "\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
@@ -117,6 +121,11 @@ def is_stop_word(word: str) -> bool:
 def is_cjk(text: str) -> bool:
     """Whether the text holds a CJK character."""
     return not text.isascii() and bool(re.search(f"[{_CJK}]", text))
+
+
+def says_little(term: str) -> bool:
+    """Whether a CJK term has a character that is a function word by itself: 是什 stands where two words meet."""
+    return is_cjk(term) and any(character in _CJK_FUNCTION for character in term)
 
 
 def indexed(text: str, owner: str) -> str:

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pytest
+
+from picomem.recall.answer_kinds import lacks_kind
+
+KITCHEN = "The kitchen was painted sage green in spring."
+
+
+@pytest.mark.parametrize(
+    ("question", "statement"),
+    [
+        ("who painted the kitchen?", KITCHEN),
+        ("what did painting the kitchen cost?", KITCHEN),
+        ("how many replicas does billing have?", "Billing uses PostgreSQL."),
+        ("why was GraphQL rejected?", "GraphQL was rejected."),
+        ("why does billing use PostgreSQL?", "Billing uses PostgreSQL as its database."),
+        ("when was GraphQL rejected?", "GraphQL was rejected."),
+        ("where is the wifi password?", "The wifi password is long."),
+        ("周会有多少人参加？", "周会很长。"),
+    ],
+)
+def test_a_statement_without_what_is_asked_for_lacks_it(question: str, statement: str) -> None:
+    assert lacks_kind(question, statement)
+
+
+@pytest.mark.parametrize(
+    ("question", "statement"),
+    [
+        ("when was the kitchen painted?", KITCHEN),
+        ("what colour is the kitchen?", KITCHEN),
+        ("who owns payments?", "Marta Kowalczyk owns the payment service."),
+        ("who translates?", "The translation is done by an agency."),
+        ("how long are backups kept?", "Backups are kept for 35 days."),
+        ("how often does it run?", "The job runs nightly."),
+        ("why kafka?", "We chose Kafka because we need replay."),
+        ("where do secrets live?", "Secrets are kept in Vault."),
+        ("支付模块是谁负责的？", "支付模块由李娜负责。"),
+        ("备份保留多久？", "备份保留三十五天。"),
+    ],
+)
+def test_a_statement_with_it_does_not(question: str, statement: str) -> None:
+    assert not lacks_kind(question, statement)
