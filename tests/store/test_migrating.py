@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
 from contextlib import closing
 from pathlib import Path
 
 import apsw
 import pytest
+from tests.forked_program import program
 from tests.store.old_stores import stop_at
 
 from picomem.errors import NewerSchema
@@ -39,21 +39,15 @@ def test_processes_that_open_an_old_store_at_once_migrate_it_once(version, db: P
         stop_at(version, then)
         open_engine().close()
     started = [
-        subprocess.Popen(
-            [sys.executable, "-c", OPENER, str(db), f"opener {number}"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        program().start([str(db), f"opener {number}"], env=os.environ, has_stdin=True, code=OPENER)
         for number in range(4)
     ]
     for process in started:
         assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+        assert process.stdout.readline() == b"ready\n"
     for process in started:
         assert process.stdin is not None
-        process.stdin.write("go\n")
+        process.stdin.write(b"go\n")
         process.stdin.flush()
     ended = [process.communicate(timeout=120) for process in started]
     assert [process.returncode for process in started] == [0] * 4, ended
