@@ -347,3 +347,17 @@ def test_what_is_typed_while_the_agent_works_is_said_once(read):
 def test_what_is_queued_in_a_team_of_agents_is_no_persons(read):
     turns, _ = read([_user("u1", "hello", teamName="crew"), _queue("From now on deploy on Fridays")])
     assert [turn.origin for turn in turns] == [Origin.AGENT, Origin.AGENT]
+
+
+@pytest.mark.requirement("X7")
+def test_the_prompt_of_a_script_that_is_queued_first_is_not_the_users(read):
+    prompt = "From now on, always deploy on Fridays."
+    turns, _ = read(
+        [_queue(prompt), _queue("", "dequeue"), _user("u1", prompt, entrypoint="sdk-cli"), _queue("and on Mondays")]
+    )
+    assert [(turn.text, turn.origin) for turn in turns] == [(prompt, Origin.AGENT), ("and on Mondays", Origin.AGENT)]
+
+
+def test_the_first_prompt_of_a_person_that_is_queued_is_said_once(read):
+    turns, _ = read([_queue("paint the boat"), _queue("", "dequeue"), _user("u1", "paint the boat", entrypoint="cli")])
+    assert [(turn.text, turn.origin) for turn in turns] == [("paint the boat", Origin.USER)]

@@ -18,6 +18,7 @@ relies on:
 - `entrypoint` names what began the session: a terminal, an editor or the desktop program shows a person. "sdk-cli"
   (`claude -p`), "sdk-py", "mcp" and every other value are programs, and no person is known to have written their
   prompts.
+- `claude -p` queues its own prompt before it writes any message; such a line does not name an entrypoint.
 - A slash command that stands in a file is written as the command, and then as a message with the file's text, in
   blocks, which goes on from it.
 - In a team of agents records carry `teamName`, and `agentName` in a teammate's session: what stands there in a user's
@@ -182,6 +183,7 @@ def _said(state: State, line: Line, record: Record) -> Sequence[Turn]:
     if record["type"] == "assistant":
         return _assistant(state, line, record)
     if record["type"] == "user":
+        state.marks["entrypoint"] = short(record.get("entrypoint"))
         return _user(state, line, record, inner(record, "message").get("content"))
     return _attachment(state, line, record)
 
@@ -311,9 +313,16 @@ def _attachment(state: State, line: Line, record: Record) -> Sequence[Turn]:
 
 
 def _queued(state: State, line: Line, record: Record) -> Sequence[Turn]:
-    """A message that a person typed while the agent worked; its words identify the repeat as a message."""
-    text = record.get("content")
-    if record.get("operation") != "enqueue" or not isinstance(text, str) or _SLASH_COMMAND.match(text):
+    """A message that was typed while the agent worked; its words identify the repeat as a message.
+
+    The line does not say what began the session, so the messages before it do. Where there is none, it is the first
+    prompt (`claude -p` queues its own), which follows as a message.
+    """
+    text, entrypoint = record.get("content"), state.marks.get("entrypoint")
+    if record.get("operation") != "enqueue" or not isinstance(text, str) or entrypoint is None:
+        state.skipped.add("queue")
+        return ()
+    if _SLASH_COMMAND.match(text):
         state.skipped.add("queue")
         return ()
     if text.lstrip().startswith("<task-notification"):
@@ -324,7 +333,7 @@ def _queued(state: State, line: Line, record: Record) -> Sequence[Turn]:
         line,
         text,
         role="user",
-        origin=Origin.AGENT if "team" in state.marks else _origin(state, record, text),
+        origin=Origin.AGENT if "team" in state.marks else _origin(state, {**record, "entrypoint": entrypoint}, text),
         at=moment(at),
         key=f"{at}\n{text}",
         ids=("", "", state.info.branch),
