@@ -210,7 +210,7 @@ def test_a_damaged_backup_is_refused_or_restores_what_it_held(tmp_path: Path) ->
             damaged.write_bytes(content[: rng.randrange(len(content))])
         else:
             flipped = bytearray(content)
-            for _ in range(1 << rng.randrange(6)):  # much of a small file is free space, where nothing is harmed
+            for _ in range(1 << rng.randrange(8)):  # much of a small file is free space, where nothing is harmed
                 flipped[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
             damaged.write_bytes(flipped)
         try:

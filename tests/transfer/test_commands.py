@@ -84,6 +84,7 @@ def test_devices_pipes_sockets_and_huge_files_are_refused(form: str, engine, tmp
     assert engine.memories() == []
 
 
+@pytest.mark.sqlite_file("the files of the formats are written by one table, which has the SQLite file of claude-mem")
 @pytest.mark.parametrize("form", ["claude-code", "codex", "openclaw", "markdown", "basic-memory", "nanobot"])
 def test_links_in_a_folder_are_not_followed(form: str, engine, tmp_path: Path) -> None:
     folder = FILES[form].write(tmp_path)

@@ -31,6 +31,7 @@ def _believed(engine: Engine) -> dict[str, str]:
     return {memory.content: iso(memory.valid_from)[:10] for memory in engine.memories()}
 
 
+@pytest.mark.sqlite_file("reads the database of claude-mem, a SQLite file of its own")
 @pytest.mark.requirement("X13", "O18", "X7")
 @GIVEN
 def test_the_entries_of_a_program_become_memories_with_their_times(
@@ -46,6 +47,7 @@ def test_the_entries_of_a_program_become_memories_with_their_times(
     assert engine.doctor().findings == []
 
 
+@pytest.mark.sqlite_file("reads the database of claude-mem, a SQLite file of its own")
 @pytest.mark.requirement("X13", "X3")
 @GIVEN
 def test_importing_again_adds_nothing_and_one_undo_takes_all_back(
@@ -64,6 +66,7 @@ def test_importing_again_adds_nothing_and_one_undo_takes_all_back(
     assert (anew.new, _believed(engine)) == (first.new, after)
 
 
+@pytest.mark.sqlite_file("reads the database of claude-mem, a SQLite file of its own")
 @GIVEN
 def test_a_dry_run_counts_what_an_import_would_bring(given: ForeignFile, engine: Engine, tmp_path: Path) -> None:
     path = given.write(tmp_path)
@@ -74,6 +77,7 @@ def test_a_dry_run_counts_what_an_import_would_bring(given: ForeignFile, engine:
     assert dry.new == len(given.contents)
 
 
+@pytest.mark.sqlite_file("reads the database of claude-mem, a SQLite file of its own")
 @GIVEN
 def test_the_format_is_told_by_the_looks_of_a_file(given: ForeignFile, tmp_path: Path) -> None:
     assert guessed_format(given.write(tmp_path)).name == _form(given)
@@ -124,6 +128,7 @@ def test_an_import_never_changes_what_the_person_stated(engine: Engine, tmp_path
     assert stated == ["The staging database listens on port 5433"]
 
 
+@pytest.mark.sqlite_file("reads the database of claude-mem, a SQLite file of its own")
 @pytest.mark.requirement("X5")
 def test_what_was_imported_is_purged_with_proof_and_not_brought_back(engine: Engine, tmp_path: Path) -> None:
     path = FILES["mem0"].write(tmp_path)
@@ -134,6 +139,7 @@ def test_what_was_imported_is_purged_with_proof_and_not_brought_back(engine: Eng
     assert (report.purged, report.new, engine.memories()) == (2, 0, [])
 
 
+@pytest.mark.sqlite_file("reads the database of claude-mem, a SQLite file of its own")
 def test_what_comes_with_a_text_is_kept(engine: Engine, tmp_path: Path) -> None:
     take_in(engine, FILES["claude-mem"].write(tmp_path), "claude-mem")
     kept = {memory.content: memory for memory in engine.memories()}
@@ -144,6 +150,7 @@ def test_what_comes_with_a_text_is_kept(engine: Engine, tmp_path: Path) -> None:
     assert {memory.importance for memory in engine.memories() if "crane in" in memory.content} == {0.9}
 
 
+@pytest.mark.sqlite_file("reads the database of claude-mem, a SQLite file of its own")
 def test_a_database_of_claude_mem_is_left_as_it_is_with_nothing_beside_it(engine: Engine, tmp_path: Path) -> None:
     path = FILES["claude-mem"].write(tmp_path)
     before = path.read_bytes()
@@ -152,6 +159,7 @@ def test_a_database_of_claude_mem_is_left_as_it_is_with_nothing_beside_it(engine
     assert not [file for file in tmp_path.iterdir() if file.name.startswith("claude-mem.db-")]
 
 
+@pytest.mark.sqlite_file("reads the database of claude-mem, a SQLite file of its own")
 def test_what_an_entry_brings_too_much_of_is_shortened_and_never_fatal(engine: Engine, tmp_path: Path) -> None:
     from picomem.transfer import intake
 

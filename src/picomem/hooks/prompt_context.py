@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from picomem.engine.agent_support import injected_in
 from picomem.hooks.hook_events import HEAD_TOKENS, LINE_TOKENS, Action, context_block, hits_block
 from picomem.hooks.relevance import relevance
+from picomem.recall.substance import substance
+from picomem.text.terms import query_terms
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -46,8 +48,15 @@ def recalled(engine: Engine, event: HookEvent) -> tuple[Answer, list[Hit]]:
         include_notes=False,
     )
     known = injected_in(engine, event.session)
-    hits = [hit for hit in answer.hits if hit.id not in known and not hit.abandoned and not _is_own(hit, event)]
-    return answer, hits
+    asked = frozenset(query_terms(event.prompt))
+    return answer, [hit for hit in answer.hits if hit.id not in known and _says_something(hit, asked, event)]
+
+
+def _says_something(hit: Hit, asked: frozenset[str], event: HookEvent) -> bool:
+    """Whether a hit says more than “Noted.” or what is asked now, and neither the session itself nor a branch that its
+    user left said it."""
+    is_empty = hit.source == "episode" and substance(hit.text, asked) < 1
+    return not is_empty and not hit.abandoned and not _is_own(hit, event)
 
 
 def _is_own(hit: Hit, event: HookEvent) -> bool:

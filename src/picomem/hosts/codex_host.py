@@ -32,7 +32,10 @@ def _files(machine: Machine, reach: Reach) -> Sequence[SettingsFile]:
 
 
 def _remarks(reach: Reach) -> Sequence[str]:
-    trust = "Codex skips these hooks, without a word, until you trust them: open Codex and type /hooks."
+    trust = (
+        "Codex runs these hooks once you trust them: start Codex, which asks, or type /hooks in it. `codex exec` does "
+        "not ask, and skips them."
+    )
     if reach == "user":
         return (trust,)
     return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -60,6 +60,16 @@ class Host:
     hooks: tuple[HookEntry, ...] = ()
     remarks: Callable[[Reach], Sequence[str]] = lambda _: ()
     untrusted: Callable[[Mapping[Path, str], Sequence[tuple[Path, HookCommand]]], int] = lambda _texts, _hooks: 0
+
+    def reached_files(self, machine: Machine) -> Iterator[tuple[Reach, Sequence[SettingsFile]]]:
+        """The settings files of each reach that has any. In the home folder some of a project's are the user's own;
+        they stand there alone."""
+        own = {file.path.resolve() for file in self.files(machine, "user")}
+        for reach in REACHES:
+            files = self.files(machine, reach)
+            files = [file for file in files if reach == "user" or file.path.resolve() not in own]
+            if files:
+                yield reach, files
 
     def is_on(self, machine: Machine) -> bool:
         """Whether the host is on the machine."""

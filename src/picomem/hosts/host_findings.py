@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from picomem.errors import InvalidInput
-from picomem.hosts.host import REACHES, Host, Reach, SettingsFile
+from picomem.hosts.host import Host, Reach, SettingsFile
 from picomem.hosts.host_entries import HookCommand, OwnEntries, own_entries
 from picomem.hosts.known_hosts import HOSTS
 from picomem.hosts.machine import Machine
@@ -57,23 +57,23 @@ def host_findings(machine: Machine, examined: Path, default: Path, *, is_named: 
     """What is wrong, a sentence each, with its remedy. Only reads.
 
     `examined` is the store that the doctor examines, `default` the one that is opened if none is named. A store that
-    `is_named`, perhaps a copy, is compared only if some entry is for it.
+    `is_named`, perhaps a copy, has nothing to do with the hosts unless some entry is for it.
     """
     report = HostReport()
     for host in HOSTS:
-        for reach in REACHES:
-            _read(host, reach, machine, default, report)
+        for reach, files in host.reached_files(machine):
+            _read(host, reach, files, default, report)
     entries = report.entries
-    problems = [*report.problems, *_missing_programs(entries, machine), *_repeated(entries)]
-    if not is_named or any(_is_same(entry.store, examined) for entry in entries):
-        problems += _other_stores(entries, examined)
-    return problems
+    if is_named and not any(_is_same(entry.store, examined) for entry in entries):
+        return []
+    repeated, others = _repeated(entries), _other_stores(entries, examined)
+    return [*report.problems, *_missing_programs(entries, machine), *repeated, *others]
 
 
-def _read(host: Host, reach: Reach, machine: Machine, default: Path, report: HostReport) -> None:
+def _read(host: Host, reach: Reach, files: Sequence[SettingsFile], default: Path, report: HostReport) -> None:
     texts: dict[Path, str] = {}
     hooks: list[tuple[Path, HookCommand]] = []
-    for file in host.files(machine, reach):
+    for file in files:
         try:
             text = read_settings(file.path) or ""
             own = own_entries(text, file)
@@ -88,7 +88,7 @@ def _read(host: Host, reach: Reach, machine: Machine, default: Path, report: Hos
     if hooks and (count := host.untrusted(texts, hooks)):
         report.problems.append(
             f"{host.title} skips {plural(count, 'hook', 'hooks')} of picomem in {hooks[0][0]}, because you have not "
-            f"trusted what runs there; open {host.title} and type /hooks"
+            f"trusted what runs there; start {host.title}, which asks, or type /hooks in it"
         )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from picomem.errors import InvalidInput, PicomemError
-from picomem.hosts.host import REACHES, Host, Reach, SettingsFile
+from picomem.hosts.host import Host, Reach, SettingsFile
 from picomem.hosts.host_entries import is_empty, own_entries, with_entries, without_entries
 from picomem.hosts.machine import Machine
 from picomem.hosts.program import Program
@@ -71,11 +71,7 @@ def plan_install(host: Host, machine: Machine, reach: Reach, program: Program) -
 
 def plan_uninstall(host: Host, machine: Machine) -> list[HostPlan]:
     """What an uninstall would change, in the user's settings and those of the project."""
-    return [
-        _planned(host, reach, host.files(machine, reach), _uninstall_edit)
-        for reach in REACHES
-        if host.files(machine, reach)
-    ]
+    return [_planned(host, reach, files, _uninstall_edit) for reach, files in host.reached_files(machine)]
 
 
 def install(plan: HostPlan, program: Program) -> HostPlan:

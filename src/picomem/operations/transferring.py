@@ -30,9 +30,16 @@ _MOST_REASONS = 20
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
     path: str = option("the file to write (default: standard output)", "", positional=True, path=True)
-    format: str = option(
-        "JSON lines that picomem imports, or a page to read", "picomem", choices=("picomem", "markdown")
+    format: str | None = option(
+        "JSON lines that picomem imports, or a page to read (default: a page for *.md, else lines)",
+        None,
+        choices=("picomem", "markdown"),
     )
+
+    @property
+    def chosen_format(self) -> ExportFormat:
+        """The format that was named, or that the name of the file shows."""
+        return cast("ExportFormat", self.format or ("markdown" if self.path.lower().endswith(".md") else "picomem"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +67,11 @@ def export(engine: Engine, request: ExportRequest) -> ExportResult:
     if not request.path.strip():
         raise InvalidInput("An export without a file goes to standard output as lines, not as a result; name a file.")
     path = named_path(request.path)
-    counts = export_to(engine, path, cast("ExportFormat", request.format))
+    counts = export_to(engine, path, request.chosen_format)
     status = status_of(path)
     return ExportResult(
         path=str(path),
-        format=request.format,
+        format=request.chosen_format,
         memories=counts.memories,
         versions=counts.versions,
         sessions=counts.sessions,
@@ -80,7 +87,7 @@ def exported_lines(engine: Engine, request: ExportRequest) -> Iterator[str] | No
         return None
     from picomem.engine.transfers import export_lines
 
-    return export_lines(engine, cast("ExportFormat", request.format))
+    return export_lines(engine, request.chosen_format)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

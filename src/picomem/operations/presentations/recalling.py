@@ -29,7 +29,9 @@ def answer(result: AnswerView) -> Presentation:
     unseen = [f"{weaker} more with -n {len(result.hits)} (they score less than half of the best)."] if weaker else []
     if result.left_out > 0:
         unseen.append(f"{plural(result.left_out, 'more hit')} did not fit the budget; --token-budget raises it.")
-    return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings), next_steps=(*unseen, *_opening(result)))
+    return Presentation(
+        blocks=tuple(blocks), warnings=tuple(result.warnings), next_steps=(*unseen, *_opening(result, shown))
+    )
 
 
 def _standing_out(result: AnswerView) -> list[HitView]:
@@ -41,9 +43,9 @@ def _standing_out(result: AnswerView) -> list[HitView]:
     return [hit for hit in result.hits if hit not in weaker]
 
 
-def _opening(result: AnswerView) -> list[str]:
+def _opening(result: AnswerView, shown: list[HitView]) -> list[str]:
     """How to read on where the words of the question stand, to be copied as it is."""
-    first = next((hit.id for hit in result.hits if hit.source == "episode"), "")
+    first = next((hit.id for hit in shown if hit.source == "episode"), "")
     question = shlex.quote(" ".join(result.question.split()))
     return [f"Read on at a hit: picomem show {first} --query {question}"] if first else []
 
