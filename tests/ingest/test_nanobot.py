@@ -54,7 +54,7 @@ def test_messages_are_turns_and_what_nanobot_adds_is_not(read):
     turns, state = read(_TALK, expected="nanobot")
     assert [(turn.role, turn.text, turn.actions, turn.origin) for turn in turns] == [
         ("user", "Where does the crane log go?", (), Origin.USER),
-        ("assistant", "", ("read crane.md",), Origin.AGENT),
+        ("assistant", "", ("read /w/harbor/crane.md",), Origin.AGENT),
         ("assistant", "Into crane.md.", (), Origin.AGENT),
         ("user", "/status", (), Origin.USER),
     ]
@@ -116,6 +116,13 @@ def test_a_session_is_written_again_as_a_whole_and_each_turn_is_stored_once(engi
     shown = [engine.show(hit.id)[2] for hit in engine.timeline()]
     assert [opened.state for opened in shown] == ["open"] * 4
     assert engine.ingest([path]).unchanged == 1
+
+
+def test_a_call_without_words_is_shown(engine, tmp_path):
+    path = _write(tmp_path / "a.jsonl", [*_TALK[:4], _said("user", "Thanks.", 9)])
+    engine.ingest([path])
+    (hit,) = (hit for hit in engine.timeline() if hit.text == "read /w/harbor/crane.md")
+    assert engine.show(hit.id)[2].state == "open"
 
 
 def test_a_fork_repeats_its_beginning_once(engine, tmp_path):

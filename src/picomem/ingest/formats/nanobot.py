@@ -157,7 +157,7 @@ def _message(state: State, line: Line, record: Record) -> Sequence[Turn]:
         at=moment(record.get("timestamp"), zone=None),
         key=(said := _identity(record, role, text)),
         ids=(said, "", ""),
-        actions=tuple(action for name, given in calls for action in actions_of(name, given, state.info.cwd)),
+        actions=tuple(action for name, given in calls for action in actions_of(name, given)),
     )
     for name, given in calls:
         state.hear(outside_of_call(name, given))
