@@ -260,10 +260,11 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptFolder:
-    """A folder in which a host keeps transcripts; it need not exist."""
+    """A folder in which a host keeps transcripts; it need not exist. If it is `nested`, the folders in it count."""
 
     host: str
     folder: Path
+    nested: bool = True
 
 
 class Format:
