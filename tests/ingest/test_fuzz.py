@@ -1,4 +1,4 @@
-"""Transcripts of the five formats, damaged over and over while they are read (R18).
+"""Transcripts of each host, damaged over and over while they are read (R18).
 
 Another FUZZ_SEED makes other cases.
 
@@ -39,7 +39,7 @@ pytestmark = [
 
 _FILES = amount(60, 500)
 _SEED = os.environ.get("FUZZ_SEED", "")
-_HOSTS = ("claude-code", "codex", "openclaw", "plain", "picobot")
+_HOSTS = ("claude-code", "codex", "openclaw", "plain", "picobot", "nanobot", "gemini-cli")
 _WORD = re.compile(r"zq\d{5}x\d{3}zq")  # of one width: a lost digit does not make it the word of another
 _GROWTH = 64 << 20
 
@@ -58,6 +58,10 @@ def _line(host: str, case: int, number: int, role: str, text: str) -> bytes:
         record = {"timestamp": at, "type": "response_item", "payload": payload}
     elif host == "openclaw":
         record = {"type": "message", "id": f"{number:08x}", "parentId": "p", "timestamp": at, "message": message}
+    elif host == "gemini-cli":
+        uuid = f"{case:08}-{number:04}-4000-8000-000000000000"
+        speaker = "user" if role == "user" else "gemini"
+        record = {"id": uuid, "timestamp": at, "type": speaker, "content": [{"text": text}]}
     else:
         record = {**message, "timestamp": at}
     line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
@@ -69,6 +73,10 @@ def _header(host: str, session: str) -> bytes:
         return b'{"timestamp":"2026-04-03T00:00:00Z","type":"session_meta","payload":{"id":"%s"}}\n' % session.encode()
     if host == "openclaw":
         return b'{"type":"session","version":3,"id":"%s","cwd":"/w"}\n' % session.encode()
+    if host == "gemini-cli":
+        return b'{"sessionId":"%s","projectHash":"06","kind":"main"}\n' % session.encode()
+    if host == "nanobot":
+        return b'{"_type": "metadata", "key": "cli:%s", "updated_at": "2026-04-03T00:00:00"}\n' % session.encode()
     return b""
 
 
@@ -175,8 +183,10 @@ class _File:
 
     def _hurt(self, lines: bytes) -> None:
         self.hurt |= set(_WORD.findall(lines.decode("utf-8", "replace")))
-        # Hosts whose turns have no id of their own world-wide: with its name, the session is another one.
-        self.renamed |= self.host in ("openclaw", "picobot") and f'"c{self.case}"'.encode() in lines
+        # Hosts whose turns have no id of their own world-wide: with its name, the session is another one. Without the
+        # first line of nanobot or Gemini CLI, nobody's words are the user's, and they are packed like an agent's.
+        named = ("openclaw", "picobot", "nanobot", "gemini-cli")
+        self.renamed |= self.host in named and f'c{self.case}"'.encode() in lines
 
     def _data(self) -> bytes:
         return self.path.read_bytes() if self.path.exists() else b""
@@ -280,7 +290,7 @@ def test_a_folder_of_damaged_files_and_a_line_of_50_mb_needs_little_more_memory_
     small, large = tmp_path / "small", tmp_path / "large"
     _made(small, "claude-code", 0, random.Random(1))
     for case in range(_FILES // 4):
-        file = _made(large / str(case), _HOSTS[case % 5], case, random.Random(case))
+        file = _made(large / str(case), _HOSTS[case % len(_HOSTS)], case, random.Random(case))
         for _ in range(4):
             file.append()
             file.damage()

@@ -36,7 +36,7 @@ def test_in_a_log_of_names_alone_all_are_people(read):
     assert [(turn.role, turn.origin) for turn in turns] == [("Ann", Origin.USER), ("Bob", Origin.USER)]
 
 
-def test_nanobots_first_line_names_the_session(read):
+def test_a_first_line_names_the_session(read):
     _, state = read(
         [
             {"_type": "metadata", "key": "cli:direct", "created_at": "2026-05-03T10:00:00"},

@@ -64,7 +64,7 @@ def find(places: Iterable[str | Path | TranscriptFolder], recognize: Recognize =
             transcripts.append(FoundTranscript(path, "", str(error)))
             continue
         if folder:
-            transcripts += _in_folder(path, recognize)
+            transcripts += _in_folder(path, recognize, nested=given or place.nested)
         elif given:
             transcripts.append(_judged(path, recognize))
     return _once(transcripts)
@@ -75,9 +75,9 @@ def listed_names() -> frozenset[str]:
     return frozenset(name for form in formats() for name in form.file_names)
 
 
-def _in_folder(folder: Path, recognize: Recognize) -> Iterator[FoundTranscript]:
+def _in_folder(folder: Path, recognize: Recognize, *, nested: bool) -> Iterator[FoundTranscript]:
     names = listed_names()
-    for path, problem in _walk(folder, _DEEPEST):
+    for path, problem in _walk(folder, _DEEPEST, nested=nested):
         if problem:
             yield FoundTranscript(path, "", problem)
         elif _TRANSCRIPT.search(path.name) or path.name in names:
@@ -121,14 +121,17 @@ def _sample(path: Path) -> reader.Sample:
     return reader.sample(path)
 
 
-def _walk(folder: Path, depth: int) -> Iterator[tuple[Path, str]]:
-    """The regular files under `folder`, by name, and with a reason what could not be read."""
+def _walk(folder: Path, depth: int, *, nested: bool = True) -> Iterator[tuple[Path, str]]:
+    """The regular files under `folder`, or directly in it unless `nested`, by name, and with a reason what could not be
+    read."""
     try:
         with os.scandir(folder) as entries:
             ordered = sorted(entries, key=lambda entry: entry.name)
         for entry in ordered:
             path = folder / entry.name
             if entry.is_dir(follow_symlinks=False):
+                if not nested:
+                    continue
                 if depth:
                     yield from _walk(path, depth - 1)
                 else:

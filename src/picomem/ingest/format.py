@@ -15,6 +15,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import UTC, tzinfo
 from functools import cache
 from hashlib import blake2b
 from importlib import import_module
@@ -259,10 +260,11 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptFolder:
-    """A folder in which a host keeps transcripts; it need not exist."""
+    """A folder in which a host keeps transcripts; it need not exist. If it is `nested`, the folders in it count."""
 
     host: str
     folder: Path
+    nested: bool = True
 
 
 class Format:
@@ -411,15 +413,15 @@ def inner(record: Record, name: str) -> Record:
     return value if isinstance(value, dict) else {}
 
 
-def moment(value: object) -> Micros | None:
-    """A host's time: ISO 8601 (UTC where it says no zone), or seconds, milliseconds or microseconds since
-    1970.
+def moment(value: object, zone: tzinfo | None = UTC) -> Micros | None:
+    """A host's time: ISO 8601 (in `zone` where it says none; None is the machine's), or seconds, milliseconds or
+    microseconds since 1970.
 
     None where it cannot be read.
     """
     if isinstance(value, str):
         try:
-            return parse_iso(value) if len(value) <= 64 else None
+            return parse_iso(value, zone) if len(value) <= 64 else None
         except InvalidTime:
             return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LATEST:

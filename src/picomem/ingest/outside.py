@@ -27,6 +27,7 @@ _WEB_TOOL = re.compile(
 )
 _LETTERS_TOOL = re.compile(r"(?i)e?-?mail|inbox|slack|discord|telegram|whatsapp|calendar|^message$|mcp_?resource")
 _MCP = re.compile(r"\A(?:mcp__)?(?P<server>[\w.:-]+?)__(?P<tool>.+)\Z")
+_SINGLE_MCP = re.compile(r"\Amcp_(?=[^_])([^_]+)_(?=[^_])")  # nanobot and Gemini CLI: mcp_SERVER_TOOL
 # Servers that read only the user's own files and editor.
 _LOCAL_SERVERS = frozenset("ide filesystem git serena sequential-thinking".split())
 
@@ -59,7 +60,7 @@ _QUOTED = re.compile(rb'untrusted-text origin=\\*"(\w+)')
 
 def outside_of_call(tool: str, given: Mapping[str, Any]) -> Origin | None:
     """The origin of what a call reads; None where that is the user's own."""
-    if mcp := _MCP.match(tool):
+    if mcp := _MCP.match(_SINGLE_MCP.sub(r"mcp__\1__", tool)):
         server, name = mcp["server"].lower(), mcp["tool"]
         if name in OWN_TOOLS or server in _LOCAL_SERVERS:
             return None

@@ -32,11 +32,16 @@ Read = Callable[[Sequence[str]], None]  # reads files and folders; none named: a
 @dataclass(frozen=True, slots=True)
 class Places:
     """The folders to watch, and the files in them that count even without the ending of a transcript. With `recursive`
-    the folders below count as well."""
+    the folders below count as well, but not those below a folder that is `flat`."""
 
     folders: tuple[Path, ...]
     files: frozenset[str]
     recursive: bool
+    flat: frozenset[Path] = frozenset()
+
+    def hold(self, path: Path) -> bool:
+        """Whether a path that changed counts, by where it lies."""
+        return not any(folder in path.parents and (path.parent != folder or path.is_dir()) for folder in self.flat)
 
     def existing(self) -> dict[Path, int]:
         """The folders that exist, each with what tells it from another one in its place."""
@@ -51,9 +56,11 @@ def places_of(paths: Sequence[str]) -> Places:
     """The places of these files and folders; without any, the folders in which hosts keep their transcripts."""
     given = [named_path(path) for path in paths]
     folders = [path if is_folder(path) else path.parent for path in given]
-    folders = folders or [place.folder for place in default_places(home_folder(), os.environ)]
+    usual = [] if folders else default_places(home_folder(), os.environ)
+    folders = folders or [place.folder for place in usual]
     files = frozenset(path.name for path in given if not is_folder(path))
-    return Places(tuple(folders), files, recursive=len(files) < len(given) or not given)
+    flat = frozenset(place.folder for place in usual if not place.nested)
+    return Places(tuple(folders), files, recursive=len(files) < len(given) or not given, flat=flat)
 
 
 def follow(
@@ -119,7 +126,7 @@ def _changes(there: dict[Path, int], places: Places, stop: Event) -> Iterator[se
             ignore_permission_denied=True,
             stop_event=stop,
         ):
-            paths = {Path(path) for _, path in changed}
+            paths = {path for _, name in changed if places.hold(path := Path(name))}
             # A new folder counts as well: what was put into it before it was watched made no sound.
             endings = (*_ENDINGS, *listed_names())
             named = ((path, path.name.removesuffix(LOG)) for path in paths)
@@ -131,8 +138,14 @@ def _changes(there: dict[Path, int], places: Places, stop: Event) -> Iterator[se
 
 
 def _folders_of(changed: set[Path], places: Places) -> Sequence[str] | None:
-    """What to read of what changed: all where files are watched, else the folders; None where these are gone."""
+    """What to read of what changed: all where files are watched, else the folders, or the files of a flat one; None
+    where these are gone."""
     if places.files:
         return ()
-    folders = sorted({str(path if path.is_dir() else path.parent) for path in changed if path.parent.is_dir()})
-    return tuple(folders) or None
+    return tuple(sorted({str(_read_with(path, places)) for path in changed if path.parent.is_dir()})) or None
+
+
+def _read_with(changed: Path, places: Places) -> Path:
+    if changed.parent in places.flat:
+        return changed.with_name(changed.name.removesuffix(LOG))
+    return changed if changed.is_dir() else changed.parent

@@ -3,13 +3,12 @@
     {"role": "user", "content": "…", "timestamp": "2026-05-03T14:30:00Z"}
 
 `content` (a string, or blocks of type text) or `text`; `timestamp` is optional, ISO 8601 or a number. `message` may
-hold the content, as Cursor writes it; a first line `{"_type": "metadata", "key": …}` names the session, as nanobot
-writes it. The roles system and tool are skipped; an unknown role is the name of a speaker.
+hold the content; a first line `{"_type": "metadata", "key": …}` names the session. The roles system and tool are
+skipped; an unknown role is the name of a speaker.
 
 A field of a record can tell that a program wrote it, although its role is a user's (`speakers`): a tool call's id, a
-name, a flag. nanobot's key names the chat (`cli:direct`, `telegram:-100…`, `cron:…`), and only a direct chat is the
-user's. If the first line cannot be read, or is missing in nanobot's folder, nothing tells what the log is, and its
-words have the origin `agent`.
+name, a flag. A key can name a chat (`cli:direct`, `telegram:-100…`, `cron:…`), and only a direct chat is the user's. If
+the first line cannot be read, nothing tells what the log is, and its words have the origin `agent`.
 
 The user is `user` or `human`. In a log in which a user or an agent spoke before, a speaker with a name is another
 person, and their words have the origin `other`: kept, returned on request, never an instruction. In a log with names
@@ -19,7 +18,7 @@ and none of them counts as a request of the user.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from picomem.ingest.format import (
@@ -27,7 +26,6 @@ from picomem.ingest.format import (
     LineFormat,
     Record,
     State,
-    TranscriptFolder,
     first_records,
     inner,
     moment,
@@ -54,15 +52,11 @@ _SILENT = {
 _PEOPLE = ("user", "human")
 _AGENTS = ("assistant", "ai", "agent", "bot", "model")
 _SPEAKER = "speaker"  # the mark of whose words stand in a user's place, where something tells it
-_OF_NANOBOT = ".nanobot"
 
 
 class Plain(LineFormat):
     name = "plain"
     takes_any_log = True
-
-    def places(self, home: Path, _env: Mapping[str, str], /) -> Iterable[TranscriptFolder]:
-        yield TranscriptFolder("nanobot", home / ".nanobot" / "workspace" / "sessions")
 
     def claims(self, _path: Path, head: bytes, /) -> bool:
         records = first_records(head)
@@ -71,8 +65,6 @@ class Plain(LineFormat):
     def start(self, path: Path | None = None) -> State:
         state = State()
         if path is not None:
-            if _OF_NANOBOT in path.parts:
-                state.marks[_SPEAKER] = Origin.AGENT.value
             state.marks["name"] = path.name.removesuffix(".zst").removesuffix(".gz").removesuffix(".jsonl")[:200]
         return state
 
