@@ -19,6 +19,7 @@ from picomem.errors import InvalidInput, NotFound, did_you_mean
 from picomem.light_dataclass import dataclass, field, fields, replace
 
 LOG_FORMATS = ("json", "text")
+KEPT = ("none", "expiring", "all")  # transcripts, as copies
 LEAST_CONTEXT = 400  # tokens: with fewer, an index page and a summary do not fit beside a message
 LEAST_WINDOW = 2_000  # tokens: with fewer, no conversation fits beside what the model is told
 _MOST = 1_000_000_000_000  # of any number
@@ -160,6 +161,18 @@ class MemorySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class IngestSettings:
+    """`[ingest]`: copies of transcripts, for when the programs that wrote them delete them."""
+
+    keep: str = _setting(
+        "none",
+        'which transcripts are kept as compressed, redacted copies: "none", "expiring" (those that their program is '
+        'about to delete) or "all"',
+    )
+    keep_mb: int = _setting(1_000, "maximum megabytes of all copies of a user; the oldest go first")
+
+
+@dataclass(frozen=True, slots=True)
 class RetentionSettings:
     """`[session.retention]`: the task that archives what has expired and removes what is past its time."""
 
@@ -259,6 +272,7 @@ class Settings:
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     index: IndexSettings = field(default_factory=IndexSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
+    ingest: IngestSettings = field(default_factory=IngestSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     notes: NotesSettings = field(default_factory=NotesSettings)
     session: SessionSettings = field(default_factory=SessionSettings)
@@ -271,6 +285,8 @@ class Settings:
     def __post_init__(self) -> None:
         if self.memory.citations not in ("auto", "on", "off"):
             raise InvalidInput(f"memory.citations is “{self.memory.citations}”; it must be auto, on or off.")
+        if self.ingest.keep not in KEPT:
+            raise InvalidInput(f"ingest.keep is “{self.ingest.keep}”; it must be none, expiring or all.")
         if self.server.log_format not in LOG_FORMATS:
             raise InvalidInput(f"server.log_format is “{self.server.log_format}”; it must be json or text.")
         for name, least in (

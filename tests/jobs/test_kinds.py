@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from tests.consolidation.conftest import TALK, begun
+from tests.ingest.test_transcript_copies import write
 from tests.sqlite_file import connection_of
 
 from picomem.clock import DAY, MINUTE, iso
 from picomem.engine.job_store import job_store
 from picomem.jobs import in_background
-from picomem.jobs.job_kinds import CONSOLIDATE, EXPORT_INDEX, RETENTION, Consolidate
+from picomem.jobs.job_kinds import CONSOLIDATE, EXPORT_INDEX, KEEP_TRANSCRIPTS, RETENTION, Consolidate
 from picomem.jobs.schedule import Failed, ended, may_begin
 from picomem.light_dataclass import replace
 from picomem.operations.background import CancelJobRequest, JobsRequest
@@ -21,7 +23,7 @@ from picomem.operations.table import operation
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
-from picomem.settings import IndexSettings, RecallSettings, Settings
+from picomem.settings import IndexSettings, IngestSettings, RecallSettings, Settings
 
 from .conftest import at_work, job, state, until
 
@@ -190,3 +192,18 @@ def test_a_damaged_job_is_left_out_and_begins_anew(runtime: Runtime, clock) -> N
         until(lambda: ann.sessions().get(session.id).last_consolidated_seq == 2)
         until(lambda: state(runtime, CONSOLIDATE, "ann") == "done")
     assert job(runtime, CONSOLIDATE, "ann").failures == 0
+
+
+@pytest.mark.requirement("X9")
+def test_transcripts_are_copied_while_a_process_stays(db: Path, database, clock, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    log = write(tmp_path / "claude" / "projects" / "-w" / "5e55.jsonl")
+    os.utime(log, ns=(clock.now * 1_000 - 29 * DAY * 1_000,) * 2)
+    settings = Settings(
+        recall=RecallSettings(embedder="none", timezone="UTC"), ingest=IngestSettings(keep="expiring"),
+    )  # fmt: skip
+    with Runtime(database.connect(db), settings, clock=clock) as runtime, at_work(runtime):
+        runtime.engine().ingest([log])
+        clock.now += 60 * MINUTE
+        until(lambda: runtime.engine().status().copies["files"] == 1)
+        assert job(runtime, KEEP_TRANSCRIPTS, "local").last_error == ""

@@ -20,6 +20,7 @@ from picomem.records.memory import Parent
 from picomem.records.scope import Scope
 
 if TYPE_CHECKING:
+    from picomem.ingest.transcript_copies import TranscriptCopies
     from picomem.memory.echo_guard import HandedOut
     from picomem.memory.remember import Writer
     from picomem.memory.text_cleaning import Cleaner
@@ -114,6 +115,13 @@ class Context:
         """After a transaction: what could not be done in it, for it would have made others wait."""
         if self._kept_vectors is not None:
             self._kept_vectors.store_waiting(self.connector)
+
+    def copies(self) -> TranscriptCopies:
+        """The kept copies of the user's transcripts. Raises StoreError."""
+        from picomem.ingest.transcript_copies import TranscriptCopies
+
+        redactor = self.redactor()
+        return TranscriptCopies(self.connector, Scope(self.scope.user), lambda text: redactor.redact(text).text)
 
     def notes(self) -> Notes | None:
         """The configured notes, which are the notes of the settings' own user and of nobody else."""

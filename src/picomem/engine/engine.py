@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
 from picomem.engine.context import Context
-from picomem.errors import Conflict, Corrupt, EmbedderFailed, InvalidInput, NotFound, Refused
+from picomem.errors import Conflict, Corrupt, EmbedderFailed, InvalidInput, NotFound, Refused, StoreError
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import chosen, importance_of, positive, share
 from picomem.recall.filters import Filters, Wanted
@@ -315,7 +315,8 @@ class Engine:
         return self._context.timeline(self._context.owner(scope), begun, ended, limit, lost).hits
 
     def show(self, episode_id: str) -> tuple[Episode, Transcript | None, Opened]:
-        """An episode and the messages behind it, read from the transcript or the session itself. Raises NotFound."""
+        """An episode and the messages behind it, read from the transcript (or its kept copy) or the session itself.
+        Raises NotFound."""
         from picomem.history.explain import find_episode
         from picomem.ingest.transcript_pointer import open_entry, open_episode
         from picomem.records.episode import HOST_SUMMARY
@@ -338,7 +339,7 @@ class Engine:
                 )
         is_written = episode.category == "timeline" and not episode.key.startswith(HOST_SUMMARY)
         opening = open_entry if is_written else open_episode
-        return episode, transcript, opening(episode, transcript, self._context.redactor())
+        return episode, transcript, opening(episode, transcript, self._context.redactor(), self._context.copies())
 
     def index(self, *, budget: int | None = None, scope: Scope | None = None) -> IndexPage:
         """The always-loaded page, from the store where memory has not changed since it was made."""
@@ -354,7 +355,15 @@ class Engine:
         with self._context.connector.read() as tx:
             limit = self.settings.memory.daily_token_limit
             result = status(tx, self.scope, self._context.clock(), self._context.connector, self.embedder_name, limit)
-        return replace(result, embedder_trouble=self._context.embedder_trouble, hook_problem=latest())
+        count, size = self._context.copies().usage()
+        most = self.settings.ingest.keep_mb * 1_000_000
+        is_keeping = count or self.settings.ingest.keep != "none"
+        return replace(
+            result,
+            embedder_trouble=self._context.embedder_trouble,
+            hook_problem=latest(),
+            copies={"files": count, "bytes": size, "most_bytes": most} if is_keeping else {},
+        )
 
     # Telling
 
@@ -684,11 +693,16 @@ class Engine:
         return page
 
     def doctor(self, *, repair: bool = False) -> Diagnosis:
-        """Check the file, every row's hash, and what is derived; with `repair`, rebuild what is derived."""
+        """Check the file, every row's hash, what is derived, and the kept copies of transcripts; with `repair`, rebuild
+        what is derived."""
+        from picomem.ingest.transcript_copies import copy_problems
         from picomem.memory.doctor import examine
 
         writer = self._context.writer("doctor")
         diagnosis = examine(self._context.connector, self.embedder_name, self._context.redactor, writer, repair=repair)
+        with suppress(StoreError):  # what cannot be read was reported
+            for problem in copy_problems(self._context.connector):
+                diagnosis.add("copy", problem)
         made_by = self._context.vectors()
         if repair and made_by is not None:
             from picomem.memory.missing_vectors import EmbedMissing

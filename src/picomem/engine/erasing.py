@@ -112,6 +112,7 @@ class Eraser:
                     lambda owner, budget: index_page(self._context, owner, budget).text,
                     self._write_again,
                     self._context.clock(),
+                    lambda: self._remove_copies(erased.texts if erased else ()),
                     wait_seconds,
                     lease,
                 )
@@ -137,6 +138,19 @@ class Eraser:
             finished=not unfinished,
         )
 
+    def _remove_copies(self, texts: Sequence[str]) -> None:
+        """Remove what was erased from the kept copies of transcripts: of erased ones everything, and from those that
+        stay each record that repeats erased words."""
+        from picomem.erasure.proof import erased_finder
+        from picomem.store import users
+
+        copies = self._context.copies()
+        copies.remove_purged()
+        if texts and copies.paths():
+            with self._context.connector.read() as tx:
+                finder = erased_finder(tx, users.scopes(tx), self._context.scope, texts)
+            copies.remove_matching(finder.found_in)
+
     def _write_again(self, exported: Export) -> str:
         from picomem.transfer.export_file import write_again
 
@@ -160,7 +174,8 @@ class Eraser:
             with self._context.connector.read() as tx:
                 scopes = users.scopes(tx)
                 files = file_traces.files_to_scan(tx, self._context.connector, self._context.scope, folder)
-                scanned = scan(tx, scopes, self._context.scope, texts, files)
+                copies = self._context.copies().paths()
+                scanned = scan(tx, scopes, self._context.scope, texts, files, copies)
                 if scanned.clean or is_last:
                     return scanned, telling(tx, self._context.scope, texts)
                 is_last = monotonic() > until or not any(tombstones.is_begun(tx, scope) for scope in scopes)
@@ -181,6 +196,7 @@ class Eraser:
             store_vector=vectors_of,
         )
         self._context.settle()
+        self._scrub_copies(done, dry_run=dry_run)
         if done.changed and not dry_run:
             lease = self._lease()
             with suppress(StoreError), self._context.connector.write(self._context.scope) as tx:
@@ -188,3 +204,18 @@ class Eraser:
             rest = self._without_traces(None, _SCRUB_WAITS, lease)
             done.left, done.unfinished = list(rest.left), rest.unfinished
         return done
+
+    def _scrub_copies(self, done: Scrubbed, *, dry_run: bool) -> None:
+        """Redact the kept copies of transcripts; their records count as rows."""
+        redactor = self._context.redactor()
+
+        def redact(text: str) -> str:
+            result = redactor.redact(text)
+            for finding in result.findings:
+                done.findings[finding.rule] = done.findings.get(finding.rule, 0) + 1
+            return result.text
+
+        copies = self._context.copies().redact_again(redact, dry_run=dry_run)
+        done.rows += copies.records
+        done.changed += copies.changed
+        done.damaged += copies.damaged

@@ -19,9 +19,11 @@ from picomem.store.session_names import Place, find_session
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from threading import Event
 
     from picomem.ingest.ingest import Ingest
     from picomem.ingest.storing import TranscriptRequest
+    from picomem.ingest.transcript_copies import KeptCopies
     from picomem.memory.timeline import TimelineHits
     from picomem.records.episode import Episode
     from picomem.sessions.picobot_snapshot import TakenOver
@@ -51,6 +53,27 @@ def ingester(engine: Engine, run: str = "") -> Ingest:
         engine._context.clock,
         engine.zone,
     )
+
+
+def keep_transcripts(
+    engine: Engine, *, only: Sequence[str] | None = None, stop: Event | None = None
+) -> KeptCopies | None:
+    """Copy the transcripts that the setting `ingest.keep` names, with `only` of those at these paths; None where it
+    names none. Raises StoreError."""
+    import os
+
+    from picomem.ingest.transcript_copies import KeepRule, lifetimes
+    from picomem.paths import home_folder
+
+    wanted = engine.settings.ingest
+    if wanted.keep == "none" or engine.read_only:
+        return None
+    rule = KeepRule(
+        all=wanted.keep == "all",
+        most_bytes=wanted.keep_mb * 1_000_000,
+        lifetimes=lifetimes(home_folder(), os.environ),
+    )
+    return engine._context.copies().keep(rule, engine.now(), only=only, stop=stop)
 
 
 def missing_vectors(engine: Engine) -> int:

@@ -3,7 +3,8 @@
 This step uses only the state of the database (tombstones, exports), so the next run finishes what a killed run began,
 and repeating a step does no harm. Until everything is done, the database records that it is not.
 
-    snapshots without purged text → exports rebuilt → file and log rewritten → the mark is removed
+    snapshots and copies of transcripts without purged text → exports rebuilt → file and log rewritten → the mark is
+    removed
 
 An export that was edited since, or that cannot be written, is reported and left as it is.
 """
@@ -64,11 +65,12 @@ def finish(
     make_page: MakePage,
     write_again: WriteAgain,
     now: Micros,
+    remove_copies: Callable[[], None],
     wait_seconds: float,
     lease: Lease,
 ) -> list[str]:
-    """Remove all traces, and give the lease back; what had to be left, a sentence each. Raises Locked, ReadOnly or
-    DiskFull, and may be run again then."""
+    """Remove all traces, and give the lease back; what had to be left, a sentence each. Raises StoreError, and may be
+    run again then."""
     with connector.read() as tx:
         begun = tombstones.marks(tx, scope)
     everything = tombstones.is_of_everything(begun)
@@ -76,6 +78,7 @@ def finish(
     with Heartbeat(connector, lease):  # exports and readers may take longer than a lease lasts
         for folder in {path.parent for path in connector.maintenance.files()}:
             left += without_purged(connector, folder, scope.user if everything else "")
+        remove_copies()
         left += _exports(connector, scope, make_page, write_again, now, forget=everything)
         connector.maintenance.leave_no_trace(wait_seconds)
     with connector.write(scope) as tx:

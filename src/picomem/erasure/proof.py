@@ -12,6 +12,7 @@ from pathlib import Path
 
 from picomem.erasure.byte_scan import SHORTEST, Finder, pieces, tail, words
 from picomem.errors import InvalidInput, NotFound
+from picomem.ingest.copy_file import texts_of
 from picomem.light_dataclass import dataclass, field
 from picomem.records.scope import Scope
 from picomem.store import episodes, memories, remaining_text, search, tombstones
@@ -38,17 +39,28 @@ class Scan:
         return not (self.found or self.postings or self.unread)
 
 
-def scan(tx: Transaction, users: Sequence[Scope], scope: Scope, texts: Sequence[str], files: Iterable[Path]) -> Scan:
-    """Look for what was erased, texts of the user `scope`, in files; `users` are all whose rows stay."""
+def scan(
+    tx: Transaction,
+    users: Sequence[Scope],
+    scope: Scope,
+    texts: Sequence[str],
+    files: Iterable[Path],
+    copies: Sequence[Path] = (),
+) -> Scan:
+    """Look for what was erased, texts of the user `scope`, in files, and in what the user's `copies` of transcripts
+    hold; `users` are all whose rows stay."""
     result = Scan()
     long = words(texts)
     live = {word for word in long if _is_live(tx, scope, word)}
+    compressed = set(copies)
     result.postings = sum(_has_postings(tx, scope, word) for word in long if word not in live)
     tails = {tail(word) for word in long if word not in live}
     patterns = pieces(texts) | {ending for ending in tails if len(ending) >= SHORTEST}
     result.patterns = len(patterns)
     finder = Finder(patterns)
-    pieces_by_path = {str(path): _in_file(path, finder, result) for path in files}
+    pieces_by_path = {str(path): _in_file(chunks(path), finder, result) for path in files if path not in compressed} | {
+        str(path): _in_file(texts_of(path), finder, result) for path in copies
+    }
     every = set().union(*pieces_by_path.values())
     stay = _staying(tx, users, every)
     result.shared = len(stay)
@@ -62,11 +74,18 @@ def telling(tx: Transaction, scope: Scope, texts: Sequence[str]) -> Finder:
     return Finder(pieces(texts) | {word.encode() for word in words(texts) if not _is_live(tx, scope, word)})
 
 
-def _in_file(path: Path, finder: Finder, result: Scan) -> set[bytes]:
+def erased_finder(tx: Transaction, users: Sequence[Scope], scope: Scope, texts: Sequence[str]) -> Finder:
+    """Finds what a scan for these texts would find."""
+    tails = {tail(word) for word in words(texts) if not _is_live(tx, scope, word)}
+    patterns = pieces(texts) | {ending for ending in tails if len(ending) >= SHORTEST}
+    return Finder(patterns - _staying(tx, users, patterns))
+
+
+def _in_file(read: Iterable[bytes], finder: Finder, result: Scan) -> set[bytes]:
     matches: set[bytes] = set()
     rest = b""
     try:
-        for chunk in chunks(path):
+        for chunk in read:
             result.bytes += len(chunk)
             matches |= finder.found_in(rest + chunk)
             rest = chunk[-(finder.longest - 1) :]

@@ -15,10 +15,10 @@ from collections.abc import Callable
 
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.policy.redact import Redactor
+from picomem.policy.redacted_json import redact_json
 from picomem.records.episode import Episode, Transcript
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
-from picomem.sessions.call_arguments import safe_arguments
 from picomem.store import (
     audit,
     consolidations,
@@ -193,7 +193,7 @@ class _Scrubbing:
         """The calls of a message, with the arguments of each redacted; what cannot be read, as a text."""
         try:
             calls = json.loads(stored)
-            safe = [[id_, name, safe_arguments(arguments, self._redacted)] for id_, name, arguments in calls]
+            safe = [[id_, name, redact_json(arguments, self._redacted)] for id_, name, arguments in calls]
         except (ValueError, TypeError):
             return self._redacted(stored)
         return stored if safe == calls else json.dumps(safe, ensure_ascii=False)

@@ -186,7 +186,12 @@ def _finish(event: HookEvent, injected: Sequence[str], options: Mapping[str, str
             if is_reading:
                 from pathlib import Path
 
-                for problem in engine.ingest([Path(event.transcript)]).problems:
+                from picomem.engine.upkeep import keep_transcripts
+
+                path = Path(event.transcript)
+                problems = engine.ingest([path]).problems
+                kept = keep_transcripts(engine, only=[str(path.resolve())])
+                for problem in problems + (kept.problems if kept else []):
                     note(problem)
             else:
                 from picomem.engine.agent_support import note_injected

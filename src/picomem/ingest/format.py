@@ -284,6 +284,11 @@ class Format:
         """The host's transcript folders for this home and environment."""
         return ()
 
+    def deletes_after_days(self, _home: Path, _env: Mapping[str, str], /) -> int | None:
+        """After how many days without a change the host deletes a transcript; None where it does not, or that is not
+        known."""
+        return None
+
 
 def moved(env: Mapping[str, str], variable: str, usual: Path) -> Path:
     """The folder that the environment names, or the usual one."""

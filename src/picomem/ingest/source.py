@@ -145,6 +145,15 @@ def print_of(source: RecordSource, upto: int) -> str:
         return ""
 
 
+def current_file(path: Path) -> Path:
+    """The file of a transcript that was read at a path: hosts compress old files, and offsets count decompressed
+    bytes."""
+    if path.exists():
+        return path
+    compressed = (path.with_name(path.name + ending) for ending in reader.PACKED)
+    return next((packed for packed in compressed if packed.exists()), path)
+
+
 def look_at(path: Path) -> Look:
     """Zeros where there is no file."""
     try:

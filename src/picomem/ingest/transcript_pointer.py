@@ -7,14 +7,14 @@ messages, or nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 from pathlib import Path
 
 from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.format import DocumentFormat, format_named
-from picomem.ingest.reader import PACKED
-from picomem.ingest.source import source_of
+from picomem.ingest.source import current_file, source_of
+from picomem.ingest.transcript_copies import TranscriptCopies
 from picomem.light_dataclass import dataclass, replace
 from picomem.policy.redact import Redactor
 from picomem.records.episode import Episode, Transcript
@@ -32,69 +32,88 @@ class Opened:
     note: str = ""
 
 
-def open_episode(episode: Episode, transcript: Transcript | None, redactor: Redactor, *, whole: bool = False) -> Opened:
+def open_episode(
+    episode: Episode,
+    transcript: Transcript | None,
+    redactor: Redactor,
+    copies: TranscriptCopies | None = None,
+    *,
+    whole: bool = False,
+) -> Opened:
     """Read the span of an episode from its transcript: the messages of which it was made, or all that there are, where
     it is damaged and can decide nothing (`whole`)."""
-    turns = _turns(episode, transcript, redactor)
-    if isinstance(turns, Opened):
-        return turns
-    turns = turns if whole else _meant(episode, turns)
-    if not turns:
-        return _changed(transcript)
-    # Who said it was told by what stood before in the file, so the episode knows it and the span does not.
-    told = {"role": episode.role, "origin": episode.origin, "branch": episode.branch}
-    return Opened("open", tuple(replace(turn, index=episode.first_turn + n, **told) for n, turn in enumerate(turns)))
+
+    def meant(turns: list[Turn]) -> list[Turn]:
+        turns = turns if whole else _meant(episode, turns)
+        # Who said it was told by what stood before in the file, so the episode knows it and the span does not.
+        told = {"role": episode.role, "origin": episode.origin, "branch": episode.branch}
+        return [replace(turn, index=episode.first_turn + n, **told) for n, turn in enumerate(turns)]
+
+    return _opened(episode, transcript, redactor, copies, meant)
 
 
-def open_entry(entry: Episode, transcript: Transcript | None, redactor: Redactor) -> Opened:
+def open_entry(
+    entry: Episode, transcript: Transcript | None, redactor: Redactor, copies: TranscriptCopies | None = None
+) -> Opened:
     """Read the turns of which a consolidation made a timeline entry. Where it read text of others, what the agent says
     in them may be such text: the span alone does not show what stood before it."""
-    turns = _turns(entry, transcript, redactor)
-    if isinstance(turns, Opened):
-        return turns
-    if not turns:
-        return _changed(transcript)
-    told = [
-        replace(
-            turn,
-            index=entry.first_turn + number,
-            origin=turn.origin if turn.role == "user" else worst((turn.origin, entry.origin)),
-        )
-        for number, turn in enumerate(turns)
-    ]
-    return Opened("open", tuple(told))
+
+    def told(turns: list[Turn]) -> list[Turn]:
+        return [
+            replace(
+                turn,
+                index=entry.first_turn + number,
+                origin=turn.origin if turn.role == "user" else worst((turn.origin, entry.origin)),
+            )
+            for number, turn in enumerate(turns)
+        ]
+
+    return _opened(entry, transcript, redactor, copies, told)
 
 
-def _turns(episode: Episode, transcript: Transcript | None, redactor: Redactor) -> list[Turn] | Opened:
-    """The turns in the span of an episode, redacted; or why they cannot be shown."""
+def _opened(
+    episode: Episode,
+    transcript: Transcript | None,
+    redactor: Redactor,
+    copies: TranscriptCopies | None,
+    chosen: Callable[[list[Turn]], list[Turn]],
+) -> Opened:
+    """The turns in the span of an episode that are `chosen`, redacted: from the transcript, or where it does not hold
+    them any more from the copy that picomem keeps; or why they cannot be shown."""
     if transcript is None:
         return Opened("gone", (), "The record of the transcript is gone; only the preview is left.")
-    try:
-        turns = _read(episode, transcript, _path(transcript))
-    except NotFound:
-        return Opened("gone", (), f"The transcript {transcript.path} is gone; only the preview is left.")
-    except InvalidInput as error:
-        return Opened("unreadable", (), f"{error} Only the preview is left.")
-    return [_redacted(turn, redactor) for turn in turns]
+    path = current_file(Path(transcript.path))
+
+    def opened(read: Callable[[], list[Turn]], note: str = "") -> Opened:
+        try:
+            turns = chosen([_redacted(turn, redactor) for turn in read()])
+        except NotFound:
+            return Opened("gone", (), f"The transcript {transcript.path} is gone; only the preview is left.")
+        except InvalidInput as error:
+            return Opened("unreadable", (), f"{error} Only the preview is left.")
+        if not turns:
+            return Opened("changed", (), f"The transcript {path} was rewritten; only the preview is left.")
+        return Opened("open", tuple(turns), note)
+
+    original = opened(lambda: _read(episode, transcript, path))
+    if original.state == "open" or copies is None:
+        return original
+    kept = opened(lambda: _read_copy(episode, transcript, copies), f"{path} is gone or changed; this is the kept copy.")
+    return original if kept.state == "gone" else kept
 
 
-def _changed(transcript: Transcript | None) -> Opened:
-    path = _path(transcript) if transcript is not None else ""
-    return Opened("changed", (), f"The transcript {path} was rewritten; only the preview is left.")
+def _read_copy(episode: Episode, transcript: Transcript, copies: TranscriptCopies) -> list[Turn]:
+    """The turns in the span of an episode, from the copy of its transcript."""
+    form = format_named(transcript.host)
+    if isinstance(form, DocumentFormat):
+        raise NotFound("Documents are not copied.")
+    state = form.start(Path(transcript.path))
+    return [turn for line in copies.lines(transcript, (episode.start, episode.end)) for turn in form.feed(state, line)]
 
 
 def _redacted(turn: Turn, redactor: Redactor) -> Turn:
     actions = tuple(redactor.redact(action).text for action in turn.actions)
     return replace(turn, text=redactor.redact(turn.text).text, actions=actions)
-
-
-def _path(transcript: Transcript) -> Path:
-    """The path of the transcript: hosts compress old files, and offsets count decompressed bytes."""
-    path = Path(transcript.path)
-    if path.exists():
-        return path
-    compressed = (path.with_name(path.name + ending) for ending in PACKED)
-    return next((packed for packed in compressed if packed.exists()), path)
 
 
 def _read(episode: Episode, transcript: Transcript, path: Path) -> list[Turn]:

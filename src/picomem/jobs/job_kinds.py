@@ -6,6 +6,7 @@
     consolidate              when a conversation was idle for memory.idle_consolidation_minutes, or is long
     consolidate-transcripts  when a session that was read rests as long, with memory.consolidate_transcripts and a model
     export-index             when memory changed, with index.export
+    keep-transcripts         every minute, or hour, with ingest.keep
 
 `memory.enabled` has to be set for anything that may ask a model.
 """
@@ -18,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from picomem.clock import DAY, MINUTE, SECOND
+from picomem.clock import DAY, HOUR, MINUTE, SECOND
 from picomem.engine.engine import Engine
 from picomem.engine.job_store import JobStore
 from picomem.errors import PicomemError
@@ -45,7 +46,15 @@ RETENTION = "retention"
 CONSOLIDATE = "consolidate"
 CONSOLIDATE_TRANSCRIPTS = "consolidate-transcripts"
 EXPORT_INDEX = "export-index"
-OF_A_USER = (EMBED, RETENTION, CONSOLIDATE, CONSOLIDATE_TRANSCRIPTS, EXPORT_INDEX)  # all that need no files of a host
+KEEP_TRANSCRIPTS = "keep-transcripts"
+OF_A_USER = (  # all that need no folder of a host
+    EMBED,
+    RETENTION,
+    CONSOLIDATE,
+    CONSOLIDATE_TRANSCRIPTS,
+    EXPORT_INDEX,
+    KEEP_TRANSCRIPTS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +219,29 @@ class ExportIndex:
     def work(self, engine: Engine, run: Run) -> Outcome:  # noqa: ARG002 - a moment's work
         engine.export_index(named_path(engine.settings.index.export))
         return Done()
+
+
+class KeepTranscripts:
+    """Copies transcripts before their host deletes them (ingest/transcript_copies.py), for the settings' own user."""
+
+    name, subject, look_seconds = KEEP_TRANSCRIPTS, "", 30.0
+
+    def find(self, store: JobStore, only: str) -> list[DueJob]:
+        user = only or store.settings.data.user
+        if store.settings.ingest.keep == "none":
+            return []
+        job, is_held = store.look(user, self.name)
+        return [DueJob(user)] if not is_held and may_begin(job, store.now()) else []
+
+    def work(self, engine: Engine, run: Run) -> Outcome:
+        from picomem.engine.upkeep import keep_transcripts
+
+        kept = keep_transcripts(engine, stop=run.stop)
+        if kept is not None:
+            run.note_error(next(iter(kept.problems), ""))
+        if run.stop.is_set():
+            return Interrupted()
+        return Done(MINUTE if engine.settings.ingest.keep == "all" else HOUR)
 
 
 ReadTranscripts = Callable[[Engine, Sequence[str], Run], None]

@@ -16,6 +16,7 @@ from picomem.jobs.job_kinds import (
     CONSOLIDATE_TRANSCRIPTS,
     EMBED,
     EXPORT_INDEX,
+    KEEP_TRANSCRIPTS,
     OF_A_USER,
     RETENTION,
     WATCH,
@@ -25,6 +26,7 @@ from picomem.jobs.job_kinds import (
     Embed,
     ExportIndex,
     JobKind,
+    KeepTranscripts,
     Retention,
     Stopped,
     Watch,
@@ -257,5 +259,6 @@ def _kinds(names: Sequence[str], embedder_name: str) -> list[JobKind]:
         CONSOLIDATE: Consolidate,
         CONSOLIDATE_TRANSCRIPTS: ConsolidateTranscripts,
         EXPORT_INDEX: ExportIndex,
+        KEEP_TRANSCRIPTS: KeepTranscripts,
     }
     return [known[name]() for name in names if not (name == EMBED and embedder_name == "none")]

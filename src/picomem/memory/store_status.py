@@ -20,7 +20,8 @@ class Status:
     what each text model was asked and answered in all, `spent_today` the tokens of today (UTC), of which
     `daily_token_limit` are allowed; 0: any number is. `jobs` is the state of each background job, and `job_errors`
     what went wrong last in those that do not go well. `hook_problem` is what went wrong last in a hook on this machine,
-    and the log that has the rest; empty where nothing did.
+    and the log that has the rest; empty where nothing did. `copies` are the kept copies of transcripts: `files`,
+    `bytes`, and `most_bytes`, beyond which the oldest go; empty where none are kept.
     """
 
     database: str = field(metadata={"local": True})
@@ -46,6 +47,7 @@ class Status:
     job_errors: dict[str, str]
     embedder_trouble: str = ""
     hook_problem: str = field(default="", metadata={"local": True})
+    copies: dict[str, int] = field(default_factory=dict)
 
 
 def status(

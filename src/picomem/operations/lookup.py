@@ -100,7 +100,8 @@ class TurnView:
 @dataclass(frozen=True, slots=True)
 class ShowResult:
     """`state` is "open" with the very messages in `turns`; or "gone", "changed" or "unreadable", and `explanation` says
-    why. `happened` is the day, or the first and the last, of the event that the episode tells of."""
+    why; of an "open" one it says where it was read from a kept copy. `happened` is the day, or the first and the last,
+    of the event that the episode tells of."""
 
     episode: HitView
     happened: str

@@ -32,7 +32,8 @@ class IngestResult:
     """`hosts` counts the files by format; `skipped` what was passed over, by reason; `problems` says which files
     could not be read, and why, and `unread` how many of these mean that something was not read. `captured` counts what
     was said in passing and is likely to last, beside the `requests`; `decisions` counts what became of both; `run` is
-    what `changes` lists and `undo` takes back of them, empty where there were none."""
+    what `changes` lists and `undo` takes back of them, empty where there were none. `kept` counts the copies of
+    transcripts that were made or brought up to date."""
 
     files: int
     unchanged: int
@@ -53,6 +54,7 @@ class IngestResult:
     problems: list[str]
     unread: int
     places: list[str]
+    kept: int
 
 
 def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None = None) -> IngestResult:
@@ -61,6 +63,7 @@ def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None 
     What people asked to be remembered becomes memories, if it passes the gate; what they said in passing and will
     probably last becomes candidates (see `review`); `undo` takes those of one ingest back.
     """
+    from picomem.engine.upkeep import keep_transcripts
     from picomem.ingest.discovery import default_places
 
     if any(not path.strip() for path in request.paths):
@@ -72,12 +75,15 @@ def ingest(engine: Engine, request: IngestRequest, progress: Progressing | None 
         progress=(lambda state: progress(state.bytes_done, state.bytes_total, state.path)) if progress else None,
     )
     engine.tidy(when_due=True)
+    kept = keep_transcripts(engine)
+    if kept is not None:
+        report.problems += kept.problems
     if request.paths and not report.files and report.problems:
         missing = all(map(_is_missing, request.paths))
         raise (NotFound if missing else InvalidInput)("Nothing to ingest: " + "; ".join(report.problems))
     values = asdict(report)
     names = [place if isinstance(place, str) else f"{place.host}: {place.folder}" for place in places]
-    return IngestResult(**values, places=names)
+    return IngestResult(**values, places=names, kept=kept.made if kept else 0)
 
 
 def _is_missing(path: str) -> bool:

@@ -11,10 +11,10 @@ from picomem.clock import Micros
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import replace
 from picomem.policy.context_origins import ContextOrigins
+from picomem.policy.redacted_json import Redact, redact_json
 from picomem.records.ids import new_id
 from picomem.records.kinds import Origin
 from picomem.records.session import Message, NewMessage, Role, ToolCall
-from picomem.sessions.call_arguments import Redact, safe_arguments
 from picomem.sessions.pairs import message_tokens
 from picomem.text.storable import plain
 
@@ -28,8 +28,7 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 def safe_said(message: NewMessage, redact: Redact) -> NewMessage:
     """A message as it may be stored. Raises InvalidInput for an unknown role or origin, and for what is no id."""
     calls = tuple(
-        ToolCall(_name(call.id), _name(call.name), safe_arguments(call.arguments, redact))
-        for call in message.tool_calls
+        ToolCall(_name(call.id), _name(call.name), redact_json(call.arguments, redact)) for call in message.tool_calls
     )
     return NewMessage(
         role=one_of(Role, message.role, "role"),

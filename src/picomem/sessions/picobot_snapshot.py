@@ -31,10 +31,10 @@ from picomem.errors import InvalidInput, InvalidTime, NotFound
 from picomem.light_dataclass import dataclass, replace
 from picomem.paths import read_regular, write_whole
 from picomem.policy.redact import Redactor, check_ids
+from picomem.policy.redacted_json import Redact, redact_json
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Message, NewMessage, Role, Session, ToolCall
-from picomem.sessions.call_arguments import Redact, safe_arguments
 from picomem.sessions.channel_users import user_of
 from picomem.sessions.new_messages import id_like, safe_said, stored_message, title_of, with_origins
 from picomem.store import session_rows
@@ -211,7 +211,7 @@ def _session(fields: dict[str, Any], redact: Redact, now: Micros, skipped: Count
         channel=channel,
         channel_id=redact(channel_id),
         state=redact(_kind(fields.get("state", "active")).lower()),
-        permissions=safe_arguments(json.dumps(granted, ensure_ascii=False), redact),
+        permissions=redact_json(json.dumps(granted, ensure_ascii=False), redact),
         created_at=created,
         last_active_at=max(created, _moment(fields.get("last_active"), created)),
     )

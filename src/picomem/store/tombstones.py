@@ -64,6 +64,11 @@ def copy(source: Transaction, target: Transaction, scope: Scope) -> None:
         sql(target).run("put_tombstone", user=scope.user, digest=row[0], size=size)
 
 
+def count(tx: Transaction, scope: Scope) -> int:
+    """How many tombstones a user has: none where nothing was ever purged."""
+    return len(sql(tx).all("all_tombstones", user=scope.user))
+
+
 class Tombstones:
     """The tombstones of one user, in one transaction. Raises Corrupt where their key is damaged: no tombstone would be
     found by another key, and what was purged would come back."""

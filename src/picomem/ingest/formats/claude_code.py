@@ -34,10 +34,12 @@ slow way.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from picomem.errors import InvalidInput, NotFound
 from picomem.ingest.actions import actions_of
 from picomem.ingest.format import (
     LineFormat,
@@ -56,6 +58,7 @@ from picomem.ingest.format import (
 from picomem.ingest.outside import outside_of_call, quoted_in_record
 from picomem.ingest.reader import Line
 from picomem.ingest.speakers import OF_A_RESULT, doubted
+from picomem.paths import read_regular
 from picomem.records.kinds import Origin, worst
 from picomem.records.transcript import Turn
 
@@ -92,6 +95,8 @@ _BEFORE_SUMMARY = re.compile(r"\AThis session is being continued[^\n]*\n*(?:(?:.
 _BEHIND_SUMMARY = re.compile(
     r"\n+(?:Please c|C)ontinue the conversation from where (?:we|it) left[^\n]*|\n+If you need specific details[^\n]*"
 )
+_CLEANUP_DAYS = 30  # where Claude Code's settings name no other period
+_LARGEST_SETTINGS = 1 << 20  # bytes
 _QUESTION = "AskUserQuestion"
 _PLAN = "ExitPlanMode"
 _APPROVED = "User has approved"
@@ -115,6 +120,15 @@ class ClaudeCode(LineFormat):
 
     def places(self, home: Path, env: Mapping[str, str], /) -> Iterable[TranscriptFolder]:
         yield TranscriptFolder(self.name, moved(env, "CLAUDE_CONFIG_DIR", home / ".claude") / "projects")
+
+    def deletes_after_days(self, home: Path, env: Mapping[str, str], /) -> int:
+        """Claude Code deletes, when it starts, what was not changed for `cleanupPeriodDays` of its settings."""
+        settings = moved(env, "CLAUDE_CONFIG_DIR", home / ".claude") / "settings.json"
+        try:
+            period = json.loads(read_regular(settings, most=_LARGEST_SETTINGS)).get("cleanupPeriodDays")
+        except (InvalidInput, NotFound, ValueError, AttributeError, RecursionError):
+            return _CLEANUP_DAYS
+        return period if type(period) is int and period >= 0 else _CLEANUP_DAYS
 
     def claims(self, _path: Path, head: bytes, /) -> bool:
         records = first_records(head)

@@ -57,7 +57,8 @@ def episode(result: ShowResult) -> Presentation:
         return Presentation(title, (Sentence(shown.transcript), body))
     turns = tuple(PresentedEntry(f"{turn.role}, {day(turn.at)}", _said(turn), turn.number) for turn in result.turns)
     told_of = (Sentence(f"It tells of {result.happened}."),) if result.happened else ()
-    return Presentation(title, (Sentence(shown.transcript), *told_of, *turns))
+    warnings = (result.explanation,) if result.explanation else ()
+    return Presentation(title, (Sentence(shown.transcript), *told_of, *turns), warnings)
 
 
 def _said(turn: TurnView) -> tuple[Verbatim | Text, ...]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     )
 
 _MOST_PROBLEMS = 20
-_NOT_REPAIRED = ("file", "host", "purge", "reference")  # checks whose findings no repair mends
+_NOT_REPAIRED = ("copy", "file", "host", "purge", "reference")  # checks whose findings no repair mends
 
 
 def ingested(result: IngestResult) -> Presentation:
@@ -59,6 +59,8 @@ def _read(result: IngestResult) -> list[str]:
         sentences.append(f"{' and '.join(sources)} went through the gate: {became}.")
     if result.redacted:
         sentences.append(f"{plural(result.redacted, 'secret was', 'secrets were')} redacted.")
+    if result.kept:
+        sentences.append(f"{plural(result.kept, 'transcript')} copied, to be kept when the original is deleted.")
     if result.rewritten:
         sentences.append(f"{plural(result.rewritten, 'transcript')} had been rewritten and was read anew.")
     return sentences
@@ -114,6 +116,10 @@ def status(result: Status) -> Presentation:
         )
         for host, held in result.transcripts.items()
     ]
+    if result.copies:
+        held, most = result.copies["bytes"] / 1e6, result.copies["most_bytes"] / 1e6
+        said = f"{plural(result.copies['files'], 'transcript')}, {held:,.1f} of {most:,.0f} MB; the oldest go first"
+        pairs.append(("copies", said))
     if result.sessions:
         pairs.append(("sessions", f"{result.sessions:,}, with {plural(result.messages, 'message')}"))
     pairs += [("vectors", f"{name}: {count:,}") for name, count in result.vectors.items()]

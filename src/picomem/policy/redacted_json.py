@@ -1,8 +1,8 @@
-"""The arguments of a tool call without their secrets. Pure.
+"""Redacts JSON: the arguments of a tool call, or a record of a transcript. Pure.
 
-They are JSON, and must be JSON afterwards. So each text in them is redacted by itself, where a key of many lines is not
-hidden behind escapes, and then the whole, where a name beside a value says that it is a password. What that breaks, as
-a secret that is a bare number does, is kept as the text of one argument.
+The text is JSON, and must be JSON afterwards. So each text in it is redacted by itself, where a key of many lines is
+not hidden behind escapes, and then the whole, where a name beside a value says that it is a password. What that
+breaks, as a secret that is a bare number does, is kept as the text of one argument.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from picomem.text.storable import plain
 Redact = Callable[[str], str]
 
 
-def safe_arguments(text: str, redact: Redact) -> str:
-    """The arguments as they may be stored. What is no JSON (models write such, too) is redacted as a text."""
+def redact_json(text: str, redact: Redact) -> str:
+    """The JSON as it may be stored. What is no JSON (models write such, too) is redacted as a text."""
     try:
         given = json.loads(text)
         redacted = _redacted(given, redact)
