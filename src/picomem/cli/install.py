@@ -123,7 +123,8 @@ def _report(
         document = {"dry_run": chosen.dry_run, "hosts": [_view(plan, done, idle, shows_remarks) for plan in plans]}
         write_result(json_document(document, indent=2))
     elif chosen.dry_run:
-        write_result(for_terminal("".join(_diff(change) for plan in plans for change in plan.changes).rstrip("\n")))
+        changes = "".join(_diff(change) for plan in plans for change in plan.changes).rstrip("\n")
+        write_result(for_terminal(changes or "Nothing would change."))
     else:
         write_result(for_terminal("\n".join(_lines(plans, machine, done, idle, shows_remarks))))
     problems = [plan.problem for plan in plans if plan.problem]

@@ -11,9 +11,9 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from picomem.clock import iso, system_clock
+from picomem.clock import DAY, iso, parse_iso, system_clock
 from picomem.errors import PicomemError
-from picomem.paths import data_dir, make_private_dir, read_regular
+from picomem.paths import data_dir, make_private_dir, read_regular, status_of
 
 NAME = "hooks.log"
 _MOST_BYTES = 64_000
@@ -29,14 +29,17 @@ def note(problem: str) -> None:
 
 
 def latest() -> str:
-    """What went wrong last, for people: when, what, and where the rest is; empty where nothing did."""
+    """What went wrong in the last day, for people: when, what, and where the rest is; empty where nothing did."""
     try:
         path = data_dir() / NAME
-        lines = (
-            read_regular(path, most=2 * _MOST_BYTES).decode("utf-8", "replace").splitlines() if path.exists() else []
-        )
-        entry = json.loads(lines[-1]) if lines else {}
-        return f"A hook went wrong at {entry['at']}: {entry['problem']} ({len(lines)} in {path})" if entry else ""
+        if status_of(path) is None:
+            return ""
+        lines = read_regular(path, most=2 * _MOST_BYTES).decode("utf-8", "replace").splitlines()
+        entry = json.loads(lines[-1])
+        at = parse_iso(entry["at"])
+        if at < system_clock() - DAY:
+            return ""
+        return f"A hook went wrong on {iso(at)[:16].replace('T', ' at ')} UTC: {entry['problem']} (all of them: {path})"
     except (OSError, PicomemError, ValueError, TypeError, KeyError, IndexError):
         return f"{NAME} in the data directory cannot be read; remove it."
 

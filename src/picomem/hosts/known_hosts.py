@@ -21,4 +21,6 @@ def host_named(name: str) -> Host:
     for host in HOSTS:
         if host.name == name:
             return host
-    raise InvalidInput(f"There is no host “{name[:40]}”; {did_you_mean(name, HOST_NAMES, ', '.join(HOST_NAMES))}")
+    raise InvalidInput(
+        f"There is no host “{name[:40]}”; {did_you_mean(name, HOST_NAMES, 'choose ' + ', '.join(HOST_NAMES))}"
+    )

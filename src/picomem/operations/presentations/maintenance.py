@@ -112,7 +112,7 @@ def status(result: Status) -> Presentation:
     pairs += [
         (
             "transcripts",
-            f"{host}: {held['files']:,} files, {held['turns']:,} turns, {held['bytes'] / 1e6:,.1f} MB",
+            f"{host}: {plural(held['files'], 'file')}, {plural(held['turns'], 'turn')}, {held['bytes'] / 1e6:,.1f} MB",
         )
         for host, held in result.transcripts.items()
     ]
