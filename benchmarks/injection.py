@@ -110,7 +110,7 @@ def _judged(store: InjectionStore, prompt: Prompt, budget: int) -> Judgement:
     answer, hits = recalled(store.engine(prompt.project), event)
     sure = relevance(prompt.text, answer, hits)
     text, ids = hits_block(hits, budget)
-    helps = any(store.helps(hit, prompt) for hit in hits if hit.id in ids)
+    helps = any(store.helps(hit, prompt) for hit in hits[: len(ids)])
     return Judgement(prompt.kind, prompt.language, bool(prompt.answers), sure, helps, count_tokens(text) if ids else 0)
 
 

@@ -112,6 +112,35 @@ def test_a_prompt_that_no_person_wrote_gets_nothing(host: Host, source: str) -> 
     assert host.hook(_claude("UserPromptSubmit", prompt=QUESTION, source=source)).answer == {}
 
 
+@pytest.mark.parametrize("folder", [None, "", "/", 5, "x" * 5_000])
+def test_where_the_project_is_not_known_nothing_is_injected(host: Host, folder: object) -> None:
+    _remember(host, DECISION)
+
+    assert host.hook(_claude("UserPromptSubmit", prompt=QUESTION) | {"cwd": folder}).answer == {}
+    assert host.hook(_claude("SessionStart", source="startup") | {"cwd": folder}).answer == {}
+
+
+def test_an_entry_that_was_revised_comes_again(host: Host) -> None:
+    _remember(host, DECISION, key="billing_database")
+    host.hook(_claude("UserPromptSubmit", prompt=QUESTION))
+    _until(lambda: host.hook(_claude("UserPromptSubmit", prompt=QUESTION)).answer == {})
+    revised = "The billing service uses MariaDB 11"
+    with picomem.open(host.store) as memory:
+        memory.revise("billing_database", revised)
+
+    assert revised in host.hook(_claude("UserPromptSubmit", prompt=QUESTION)).context
+
+
+def test_a_folder_in_the_place_of_a_transcript_is_not_read(host: Host) -> None:
+    _transcript(host.home, "we will ship the exporter behind a feature flag")
+
+    host.hook(_claude("Stop", transcript_path=str(host.home)))
+
+    _until(host.problems)
+    assert host.problems() == ["The transcript that the host named is no file."]
+    assert not host.store.exists()
+
+
 def test_a_budget_of_zero_turns_injection_off(host: Host) -> None:
     _remember(host, DECISION)
 

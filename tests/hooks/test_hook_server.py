@@ -85,14 +85,14 @@ def test_the_socket_is_its_owners_and_gone_with_the_process(stored: Host) -> Non
 
 def test_a_hook_asks_the_process_that_stays(stored: Host) -> None:
     """A stand-in answers what picomem never would."""
-    with _standing_in(stored, b"+from the socket\n") as requests:
+    with _standing_in(stored, b'+{"from": "the socket"}\n') as requests:
         run = stored.hook(_begun())
 
-    assert run.out == "from the socket\n"
+    assert run.answer == {"from": "the socket"}
     assert json.loads(requests[0].partition(b"\0\0")[2]) == _begun()
 
 
-@pytest.mark.parametrize("reply", [b".", b"", b"rubbish"])
+@pytest.mark.parametrize("reply", [b".", b"", b"rubbish", b"+", b"+rm -rf", b'+{"hookSpecificOutput": {"addi'])
 def test_where_that_process_gives_no_answer_a_hook_answers_by_itself(stored: Host, reply: bytes) -> None:
     with _standing_in(stored, reply):
         assert DECISION in stored.hook(_begun()).context
@@ -168,12 +168,49 @@ def test_other_variables_mean_another_memory(stored: Host) -> None:
         assert stored.hook(_begun(), PICOMEM_DATA_USER="ann").answer == {}
 
 
+def test_a_relative_path_means_another_memory_in_another_folder(stored: Host) -> None:
+    for name in ("a", "b"):
+        (stored.home / name).mkdir()
+        with picomem.open(stored.home / name / "mem.db") as memory:
+            memory.remember(f"Lunch of team {name} is at noon on Fridays", kind="fact")
+    env = {**stored.env, "PICOMEM_DB": "mem.db"}
+    command = [sys.executable, "-m", "picomem", "mcp"]
+    with subprocess.Popen(
+        command, env=env, cwd=stored.home / "a", stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as mcp:
+        _wait_for(lambda: _sockets(stored))
+        hook = [sys.executable, "-m", "picomem.hooks.hook", "--wait", "60"]
+        asked = json.dumps(_begun()).encode()
+        run = subprocess.run(hook, env=env, cwd=stored.home / "b", input=asked, capture_output=True, check=True)
+        mcp.communicate(timeout=60)
+
+    assert b"team b" in run.stdout
+    assert b"team a" not in run.stdout
+
+
+@pytest.mark.parametrize("reach", ["folder", "socket"])
+def test_a_socket_that_others_could_have_made_is_not_asked(stored: Host, reach: str) -> None:
+    with _standing_in(stored, b'+{"from": "somebody else"}\n', asked=False):
+        (stored.data if reach == "folder" else stored.data / "hook-1.sock").chmod(0o777)
+        context = stored.hook(_begun()).context
+
+    assert DECISION in context
+
+
+def test_what_is_no_socket_is_left_alone(stored: Host) -> None:
+    (stored.data / "hook-notes.sock").write_text("mine")
+
+    assert DECISION in stored.hook(_begun()).context
+    assert (stored.data / "hook-notes.sock").read_text() == "mine"
+
+
 @contextmanager
-def _standing_in(host: Host, reply: bytes) -> Iterator[list[bytes]]:
-    """A process that answers one hook with some bytes; what it was asked."""
+def _standing_in(host: Host, reply: bytes, *, asked: bool = True) -> Iterator[list[bytes]]:
+    """A process that answers one hook with some bytes, if it is `asked`; what it was asked."""
     requests: list[bytes] = []
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(os.fspath(host.data / "hook-1.sock"))
+    (host.data / "hook-1.sock").chmod(0o600)
     listening.listen()
 
     def serve() -> None:
@@ -186,9 +223,11 @@ def _standing_in(host: Host, reply: bytes) -> Iterator[list[bytes]]:
         connection.close()
 
     thread = Thread(target=serve)
-    thread.start()
+    if asked:
+        thread.start()
     try:
         yield requests
     finally:
-        thread.join(60)
+        if asked:
+            thread.join(60)
         listening.close()

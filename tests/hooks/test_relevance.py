@@ -26,7 +26,7 @@ def _event(prompt: str) -> HookEvent:
 
 @pytest.fixture(scope="module")
 def billing(tmp_path_factory: pytest.TempPathFactory) -> picomem.Engine:
-    memory = picomem.open(tmp_path_factory.mktemp("billing") / "memory.db")
+    memory = picomem.open(tmp_path_factory.mktemp("billing") / "memory.db", project="billing")
     memory.remember(DECISION, kind="decision")
     memory.remember("Marit signs off changes to the schema of the billing database", kind="fact")
     return memory

@@ -143,13 +143,14 @@ def test_a_host_that_is_gone_is_no_fault(host: Host) -> None:
         assert process.wait(HOSTS_PATIENCE) == 0
 
 
-@pytest.mark.parametrize("streams", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("streams", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", "0>write-only"])
 def test_a_host_that_closes_the_streams_is_not_harmed(host: Host, streams: str) -> None:
     _store(host)
     run = subprocess.run(
         ["sh", "-c", f'"$0" -m picomem.hooks.hook --wait 30 {streams}', sys.executable],
         input=_event(1, host.home),
         env=host.env,
+        cwd=host.home,
         capture_output=True,
         timeout=60,
         check=False,
@@ -180,6 +181,21 @@ def test_settings_that_are_wrong_are_named_in_the_log(host: Host) -> None:
     _is_harmless(host.start("--wait", "30"), _event(1, host.home))
 
     assert "token_bugdet" in host.problems()[0]
+
+
+def test_a_wait_beyond_all_bounds_is_no_fault(host: Host) -> None:
+    _store(host)
+    _is_harmless(host.start("--wait", "9" * 30), b'{"hook_event_name": "Notification"}')
+
+
+def test_the_log_is_lines_whatever_a_host_names_its_files(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    from picomem.engine import hook_log
+
+    monkeypatch.setenv("PICOMEM_DATA_DIR", str(host.data))
+    hook_log.note("/tmp/a\u2028b\x9b31m\nc is no file")
+
+    assert "is no file" in hook_log.latest()
+    assert host.log.read_bytes().isascii()
 
 
 def test_status_names_what_went_wrong_and_the_log(host: Host) -> None:

@@ -1,7 +1,8 @@
 """What went wrong in hooks: `hooks.log` in the data directory, JSON lines, the latest last.
 
 A hook prints nothing but its answer, so this file is the only place where a fault shows; `picomem status` names it. It
-holds no words of anybody: of an error outside picomem's tree, which may quote what it was given, only kind and place.
+holds the names of files, and nothing that was said: of an error outside picomem's tree, which may quote what it was
+given, only kind and place.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from picomem.clock import DAY, iso, parse_iso, system_clock
 from picomem.errors import PicomemError
 from picomem.paths import data_dir, make_private_dir, read_regular, status_of
+from picomem.text.inert_text import one_line
 
 NAME = "hooks.log"
 _MOST_BYTES = 64_000
@@ -22,7 +24,7 @@ _LONGEST = 500  # characters of a problem
 
 def note(problem: str) -> None:
     """Append a line; a log that cannot be written is no reason to harm a host."""
-    line = json.dumps({"at": iso(system_clock()), "problem": problem[:_LONGEST]}, ensure_ascii=False)
+    line = json.dumps({"at": iso(system_clock()), "problem": one_line(problem[:_LONGEST])})
     with suppress(OSError, PicomemError):
         make_private_dir(data_dir())
         _append(data_dir() / NAME, line + "\n")
@@ -34,7 +36,7 @@ def latest() -> str:
         path = data_dir() / NAME
         if status_of(path) is None:
             return ""
-        lines = read_regular(path, most=2 * _MOST_BYTES).decode("utf-8", "replace").splitlines()
+        lines = read_regular(path, most=2 * _MOST_BYTES).decode("utf-8", "replace").strip().split("\n")
         entry = json.loads(lines[-1])
         at = parse_iso(entry["at"])
         if at < system_clock() - DAY:

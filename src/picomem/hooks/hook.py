@@ -19,6 +19,7 @@ import select
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from time import monotonic
 
 from picomem.errors import NoStore, PicomemError
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from picomem.hooks.hook_events import HookEvent
 
 _WAIT_SECONDS = "0.8"  # for an answer; a host waits for this program
+_LONGEST_WAIT = 600.0  # seconds
 _FINISH_SECONDS = 600  # for what is done after the host was answered
 _NOTHING = b"{}\n"
 _USAGE = "picomem-hook [--db PATH] [--user ID] [--wait SECONDS]"
@@ -64,7 +66,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if len(arguments) % 2 or not options.keys() <= _OPTIONS or not wait.replace(".", "", 1).isdecimal():
             problem = f"The hook is called as: {_USAGE}"
         else:
-            answered, problem = _asked(options, started + float(wait))
+            try:
+                answered, problem = _asked(options, started + min(float(wait), _LONGEST_WAIT))
+            except OSError as error:  # such as no further process
+                problem = f"The hook cannot do its work: {error.strerror}."
     with suppress(OSError):  # the host is gone
         os.write(1, answered)
     if problem:
@@ -176,16 +181,18 @@ def _finish(event: HookEvent, injected: Sequence[str], options: Mapping[str, str
     """What nobody waits for: note what was injected, or read the transcript on."""
     from picomem.engine.hook_log import note
     from picomem.hooks.hook_events import Action
+    from picomem.paths import is_regular
 
     if event.action is not Action.READ and not injected:
         return
     _leave_host()
     try:
         is_reading = event.action is Action.READ
+        if is_reading and not is_regular(Path(event.transcript)):
+            note("The transcript that the host named is no file.")
+            return
         with _opened(event, options, create=is_reading, embedder=None if is_reading else "none") as engine:
             if is_reading:
-                from pathlib import Path
-
                 from picomem.engine.upkeep import keep_transcripts
 
                 path = Path(event.transcript)

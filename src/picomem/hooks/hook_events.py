@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from enum import Enum
+from zlib import crc32
 
 from picomem.clock import iso
 from picomem.errors import InvalidInput
@@ -111,14 +112,15 @@ def context_block(text: str) -> str:
 
 
 def hits_block(hits: Iterable[Hit], token_budget: int) -> tuple[str, list[str]]:
-    """The hits as a block of at most `token_budget` tokens, and the ids of those in it; the best first.
+    """The hits as a block of at most `token_budget` tokens, and those in it as they are noted; the best
+    first.
 
     A hit knows its tokens. To count those of its line anew would take as long as all the rest of a hook, so a line is
     taken to have more in proportion to its length. A hit that does not fit is left out, and so are those behind it.
     """
     room = token_budget - HEAD_TOKENS
     lines: list[str] = []
-    ids: list[str] = []
+    injected: list[str] = []
     for hit in hits:
         line = _line(hit)
         own = len(hit.text) + _LINE_CHARACTERS
@@ -126,8 +128,13 @@ def hits_block(hits: Iterable[Hit], token_budget: int) -> tuple[str, list[str]]:
         if room < 0:
             break
         lines.append(line)
-        ids.append(hit.id)
-    return context_block("\n".join(lines)), ids
+        injected.append(as_injected(hit))
+    return context_block("\n".join(lines)), injected
+
+
+def as_injected(hit: Hit) -> str:
+    """A hit as it is noted for a session: by its id, and its text, which a revision changes."""
+    return f"{hit.id} {crc32(hit.text.encode('utf-8', 'surrogatepass')):x}"
 
 
 def _line(hit: Hit) -> str:

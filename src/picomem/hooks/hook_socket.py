@@ -14,6 +14,7 @@ This module is the hook's part, and loads nothing but sockets.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -29,6 +30,7 @@ ANSWERED, NOT_HERE = b"+", b"."
 _END = b"\0"
 _LONGEST_REPLY = 1 << 20  # bytes
 _DECIDING = ("HOME", "XDG_DATA_HOME", "TZ")  # and every variable of picomem's
+_PATHS = ("PICOMEM_DB", "PICOMEM_CONFIG", "PICOMEM_DATA_DIR", "--db")  # a relative one means another file elsewhere
 
 
 def ask(folder: Path, options: Mapping[str, str], given: bytes, until: float) -> bytes | None:
@@ -40,20 +42,22 @@ def ask(folder: Path, options: Mapping[str, str], given: bytes, until: float) ->
 
     request = request_of(deciding(os.environ, options), given)
     for path in sockets:
+        if monotonic() >= until:
+            return None
         try:
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.settimeout(max(0.01, until - monotonic()))
                 connection.connect(str(path))
                 connection.sendall(request)
                 connection.shutdown(socket.SHUT_WR)
-                reply = _received(connection)
+                reply = _received(connection, until)
         except ConnectionRefusedError:
             with suppress(OSError):
                 path.unlink()
             continue
         except OSError:
             continue
-        if reply.startswith(ANSWERED):
+        if reply.startswith(ANSWERED + b"{") and reply.endswith(b"}\n"):
             return reply[1:]
         if reply.startswith(NOT_HERE):
             return None  # and neither would another
@@ -63,9 +67,11 @@ def ask(folder: Path, options: Mapping[str, str], given: bytes, until: float) ->
 def deciding(variables: Mapping[str, str], options: Mapping[str, str]) -> list[str]:
     """What chooses memory and settings, sorted: of two equal lists the same memory is meant."""
     named = {name: value for name, value in variables.items() if name.startswith("PICOMEM_") or name in _DECIDING}
-    if "--db" in options:
-        options = {**options, "--db": os.path.realpath(options["--db"])}
-    return [f"{name}={value}" for name, value in sorted((named | dict(options)).items())]
+    chosen = named | dict(options)
+    for name in _PATHS:
+        if chosen.get(name):
+            chosen[name] = os.path.realpath(os.path.expanduser(chosen[name]))  # noqa: PTH111 - which raises for no text
+    return [f"{name}={value}" for name, value in sorted(chosen.items())]
 
 
 def request_of(decided: Iterable[str], given: bytes) -> bytes:
@@ -80,15 +86,31 @@ def parsed(request: bytes) -> tuple[list[str], bytes]:
 
 
 def _sockets(folder: Path) -> list[Path]:
-    """The sockets in the data directory, the oldest first."""
+    """The sockets in the data directory, the oldest first. One that others could have put there is not asked: what it
+    answers goes into the model's context."""
+    made: list[tuple[float, Path]] = []
     with suppress(OSError):
-        paths = [path for path in folder.iterdir() if path.name.startswith(PREFIX) and path.suffix == SUFFIX]
-        return sorted(paths, key=lambda path: path.lstat().st_mtime)
-    return []
+        if not _is_private(folder.stat()):
+            return []
+        for path in folder.iterdir():
+            if path.name.startswith(PREFIX) and path.suffix == SUFFIX:
+                status = path.lstat()
+                if stat.S_ISSOCK(status.st_mode) and _is_private(status):
+                    made.append((status.st_mtime, path))
+    return [path for _, path in sorted(made)]
 
 
-def _received(connection: socket) -> bytes:
+def _is_private(status: os.stat_result) -> bool:
+    """Whether a file or folder is ours, and only ours to reach."""
+    return status.st_uid == os.getuid() and not stat.S_IMODE(status.st_mode) & 0o077
+
+
+def _received(connection: socket, until: float) -> bytes:
+    """All that is sent until a time. Raises TimeoutError."""
     reply = b""
     while len(reply) <= _LONGEST_REPLY and (piece := connection.recv(1 << 16)):
         reply += piece
+        connection.settimeout(max(0.001, until - monotonic()))
+        if monotonic() >= until:
+            raise TimeoutError
     return reply

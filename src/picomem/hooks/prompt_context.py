@@ -7,7 +7,7 @@ from os.path import realpath
 from typing import TYPE_CHECKING
 
 from picomem.engine.agent_support import injected_in
-from picomem.hooks.hook_events import HEAD_TOKENS, LINE_TOKENS, Action, context_block, hits_block
+from picomem.hooks.hook_events import HEAD_TOKENS, LINE_TOKENS, Action, as_injected, context_block, hits_block
 from picomem.hooks.relevance import relevance
 from picomem.recall.substance import substance
 from picomem.text.terms import query_terms
@@ -21,7 +21,10 @@ _MOST_HITS = 5
 
 
 def context_of(engine: Engine, event: HookEvent) -> tuple[str, list[str]]:
-    """What goes into the model's context at an event, and the ids of it that are not to come again."""
+    """What goes into the model's context at an event, and what of it is not to come again. Where the host names no
+    folder, nobody knows the project, and memories of all of them would go into it."""
+    if not engine.scope.project:
+        return "", []
     if event.action is Action.INDEX:
         return index_of_project(engine), []
     hooks = engine.settings.hooks
@@ -47,9 +50,9 @@ def recalled(engine: Engine, event: HookEvent) -> tuple[Answer, list[Hit]]:
         min_confidence=0.0,
         include_notes=False,
     )
-    known = injected_in(engine, event.session)
+    known = injected_in(engine, event.session) if event.session else frozenset()
     asked = frozenset(query_terms(event.prompt))
-    return answer, [hit for hit in answer.hits if hit.id not in known and _says_something(hit, asked, event)]
+    return answer, [hit for hit in answer.hits if as_injected(hit) not in known and _says_something(hit, asked, event)]
 
 
 def _says_something(hit: Hit, asked: frozenset[str], event: HookEvent) -> bool:

@@ -1,9 +1,10 @@
 """Whether what memory has helps with a prompt, 0–1: what is put beside a prompt unasked must be worth its tokens. Pure.
 
-The confidence of recall is made for questions: it says how likely an answer is among the hits. Most prompts are no
-questions. An order to an agent shares words with what was said of the same code, and needs none of it. So the prompt is
-judged first, by a classifier of its own (prompt_signals.py): does it ask for something of this person's past? Then the
-hits: how much of the prompt do they hold? A logistic function weighs these signals. Its weights stand in
+The confidence of recall is made for questions: it says how likely an answer is among the hits, and the score of a hit
+depends on how much is stored. Most prompts are no questions. An order to an agent shares words with what was said of
+the same code, and needs none of it. So the prompt is judged first, by a classifier of its own (prompt_signals.py): does
+it ask for something of this person's past? Then the hits: how much of the prompt do they hold, and do they lack the
+kind of answer that it asks for? A logistic function weighs these signals. Its weights stand in
 relevance.json; `python -m training.relevance` fits them, and docs/hooks.md shows how they err.
 """
 
@@ -44,7 +45,6 @@ def relevance_signals(prompt: str, answer: Answer, hits: Sequence[Hit]) -> dict[
     recollection = linear_logit("recollection", observe_prompt(prompt))
     return {
         "recollection": max(-_MOST, min(_MOST, recollection)),
-        "score": max(hit.score for hit in hits),
         "fit": answer.signs.fit if answer.signs else 0.0,
         "lacks": answer.signs.lacks if answer.signs else 0.0,
         "held": len(frozenset().union(*held)) / max(1, len(asked)),
