@@ -21,8 +21,11 @@ _ON_THE_FILE = {
 }
 _FILE = "db"  # the fixture with the place of the store
 _OF_EACH_DATABASE = {"tests/databases.py", "tests/sqlite_file.py", "tests/sqlite_needs.py", "tests/conftest.py"}
-# These make the database of another program, OpenClaw's, which is SQLite whatever the store is, or read sources.
-_OF_OTHERS = {"tests/ingest/test_openclaw_database.py", "tests/ingest/test_openclaw.py", "tests/test_wiring.py"}
+# These make the database of another program, which is SQLite whatever the store is, or read sources.
+_OF_OTHERS = {
+    *("tests/ingest/test_openclaw_database.py", "tests/ingest/test_openclaw.py", "tests/ingest/test_opencode.py"),
+    "tests/test_wiring.py",
+}
 
 
 class Test(NamedTuple):

@@ -40,6 +40,7 @@ class Watched:
             "HOME": str(home),
             "CLAUDE_CONFIG_DIR": "",
             "CODEX_HOME": "",
+            "XDG_DATA_HOME": "",
             "PYTHONFAULTHANDLER": "1",
         }
         self._process = subprocess.Popen(
@@ -225,6 +226,25 @@ def test_a_hosts_own_folder_that_appears_later_is_followed(watch, tmp_path):
     process.reads(lambda: process.previews() == ["From Claude"])
     _say(tmp_path / ".nanobot" / "workspace" / "sessions" / "a.jsonl", "From nanobot")
     process.reads(lambda: process.previews() == ["From Claude", "From nanobot"])
+
+
+def test_a_hosts_database_is_followed_and_what_lies_in_folders_beside_it_is_not(watch, tmp_path):
+    folder = tmp_path / ".local" / "share" / "opencode"
+    folder.mkdir(parents=True)
+    with closing(apsw.Connection(str(folder / "opencode.db"))) as host:
+        host.execute("PRAGMA journal_mode = wal").fetchall()
+        host.execute("CREATE TABLE session(id); CREATE TABLE message(id, session_id, data)")
+        host.execute("CREATE TABLE part(id, message_id, data)")
+        process = watch()
+        process.reads(process.is_watching)
+        _say(folder / "repos" / "x" / "data.jsonl", "From a repository")
+        for number, text in enumerate(("From OpenCode", "Again")):
+            data = json.dumps({"type": "text", "text": text})
+            host.execute("INSERT INTO message VALUES (?, 'ses_1', '{\"role\":\"user\"}')", (f"msg_{number}",))
+            host.execute("INSERT INTO part VALUES (?, ?, ?)", (f"prt_{number}", f"msg_{number}", data))
+            process.reads(lambda: process.previews()[-1:] == [text])  # noqa: B023 - it is called at once
+        assert process.previews() == ["From OpenCode", "Again"]
+    assert process.stop() in (0, 130)
 
 
 def test_one_file_is_followed_alone_also_when_it_is_rotated(watch, tmp_path):

@@ -39,7 +39,9 @@ pytestmark = [
 
 _FILES = amount(60, 500)
 _SEED = os.environ.get("FUZZ_SEED", "")
-_HOSTS = ("claude-code", "codex", "openclaw", "plain", "picobot", "nanobot", "gemini-cli")
+_HOSTS = ("claude-code", "codex", "openclaw", "plain", "picobot", "nanobot", "gemini-cli", "cursor")
+# The folder of Pi makes the sessions of OpenClaw's format the user's own, and that of Cursor tells its format.
+_FOLDERS = {"openclaw": ".pi/agent/sessions", "cursor": "w/agent-transcripts"}
 _WORD = re.compile(r"zq\d{5}x\d{3}zq")  # of one width: a lost digit does not make it the word of another
 _GROWTH = 64 << 20
 
@@ -58,6 +60,11 @@ def _line(host: str, case: int, number: int, role: str, text: str) -> bytes:
         record = {"timestamp": at, "type": "response_item", "payload": payload}
     elif host == "openclaw":
         record = {"type": "message", "id": f"{number:08x}", "parentId": "p", "timestamp": at, "message": message}
+    elif host == "cursor":
+        record = {
+            "role": role,
+            "message": {"content": [{"type": "text", "text": _typed(text) if role == "user" else text}]},
+        }
     elif host == "gemini-cli":
         uuid = f"{case:08}-{number:04}-4000-8000-000000000000"
         speaker = "user" if role == "user" else "gemini"
@@ -66,6 +73,10 @@ def _line(host: str, case: int, number: int, role: str, text: str) -> bytes:
         record = {**message, "timestamp": at}
     line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
     return (_header(host, session) if number == 0 else b"") + line
+
+
+def _typed(text: str) -> str:
+    return f"<timestamp>Friday, Apr 3, 2026, 10:00 AM (UTC)</timestamp>\n<user_query>\n{text}\n</user_query>"
 
 
 def _header(host: str, session: str) -> bytes:
@@ -152,6 +163,7 @@ class _File:
 
     def rotate(self) -> None:
         self.rotated += 1
+        self.renamed |= self.host == "cursor"  # its sessions are named by their files
         if self.path.exists():
             self.path.rename(self.path.with_name(f"{self.case}-{self.rotated}.jsonl"))
         self.number = max(self.number, 1)
@@ -257,10 +269,7 @@ def test_damaged_files_lose_nothing_that_is_there_and_double_nothing(open_engine
     engine = open_engine(db)
     hurt: set[str] = set()
     for case in range(_FILES // len(_HOSTS)):
-        # The folder of Pi makes the sessions of OpenClaw's format the user's own.
-        folder = (
-            tmp_path / ".pi" / "agent" / "sessions" / str(case) if host == "openclaw" else tmp_path / host / str(case)
-        )
+        folder = tmp_path / _FOLDERS.get(host, host) / str(case)
         file = _attack(engine, folder, host, case)
         hurt |= file.hurt | (file.agents if file.hurt else set())
         hurt |= {f"zq{case:05}x{number:03}zq" for number in range(file.number)} if file.renamed else set()

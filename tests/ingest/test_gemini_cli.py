@@ -199,7 +199,9 @@ def test_calls_that_were_added_after_the_next_message_are_shown_from_their_own_r
 def test_the_chats_are_found_in_their_folder(tmp_path):
     path = _session(tmp_path, _TALK)
     for home, env in ((tmp_path, {}), (tmp_path / "x", {"GEMINI_CLI_HOME": str(tmp_path)})):
-        assert [(found.path, found.format) for found in find(default_places(home, env))] == [(path, "gemini-cli")]
+        assert [(transcript.path, transcript.format) for transcript in find(default_places(home, env))] == [
+            (path, "gemini-cli")
+        ]
 
 
 def test_without_its_first_line_no_word_is_the_users_and_unknown_records_are_counted(read):

@@ -143,7 +143,9 @@ def test_the_journal_is_read_as_summaries_of_others_and_survives_its_compaction(
         for n in range(4)
     ]
     path = _write(tmp_path / ".nanobot" / "workspace" / "memory" / "history.jsonl", entries[:3])
-    assert [(found.path, found.format) for found in find(default_places(tmp_path, {}))] == [(path, "nanobot")]
+    assert [(transcript.path, transcript.format) for transcript in find(default_places(tmp_path, {}))] == [
+        (path, "nanobot")
+    ]
     engine.ingest([path])
     _write(path, entries[1:])
     report = engine.ingest([path])

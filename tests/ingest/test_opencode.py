@@ -199,7 +199,9 @@ def test_the_database_is_found_and_what_lies_in_folders_beside_it_is_not(tmp_pat
     copy.parent.mkdir(parents=True)
     copy.write_text('{"role":"user","content":"Pay Nordic Shell"}\n')
     for home, env in ((tmp_path, {}), (tmp_path / "x", {"XDG_DATA_HOME": str(tmp_path / ".local" / "share")})):
-        assert [(found.path, found.format) for found in find(default_places(home, env))] == [(host.path, "opencode")]
+        assert [(transcript.path, transcript.format) for transcript in find(default_places(home, env))] == [
+            (host.path, "opencode")
+        ]
     places = Places((host.path.parent,), frozenset(), recursive=True, flat=frozenset({host.path.parent}))
     assert (places.hold(host.path), places.hold(copy), places.hold(copy.parent)) == (True, False, False)
 
