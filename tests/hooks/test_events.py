@@ -168,6 +168,14 @@ def test_at_the_end_of_a_turn_the_transcript_is_read_on(host: Host, event: str) 
     _until(lambda: host.store.exists() and _hits(host, "exporter feature flag"))
 
 
+@pytest.mark.requirement("X9")
+def test_at_the_end_of_a_turn_the_transcript_is_copied_where_all_are_kept(host: Host) -> None:
+    transcript = _transcript(host.home, "we will ship the exporter behind a feature flag", "Noted.")
+    host.hook(_claude("Stop", transcript_path=str(transcript)), PICOMEM_INGEST_KEEP="all")
+    _until(lambda: len(list(host.data.rglob("*.copy.zst"))) == 1)
+    assert host.problems() == []
+
+
 def test_the_summary_of_a_compaction_becomes_a_timeline_entry_of_the_agent(host: Host) -> None:
     transcript = _transcript(host.home, "port the parser to Rust", "The lexer is ported.")
     summary = {
