@@ -206,6 +206,14 @@ def test_what_a_hook_reads_leaves_nothing_for_the_doctor_to_find(host: Host) -> 
         assert memory.doctor().findings == []
 
 
+@pytest.mark.requirement("X9")
+def test_at_the_end_of_a_turn_the_transcript_is_copied_where_all_are_kept(host: Host) -> None:
+    transcript = _transcript(host.home, "we will ship the exporter behind a feature flag", "Noted.")
+    host.hook(_claude("Stop", transcript_path=str(transcript)), PICOMEM_INGEST_KEEP="all")
+    _until(lambda: len(list(host.data.rglob("*.copy.zst"))) == 1)
+    assert host.problems() == []
+
+
 def test_the_summary_of_a_compaction_becomes_a_timeline_entry_of_the_agent(host: Host) -> None:
     transcript = _transcript(host.home, "port the parser to Rust", "The lexer is ported.")
     summary = {

@@ -15,6 +15,7 @@ import zstandard
 
 from picomem.engine.engine import Engine
 from picomem.ingest.discovery import default_places
+from picomem.ingest.transcript_copies import KeepRule
 from picomem.records.episode import Transcript
 from picomem.store import episodes
 
@@ -189,6 +190,22 @@ def test_a_pointer_opens_the_messages_or_says_that_they_are_gone_or_others(engin
         "eins": "changed",
     }
     assert [(turn.role, turn.text) for turn in opened["two"].turns] == [("assistant", "two")]
+
+
+@pytest.mark.requirement("X9")
+def test_a_session_that_its_host_deleted_opens_from_the_copy(engine, host, path):
+    host.say("s1", "one", "two", packed=True)
+    host.say("s2", "uno")
+    engine.ingest([path])
+    kept = engine._context.copies().keep(KeepRule(all=True, most_bytes=1_000_000, lifetimes={}), engine.now())
+    assert (kept.made, kept.problems) == (2, [])
+    host.db.execute("DELETE FROM transcript_events")
+    opened = {hit.text: engine.show(hit.id)[2] for hit in engine.timeline()}
+    assert {text: [turn.text for turn in shown.turns] for text, shown in opened.items()} == {
+        "one": ["one"],
+        "two": ["two"],
+        "uno": ["uno"],
+    }
 
 
 def test_a_locked_database_is_reported_and_read_the_next_time(engine, path):

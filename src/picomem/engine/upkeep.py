@@ -59,11 +59,11 @@ def keep_transcripts(
     engine: Engine, *, only: Sequence[str] | None = None, stop: Event | None = None
 ) -> KeptCopies | None:
     """Copy the transcripts that the setting `ingest.keep` names, with `only` of those at these paths; None where it
-    names none. Raises StoreError."""
+    names none. Raises StoreError, and InvalidInput for what is no path."""
     import os
 
     from picomem.ingest.transcript_copies import KeepRule, lifetimes
-    from picomem.paths import home_folder
+    from picomem.paths import home_folder, named_path
 
     wanted = engine.settings.ingest
     if wanted.keep == "none" or engine.read_only:
@@ -73,7 +73,8 @@ def keep_transcripts(
         most_bytes=wanted.keep_mb * 1_000_000,
         lifetimes=lifetimes(home_folder(), os.environ),
     )
-    return engine._context.copies().keep(rule, engine.now(), only=only, stop=stop)
+    paths = None if only is None else [str(named_path(path).resolve()) for path in only]
+    return engine._context.copies().keep(rule, engine.now(), only=paths, stop=stop)
 
 
 def missing_vectors(engine: Engine) -> int:

@@ -195,9 +195,8 @@ def _finish(event: HookEvent, injected: Sequence[str], options: Mapping[str, str
             if is_reading:
                 from picomem.engine.upkeep import keep_transcripts
 
-                path = Path(event.transcript)
-                problems = engine.ingest([path]).problems
-                kept = keep_transcripts(engine, only=[str(path.resolve())])
+                problems = engine.ingest([Path(event.transcript)]).problems
+                kept = keep_transcripts(engine, only=[event.transcript])
                 for problem in problems + (kept.problems if kept else []):
                     note(problem)
             else:

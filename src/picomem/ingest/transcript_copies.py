@@ -231,22 +231,22 @@ class TranscriptCopies:
         path = self._path(transcript.id)
         others = [look_at(copy) for copy in self.paths() if copy != path]
         is_oldest = all(look.written < other.written for other in others)
-        return not is_oldest or sum(other.size for other in others) + look.size // 2 <= most
+        likely_size = min(look.size, transcript.cursor) // 2  # a database holds other sessions too
+        return not is_oldest or sum(other.size for other in others) + likely_size <= most
 
     def _copy(self, transcript: Transcript, path: Path, look: Look) -> bool:
         """Copy what is new in a transcript; whether there was something."""
         target, form = self._path(transcript.id), format_named(transcript.host)
         assert target is not None and isinstance(form, LineFormat)
-        before = look_at(target)
+        before, header = look_at(target), _header_at(target)
+        if header is not None and (header.generation, header.end) == (transcript.generation, transcript.cursor):
+            return False
         with self._connector.read() as tx:
             purged = tombstones.count(tx, self._scope)
             spans = _spans(tx, self._scope, transcript) if purged else None
         with source_of(form, path, transcript.session) as source:
             if not _holds(source, transcript.cursor, transcript.fingerprint):
                 return False  # it was rewritten; the next ingest reads it again
-            header = _header_at(target)
-            if header is not None and header.generation == transcript.generation and header.end == transcript.cursor:
-                return False
             start = header.end if header is not None and _continues(header, transcript, source) else 0
             after = CopyHeader(
                 transcript=transcript.id,
