@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.hosts.conftest import RunPicomem, tree
 
+from picomem.hosts.claude_code_host import CLAUDE_CODE
 from picomem.hosts.host import Host, Reach
 from picomem.hosts.installing import FileChange, HostPlan, install, plan_install, plan_uninstall, uninstall
 from picomem.hosts.known_hosts import HOSTS
@@ -219,6 +220,26 @@ def test_another_server_of_that_name_is_left_alone(
     assert "runs something else" in str(plan.problem)
     _uninstall(host, machine)
     assert file.path.read_text() == text
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "./teams-own.sh # not picomem-hook",
+        "./guard.sh --allow picomem-hook",
+        "logger 'ran after picomem-hook'; ~/bin/my-backup.sh",
+    ],
+)
+def test_a_hook_of_others_that_mentions_picomem_hook_stays(command: str, machine: Machine, program: Program) -> None:
+    settings = machine.home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}, indent=2)
+    settings.write_text(text)
+    _install(CLAUDE_CODE, machine, "user", program)
+    commands = [group["hooks"][0]["command"] for group in json.loads(settings.read_text())["hooks"]["Stop"]]
+    assert commands == [command, program.hook_command()]
+    _uninstall(CLAUDE_CODE, machine)
+    assert settings.read_text() == text
 
 
 def test_what_another_program_writes_meanwhile_stays(tmp_path: Path) -> None:

@@ -18,7 +18,11 @@ NAME = "picomem"  # of the programs, and of the entry in a host's list of MCP se
 HOOK_NAME = "picomem-hook"
 # Where the store and the settings are; a host that a desktop starts has another environment than the terminal.
 _KEPT_VARIABLES = ("PICOMEM_DATA_DIR", "PICOMEM_CONFIG")
-_HOOK_PROGRAM = re.compile(r"(?:^|[\s\"'/\\])picomem-hook(?:\.exe)?(?=$|[\s\"'])")
+_HOOK_OPTIONS = frozenset(("--db", "--user", "--wait"))  # each with a value
+_HOOK_HOSTS = frozenset(("claude-code", "codex"))  # the first argument of hooks that an older version installed
+_QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.", re.DOTALL)
+_SHELL_OPERATOR = re.compile(r"[;&|<>()`\n]")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +74,43 @@ def is_short_lived(program: Program) -> bool:
     return any(part.startswith("archive-v") for part in parts) and "uv" in parts
 
 
-def is_hook_command(command: Any) -> bool:
-    """Whether the command line of a hook runs `picomem-hook`."""
-    return isinstance(command, str) and _HOOK_PROGRAM.search(command) is not None
+def hook_invocation(command: Any) -> tuple[tuple[str, ...], dict[str, str]] | None:
+    """The program and arguments of a hook of picomem, and the variables it gets; None for a hook of anybody else.
+
+    A command line that does more than run `picomem-hook` belongs to somebody else, who would lose the rest of it.
+    """
+    if not isinstance(command, str) or _SHELL_OPERATOR.search(_QUOTED.sub("", command.strip())):
+        return None
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    words, env = _without_variables(words)
+    if not words or _program_name(words[0]) != HOOK_NAME:
+        return None
+    options = words[2:] if words[1:] and words[1] in _HOOK_HOSTS else words[1:]
+    if len(options) % 2 or not _HOOK_OPTIONS.issuperset(options[::2]):
+        return None
+    return tuple(words), env
 
 
 def is_mcp_command(words: Sequence[str]) -> bool:
     """Whether a command serves MCP with picomem."""
-    program = re.split(r"[/\\]", words[0])[-1].removesuffix(".exe") if words else ""
+    program = _program_name(words[0]) if words else ""
     return (program == NAME or ("-m" in words and NAME in words)) and "mcp" in words
+
+
+def _without_variables(words: Sequence[str]) -> tuple[Sequence[str], dict[str, str]]:
+    """The words of a command without leading assignments (`env A=b …`), and the variables that they set."""
+    start = 1 if words and _program_name(words[0]) == "env" else 0
+    end = start
+    while end < len(words) and _ASSIGNMENT.match(words[end]):
+        end += 1
+    return words[end:], dict(word.split("=", 1) for word in words[start:end])
+
+
+def _program_name(word: str) -> str:
+    return re.split(r"[/\\]", word)[-1].removesuffix(".exe")
 
 
 def _console_script(machine: Machine, started_as: Path) -> Path:
