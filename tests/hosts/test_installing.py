@@ -203,17 +203,25 @@ def test_an_outdated_entry_is_updated_and_keeps_what_the_user_added(
     assert not _install(host, machine, reach, program)
 
 
+@pytest.mark.parametrize(
+    "server",
+    [
+        {"url": "http://127.0.0.1:8765/mcp"},
+        {"command": "docker", "args": ["run", "-m", "512m", "picomem", "mcp"]},
+    ],
+    ids=["url", "docker"],
+)
 @_each_host
 def test_another_server_of_that_name_is_left_alone(
-    host: Host, reach: Reach, machine: Machine, program: Program
+    host: Host, reach: Reach, server: dict[str, Any], machine: Machine, program: Program
 ) -> None:
     file = next(file for file in host.files(machine, reach) if file.servers)
-    entry: dict[str, Any] = {"picomem": {"url": "http://127.0.0.1:8765/mcp"}}
+    entry: dict[str, Any] = {"picomem": server}
     for key in reversed(file.servers):
         entry = {key: entry}
     text = json.dumps(entry)
     if file.syntax == "toml":
-        text = '[mcp_servers.picomem]\nurl = "http://127.0.0.1:8765/mcp"\n'
+        text = "[mcp_servers.picomem]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in server.items())
     file.path.parent.mkdir(parents=True, exist_ok=True)
     file.path.write_text(text)
     plan = plan_install(host, machine, reach, program)

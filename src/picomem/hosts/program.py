@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,11 @@ _HOOK_OPTIONS = frozenset(("--db", "--user", "--wait"))  # each with a value
 _HOOK_HOSTS = frozenset(("claude-code", "codex"))  # the first argument of hooks that an older version installed
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.", re.DOTALL)
 _SHELL_OPERATOR = re.compile(r"[;&|<>()`\n]")
+_PYTHON = re.compile(r"pythonw?(?:\d+(?:\.\d+)*)?|pyw?")
+_PYTHON_VALUES = frozenset(("-X", "-W"))  # options of Python that the next word belongs to
+_LAUNCHER_VALUES = frozenset(
+    ("--from", "--with", "--python", "-p", "--directory", "--project", "--package", "--extra", "--group", "--spec")
+)  # the same of uv and pipx
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
@@ -95,9 +100,37 @@ def hook_invocation(command: Any) -> tuple[tuple[str, ...], dict[str, str]] | No
 
 
 def is_mcp_command(words: Sequence[str]) -> bool:
-    """Whether a command serves MCP with picomem."""
+    """Whether a command serves MCP with picomem: started directly, with Python's `-m`, or with uv or pipx."""
+    words = _without_launcher(words)
     program = _program_name(words[0]) if words else ""
-    return (program == NAME or ("-m" in words and NAME in words)) and "mcp" in words
+    if _PYTHON.fullmatch(program):
+        words = _without_options(words[1:], _PYTHON_VALUES)
+    if list(words[:2]) == ["-m", NAME]:
+        return "mcp" in words[2:]
+    return program == NAME and "mcp" in words[1:]
+
+
+def _without_launcher(words: Sequence[str]) -> Sequence[str]:
+    """The command that `uvx`, `uv run`, `uv tool run` or `pipx run` starts, without the version of its program."""
+    launcher = _program_name(words[0]) if words else ""
+    if launcher not in ("uv", "uvx", "pipx"):
+        return words
+    launched = _without_options(words[1:], _LAUNCHER_VALUES)
+    if launcher != "uvx":
+        if launcher == "uv" and launched[:1] == ["tool"]:
+            launched = launched[1:]
+        if launched[:1] != ["run"]:
+            return words
+        launched = _without_options(launched[1:], _LAUNCHER_VALUES)
+    return [launched[0].partition("@")[0], *launched[1:]] if launched else []
+
+
+def _without_options(words: Sequence[str], with_value: Collection[str]) -> list[str]:
+    """The words from the first one that is neither an option nor the value of one. `-m` is no option here."""
+    words = list(words)
+    while words and words[0].startswith("-") and words[0] != "-m":
+        words = words[2 if words[0] in with_value else 1 :]
+    return words
 
 
 def _without_variables(words: Sequence[str]) -> tuple[Sequence[str], dict[str, str]]:
