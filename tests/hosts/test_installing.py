@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.hosts.conftest import RunPicomem, tree
 
+from picomem.hosts.claude_code_host import CLAUDE_CODE
 from picomem.hosts.host import Host, Reach
 from picomem.hosts.installing import FileChange, HostPlan, install, plan_install, plan_uninstall, uninstall
 from picomem.hosts.known_hosts import HOSTS
@@ -202,23 +203,51 @@ def test_an_outdated_entry_is_updated_and_keeps_what_the_user_added(
     assert not _install(host, machine, reach, program)
 
 
+@pytest.mark.parametrize(
+    "server",
+    [
+        {"url": "http://127.0.0.1:8765/mcp"},
+        {"command": "docker", "args": ["run", "-m", "512m", "picomem", "mcp"]},
+    ],
+    ids=["url", "docker"],
+)
 @_each_host
 def test_another_server_of_that_name_is_left_alone(
-    host: Host, reach: Reach, machine: Machine, program: Program
+    host: Host, reach: Reach, server: dict[str, Any], machine: Machine, program: Program
 ) -> None:
     file = next(file for file in host.files(machine, reach) if file.servers)
-    entry: dict[str, Any] = {"picomem": {"url": "http://127.0.0.1:8765/mcp"}}
+    entry: dict[str, Any] = {"picomem": server}
     for key in reversed(file.servers):
         entry = {key: entry}
     text = json.dumps(entry)
     if file.syntax == "toml":
-        text = '[mcp_servers.picomem]\nurl = "http://127.0.0.1:8765/mcp"\n'
+        text = "[mcp_servers.picomem]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in server.items())
     file.path.parent.mkdir(parents=True, exist_ok=True)
     file.path.write_text(text)
     plan = plan_install(host, machine, reach, program)
     assert "runs something else" in str(plan.problem)
     _uninstall(host, machine)
     assert file.path.read_text() == text
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "./teams-own.sh # not picomem-hook",
+        "./guard.sh --allow picomem-hook",
+        "logger 'ran after picomem-hook'; ~/bin/my-backup.sh",
+    ],
+)
+def test_a_hook_of_others_that_mentions_picomem_hook_stays(command: str, machine: Machine, program: Program) -> None:
+    settings = machine.home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}, indent=2)
+    settings.write_text(text)
+    _install(CLAUDE_CODE, machine, "user", program)
+    commands = [group["hooks"][0]["command"] for group in json.loads(settings.read_text())["hooks"]["Stop"]]
+    assert commands == [command, program.hook_command()]
+    _uninstall(CLAUDE_CODE, machine)
+    assert settings.read_text() == text
 
 
 def test_what_another_program_writes_meanwhile_stays(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from picomem.errors import InvalidInput
 from picomem.hosts.machine import Machine
-from picomem.hosts.program import installed_program, is_hook_command, is_mcp_command, is_short_lived
+from picomem.hosts.program import Program, hook_invocation, installed_program, is_mcp_command, is_short_lived
 
 
 def test_a_link_to_the_program_is_kept_because_its_target_may_move(machine: Machine, programs: Path) -> None:
@@ -47,11 +47,40 @@ def test_a_path_that_is_no_text_is_refused(machine: Machine, programs: Path) -> 
         ("picomem-hooks", False),
         ("my-picomem-hook2", False),
         ("cat picomem-hook.txt", False),
+        ("picomem-hook --db '/a;b&c.db' --user ann --wait 0.5", True),
+        ("A=b picomem-hook --user '#1'", True),
+        ("/usr/bin/env A=b picomem-hook\n", True),
+        ("./teams-own.sh # not picomem-hook", False),
+        ("./guard.sh --allow picomem-hook", False),
+        ("logger 'ran after picomem-hook'; ~/bin/my-backup.sh", False),
+        ("picomem-hook; ./backup.sh", False),
+        ("picomem-hook && ./backup.sh", False),
+        ("picomem-hook | tee log", False),
+        ("picomem-hook --user ann;./backup.sh", False),
+        ("picomem-hook --user ann|tee", False),
+        ("picomem-hook --user `./backup.sh`", False),
+        ("picomem-hook --db /x.db\n./backup.sh", False),
+        ("picomem-hook --user\nann", False),
+        ("picomem-hook --theirs 1", False),
+        ("picomem-hook --db", False),
+        ("picomem-hook ./backup.sh", False),
+        ("env A=b ./backup.sh picomem-hook", False),
+        ("env A=b", False),
+        ("'picomem-hook", False),
+        ("", False),
         (None, False),
     ],
 )
 def test_a_hook_of_picomem_is_known_by_its_program(command: str | None, is_ours: bool) -> None:
-    assert is_hook_command(command) == is_ours
+    assert (hook_invocation(command) is not None) == is_ours
+
+
+def test_a_hook_invocation_names_the_variables_the_program_and_its_options() -> None:
+    program = Program("/x/picomem", "/my tools/picomem-hook", ("--db", "/a b.db"), {"PICOMEM_DATA_DIR": "/d e"})
+    assert hook_invocation(program.hook_command()) == (
+        ("/my tools/picomem-hook", "--db", "/a b.db"),
+        {"PICOMEM_DATA_DIR": "/d e"},
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,6 +91,29 @@ def test_a_hook_of_picomem_is_known_by_its_program(command: str | None, is_ours:
         (["python3", "-m", "picomem", "mcp"], True),
         (["picomem", "serve"], False),
         (["npx", "picomem-viewer", "mcp"], False),
+        (["C:\\tools\\picomem.exe", "mcp"], True),
+        (["uv", "run", "-m", "picomem", "mcp"], True),
+        (["/venv/bin/python3.12", "-X", "utf8", "-I", "-m", "picomem", "--db", "x", "mcp"], True),
+        (["py", "-m", "picomem", "mcp"], True),
+        (["uvx", "picomem", "mcp"], True),
+        (["uvx", "picomem@latest", "mcp"], True),
+        (["uvx", "--python", "3.12", "--from=picomem[all]", "picomem", "mcp"], True),
+        (["uv", "tool", "run", "picomem", "mcp"], True),
+        (["uv", "run", "--directory", "/src", "picomem", "mcp"], True),
+        (["/usr/bin/uv", "--quiet", "run", "python", "-m", "picomem", "mcp"], True),
+        (["pipx", "run", "picomem", "mcp"], True),
+        (["docker", "run", "-m", "512m", "picomem", "mcp"], False),
+        (["docker", "run", "--name", "python", "-m", "picomem", "mcp"], False),
+        (["python", "server.py", "-m", "picomem", "mcp"], False),
+        (["python", "-m", "other", "picomem", "mcp"], False),
+        (["python", "-m"], False),
+        (["uvx", "other", "picomem", "mcp"], False),
+        (["uvx", "--from", "picomem"], False),
+        (["uv", "run", "serve.py", "picomem", "mcp"], False),
+        (["uv", "pip", "run", "picomem", "mcp"], False),
+        (["uvx"], False),
+        (["uv", "run"], False),
+        (["mcp", "picomem"], False),
         ([], False),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 from picomem.errors import Conflict, InvalidInput
 from picomem.hosts import json_edit, toml_edit
 from picomem.hosts.host import Host, SettingsFile
-from picomem.hosts.program import NAME, Program, is_hook_command, is_mcp_command
+from picomem.hosts.program import NAME, Program, hook_invocation, is_mcp_command
 from picomem.light_dataclass import dataclass
 
 _BOM = "\ufeff"
@@ -25,13 +25,16 @@ class ServerEntry:
 
 @dataclass(frozen=True, slots=True)
 class HookCommand:
-    """A hook that runs picomem: its event, its place in the list of groups, its command line and all that is set. It is
-    `matched` if its group is for some occasions of the event only."""
+    """A hook that runs picomem: its event, its place in the list of groups, its command line and all that is set.
+    `words` and `env` are the program with its arguments, and its variables. The hook is `matched` if its group is for
+    some occasions of the event only."""
 
     event: str
     group: int
     handler: int
     command: str
+    words: tuple[str, ...]
+    env: dict[str, str]
     settings: dict[str, Any]
     matched: bool
 
@@ -137,11 +140,11 @@ def _command_of(entry: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]
 
 def _hooks(hooks: Any) -> list[HookCommand]:
     return [
-        HookCommand(event, number, place, handler["command"], handler, "matcher" in group)
+        HookCommand(event, number, place, handler["command"], *invocation, handler, "matcher" in group)
         for event, groups in (hooks.items() if isinstance(hooks, dict) else ())
         for number, group in enumerate(groups if isinstance(groups, list) else ())
         for place, handler in enumerate(_handlers(group))
-        if isinstance(handler, dict) and is_hook_command(handler.get("command"))
+        if isinstance(handler, dict) and (invocation := hook_invocation(handler.get("command")))
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -13,7 +12,7 @@ from picomem.hosts.host import Host, Reach, SettingsFile
 from picomem.hosts.host_entries import HookCommand, OwnEntries, own_entries
 from picomem.hosts.known_hosts import HOSTS
 from picomem.hosts.machine import Machine
-from picomem.hosts.program import NAME, is_hook_command
+from picomem.hosts.program import NAME
 from picomem.hosts.settings_files import read_settings
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.presentations.wording import plural
@@ -97,14 +96,8 @@ def _entries(host: Host, reach: Reach, file: SettingsFile, own: OwnEntries, defa
         store, user = _store_of(server.words, server.env, default)
         yield InstalledEntry(host, reach, file.path, server.name, False, server.words[0], store, user)
     for hook in own.hooks:
-        try:
-            words = shlex.split(hook.command)
-        except ValueError:
-            words = [hook.command]
-        env = dict(word.split("=", 1) for word in words if "=" in word and not word.startswith("-"))
-        program = next((word for word in words if is_hook_command(word)), words[0])
-        store, user = _store_of(words, env, default)
-        yield InstalledEntry(host, reach, file.path, hook.event, True, program, store, user)
+        store, user = _store_of(hook.words, hook.env, default)
+        yield InstalledEntry(host, reach, file.path, hook.event, True, hook.words[0], store, user)
 
 
 def _store_of(words: Sequence[str], env: dict[str, str], default: Path) -> tuple[Path, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,16 @@ NAME = "picomem"  # of the programs, and of the entry in a host's list of MCP se
 HOOK_NAME = "picomem-hook"
 # Where the store and the settings are; a host that a desktop starts has another environment than the terminal.
 _KEPT_VARIABLES = ("PICOMEM_DATA_DIR", "PICOMEM_CONFIG")
-_HOOK_PROGRAM = re.compile(r"(?:^|[\s\"'/\\])picomem-hook(?:\.exe)?(?=$|[\s\"'])")
+_HOOK_OPTIONS = frozenset(("--db", "--user", "--wait"))  # each with a value
+_HOOK_HOSTS = frozenset(("claude-code", "codex"))  # the first argument of hooks that an older version installed
+_QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.", re.DOTALL)
+_SHELL_OPERATOR = re.compile(r"[;&|<>()`\n]")
+_PYTHON = re.compile(r"pythonw?(?:\d+(?:\.\d+)*)?|pyw?")
+_PYTHON_VALUES = frozenset(("-X", "-W"))  # options of Python that the next word belongs to
+_LAUNCHER_VALUES = frozenset(
+    ("--from", "--with", "--python", "-p", "--directory", "--project", "--package", "--extra", "--group", "--spec")
+)  # the same of uv and pipx
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +79,71 @@ def is_short_lived(program: Program) -> bool:
     return any(part.startswith("archive-v") for part in parts) and "uv" in parts
 
 
-def is_hook_command(command: Any) -> bool:
-    """Whether the command line of a hook runs `picomem-hook`."""
-    return isinstance(command, str) and _HOOK_PROGRAM.search(command) is not None
+def hook_invocation(command: Any) -> tuple[tuple[str, ...], dict[str, str]] | None:
+    """The program and arguments of a hook of picomem, and the variables it gets; None for a hook of anybody else.
+
+    A command line that does more than run `picomem-hook` belongs to somebody else, who would lose the rest of it.
+    """
+    if not isinstance(command, str) or _SHELL_OPERATOR.search(_QUOTED.sub("", command.strip())):
+        return None
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    words, env = _without_variables(words)
+    if not words or _program_name(words[0]) != HOOK_NAME:
+        return None
+    options = words[2:] if words[1:] and words[1] in _HOOK_HOSTS else words[1:]
+    if len(options) % 2 or not _HOOK_OPTIONS.issuperset(options[::2]):
+        return None
+    return tuple(words), env
 
 
 def is_mcp_command(words: Sequence[str]) -> bool:
-    """Whether a command serves MCP with picomem."""
-    program = re.split(r"[/\\]", words[0])[-1].removesuffix(".exe") if words else ""
-    return (program == NAME or ("-m" in words and NAME in words)) and "mcp" in words
+    """Whether a command serves MCP with picomem: started directly, with Python's `-m`, or with uv or pipx."""
+    words = _without_launcher(words)
+    program = _program_name(words[0]) if words else ""
+    if _PYTHON.fullmatch(program):
+        words = _without_options(words[1:], _PYTHON_VALUES)
+    if list(words[:2]) == ["-m", NAME]:
+        return "mcp" in words[2:]
+    return program == NAME and "mcp" in words[1:]
+
+
+def _without_launcher(words: Sequence[str]) -> Sequence[str]:
+    """The command that `uvx`, `uv run`, `uv tool run` or `pipx run` starts, without the version of its program."""
+    launcher = _program_name(words[0]) if words else ""
+    if launcher not in ("uv", "uvx", "pipx"):
+        return words
+    launched = _without_options(words[1:], _LAUNCHER_VALUES)
+    if launcher != "uvx":
+        if launcher == "uv" and launched[:1] == ["tool"]:
+            launched = launched[1:]
+        if launched[:1] != ["run"]:
+            return words
+        launched = _without_options(launched[1:], _LAUNCHER_VALUES)
+    return [launched[0].partition("@")[0], *launched[1:]] if launched else []
+
+
+def _without_options(words: Sequence[str], with_value: Collection[str]) -> list[str]:
+    """The words from the first one that is neither an option nor the value of one. `-m` is no option here."""
+    words = list(words)
+    while words and words[0].startswith("-") and words[0] != "-m":
+        words = words[2 if words[0] in with_value else 1 :]
+    return words
+
+
+def _without_variables(words: Sequence[str]) -> tuple[Sequence[str], dict[str, str]]:
+    """The words of a command without leading assignments (`env A=b …`), and the variables that they set."""
+    start = 1 if words and _program_name(words[0]) == "env" else 0
+    end = start
+    while end < len(words) and _ASSIGNMENT.match(words[end]):
+        end += 1
+    return words[end:], dict(word.split("=", 1) for word in words[start:end])
+
+
+def _program_name(word: str) -> str:
+    return re.split(r"[/\\]", word)[-1].removesuffix(".exe")
 
 
 def _console_script(machine: Machine, started_as: Path) -> Path:
