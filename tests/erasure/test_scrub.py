@@ -23,6 +23,7 @@ LOCAL = Scope()
 COLUMNS = (
     "old_content", "content", "context", "tag", "old_tag", "related", "reason", "candidate", "preview", "summary", "title",
     "said", "argument", "talk_title", "channel", "talk_summary", "path", "action",
+    "call_id", "call_name",
 )  # fmt: skip
 
 
@@ -76,11 +77,12 @@ def _talk(engine: Engine) -> None:
     s = SECRETS
     log = engine.sessions()
     talk = log.create("api", channel_id=f"key {s['channel']}", title=f"On {s['talk_title']}")
-    call = ToolCall("c1", "open", json.dumps({"with": s["argument"]}))
+    call = ToolCall(f"call-{s['call_id']}", f"open-{s['call_name']}", json.dumps({"with": s["argument"]}))
     log.append(
         talk.id,
         NewMessage(role=Role.USER, content=f"Use {s['said']} for the crane"),
         NewMessage(role=Role.ASSISTANT, tool_calls=(call,)),
+        NewMessage(role=Role.TOOL, content="It is open", tool_call_id=call.id),
     )
     summary = Summary(
         session_id=talk.id, text=f"They used {s['talk_summary']}", message_count=2, covered_seq=2, created_at=1, updated_at=1

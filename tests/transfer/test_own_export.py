@@ -346,6 +346,96 @@ def test_no_field_of_an_export_lets_a_secret_into_the_store(engine, open_engine,
     assert KEY.encode() not in written
 
 
+SECRET = "ghp_aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bD1fH2kL4"
+_TEXT_FIELDS = {
+    "session": "id agent project channel channel_id title state permissions forked_from summary.text summary.origin",
+    "message": "session id role content tool_calls.id tool_calls.name tool_calls.arguments tool_call_id origin",
+    "memory": "id versions.key versions.kind versions.content versions.context versions.tags versions.related"
+    " versions.origin versions.source versions.agent versions.project versions.session versions.path"
+    " versions.opened_by versions.closed_by changes.id changes.run changes.actor changes.verb changes.decision"
+    " changes.reason changes.undoes changes.idempotency_key changes.request_hash lineage.kind lineage.id lineage.role"
+    " lineage.change",
+}
+
+
+def _with(record: dict[str, Any], field: str, value: str) -> dict[str, Any]:
+    """The record with a text in that field, in each of its entries where it stands in a list."""
+    outer, _, inner = field.partition(".")
+    if not inner:
+        return {**record, outer: [value] if isinstance(record[outer], list) else value}
+    if isinstance(record[outer], dict):
+        return {**record, outer: _with(record[outer], inner, value)}
+    return {**record, outer: [_with(entry, inner, value) for entry in record[outer]]}
+
+
+def _of_every_kind(engine: Engine) -> list[dict[str, Any]]:
+    """The records of an export that has a conversation with a summary and with calls, and a memory with lineage."""
+    _say(engine, "Which boats are moored?", 0)
+    engine.remember("The staging database listens on port 5433", key="port")
+    engine.revise("port", "The staging database listens on port 6432")
+    records = [json.loads(line) for line in exported(engine)]
+    at = "2025-01-01T00:00:00Z"
+    for record in records:
+        if record["type"] == "session":
+            record["summary"] = {
+                "text": "Boats", "origin": "agent", "messages": 1, "up_to_number": 1, "created_at": at, "updated_at": at,
+            }  # fmt: skip
+    return records
+
+
+@pytest.mark.requirement("O7")
+@pytest.mark.sqlite_file("looks for a secret in the bytes of the file")
+@pytest.mark.parametrize(
+    ("kind", "field"), [(kind, name) for kind in _TEXT_FIELDS for name in _TEXT_FIELDS[kind].split()]
+)
+@pytest.mark.parametrize("form", ["{}", "call-{}"], ids=["a secret", "an id with a secret"])
+def test_a_secret_that_fills_a_field_of_an_export_is_not_stored(
+    kind: str, field: str, form: str, engine, open_engine, tmp_path, export_file
+) -> None:
+    records = _of_every_kind(engine)
+    changed = [_with(one, field, form.format(SECRET)) if one["type"] == kind else one for one in records]
+    assert changed != records
+    elsewhere = open_engine(tmp_path / "elsewhere.db")
+    take_in(elsewhere, export_file([json.dumps(record) + "\n" for record in changed]))
+    assert elsewhere.scrub(dry_run=True).changed == 0
+    elsewhere.close()
+    assert SECRET.encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("elsewhere.db*"))
+
+
+def test_the_fields_that_a_secret_is_tried_in_are_all_the_texts_of_an_export(engine) -> None:
+    texts: dict[str, set[str]] = {kind: set() for kind in _TEXT_FIELDS}
+    for record in _of_every_kind(engine):
+        for name, value in record.items():
+            entries = [value] if isinstance(value, dict) else value if isinstance(value, list) else []
+            named = {name: value} if isinstance(value, str) and name != "type" else {}
+            named |= {f"{name}.{inner}": held for entry in entries for inner, held in entry.items()}
+            texts.setdefault(record["type"], set()).update(
+                field for field, held in named.items() if isinstance(held, str | list) and not _is_time(held)
+            )
+    assert {kind: texts[kind] for kind in _TEXT_FIELDS} == {
+        kind: set(names.split()) for kind, names in _TEXT_FIELDS.items()
+    }
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, str) and value.endswith("Z") and value[:2] == "20"
+
+
+def test_a_call_whose_id_holds_a_secret_keeps_its_result(engine, open_engine, tmp_path, export_file) -> None:
+    records = _of_every_kind(engine)
+    for record in records:
+        if record["type"] == "message":
+            record["tool_calls"] = [{**call, "id": SECRET} for call in record["tool_calls"]]
+            record["tool_call_id"] = record["tool_call_id"] and SECRET
+    elsewhere = open_engine(tmp_path / "elsewhere.db")
+    _, report = take_in(elsewhere, export_file([json.dumps(record) + "\n" for record in records]))
+    assert report.messages == 4
+    said = [record for record in map(json.loads, exported(elsewhere)) if record["type"] == "message"]
+    (call,) = (call for record in said for call in record["tool_calls"])
+    assert call["id"] in [record["tool_call_id"] for record in said]
+    assert "redacted-github-token-" in call["id"]
+
+
 @pytest.mark.requirement("X7")
 def test_what_a_tool_said_stays_what_a_tool_said(engine, open_engine, tmp_path, export_file) -> None:
     engine.remember("The build server has 64 GB of memory", key="build", origin="tool")

@@ -19,6 +19,7 @@ from picomem.policy.redacted_json import redact_json
 from picomem.records.episode import Episode, Transcript
 from picomem.records.memory import Change, Memory
 from picomem.records.scope import Scope
+from picomem.sessions.new_messages import safe_name
 from picomem.store import (
     audit,
     consolidations,
@@ -156,11 +157,15 @@ class _Scrubbing:
     def message(self, stored: Stored[MessageText]) -> None:
         old = stored.record
         content, calls = self._redacted(old.content), self._calls(old.tool_calls)
-        if not self._to_write((content, calls) != (old.content, old.tool_calls), stored.is_whole):
+        answered = safe_name(old.tool_call_id, self._redacted)
+        is_changed = (content, calls, answered) != (old.content, old.tool_calls, old.tool_call_id)
+        if not self._to_write(is_changed, stored.is_whole):
             return
         grown_by = count_tokens(content) - count_tokens(old.content)
         grown_by += count_tokens(calls) - count_tokens(old.tool_calls)
-        new = old._replace(content=content, tool_calls=calls, tokens=max(1, old.tokens + grown_by))
+        new = old._replace(
+            content=content, tool_calls=calls, tool_call_id=answered, tokens=max(1, old.tokens + grown_by)
+        )
         session_rows.rewrite_message(self.tx, self.scope, new)
 
     def summary(self, stored: Stored[SummaryText]) -> None:
@@ -190,10 +195,17 @@ class _Scrubbing:
         return safe if stored and parsed != json.loads(stored) else stored
 
     def _calls(self, stored: str) -> str:
-        """The calls of a message, with the arguments of each redacted; what cannot be read, as a text."""
+        """The calls of a message, with the names and the arguments of each redacted; what cannot be read, as a text."""
         try:
             calls = json.loads(stored)
-            safe = [[id_, name, redact_json(arguments, self._redacted)] for id_, name, arguments in calls]
+            safe = [
+                [
+                    safe_name(id_, self._redacted),
+                    safe_name(name, self._redacted),
+                    redact_json(arguments, self._redacted),
+                ]
+                for id_, name, arguments in calls
+            ]
         except (ValueError, TypeError):
             return self._redacted(stored)
         return stored if safe == calls else json.dumps(safe, ensure_ascii=False)

@@ -22,7 +22,15 @@ from picomem.records.ids import new_id
 from picomem.records.kinds import Origin
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Loaded, Message, NewMessage, Page, Role, Session, Summary
-from picomem.sessions.new_messages import one_line, one_of, safe_said, stored_message, title_of, with_origins
+from picomem.sessions.new_messages import (
+    one_line,
+    one_of,
+    safe_message,
+    safe_said,
+    stored_message,
+    title_of,
+    with_origins,
+)
 from picomem.sessions.pairs import OpenCalls, answers_earlier, check_said, grouped, last_of
 from picomem.sessions.tail_cache import Tails
 from picomem.store import session_rows
@@ -191,13 +199,7 @@ class Sessions:
         return self._redacted(self.load(session_id, last=last, after=after))
 
     def _redacted(self, loaded: Loaded) -> Loaded:
-        messages = []
-        for message in loaded.messages:
-            safe = safe_said(
-                NewMessage(role=message.role, content=message.content, tool_calls=message.tool_calls), self._safe
-            )
-            messages.append(replace(message, content=safe.content, tool_calls=safe.tool_calls))
-        return replace(loaded, messages=tuple(messages))
+        return replace(loaded, messages=tuple(safe_message(message, self._safe) for message in loaded.messages))
 
     def end_of(self, session_id: str) -> Loaded:
         """The end of a session: its last messages, and all since the user's newest. Raises NotFound."""

@@ -19,7 +19,8 @@ from picomem.sessions.pairs import message_tokens
 from picomem.text.storable import plain
 
 _LONGEST_TITLE = 60
-_NAME = re.compile(r"[\w.:/|=+-]{1,256}")  # of a call or a tool: ids are kept as they are, so they must be ids
+_LONGEST_NAME = 256
+_NAME = re.compile(rf"[\w.:/|=+-]{{1,{_LONGEST_NAME}}}")  # of a call or a tool
 _ORIGINS = {Role.USER: Origin.USER, Role.ASSISTANT: Origin.AGENT, Role.TOOL: Origin.TOOL, Role.SYSTEM: Origin.AGENT}
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
@@ -28,15 +29,25 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 def safe_said(message: NewMessage, redact: Redact) -> NewMessage:
     """A message as it may be stored. Raises InvalidInput for an unknown role or origin, and for what is no id."""
     calls = tuple(
-        ToolCall(_name(call.id), _name(call.name), redact_json(call.arguments, redact)) for call in message.tool_calls
+        ToolCall(_name(call.id, redact), _name(call.name, redact), redact_json(call.arguments, redact))
+        for call in message.tool_calls
     )
     return NewMessage(
         role=one_of(Role, message.role, "role"),
         content=redact(message.content),
         tool_calls=calls,
-        tool_call_id=_name(message.tool_call_id) if message.tool_call_id else "",
+        tool_call_id=_name(message.tool_call_id, redact) if message.tool_call_id else "",
         origin=None if message.origin is None else one_of(Origin, message.origin, "origin"),
     )
+
+
+def safe_message(message: Message, redact: Redact) -> Message:
+    """A stored message as it may be handed out: what was stored before a rule existed is redacted now."""
+    said = NewMessage(
+        role=message.role, content=message.content, tool_calls=message.tool_calls, tool_call_id=message.tool_call_id
+    )
+    safe = safe_said(said, redact)
+    return replace(message, content=safe.content, tool_calls=safe.tool_calls, tool_call_id=safe.tool_call_id)
 
 
 def stored_message(session_id: str, seq: int, said: NewMessage, at: Micros) -> Message:
@@ -109,9 +120,18 @@ def id_like(text: str) -> str:
     return re.sub(r"[^\w.:/|=+-]", "_", text)[:256]
 
 
-def _name(text: str) -> str:
+def safe_name(text: str, redact: Redact) -> str:
+    """The id or the name of a call without secrets: a placeholder in it has only what may stand in a name.
+
+    Equal names stay equal, so a call keeps its result.
+    """
+    redacted = redact(text)
+    return text if redacted == text else re.sub(r"[^\w-]+", "-", redacted).strip("-")[:_LONGEST_NAME]
+
+
+def _name(text: str, redact: Redact) -> str:
     if not _NAME.fullmatch(text):
         raise InvalidInput(
             f"“{plain(text[:80])}” is no id or name of a tool call; it has letters, digits and . : / | = + -."
         )
-    return text
+    return safe_name(text, redact)

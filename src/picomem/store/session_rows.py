@@ -29,13 +29,14 @@ class SessionText(NamedTuple):
 
 
 class MessageText(NamedTuple):
-    """The text of a message, and its tool calls as stored (JSON)."""
+    """The text of a message, its tool calls as stored (JSON), and the call that it answers."""
 
     session_id: str
     seq: int
     id: str
     content: str
     tool_calls: str
+    tool_call_id: str
     tokens: int
 
 
@@ -188,7 +189,7 @@ def stored_sessions(tx: Transaction, scope: Scope) -> Iterator[Stored[SessionTex
 def stored_messages(tx: Transaction, scope: Scope) -> Iterator[Stored[MessageText]]:
     """The text of every message of the user, in the order of the sessions."""
     rows = sql(tx).all("all_messages", user=scope.user)
-    return stored("messages", lambda row: MessageText(row[0], row[1], row[2], row[4], row[5], row[8]), rows)
+    return stored("messages", lambda row: MessageText(row[0], row[1], row[2], row[4], row[5], row[6], row[8]), rows)
 
 
 def stored_summaries(tx: Transaction, scope: Scope) -> Iterator[Stored[SummaryText]]:
@@ -211,6 +212,7 @@ def rewrite_message(tx: Transaction, scope: Scope, text: MessageText) -> None:
         seq=text.seq,
         content=text.content,
         tool_calls=text.tool_calls,
+        tool_call_id=text.tool_call_id,
         tokens=text.tokens,
     )
 

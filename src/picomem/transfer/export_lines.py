@@ -13,8 +13,8 @@ from picomem.light_dataclass import dataclass, replace
 from picomem.memory.version_history import IMPORTED
 from picomem.records.memory import Change
 from picomem.records.scope import Scope
-from picomem.records.session import Message, NewMessage
-from picomem.sessions.new_messages import safe_said
+from picomem.records.session import Message
+from picomem.sessions.new_messages import safe_message
 from picomem.store import audit, memories, session_rows
 from picomem.store.connector import Transaction
 from picomem.transfer.export_records import (
@@ -48,7 +48,7 @@ def export_lines(tx: Transaction, scope: Scope, clean: Clean, counts: ExportCoun
     for exported in sessions_of(tx, scope, counts):
         yield line_of(session_record(exported, clean))
         for message in messages_of(tx, scope, exported.session.id, counts):
-            yield line_of(message_record(_redacted(message, clean)))
+            yield line_of(message_record(safe_message(message, clean)))
     for memory in memories_of(tx, scope, counts):
         yield line_of(memory_record(memory, clean))
     end = {"sessions": counts.sessions, "messages": counts.messages, "memories": counts.memories}
@@ -119,8 +119,3 @@ def messages_of(tx: Transaction, scope: Scope, session_id: str, counts: ExportCo
         if not numbers:
             return
         after = max(numbers)
-
-
-def _redacted(message: Message, clean: Clean) -> Message:
-    safe = safe_said(NewMessage(role=message.role, content=message.content, tool_calls=message.tool_calls), clean)
-    return replace(message, content=safe.content, tool_calls=safe.tool_calls)

@@ -18,7 +18,7 @@ WHERE user_id = :user AND id = :id
 UPDATE transcripts SET title = :title WHERE user_id = :user AND id = :id
 
 -- name: rewrite_message_text
-UPDATE messages SET content = :content, tool_calls = :tool_calls, tokens = :tokens
+UPDATE messages SET content = :content, tool_calls = :tool_calls, tool_call_id = :tool_call_id, tokens = :tokens
 WHERE user_id = :user AND session_id = :session_id AND seq = :seq
 
 -- name: rewrite_session_text
