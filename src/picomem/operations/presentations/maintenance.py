@@ -117,8 +117,8 @@ def status(result: Status) -> Presentation:
         for host, held in result.transcripts.items()
     ]
     if result.copies:
-        held, most = result.copies["bytes"] / 1e6, result.copies["most_bytes"] / 1e6
-        said = f"{plural(result.copies['files'], 'transcript')}, {held:,.1f} of {most:,.0f} MB; the oldest go first"
+        count, held, most = (result.copies.get(name, 0) for name in ("files", "bytes", "most_bytes"))
+        said = f"{plural(count, 'transcript')}, {held / 1e6:,.1f} of {most / 1e6:,.0f} MB; the oldest go first"
         pairs.append(("copies", said))
     if result.sessions:
         pairs.append(("sessions", f"{result.sessions:,}, with {plural(result.messages, 'message')}"))
