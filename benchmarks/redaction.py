@@ -92,12 +92,14 @@ def render(report: RedactionReport) -> str:
     return "\n".join(lines)
 
 
-def share_caught(redactor: Redactor, shape: Shape, instances: int) -> float:
-    """The part of a shape's secrets that are gone from their texts."""
+def share_caught(
+    redactor: Redactor, shape: Shape, instances: int, written: Callable[[str], str] = lambda text: text
+) -> float:
+    """The part of a shape's secrets that are gone from their texts, as these are `written`."""
     caught = 0
     for number in range(instances):
         text, secret = shape.draw(random.Random(zlib.crc32(f"{shape.name}/{number}".encode())))
-        caught += is_gone(redactor.redact(text), secret)
+        caught += is_gone(redactor.redact(written(text)), secret)
     return caught / instances
 
 

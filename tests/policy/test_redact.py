@@ -24,6 +24,7 @@ from benchmarks.secret_shapes import HELD_OUT as HELD_OUT_SHAPES
 from benchmarks.secret_shapes import RECENT as RECENT_SHAPES
 from benchmarks.secret_shapes import TUNED as TUNED_SHAPES
 from picomem.errors import InvalidInput
+from picomem.ingest.noise import clean
 from picomem.policy.redact import Redactor, check_ids
 from picomem.policy.secret_rule import Rule
 from picomem.policy.secret_rules import RULES
@@ -128,6 +129,13 @@ def test_benign_lines_stay_as_they_are(redactor: Redactor, line: str) -> None:
 @pytest.mark.parametrize("shape", TUNED_SHAPES, ids=lambda shape: shape.name)
 def test_of_a_known_shape_99_of_100_secrets_are_gone(redactor: Redactor, shape: Shape) -> None:
     assert share_caught(redactor, shape, INSTANCES) >= ENOUGH
+
+
+@pytest.mark.reliability("S4")
+def test_a_secret_is_caught_in_a_transcript_whose_layout_was_collapsed(redactor: Redactor) -> None:
+    """Reading a transcript leaves single spaces and no indentation before anything is redacted."""
+    lost = [shape.name for shape in TUNED_SHAPES if share_caught(redactor, shape, 20, clean) < ENOUGH]
+    assert lost == []
 
 
 @pytest.mark.requirement("O7")

@@ -82,8 +82,8 @@ SECRET_CONTEXTS: tuple[Rule, ...] = (
     ),
     Rule(
         "cookie-jar",
-        ("true\t/", "false\t/"),
-        r"\t(?:TRUE|FALSE)\t/[^\t\n]{0,80}\t(?:TRUE|FALSE)\t\d{1,12}\t(?P<key>[^\t\n]{1,60})\t"
+        ("true\t/", "false\t/", "true /", "false /"),
+        r"[\t ](?:TRUE|FALSE)[\t ]/[^\t\n ]{0,80}[\t ](?:TRUE|FALSE)[\t ]\d{1,12}[\t ](?P<key>[^\t\n ]{1,60})[\t ]"
         r"(?P<secret>[^\s;\"',]{8,})",
         "cookie",
     ),
@@ -104,7 +104,7 @@ SECRET_CONTEXTS: tuple[Rule, ...] = (
     Rule(
         "block-scalar",
         ("|\n", ">\n", "|-", ">-", "|+", ">+", "|\r", ">\r"),
-        rf"(?i)(?:^|[^\w.-])(?P<key>{_NAME_OF_SECRET})[\"']?:[ \t]{{0,3}}[|>][+-]?[ \t]{{0,3}}\r?\n[ \t]{{1,16}}"
+        rf"(?i)(?:^|[^\w.-])(?P<key>{_NAME_OF_SECRET})[\"']?:[ \t]{{0,3}}[|>][+-]?[ \t]{{0,3}}\r?\n[ \t]{{0,16}}"
         rf"(?P<value>\S{{4,200}})[ \t]{{0,8}}(?:\r?\n|$)",
         "paired",
     ),
@@ -182,7 +182,7 @@ SECRET_CONTEXTS: tuple[Rule, ...] = (
     Rule(
         "password-list",
         ("chpasswd:",),
-        r"(?m)^\s{1,12}(?:- )?[\w-]{1,40}:(?P<secret>[^\s\"'|]{4,80})$",
+        r"(?m)^\s{0,12}(?:- )?[\w-]{1,40}:(?P<secret>[^\s\"'|]{4,80})$",
         "told",
         within=r"chpasswd:\s[^;{}]{0,300}",
     ),
