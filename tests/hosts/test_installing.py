@@ -250,6 +250,25 @@ def test_a_hook_of_others_that_mentions_picomem_hook_stays(command: str, machine
     assert settings.read_text() == text
 
 
+@pytest.mark.parametrize("escape", [r"\ud83d", r"\udc80", r"\u0000"])
+@_each_host
+def test_an_escape_that_is_no_character_in_an_entry_of_picomem_stays(
+    host: Host, reach: Reach, escape: str, machine: Machine, program: Program
+) -> None:
+    _install(host, machine, reach, Program("/gone/picomem", "/gone/picomem-hook"))
+    files = [file for file in host.files(machine, reach) if file.syntax != "toml"]
+    for file in files:
+        text = file.path.read_text().replace('"command":', f'"note": "{escape}", "command":')
+        file.path.write_text(text)
+    assert _install(host, machine, reach, program)
+    for file in files:
+        text = file.path.read_text()
+        assert escape in text
+        assert "gone" not in text
+    _uninstall(host, machine)
+    assert not any(file.path.exists() for file in files)
+
+
 def test_what_another_program_writes_meanwhile_stays(tmp_path: Path) -> None:
     settings = tmp_path / "settings.json"
     settings.write_text("theirs")
