@@ -150,6 +150,24 @@ def test_a_broken_file_is_left_alone_with_a_sentence(
 
 
 @_each_host
+def test_a_list_of_servers_that_is_no_object_is_left_alone(
+    host: Host, reach: Reach, machine: Machine, program: Program
+) -> None:
+    file = next(file for file in host.files(machine, reach) if file.servers)
+    if file.syntax == "toml":
+        return  # test_toml_edit has the same
+    file.path.parent.mkdir(parents=True, exist_ok=True)
+    for odd in (None, 5, "picomem", ["picomem"]):
+        entry: Any = odd
+        for key in reversed(file.servers):
+            entry = {key: entry}
+        file.path.write_text(json.dumps(entry))
+        assert "is not an object" in str(plan_install(host, machine, reach, program).problem)
+        _uninstall(host, machine)
+        assert file.path.read_text() == json.dumps(entry)
+
+
+@_each_host
 def test_a_linked_settings_file_stays_a_link(host: Host, reach: Reach, machine: Machine, program: Program) -> None:
     dotfiles = machine.home / "dotfiles"
     dotfiles.mkdir()
@@ -208,24 +226,27 @@ def test_an_outdated_entry_is_updated_and_keeps_what_the_user_added(
     [
         {"url": "http://127.0.0.1:8765/mcp"},
         {"command": "docker", "args": ["run", "-m", "512m", "picomem", "mcp"]},
+        None,
     ],
-    ids=["url", "docker"],
+    ids=["url", "docker", "null"],
 )
 @_each_host
 def test_another_server_of_that_name_is_left_alone(
-    host: Host, reach: Reach, server: dict[str, Any], machine: Machine, program: Program
+    host: Host, reach: Reach, server: dict[str, Any] | None, machine: Machine, program: Program
 ) -> None:
     file = next(file for file in host.files(machine, reach) if file.servers)
+    if file.syntax == "toml" and server is None:
+        return  # TOML has no null
     entry: dict[str, Any] = {"picomem": server}
     for key in reversed(file.servers):
         entry = {key: entry}
     text = json.dumps(entry)
-    if file.syntax == "toml":
+    if file.syntax == "toml" and server is not None:
         text = "[mcp_servers.picomem]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in server.items())
     file.path.parent.mkdir(parents=True, exist_ok=True)
     file.path.write_text(text)
     plan = plan_install(host, machine, reach, program)
-    assert "runs something else" in str(plan.problem)
+    assert "give that another name" in str(plan.problem)
     _uninstall(host, machine)
     assert file.path.read_text() == text
 
