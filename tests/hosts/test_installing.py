@@ -13,6 +13,7 @@ import pytest
 from tests.hosts.conftest import RunPicomem, tree
 
 from picomem.hosts.claude_code_host import CLAUDE_CODE
+from picomem.hosts.codex_host import CODEX
 from picomem.hosts.host import Host, Reach
 from picomem.hosts.installing import FileChange, HostPlan, install, plan_install, plan_uninstall, uninstall
 from picomem.hosts.known_hosts import HOSTS
@@ -288,6 +289,39 @@ def test_an_escape_that_is_no_character_in_an_entry_of_picomem_stays(
         assert "gone" not in text
     _uninstall(host, machine)
     assert not any(file.path.exists() for file in files)
+
+
+@_each_host
+def test_a_file_with_another_hard_link_is_left_alone(
+    host: Host, reach: Reach, machine: Machine, program: Program
+) -> None:
+    for file in host.files(machine, reach):
+        file.path.parent.mkdir(parents=True, exist_ok=True)
+        file.path.write_text(_THEIRS[file.syntax][0])
+        file.path.with_name(f"{file.path.name}-linked").hardlink_to(file.path)
+    before = _roots(machine)
+    plan = plan_install(host, machine, reach, program)
+    assert "has another hard link" in str(plan.problem)
+    assert "has another hard link" in str(install(HostPlan(host, reach, [FileChange(file, "", "x")]), program).problem)
+    assert _roots(machine) == before
+    assert all(file.path.stat().st_nlink == 2 for file in host.files(machine, reach))
+
+
+def test_what_a_killed_process_left_is_removed(machine: Machine, program: Program) -> None:
+    config = machine.home / ".codex" / "config.toml"
+    config.parent.mkdir()
+    config.write_text("# mine\n")
+    before = _roots(machine)
+    spares = [config.with_name(f".config.toml{ending}.picomem-{2**30}") for ending in ("", ".picomem-backup")]
+    for change in (lambda: _install(CODEX, machine, "user", program), lambda: _uninstall(CODEX, machine)):
+        for spare in spares:
+            spare.write_text("half")
+        others = config.with_name(".config.toml.picomem-notes")
+        others.write_text("theirs")
+        change()
+        assert [spare for spare in spares if spare.exists()] == []
+        others.unlink()
+    assert _roots(machine) == before
 
 
 def test_what_another_program_writes_meanwhile_stays(tmp_path: Path) -> None:
