@@ -51,6 +51,7 @@ _LINES = st.sampled_from(
     [
         "",
         "# a comment",
+        "# one\u2028two\x85three",
         "   # [mcp_servers.picomem]",
         "[table{n}]",
         "[mcp_servers.other{n}]  # theirs",

@@ -130,6 +130,24 @@ def test_a_broken_file_with_an_entry_is_told_of(findings: Findings, machine: Mac
         assert findings() == []
 
 
+@pytest.mark.parametrize("escape", [r"\ud83d", r"\u0000"])
+def test_a_path_that_no_file_can_have_is_told_of(escape: str, findings: Findings, machine: Machine) -> None:
+    command = {"type": "command", "command": f"/x{json.loads(chr(34) + escape + chr(34))}/picomem-hook --db '/d/x.db'"}
+    server = {"command": "/gone/picomem", "args": ["mcp", "--db", json.loads(f'"/{escape}.db"')]}
+    for path, document in (
+        (".codex/hooks.json", {"hooks": {"Stop": [{"hooks": [command]}]}}),
+        (".cursor/mcp.json", {"mcpServers": {"picomem": server}}),
+    ):
+        (machine.home / path).parent.mkdir()
+        (machine.home / path).write_text(json.dumps(document))
+    hooks = machine.home / ".codex" / "hooks.json"
+    trusted = f'[hooks.state."{hooks}:stop:0:0"]\ntrusted_hash = "sha256:0"\n'
+    hooks.with_name("config.toml").write_text(trusted)
+    shown = "\n".join(findings())
+    assert "there is no program /x" in shown
+    assert "Cursor" in shown
+
+
 def test_doctor_reports_them_at_the_terminal(run_picomem: RunPicomem, programs: Path, home: Path) -> None:
     assert run_picomem("remember", "The lock closes at nine").code == 0
     assert run_picomem("install", "gemini-cli").code == 0

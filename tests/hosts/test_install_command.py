@@ -43,6 +43,14 @@ def test_a_diff_of_a_dry_run_can_be_applied(with_claude_code: Path, run_picomem:
     assert "".join(f"{line}\n" for line in added).endswith(installed)
 
 
+def test_a_diff_splits_lines_only_at_line_ends(home: Path, run_picomem: RunPicomem) -> None:
+    (home / ".codex").mkdir()
+    (home / ".codex" / "config.toml").write_text("# one\u2028two\x85three\n")
+    diff = run_picomem("install", "codex", "--dry-run").out
+    assert "\n@@ -1 +1,5 @@\n" in diff
+    assert "No newline at end of file" not in diff
+
+
 def test_without_a_terminal_nothing_is_changed(with_claude_code: Path, run_picomem: RunPicomem) -> None:
     before = tree(with_claude_code)
     for arguments in (["install"], ["install", "--json"]):

@@ -13,6 +13,7 @@ import pytest
 from tests.hosts.conftest import RunPicomem, tree
 
 from picomem.hosts.claude_code_host import CLAUDE_CODE
+from picomem.hosts.codex_host import CODEX
 from picomem.hosts.host import Host, Reach
 from picomem.hosts.installing import FileChange, HostPlan, install, plan_install, plan_uninstall, uninstall
 from picomem.hosts.known_hosts import HOSTS
@@ -150,6 +151,24 @@ def test_a_broken_file_is_left_alone_with_a_sentence(
 
 
 @_each_host
+def test_a_list_of_servers_that_is_no_object_is_left_alone(
+    host: Host, reach: Reach, machine: Machine, program: Program
+) -> None:
+    file = next(file for file in host.files(machine, reach) if file.servers)
+    if file.syntax == "toml":
+        return  # test_toml_edit has the same
+    file.path.parent.mkdir(parents=True, exist_ok=True)
+    for odd in (None, 5, "picomem", ["picomem"]):
+        entry: Any = odd
+        for key in reversed(file.servers):
+            entry = {key: entry}
+        file.path.write_text(json.dumps(entry))
+        assert "is not an object" in str(plan_install(host, machine, reach, program).problem)
+        _uninstall(host, machine)
+        assert file.path.read_text() == json.dumps(entry)
+
+
+@_each_host
 def test_a_linked_settings_file_stays_a_link(host: Host, reach: Reach, machine: Machine, program: Program) -> None:
     dotfiles = machine.home / "dotfiles"
     dotfiles.mkdir()
@@ -208,24 +227,27 @@ def test_an_outdated_entry_is_updated_and_keeps_what_the_user_added(
     [
         {"url": "http://127.0.0.1:8765/mcp"},
         {"command": "docker", "args": ["run", "-m", "512m", "picomem", "mcp"]},
+        None,
     ],
-    ids=["url", "docker"],
+    ids=["url", "docker", "null"],
 )
 @_each_host
 def test_another_server_of_that_name_is_left_alone(
-    host: Host, reach: Reach, server: dict[str, Any], machine: Machine, program: Program
+    host: Host, reach: Reach, server: dict[str, Any] | None, machine: Machine, program: Program
 ) -> None:
     file = next(file for file in host.files(machine, reach) if file.servers)
+    if file.syntax == "toml" and server is None:
+        return  # TOML has no null
     entry: dict[str, Any] = {"picomem": server}
     for key in reversed(file.servers):
         entry = {key: entry}
     text = json.dumps(entry)
-    if file.syntax == "toml":
+    if file.syntax == "toml" and server is not None:
         text = "[mcp_servers.picomem]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in server.items())
     file.path.parent.mkdir(parents=True, exist_ok=True)
     file.path.write_text(text)
     plan = plan_install(host, machine, reach, program)
-    assert "runs something else" in str(plan.problem)
+    assert "give that another name" in str(plan.problem)
     _uninstall(host, machine)
     assert file.path.read_text() == text
 
@@ -248,6 +270,58 @@ def test_a_hook_of_others_that_mentions_picomem_hook_stays(command: str, machine
     assert commands == [command, program.hook_command()]
     _uninstall(CLAUDE_CODE, machine)
     assert settings.read_text() == text
+
+
+@pytest.mark.parametrize("escape", [r"\ud83d", r"\udc80", r"\u0000"])
+@_each_host
+def test_an_escape_that_is_no_character_in_an_entry_of_picomem_stays(
+    host: Host, reach: Reach, escape: str, machine: Machine, program: Program
+) -> None:
+    _install(host, machine, reach, Program("/gone/picomem", "/gone/picomem-hook"))
+    files = [file for file in host.files(machine, reach) if file.syntax != "toml"]
+    for file in files:
+        text = file.path.read_text().replace('"command":', f'"note": "{escape}", "command":')
+        file.path.write_text(text)
+    assert _install(host, machine, reach, program)
+    for file in files:
+        text = file.path.read_text()
+        assert escape in text
+        assert "gone" not in text
+    _uninstall(host, machine)
+    assert not any(file.path.exists() for file in files)
+
+
+@_each_host
+def test_a_file_with_another_hard_link_is_left_alone(
+    host: Host, reach: Reach, machine: Machine, program: Program
+) -> None:
+    for file in host.files(machine, reach):
+        file.path.parent.mkdir(parents=True, exist_ok=True)
+        file.path.write_text(_THEIRS[file.syntax][0])
+        file.path.with_name(f"{file.path.name}-linked").hardlink_to(file.path)
+    before = _roots(machine)
+    plan = plan_install(host, machine, reach, program)
+    assert "has another hard link" in str(plan.problem)
+    assert "has another hard link" in str(install(HostPlan(host, reach, [FileChange(file, "", "x")]), program).problem)
+    assert _roots(machine) == before
+    assert all(file.path.stat().st_nlink == 2 for file in host.files(machine, reach))
+
+
+def test_what_a_killed_process_left_is_removed(machine: Machine, program: Program) -> None:
+    config = machine.home / ".codex" / "config.toml"
+    config.parent.mkdir()
+    config.write_text("# mine\n")
+    before = _roots(machine)
+    spares = [config.with_name(f".config.toml{ending}.picomem-{2**30}") for ending in ("", ".picomem-backup")]
+    for change in (lambda: _install(CODEX, machine, "user", program), lambda: _uninstall(CODEX, machine)):
+        for spare in spares:
+            spare.write_text("half")
+        others = config.with_name(".config.toml.picomem-notes")
+        others.write_text("theirs")
+        change()
+        assert [spare for spare in spares if spare.exists()] == []
+        others.unlink()
+    assert _roots(machine) == before
 
 
 def test_what_another_program_writes_meanwhile_stays(tmp_path: Path) -> None:

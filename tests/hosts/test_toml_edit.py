@@ -47,6 +47,21 @@ def test_an_old_table_is_replaced_where_it_stands_with_the_tables_below_it() -> 
     assert remove_table(edited, _PATH) == '# top\n\n# about the next\n[mcp_servers.z]\ncommand = "z"\n'
 
 
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\u00a0"])
+def test_a_comment_with_a_unicode_line_separator_below_the_table_stays(separator: str, line_end: str) -> None:
+    table = line_end.join(["[mcp_servers.picomem]", 'command = "x"', ""])
+    comment = f"# one{separator}two{line_end}# three{line_end}"
+    assert remove_table(table + comment, _PATH) == comment
+    assert put_table(table + comment, _PATH, {"command": "y"}) == table.replace('"x"', '"y"') + comment
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\x85"])
+def test_a_value_with_a_unicode_line_separator_goes_with_its_table(separator: str) -> None:
+    text = f'[mcp_servers.picomem]\ncommand = "x{separator}# y"\n'
+    assert remove_table(text, _PATH) == ""
+
+
 @pytest.mark.parametrize("text", ["mcp_servers = { other = { command = 'x' } }\n", "mcp_servers = 1\n"])
 def test_a_place_that_takes_no_table_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="cannot be edited there"):

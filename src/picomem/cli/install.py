@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from difflib import unified_diff
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -185,7 +186,8 @@ def _entries_of(change: FileChange) -> str:
 
 def _diff(change: FileChange) -> str:
     """The change of a file as a unified diff, in which a file that is not there is /dev/null."""
-    before, after = ((text or "").splitlines(keepends=True) for text in (change.before, change.after))
+    # Not splitlines, which also splits at separators that are no line ends to a patch.
+    before, after = (StringIO(text or "", newline="\n").readlines() for text in (change.before, change.after))
     old_name = "/dev/null" if change.before is None else f"a{change.file.path}"
     new_name = "/dev/null" if change.after is None else f"b{change.file.path}"
     return "".join(

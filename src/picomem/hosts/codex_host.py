@@ -60,7 +60,7 @@ def _is_trusted(trusted: Any, path: Path, hook: HookCommand) -> bool:
         return trusted_hash is not None
     document = {"event_name": event, "hooks": [{"async": False, **hook.settings}]}
     canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return trusted_hash == f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
+    return trusted_hash == f"sha256:{hashlib.sha256(canonical.encode(errors='replace')).hexdigest()}"
 
 
 CODEX = Host(

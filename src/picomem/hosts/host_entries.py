@@ -155,7 +155,10 @@ def _handlers(group: Any) -> list[Any]:
 
 def _with_server(text: str, file: SettingsFile, entry: dict[str, Any]) -> str:
     path = (*file.servers, NAME)
-    existing = _value(_document(text, file), path)
+    servers = _value(_document(text, file), file.servers)
+    existing = servers.get(NAME) if isinstance(servers, dict) else None
+    if existing is None and isinstance(servers, dict) and NAME in servers:
+        raise Conflict(f"its MCP server “{NAME}” is null; remove that or give that another name")
     if existing is not None:
         words, _ = _command_of(existing) if isinstance(existing, dict) else ((), {})
         if not is_mcp_command(words):

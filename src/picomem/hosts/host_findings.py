@@ -128,7 +128,7 @@ def _repeated(entries: Sequence[InstalledEntry]) -> Iterator[str]:
     same: dict[tuple[str, str, Path, str], list[InstalledEntry]] = defaultdict(list)
     for entry in entries:
         kind = entry.name if entry.is_hook else ""
-        several = same[entry.host.name, kind, entry.store.resolve(), entry.user]
+        several = same[entry.host.name, kind, _resolved(entry.store), entry.user]
         if entry.is_hook or all(other.name != entry.name for other in several):
             several.append(entry)
     for several in same.values():
@@ -150,4 +150,11 @@ def _other_stores(entries: Sequence[InstalledEntry], examined: Path) -> Iterator
 
 
 def _is_same(store: Path, other: Path) -> bool:
-    return store.resolve() == other.resolve()
+    return _resolved(store) == _resolved(other)
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except ValueError:  # no file can have such a name
+        return path

@@ -34,6 +34,7 @@ _NAME = re.compile(r"[^\W\d][\w$\u200c\u200d]*|\$[\w$\u200c\u200d]*")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|.))", re.DOTALL)
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
 _ESCAPED |= dict.fromkeys(("\r\n", "\n", "\r", "\u2028", "\u2029"), "")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _WORDS = {"true": True, "false": False, "null": None}
 
 
@@ -173,7 +174,7 @@ def _added(text: str, root: JsonNode, path: Path, key: str, value: Any) -> str:
 def _with_item(text: str, root: JsonNode, container: JsonNode, key: str | None, value: Any) -> str:
     """The text with a new last item of an object (or of an array, where there is no key)."""
     line_end, unit = _layout(text, root)
-    name = "" if key is None else json.dumps(key, ensure_ascii=False) + ": "
+    name = "" if key is None else _dumped(key) + ": "
     outer = _line_indent(text, container.start)
     if not container.items:
         inner = outer + unit
@@ -184,7 +185,7 @@ def _with_item(text: str, root: JsonNode, container: JsonNode, key: str | None, 
     if "\n" in text[container.start : last.start] and text[: last.start].endswith("\n" + inner):
         new = f"{line_end}{inner}{name}{_rendered(value, inner, unit, line_end)}"
     else:
-        new = f" {name}{json.dumps(value, ensure_ascii=False)}"
+        new = f" {name}{_dumped(value)}"
     has_comma = last.comma >= 0
     after = last.comma + 1 if has_comma else last.node.end
     beside = _BESIDE.match(text, after)
@@ -201,7 +202,7 @@ def _replaced(text: str, root: JsonNode, node: JsonNode, value: Any) -> str:
     line_end, unit = _layout(text, root)
     is_broken = "\n" in text[node.start : node.end]
     new = _rendered(value, _line_indent(text, node.start), unit, line_end)
-    return text[: node.start] + (new if is_broken else json.dumps(value, ensure_ascii=False)) + text[node.end :]
+    return text[: node.start] + (new if is_broken else _dumped(value)) + text[node.end :]
 
 
 def _layout(text: str, root: JsonNode) -> tuple[str, str]:
@@ -219,8 +220,14 @@ def _line_indent(text: str, place: int) -> str:
 
 
 def _rendered(value: Any, indent: str, unit: str, line_end: str) -> str:
-    lines = json.dumps(value, ensure_ascii=False, indent=unit).split("\n")
+    lines = _dumped(value, unit).split("\n")
     return (line_end + indent).join(lines)
+
+
+def _dumped(value: Any, unit: str | None = None) -> str:
+    """The value as JSON. Half of a surrogate pair, which no UTF-8 file can hold, stays an escape."""
+    text = json.dumps(value, ensure_ascii=False, indent=unit)
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def _shown(path: Path) -> str:

@@ -7,11 +7,12 @@ replaced.
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import stat
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from picomem.errors import Conflict, InvalidInput, NotFound
@@ -35,11 +36,15 @@ def read_settings(path: Path) -> str | None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise InvalidInput where the owner of a file has made it read-only. A replaced file needs no permission for that,
-    but to replace it would go against the owner's wish."""
+    """Raise InvalidInput where replacing a file would go against its owner's wish, although the system permits it: the
+    owner made the file read-only, or gave it a second hard link, which would keep the old text."""
     status = status_of(path)
-    if status is not None and not status.st_mode & 0o222:
+    if status is None:
+        return
+    if not status.st_mode & 0o222:
         raise InvalidInput("it is read-only; make it writable first")
+    if status.st_nlink > 1:
+        raise InvalidInput("it has another hard link, which would keep the old text; make that a symbolic link first")
 
 
 def backup_of(path: Path) -> Path:
@@ -58,6 +63,8 @@ def replace_settings(
     target = Path(os.path.realpath(path))
     for _ in range(_TRIES):
         with _locked_folder(target.parent, makes=edit(read_settings(path)) is not None, is_private=is_private):
+            for changed in (target, backup_of(path)):
+                _remove_spares(changed)
             before = read_settings(target)
             after = edit(before)
             if after == before:
@@ -115,7 +122,7 @@ def _replace(target: Path, before: str | None, after: str | None, is_private: bo
 
 def _write(path: Path, content: bytes, mode: int, may_replace: Callable[[], bool]) -> bool:
     """Write a file in one step: a reader sees the old one or the new one, and so does a machine after a power cut."""
-    spare = path.with_name(f".{path.name}.picomem-{os.getpid()}")
+    spare = path.with_name(f"{_spare_prefix(path)}{os.getpid()}")
     try:
         spare.unlink(missing_ok=True)
         with open(os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123
@@ -130,6 +137,19 @@ def _write(path: Path, content: bytes, mode: int, may_replace: Callable[[], bool
         spare.unlink(missing_ok=True)
     sync_folder(path.parent)
     return True
+
+
+def _spare_prefix(path: Path) -> str:
+    return f".{path.name}.picomem-"
+
+
+def _remove_spares(path: Path) -> None:
+    """Remove the unfinished files that killed processes left. The lock is held, so no running process needs them."""
+    prefix = _spare_prefix(path)
+    for spare in path.parent.glob(f"{glob.escape(prefix)}*"):
+        if spare.name.removeprefix(prefix).isdecimal():
+            with suppress(OSError):  # it is in nobody's way
+                spare.unlink()
 
 
 def _make_folder(folder: Path, is_private: bool) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from io import StringIO
 from typing import Any
 
 from picomem.errors import InvalidInput
@@ -102,7 +103,8 @@ def _blocks(text: str, path: Table) -> list[tuple[int, int]]:
     headers = _headers(text)
     for (start, keys), following in zip(headers, [*(place for place, _ in headers[1:]), len(text)]):
         if keys[: len(path)] == path:
-            lines = text[start:following].splitlines(keepends=True)
+            # Not splitlines, which also splits at separators that TOML allows within a comment or a string.
+            lines = StringIO(text[start:following], newline="\n").readlines()
             while not lines[-1].strip() or lines[-1].lstrip().startswith("#"):
                 lines.pop()
             blocks.append((start, start + sum(map(len, lines))))
