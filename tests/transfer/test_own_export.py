@@ -588,6 +588,44 @@ def test_an_export_is_read_in_pieces(engine, tmp_path, monkeypatch: pytest.Monke
     assert (counts.memories, counts.messages) == (5, 4)
 
 
+@pytest.mark.requirement("X5")
+@pytest.mark.sqlite_file("looks for a purged word in the bytes of the file")
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("actor", "Ina told me pineapple"),
+        ("actor", "user:Ina told me pineapple"),
+        ("verb", "ina-told-me-pineapple"),
+        ("decision", "pineapple"),
+        ("reason", "Ina told me pineapple"),
+        ("idempotency_key", "Ina told me pineapple"),
+        ("request_hash", "Ina told me pineapple"),
+    ],
+)
+def test_a_purge_leaves_no_words_that_came_in_a_change(
+    field: str, text: str, engine, open_engine, tmp_path, export_file
+) -> None:
+    session = engine.sessions().create("tui")
+    (message,) = engine.sessions().append(session.id, NewMessage(role=Role.USER, content="The winch is green."))
+    engine.acting_as("agent:x", message=message.id, said=message.content).remember("The winch is green", key="winch")
+    lines = _hostile(exported(engine), _set("changes", field, text))
+    elsewhere = open_engine(tmp_path / "elsewhere.db")
+    assert take_in(elsewhere, export_file(lines))[1].new == 1
+    elsewhere.purge(session=session.id)
+    assert elsewhere.memories() == []
+    elsewhere.close()
+    assert b"pineapple" not in b"".join(path.read_bytes() for path in tmp_path.glob("elsewhere.db*"))
+
+
+def test_who_made_a_change_is_known_after_an_import(engine, open_engine, tmp_path, export_file) -> None:
+    actors = ["hook", "agent:mcp", "job:retention", "user:anna@example.org"]
+    for number, actor in enumerate(actors):
+        engine.acting_as(actor).remember(f"Crate {number} stands in hall {number}", key=f"crate_{number}")
+    elsewhere = open_engine(tmp_path / "elsewhere.db")
+    take_in(elsewhere, export_file(engine))
+    assert [elsewhere.why(f"crate_{number}").changes[0].actor for number in range(len(actors))] == actors
+
+
 @pytest.mark.requirement("X5", "X13")
 def test_what_a_purge_left_of_a_memory_moves_as_it_is(engine, open_engine, tmp_path, export_file) -> None:
     session = engine.sessions().create("tui")
