@@ -42,8 +42,8 @@ _ACTOR = re.compile(r"[\w.@+-]{1,64}(:[\w.@+/-]{1,64})?")  # “user:anna”, �
 _OTHER = "other"
 _VERBS = frozenset("remember revise forget expire undo consolidate review import migrate doctor restore purge".split())
 _DECISIONS = frozenset(
-    "add merge supersede refuse revise correct archive expire restore confirm keep discard unsure noop repair consolidate "
-    "reopen import purge".split()
+    "add merge supersede refuse revise correct archive expire restore confirm keep discard unsure noop repair purge "
+    "consolidate reopen import".split()
 )
 _MOST_NAMES = 1_000
 _LONGEST_NAME = 400
