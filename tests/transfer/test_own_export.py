@@ -143,6 +143,18 @@ def test_the_memories_of_an_import_are_taken_back_and_brought_back_whole(
         third.close()
         second.undo(undone[0].change.run)
         assert _believed(second) == after
+        second.undo(run)
+        assert _believed(second) == before
+        again, returned = take_in(second, path)
+        assert (_believed(second), returned.differing) == (after, 0)
+        second.undo(again)
+        assert _believed(second) == before
+        take_in(second, path, dry_run=True)
+        assert _believed(second) == before
+        take_in(second, path)
+        assert _believed(second) == after
+        assert take_in(second, path)[1].new == 0
+        assert second.doctor().findings == []
     assert report.new == len({memory["id"] for memory in _memories(exported(first))})
     first.close()
     second.close()
@@ -188,6 +200,43 @@ def test_what_was_decided_before_the_export_can_be_undone_after_the_import(
     assert contents(elsewhere) == {}
     with pytest.raises(Conflict, match="already undone"):
         elsewhere.undo(revision)
+
+
+@pytest.mark.requirement("X3")
+def test_an_import_after_an_undo_brings_the_memories_again(engine, open_engine, tmp_path, export_file) -> None:
+    engine.remember("The staging database listens on port 5433", key="port")
+    engine.remember("The crane is yellow", key="crane")
+    elsewhere, path = open_engine(tmp_path / "elsewhere.db"), export_file([*exported(engine), *exported(engine)[1:]])
+    run, _ = take_in(elsewhere, path)
+    elsewhere.undo(run)
+    assert contents(elsewhere) == {}
+    again, report = take_in(elsewhere, path)
+    assert (report.new, report.known) == (2, 2)
+    assert contents(elsewhere) == contents(engine)
+    elsewhere.undo(again)
+    assert contents(elsewhere) == {}
+
+
+def test_what_was_forgotten_after_an_import_stays_forgotten(engine, open_engine, tmp_path, export_file) -> None:
+    engine.remember("The staging database listens on port 5433", key="port")
+    elsewhere, path = open_engine(tmp_path / "elsewhere.db"), export_file(engine)
+    take_in(elsewhere, path)
+    elsewhere.forget("port")
+    assert take_in(elsewhere, path)[1].known == 1
+    assert contents(elsewhere) == {}
+
+
+def test_a_memory_whose_key_was_taken_since_its_import_was_undone_is_not_brought_back_and_named(
+    engine, open_engine, tmp_path, export_file
+) -> None:
+    engine.remember("The staging database listens on port 5433", key="port")
+    elsewhere, path = open_engine(tmp_path / "elsewhere.db"), export_file(engine)
+    elsewhere.undo(take_in(elsewhere, path)[0])
+    elsewhere.remember("The ferry leaves from the old harbour", key="port")
+    _, report = take_in(elsewhere, path)
+    assert (report.new, report.known, report.differing) == (0, 0, 1)
+    assert "“port” was not brought back. Another memory has the key" in report.problems[0]
+    assert contents(elsewhere) == {"port": "The ferry leaves from the old harbour"}
 
 
 def test_a_key_that_is_taken_here_gives_way_and_nothing_is_overwritten(

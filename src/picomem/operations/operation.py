@@ -193,7 +193,7 @@ class Operation:
         return result
 
     def printed_lines(self, engine: Engine, request: Any) -> Generator[str] | None:
-        """The lines to print in place of a result, if there are any. Close them before the engine. Raises as `call` does."""
+        """The lines to print in place of a result, if there are any; close them before the engine. Raises as `call`."""
         if self.lines is None:
             return None
         self.check_permission(engine)
