@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.paths import hold_database, named_path, read_regular, release_database, status_of, write_whole
+from picomem.paths import (
+    hold_database,
+    named_path,
+    read_regular,
+    release_database,
+    status_of,
+    write_whole,
+    written_whole,
+)
 
 DEVICES = [path for path in ("/dev/zero", "/dev/null", "/dev/full") if os.path.exists(path)]
 
@@ -110,3 +118,43 @@ def test_only_a_regular_file_is_replaced(tmp_path: Path) -> None:
             write_whole(tmp_path / name, "page")
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "pipe"]
+
+
+@pytest.mark.parametrize("kind", ["link", "second name", "loose link", "file"])
+def test_what_lies_under_the_name_of_the_spare_is_neither_followed_nor_kept(tmp_path: Path, kind: str) -> None:
+    victim, spare = tmp_path / "victim", tmp_path / f".page.md.{os.getpid()}"
+    victim.write_text("mine")
+    if kind == "link":
+        spare.symlink_to(victim)
+    elif kind == "second name":
+        spare.hardlink_to(victim)
+    elif kind == "loose link":
+        spare.symlink_to(tmp_path / "elsewhere")
+    else:
+        spare.write_text("left by a process that was killed, and longer than the page")
+    write_whole(tmp_path / "page.md", "page")
+    assert (tmp_path / "page.md").read_text() == "page"
+    assert not (tmp_path / "page.md").is_symlink()
+    assert victim.read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["page.md", "victim"]
+
+
+def test_a_folder_under_the_name_of_the_spare_is_left_and_told_of(tmp_path: Path) -> None:
+    spare = tmp_path / f".page.md.{os.getpid()}"
+    spare.mkdir()
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        write_whole(tmp_path / "page.md", "page")
+    assert [path.name for path in tmp_path.iterdir()] == [spare.name]
+
+
+def test_a_private_file_is_private_from_its_beginning(tmp_path: Path) -> None:
+    (tmp_path / f".page.md.{os.getpid()}").touch(0o666)
+    before = os.umask(0)
+    try:
+        with written_whole(tmp_path / "page.md", private=True) as file:
+            assert stat.S_IMODE(os.fstat(file.fileno()).st_mode) == 0o600
+        assert stat.S_IMODE((tmp_path / "page.md").stat().st_mode) == 0o600
+        write_whole(tmp_path / "public.md", "page")
+        assert stat.S_IMODE((tmp_path / "public.md").stat().st_mode) == 0o666
+    finally:
+        os.umask(before)

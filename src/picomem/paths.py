@@ -20,6 +20,8 @@ from typing import TextIO
 from picomem.errors import InvalidInput, NotFound
 
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_NEW |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 _open_databases: Counter[Path] = Counter()
 _suffixes: dict[Path, tuple[str, ...]] = {}
@@ -227,15 +229,23 @@ def written_whole(path: Path, *, private: bool = False) -> Iterator[TextIO]:
         spare = path.with_name(f".{path.name}.{os.getpid()}")
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with spare.open("w", encoding="utf-8", newline="") as file:
-                if private:
-                    spare.chmod(0o600)
+            with _open_new(spare, private=private) as file:
                 yield file
             spare.replace(path)
         finally:
             spare.unlink(missing_ok=True)
     except (OSError, ValueError) as error:
         raise InvalidInput(f"{path} cannot be written: {_reason(error)}.") from error
+
+
+def _open_new(path: Path, *, private: bool) -> TextIO:
+    """Make a file to write to. What a process that was killed, or anybody else, left under its name goes; a link there
+    is not followed, so nothing that it leads to is written over."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, _NEW, 0o600 if private else 0o666)
+    if private and os.name == "posix":
+        os.fchmod(descriptor, 0o600)  # a umask may have taken the owner's right to read
+    return os.fdopen(descriptor, "w", encoding="utf-8", newline="")
 
 
 def _check_regular(path: Path, status: os.stat_result) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,25 @@ def test_an_import_says_what_it_refused_and_why(run, tmp_path: Path) -> None:
     assert "0 new memories, 0 changed, 0 known already, 1 refused, 1 unreadable." in said
     assert "memory 2: it has no text." in said
     assert "undo" not in said
+
+
+@pytest.mark.parametrize("form", ["picomem", "markdown"])
+@pytest.mark.parametrize(
+    ("end", "code", "told"),
+    [
+        ("| head -c 5; exit ${PIPESTATUS[0]}", 0, ""),
+        ("> /dev/full", 1, "picomem: Not all of it could be written to stdout: No space left on device.\n"),
+    ],
+    ids=["a reader that goes", "a full device"],
+)
+def test_an_export_that_cannot_be_printed_to_its_end_is_no_traceback(
+    form: str, end: str, code: int, told: str, run, tmp_path: Path
+) -> None:
+    for number in range(20):
+        run("remember", f"Crate {number} stands in hall {number}: {'oak ' * 800}", "--key", f"crate_{number}")
+    command = f"'{sys.executable}' -m picomem export --format {form} {end}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (code, told)
 
 
 def test_what_cannot_be_done_is_said_in_a_sentence(run, tmp_path: Path) -> None:

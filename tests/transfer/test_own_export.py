@@ -143,6 +143,18 @@ def test_the_memories_of_an_import_are_taken_back_and_brought_back_whole(
         third.close()
         second.undo(undone[0].change.run)
         assert _believed(second) == after
+        second.undo(run)
+        assert _believed(second) == before
+        again, returned = take_in(second, path)
+        assert (_believed(second), returned.differing) == (after, 0)
+        second.undo(again)
+        assert _believed(second) == before
+        take_in(second, path, dry_run=True)
+        assert _believed(second) == before
+        take_in(second, path)
+        assert _believed(second) == after
+        assert take_in(second, path)[1].new == 0
+        assert second.doctor().findings == []
     assert report.new == len({memory["id"] for memory in _memories(exported(first))})
     first.close()
     second.close()
@@ -188,6 +200,43 @@ def test_what_was_decided_before_the_export_can_be_undone_after_the_import(
     assert contents(elsewhere) == {}
     with pytest.raises(Conflict, match="already undone"):
         elsewhere.undo(revision)
+
+
+@pytest.mark.requirement("X3")
+def test_an_import_after_an_undo_brings_the_memories_again(engine, open_engine, tmp_path, export_file) -> None:
+    engine.remember("The staging database listens on port 5433", key="port")
+    engine.remember("The crane is yellow", key="crane")
+    elsewhere, path = open_engine(tmp_path / "elsewhere.db"), export_file([*exported(engine), *exported(engine)[1:]])
+    run, _ = take_in(elsewhere, path)
+    elsewhere.undo(run)
+    assert contents(elsewhere) == {}
+    again, report = take_in(elsewhere, path)
+    assert (report.new, report.known) == (2, 2)
+    assert contents(elsewhere) == contents(engine)
+    elsewhere.undo(again)
+    assert contents(elsewhere) == {}
+
+
+def test_what_was_forgotten_after_an_import_stays_forgotten(engine, open_engine, tmp_path, export_file) -> None:
+    engine.remember("The staging database listens on port 5433", key="port")
+    elsewhere, path = open_engine(tmp_path / "elsewhere.db"), export_file(engine)
+    take_in(elsewhere, path)
+    elsewhere.forget("port")
+    assert take_in(elsewhere, path)[1].known == 1
+    assert contents(elsewhere) == {}
+
+
+def test_a_memory_whose_key_was_taken_since_its_import_was_undone_is_not_brought_back_and_named(
+    engine, open_engine, tmp_path, export_file
+) -> None:
+    engine.remember("The staging database listens on port 5433", key="port")
+    elsewhere, path = open_engine(tmp_path / "elsewhere.db"), export_file(engine)
+    elsewhere.undo(take_in(elsewhere, path)[0])
+    elsewhere.remember("The ferry leaves from the old harbour", key="port")
+    _, report = take_in(elsewhere, path)
+    assert (report.new, report.known, report.differing) == (0, 0, 1)
+    assert "“port” was not brought back. Another memory has the key" in report.problems[0]
+    assert contents(elsewhere) == {"port": "The ferry leaves from the old harbour"}
 
 
 def test_a_key_that_is_taken_here_gives_way_and_nothing_is_overwritten(
@@ -586,6 +635,44 @@ def test_an_export_is_read_in_pieces(engine, tmp_path, monkeypatch: pytest.Monke
     _say(engine, "Which boats are moored?", 0)
     counts = export_to(engine, tmp_path / "copy.jsonl", "picomem")
     assert (counts.memories, counts.messages) == (5, 4)
+
+
+@pytest.mark.requirement("X5")
+@pytest.mark.sqlite_file("looks for a purged word in the bytes of the file")
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("actor", "Ina told me pineapple"),
+        ("actor", "user:Ina told me pineapple"),
+        ("verb", "ina-told-me-pineapple"),
+        ("decision", "pineapple"),
+        ("reason", "Ina told me pineapple"),
+        ("idempotency_key", "Ina told me pineapple"),
+        ("request_hash", "Ina told me pineapple"),
+    ],
+)
+def test_a_purge_leaves_no_words_that_came_in_a_change(
+    field: str, text: str, engine, open_engine, tmp_path, export_file
+) -> None:
+    session = engine.sessions().create("tui")
+    (message,) = engine.sessions().append(session.id, NewMessage(role=Role.USER, content="The winch is green."))
+    engine.acting_as("agent:x", message=message.id, said=message.content).remember("The winch is green", key="winch")
+    lines = _hostile(exported(engine), _set("changes", field, text))
+    elsewhere = open_engine(tmp_path / "elsewhere.db")
+    assert take_in(elsewhere, export_file(lines))[1].new == 1
+    elsewhere.purge(session=session.id)
+    assert elsewhere.memories() == []
+    elsewhere.close()
+    assert b"pineapple" not in b"".join(path.read_bytes() for path in tmp_path.glob("elsewhere.db*"))
+
+
+def test_who_made_a_change_is_known_after_an_import(engine, open_engine, tmp_path, export_file) -> None:
+    actors = ["hook", "agent:mcp", "job:retention", "user:anna@example.org"]
+    for number, actor in enumerate(actors):
+        engine.acting_as(actor).remember(f"Crate {number} stands in hall {number}", key=f"crate_{number}")
+    elsewhere = open_engine(tmp_path / "elsewhere.db")
+    take_in(elsewhere, export_file(engine))
+    assert [elsewhere.why(f"crate_{number}").changes[0].actor for number in range(len(actors))] == actors
 
 
 @pytest.mark.requirement("X5", "X13")

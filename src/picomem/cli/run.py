@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 from picomem.app import open_engine
@@ -44,8 +44,9 @@ def run_operation(operation: Operation, request: Any, chosen: argparse.Namespace
                 return 0
         lines = None if chosen.json else operation.printed_lines(engine, request)
         if lines is not None:
-            for line in lines:
-                write_result(line, end="")
+            with closing(lines):
+                for line in lines:
+                    write_result(line, end="", failed="Not all of it could be written to stdout")
             return 0
         with progress_bar(operation.long and not chosen.json, rows=operation.progress_unit == "rows") as progress:
             result = operation.call(engine, request, progress)
@@ -69,15 +70,17 @@ def print_json(result: Any) -> None:
     write_result(json_document(jsonable(result), indent=2))
 
 
-def write_result(text: str, *, end: str = "\n") -> None:
-    """Print a result. Raises OutputFailed where stdout takes no more; what was asked for is done by then."""
+def write_result(
+    text: str, *, end: str = "\n", failed: str = "It is done, but its result could not be written to stdout"
+) -> None:
+    """Print a result. Raises OutputFailed, whose message begins with `failed`, where stdout takes no more."""
     try:
         print(text, end=end, flush=True)
     except BrokenPipeError:
         raise
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the rest fails again when Python ends
-        raise OutputFailed(f"It is done, but its result could not be written to stdout: {error.strerror}.") from error
+        raise OutputFailed(f"{failed}: {error.strerror}.") from error
 
 
 def json_document(value: Any, indent: int | None = None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 from picomem.engine.engine import Engine
@@ -33,8 +33,11 @@ def export_to(engine: Engine, path: Path, form: ExportFormat) -> ExportCounts:
     return write_export(context.connector, scope, context.cleaner().shown_text, context.clock(), path, form)
 
 
-def export_lines(engine: Engine, form: ExportFormat) -> Iterator[str]:
-    """All that the user has, line by line; where it goes is not known, so no purge finds it."""
+def export_lines(engine: Engine, form: ExportFormat) -> Generator[str]:
+    """All that the user has, line by line; where it goes is not known, so no purge finds it.
+
+    Close it before the engine: it reads in one transaction.
+    """
     from picomem.transfer.export_file import lines_of
     from picomem.transfer.export_lines import ExportCounts
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from picomem.errors import InvalidInput
@@ -135,7 +135,7 @@ class Operation:
     creates: bool = False
     asynchronous: bool = False
     events: Mapping[str, type] = field(default_factory=dict)
-    lines: Callable[[Any, Any], Iterator[str] | None] | None = None
+    lines: Callable[[Any, Any], Generator[str] | None] | None = None
     confirmation: Confirmation | None = None
     exit_code: Callable[[Any], int] = _always_zero
     reads_local_files: bool = False
@@ -192,8 +192,8 @@ class Operation:
         self._note_answer(engine, result)
         return result
 
-    def printed_lines(self, engine: Engine, request: Any) -> Iterator[str] | None:
-        """The lines to print in place of a result, if there are any. Raises as `call` does."""
+    def printed_lines(self, engine: Engine, request: Any) -> Generator[str] | None:
+        """The lines to print in place of a result, if there are any; close them before the engine. Raises as `call`."""
         if self.lines is None:
             return None
         self.check_permission(engine)

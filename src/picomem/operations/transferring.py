@@ -12,7 +12,7 @@ from picomem.operations.presentations import transferring as transferring_presen
 from picomem.paths import named_path, status_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from picomem.engine.engine import Engine
     from picomem.transfer.export_file import ExportFormat
@@ -81,7 +81,7 @@ def export(engine: Engine, request: ExportRequest) -> ExportResult:
     )
 
 
-def exported_lines(engine: Engine, request: ExportRequest) -> Iterator[str] | None:
+def exported_lines(engine: Engine, request: ExportRequest) -> Generator[str] | None:
     """The lines of an export that names no file."""
     if request.path:
         return None

@@ -38,6 +38,13 @@ JsonObject = dict[str, Any]
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _WORD = re.compile(r"[a-z][a-z_-]{0,39}")
+_ACTOR = re.compile(r"[\w.@+-]{1,64}(:[\w.@+/-]{1,64})?")  # “user:anna”, “agent:mcp”, “hook”
+_OTHER = "other"
+_VERBS = frozenset("remember revise forget expire undo consolidate review import migrate doctor restore purge".split())
+_DECISIONS = frozenset(
+    "add merge supersede refuse revise correct archive expire restore confirm keep discard unsure noop repair purge "
+    "consolidate reopen import".split()
+)
 _MOST_NAMES = 1_000
 _LONGEST_NAME = 400
 _MOST_VERSIONS = 100_000
@@ -274,13 +281,15 @@ def _check_history(versions: Sequence[Memory], closers: Mapping[int, str], chang
 
 
 def _read_change(fields: _Fields, memory_id: str, clean: Clean) -> Change:
+    """A change. A purge leaves who made it, its verb and its decision, so no text of any other kind may stand there."""
+    actor, verb, decision = clean(fields.name("actor")), fields.word("verb"), fields.word("decision")
     return Change(
         id=fields.id("id"),
         run=fields.id("run"),
         at=fields.past("at"),
-        actor=clean(fields.name("actor")),
-        verb=fields.word("verb"),
-        decision=fields.word("decision"),
+        actor=actor if _ACTOR.fullmatch(actor) else "import",
+        verb=verb if verb in _VERBS else _OTHER,
+        decision=decision if decision in _DECISIONS else _OTHER,
         reason=clean(fields.text("reason")),
         memory_id=memory_id,
         before=fields.number_or_none("before"),

@@ -2,12 +2,13 @@
 
 Ids, times and origins are kept; texts are redacted by the rules of this store, and the gate judges them. A memory is
 stored whole or not at all, in one transaction, with one change that stands for its arrival (`IMPORTED`). One that is
-here already is left as it is, and so is one that was purged here.
+here already is left as it is, and so is one that was purged here; but one whose arrival was undone is believed again.
 """
 
 from __future__ import annotations
 
-from picomem.errors import InvalidInput, NotFound, Refused
+from picomem.errors import Conflict, InvalidInput, NotFound, Refused
+from picomem.history.undo import undo
 from picomem.light_dataclass import replace
 from picomem.memory.agent_files import check_text, checked_path
 from picomem.memory.remember import Writer, free_key
@@ -36,6 +37,7 @@ class Restoring:
         self._intake = intake
         self._scope = Scope(intake.scope.user)
         self._barred: set[str] = set()  # sessions that were purged here, or differ from those that are here
+        self._undoing: dict[str, str] | None = None
 
     # Memories
 
@@ -44,11 +46,11 @@ class Restoring:
         report, first = self._intake.report, memory.versions[0]
         here = memory_of(tx, self._scope, first.id)
         if here is not None or memories.unchecked_versions(tx, self._scope, first.id):
-            is_known = here is not None and _continues(here, memory)
-            report.known += is_known
-            if not is_known:
+            if here is None or not _continues(here, memory):
                 report.differing += 1
                 report.tell(f"{place}: “{first.key}” is here with another history and was left as it is.")
+            else:
+                self._bring_back(tx, writer, place, first)
             return
         if Tombstones(tx, self._scope).bars_memory(first.id):
             report.purged += 1
@@ -59,6 +61,41 @@ class Restoring:
             return
         self._store(tx, writer, memory)
         report.new += 1
+
+    def _bring_back(self, tx: Transaction, writer: Writer, place: str, memory: Memory) -> None:
+        """Believe a memory that is here again, if what took it away is that its arrival was undone; count it."""
+        taken_back_by = self._undo_of_arrival(tx, memory.id)
+        if not taken_back_by:
+            self._intake.report.known += 1
+            return
+        try:
+            (done,) = undo(tx, writer, self._scope, taken_back_by, "imported again from an export of picomem")
+        except InvalidInput:  # nothing of it was believed when it came, or a purge took what there was
+            self._intake.report.known += 1
+            return
+        except Conflict as error:
+            self._intake.report.differing += 1
+            self._intake.report.tell(f"{place}: “{memory.key}” was not brought back. {error}")
+            return
+        self._undone_by(tx)[taken_back_by] = done.change.id
+        self._intake.report.new += 1
+
+    def _undo_of_arrival(self, tx: Transaction, memory_id: str) -> str:
+        """The change that took a memory's arrival with an export back; empty where it is in force."""
+        changes = audit.of_memory(tx, self._scope, memory_id, [])
+        arrivals = [change.id for change in changes if change.decision == IMPORTED and change.reason != audit.PURGED]
+        if not arrivals:
+            return ""
+        last, is_taken_back = arrivals[-1], False
+        while last in self._undone_by(tx):
+            last, is_taken_back = self._undone_by(tx)[last], not is_taken_back
+        return last if is_taken_back else ""
+
+    def _undone_by(self, tx: Transaction) -> dict[str, str]:
+        """Which change was undone by which."""
+        if self._undoing is None:
+            self._undoing = {undone: change for change, undone in audit.undoing(tx, self._scope, []).items()}
+        return self._undoing
 
     def _reason_against(self, tx: Transaction, memory: ExportedMemory) -> str:
         for version in memory.versions:
