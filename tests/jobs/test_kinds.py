@@ -202,8 +202,8 @@ def test_transcripts_are_copied_while_a_process_stays(db: Path, database, clock,
     settings = Settings(
         recall=RecallSettings(embedder="none", timezone="UTC"), ingest=IngestSettings(keep="expiring"),
     )  # fmt: skip
-    with Runtime(database.connect(db), settings, clock=clock) as runtime, at_work(runtime):
+    with Runtime(database.connect(db), settings, clock=clock) as runtime:
         runtime.engine().ingest([log])
-        clock.now += 60 * MINUTE
-        until(lambda: runtime.engine().status().copies["files"] == 1)
-        assert job(runtime, KEEP_TRANSCRIPTS, "local").last_error == ""
+        with at_work(runtime):
+            until(lambda: runtime.engine().status().copies["files"] == 1)
+            assert job(runtime, KEEP_TRANSCRIPTS, "local").last_error == ""

@@ -20,8 +20,8 @@ def look_for_lost_files(path: Path) -> None:
     the file has been empty for a while and may have been a store."""
     log = Path(f"{path}-wal")
     # Another process may be making the store: its log is looked at first, because the database is never empty after.
-    has_log = log.exists() and log.stat().st_size > 0
-    is_empty = path.exists() and path.stat().st_size == 0
+    has_log = bool(_size(log))
+    is_empty = _size(path) == 0
     if is_empty and has_log:
         raise StoreError(
             f"{path} is empty while its log {log.name} is not, so the database was truncated; restore both from a "
@@ -46,6 +46,14 @@ def is_log_lost(path: Path) -> bool:
     meanwhile, so it must be the same index before and after the log was looked for."""
     before = _inode(Path(f"{path}-shm"))
     return before is not None and not Path(f"{path}-wal").exists() and _inode(Path(f"{path}-shm")) == before
+
+
+def _size(path: Path) -> int | None:
+    """None where there is no such file, or none any more: the last process that leaves a store removes its log."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
 
 
 def _inode(path: Path) -> int | None:
