@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from picomem.clock import DAY
-from picomem.engine.agent_support import keep_quotes, quotes_in_sight
+from picomem.engine.agent_support import injected_in, keep_quotes, note_injected, quotes_in_sight
 from picomem.engine.engine import Engine
 from picomem.memory import untrusted_handouts
 from picomem.records.kinds import Origin
@@ -52,3 +52,11 @@ def test_a_purge_removes_the_record(engine: Engine) -> None:
     assert stored(engine)
     engine.purge(everything=True)
     assert not stored(engine) and quotes_in_sight(engine, PAGE[1]) == []
+
+
+def test_a_purge_removes_what_hooks_noted(engine: Engine) -> None:
+    engine.remember("The crane is red", key="crane")
+    note_injected(engine, "s1", ["an id 1f"])
+    assert injected_in(engine, "s1") == {"an id 1f"}
+    engine.purge(everything=True)
+    assert injected_in(engine, "s1") == frozenset()

@@ -84,7 +84,8 @@ class Eraser:
                     raise
                 chosen = Choice()  # it went before; what is left of it is to be done
             made = plan(holdings, chosen)
-            user_entries.remove(tx, self._context.scope, user_entries.HANDED_OVER)
+            for name in user_entries.HANDED_OUT:
+                user_entries.remove(tx, self._context.scope, name)
             if made.empty:
                 return is_begun, None
             erased = erase(tx, self._context.writer("purge"), self._context.scope, holdings, chosen, made)

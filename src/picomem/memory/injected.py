@@ -1,5 +1,6 @@
-"""What hooks have put into the contexts of a host's sessions, so that it does not come twice: ids, and no words.
+"""What hooks have put into the contexts of a host's sessions, so that it does not come twice.
 
+Of each memory and episode its id and a checksum of its text are kept, because a revised one comes again.
 One entry holds the latest sessions of a user; a purge removes it.
 """
 
