@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +15,14 @@ from tests.amounts import amount
 from tests.conftest import START
 from tests.transfer.conftest import contents, exported, take_in
 
+import picomem
 from picomem.clock import DAY, iso
 from picomem.engine.engine import Engine
 from picomem.engine.transfers import export_to
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.records.kinds import Origin
 from picomem.records.session import NewMessage, Role, ToolCall
+from picomem.transfer import export_records
 from picomem.transfer import intake as intake_module
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -692,3 +696,10 @@ def test_what_a_purge_left_of_a_memory_moves_as_it_is(engine, open_engine, tmp_p
     assert exported(elsewhere) == lines
     assert elsewhere.doctor().findings == []
     assert contents(elsewhere) == contents(engine) == {"winch": "The winch was sold to Olsen"}
+
+
+def test_every_verb_that_picomem_writes_keeps_its_name_in_an_import() -> None:
+    sources = (Path(picomem.__file__).parent).rglob("*.py")
+    written = {verb for path in sources for verb in re.findall(r"writer\(\"([a-z_-]+)\"", path.read_text("utf-8"))}
+    assert len(written) > 10
+    assert written <= export_records._VERBS

@@ -65,6 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         wait = options.pop("--wait", _WAIT_SECONDS)
         if len(arguments) % 2 or not options.keys() <= _OPTIONS or not wait.replace(".", "", 1).isdecimal():
             problem = f"The hook is called as: {_USAGE}"
+        elif not hasattr(os, "fork"):
+            problem = "Hooks need a system that can fork a process, such as Linux or macOS."
         else:
             try:
                 answered, problem = _asked(options, started + min(float(wait), _LONGEST_WAIT))

@@ -8,6 +8,7 @@ hook: it would take the processor from whoever talks with this process.
 from __future__ import annotations
 
 import os
+import socket
 import socketserver
 import stat
 import sys
@@ -15,6 +16,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, cast
 
 from picomem import paths
 from picomem.app import open_runtime
@@ -40,7 +42,7 @@ def hooks_answered(database: str | None) -> Iterator[None]:
 
     Where no socket can be made, hooks do everything themselves.
     """
-    server = _bound(database)
+    server = _bound(database) if hasattr(socket, "AF_UNIX") else None
     if server is None:
         yield
         return
@@ -54,7 +56,10 @@ def hooks_answered(database: str | None) -> Iterator[None]:
         server.server_close()
 
 
-class _HookServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+class _HookServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    """TCPServer is a server of streams; socketserver has none by another name on systems without such sockets."""
+
+    address_family = getattr(socket, "AF_UNIX", socket.AF_UNSPEC)
     daemon_threads = True
 
     def __init__(self, path: Path, database: str | None) -> None:
@@ -62,7 +67,7 @@ class _HookServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         self.decided = deciding(os.environ, {"--db": database} if database else {})
         self.settings_state = _settings_state()
         self.memory: Runtime = open_runtime(database, embedder="none", create=False, late=True)
-        super().__init__(str(path), _HookConnection)
+        super().__init__(cast("Any", str(path)), _HookConnection)  # of this family, an address is a path
 
     def server_close(self) -> None:
         super().server_close()
@@ -101,15 +106,13 @@ class _HookConnection(socketserver.StreamRequestHandler):
         engine = memory.engine(Caller(user, "hook"), Scope(user, project=project_of(event.folder)))
         context, ids = context_of(engine, event)
         self.wfile.write(ANSWERED + encoded(event, context))
-        self.connection.shutdown(1)
+        self.connection.shutdown(socket.SHUT_WR)
         if ids:
             note_injected(engine, event.session, ids)
 
 
 def _bound(database: str | None) -> _HookServer | None:
     """A server on a socket that only its owner reaches; None where there can be none."""
-    if not hasattr(socketserver, "UnixStreamServer"):
-        return None
     try:
         folder = paths.data_dir()
         path = folder / f"{PREFIX}{os.getpid()}{SUFFIX}"
