@@ -150,11 +150,11 @@ def _work(options: Mapping[str, str], given: bytes, writer: int) -> NoReturn:
 
 
 def _answer(options: Mapping[str, str], given: bytes, writer: int) -> None:
-    from picomem.hooks.hook_events import Action, encoded, event_of
+    from picomem.hooks.hook_events import encoded, event_of
 
     try:
         event = event_of(given)
-        context, injected = _context(event, options) if event.action in (Action.INDEX, Action.RECALL) else ("", [])
+        context, injected = _context(event, options) if event.gets_context else ("", [])
     except PicomemError as error:
         _say(writer, _PROBLEM + str(error).encode("utf-8", "replace") + _END)
         return

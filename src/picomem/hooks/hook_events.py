@@ -68,6 +68,11 @@ class HookEvent:
             return Action.RECALL if is_question else Action.NOTHING
         return Action.READ if self.name in _READING and self.transcript else Action.NOTHING
 
+    @property
+    def gets_context(self) -> bool:
+        """Whether the host waits for a text."""
+        return self.action in (Action.INDEX, Action.RECALL)
+
 
 def event_of(given: bytes) -> HookEvent:
     """The event that a host describes. Raises InvalidInput for anything but such a JSON object."""

@@ -23,7 +23,7 @@ from picomem.app import open_runtime
 from picomem.engine.agent_support import note_injected
 from picomem.engine.hook_log import described, note
 from picomem.errors import PicomemError
-from picomem.hooks.hook_events import Action, encoded, event_of
+from picomem.hooks.hook_events import encoded, event_of
 from picomem.hooks.hook_socket import ANSWERED, LARGEST_INPUT, NOT_HERE, PREFIX, SUFFIX, deciding, parsed
 from picomem.hooks.prompt_context import context_of
 from picomem.ingest.projects import project_of
@@ -99,7 +99,7 @@ class _HookConnection(socketserver.StreamRequestHandler):
 
     def _answer(self, memory: Runtime, user: str | None, given: bytes) -> None:
         event = event_of(given)
-        if event.action not in (Action.INDEX, Action.RECALL):
+        if not event.gets_context:
             self.wfile.write(NOT_HERE)
             return
         user = memory.settings.data.user if user is None else user
