@@ -121,7 +121,8 @@ def hits_block(hits: Iterable[Hit], token_budget: int) -> tuple[str, list[str]]:
     first.
 
     A hit knows its tokens. To count those of its line anew would take as long as all the rest of a hook, so each
-    character that its line adds, such as one that was escaped, is taken for a token. A hit that does not fit is left out, and so are those behind it.
+    character that its line adds, such as one that was escaped, is taken for a token. A hit that does not fit is left
+    out, and so are those behind it.
     """
     room = token_budget - HEAD_TOKENS
     lines: list[str] = []
