@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.sqlite_file import connection_of
@@ -180,6 +181,29 @@ def test_a_log_whose_database_is_gone_is_not_thrown_away(path, tmp_path, open_en
     assert [file.name for file in log.parent.iterdir()] == [log.name]
     log.unlink()
     assert open_engine(tmp_path / "gone" / "memory.db").memories() == []
+
+
+def test_a_store_that_another_process_makes_at_the_same_moment_is_not_taken_for_one_that_is_gone(
+    path, open_engine, monkeypatch
+):
+    """The other process makes all its files right after this one saw that there is no database, and is killed."""
+    code = (
+        "import os, sys, picomem\n"
+        f"picomem.open(sys.argv[1]).remember({TEXT!r}, key='harbour')\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    exists = Path.exists
+    others: list[int] = []
+
+    def exists_just_before(asked: Path, **options: Any) -> bool:
+        answer = exists(asked, **options)
+        if asked == path and not others:
+            others.append(subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode)
+        return answer
+
+    monkeypatch.setattr(Path, "exists", exists_just_before)
+    assert [memory.key for memory in open_engine(path).memories()] == ["harbour"]
+    assert others == [-9]
 
 
 def test_a_purge_of_a_whole_store_and_a_checkpoint_keep_its_files(engine, db):

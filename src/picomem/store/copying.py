@@ -14,7 +14,7 @@ import apsw
 
 from picomem.errors import InvalidInput, NotADatabase, NotFound
 from picomem.paths import hold_database, release_database, status_of, sync_folder
-from picomem.store.database_files import SUFFIXES
+from picomem.store.database_files import SUFFIXES, log_size
 from picomem.store.new_file import check_name
 from picomem.store.sqlite_errors import BUSY_MILLISECONDS, translated
 from picomem.store.sqlite_migrations import APPLICATION_ID, check_version, refuse_another_programs
@@ -85,8 +85,7 @@ def _reader(path: Path) -> apsw.Connection:
         reader.pragma("query_only", True)
         reader.pragma("user_version")
     except (apsw.CantOpenError, apsw.ReadOnlyError):
-        log = Path(f"{path}-wal")
-        if log.exists() and log.stat().st_size:
+        if log_size(path):
             raise
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         return apsw.Connection(path.resolve().as_uri() + "?immutable=1", flags=flags)

@@ -15,6 +15,14 @@ def files_of(database: Path) -> list[Path]:
     return [Path(f"{database}{suffix}") for suffix in SUFFIXES]
 
 
+def log_size(database: Path) -> int:
+    """Bytes of the log, 0 where there is none. The last process that leaves a store removes it at any moment."""
+    try:
+        return Path(f"{database}{LOG}").stat().st_size
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+
+
 def damaged_log(database: Path) -> Path:
     """The copy of a damaged log of which nobody has decided yet to go on without its changes (see damaged_logs.py)."""
     return Path(f"{database}{LOG}-damaged")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from picomem import errors
 from picomem.paths import make_private_dir
-from picomem.store.database_files import LOG
+from picomem.store.database_files import LOG, log_size
 
 
 def check_name(path: Path) -> None:
@@ -25,6 +25,8 @@ def create_missing_file(path: Path) -> bool:
     try:
         if path.is_dir():
             raise IsADirectoryError
+        # Before the database, which another process that makes both at this moment makes first.
+        has_log = log_size(Path(os.path.realpath(path))) > 0
         if path.exists():
             if not path.is_file():
                 raise errors.NotADatabase(f"{path} is not a regular file; name another file with --db.")
@@ -34,11 +36,10 @@ def create_missing_file(path: Path) -> bool:
                     "would be lost; remove the other name, or make a copy in its place."
                 )
             return False
-        log = Path(f"{os.path.realpath(path)}{LOG}")
-        if log.exists() and log.stat().st_size:  # SQLite would delete it
+        if has_log:  # SQLite would delete it
+            log = f"{Path(os.path.realpath(path)).name}{LOG}"
             raise errors.StoreError(
-                f"{path} is gone while its log {log.name} is there; put the database back, or move {log.name} away to "
-                "begin anew."
+                f"{path} is gone while its log {log} is there; put the database back, or move {log} away to begin anew."
             )
         make_private_dir(path.parent)
         # O_EXCL: closing a descriptor of a file that another thread has made and opened meanwhile would drop its

@@ -35,7 +35,7 @@ from picomem.store import ballast, meta
 from picomem.store import sqlite_migrations as migrations
 from picomem.store.busy_handler import ask_again_for
 from picomem.store.connector import Everyone, Maintenance
-from picomem.store.database_files import SUFFIXES, damaged_log
+from picomem.store.database_files import SUFFIXES, damaged_log, log_size
 from picomem.store.hash_upkeep import select
 from picomem.store.lost_files import look_for_lost_files
 from picomem.store.new_file import create_missing_file
@@ -483,8 +483,7 @@ class SqliteConnector:
         return self._writer
 
     def log_size(self) -> int:
-        log = Path(f"{self.path}-wal")
-        return log.stat().st_size if log.exists() else 0
+        return log_size(self.path)
 
     @contextmanager
     def alone(self, wait_seconds: float) -> Iterator[apsw.Connection]:
