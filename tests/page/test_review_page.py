@@ -110,7 +110,7 @@ def test_an_empty_review_says_what_will_wait_here_and_a_long_one_has_pages(pages
     ]
     entries = [{"content": content, "key": f"odd_{number}", "origin": "web"} for number, content in enumerate(hostile)]
     more = [
-        {"content": f"House {number} stands in street {number * 7}", "key": f"h{number}", "origin": "tool"}
+        {"content": f"House number {number} stands in the street of the {number * 7} lamps", "key": f"h{number}", "origin": "tool"}
         for number in range(20)
     ]
     remember(pages, "long", *more, *entries)
