@@ -206,6 +206,16 @@ def persons_own(memory: Memory) -> str:
     )
 
 
+def not_forgotten(memory: Memory) -> str:
+    """Why an agent may not archive a memory."""
+    return (
+        f"Not forgotten: the user {'stated' if memory.origin is Origin.USER else 'pinned'} "
+        f"“{memory.key}” and has not asked for this in their own words; ask them to say “Forget "
+        f"{memory.key}.” in a sentence of its own, or to forget it in a terminal, as in "
+        f"“picomem forget {memory.key}”."
+    )
+
+
 def _same_key(offer: Offer, memory: Memory, now: Micros, said: Grounds) -> Outcome:
     likeness = compare(offer.content, memory.content)
     if likeness.relation is Relation.SAME and likeness.share == 1.0:
