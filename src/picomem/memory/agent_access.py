@@ -1,6 +1,6 @@
 """What the stores of foreign memory tools write through: a connection, an author, and the checks that they share.
 
-`agent_files.py` keeps texts in an order of the agent's own. The limits of an agent hold there as
+`agent_files.py` and `agent_graph.py` keep texts in an order of the agent's own. The limits of an agent hold there as
 well: it changes nothing that the user stated or pinned, and what it writes while untrusted text is in its context has
 the origin of that text.
 """
