@@ -119,7 +119,7 @@ class AgentGraph:
     ) -> tuple[Entity, list[GraphMemory]]:
         entity = graph.entity(self._clean(name))
         if entity is None:
-            raise NotFound(f"Entity with name {name[:_EXCERPT]} not found")
+            raise NotFound(f"There is no entity “{name[:_EXCERPT]}”, so nothing was stored; create it first.")
         known = {observation.text for observation in entity.observations}
         new = [text for text in texts if self._clean(text) not in known]
         return entity, [observation_memory(entity.name, entity.type, text, self._clean) for text in new]

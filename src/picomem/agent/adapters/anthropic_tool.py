@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ROOT = "/memories"
 _DEEPEST = 2  # levels that a listing shows
-_FIELDS: dict[str, tuple[str, ...]] = {
+COMMANDS: dict[str, tuple[str, ...]] = {
     "view": ("path",),
     "create": ("path", "file_text"),
     "str_replace": ("path", "old_str"),
@@ -45,9 +45,9 @@ class ClaudeMemory:
     def run(self, command: Mapping[str, Any]) -> str:
         """Do a command, as Claude sends it; what to answer. Raises InvalidInput, NotFound, Conflict or Refused."""
         name = command.get("command")
-        if name not in _FIELDS:
-            raise InvalidInput(f"There is no command “{str(name)[:40]}”; there are {', '.join(_FIELDS)}.")
-        missing = [field for field in _FIELDS[name] if command.get(field) is None]
+        if name not in COMMANDS:
+            raise InvalidInput(f"There is no command “{str(name)[:40]}”; there are {', '.join(COMMANDS)}.")
+        missing = [field for field in COMMANDS[name] if command.get(field) is None]
         if missing:
             raise InvalidInput(f"{name} needs “{missing[0]}”.")
         return getattr(self, f"_{name}")(command)
@@ -163,7 +163,7 @@ def memory_tool(engine: Engine, *, actor: str = "agent:claude") -> Any:
         except PicomemError as error:
             raise ToolError(str(error)) from error
 
-    methods = {name: lambda _self, command: run(command) for name in _FIELDS}
+    methods = {name: lambda _self, command: run(command) for name in COMMANDS}
     return type("PicomemMemoryTool", (BetaAbstractMemoryTool,), methods)()
 
 
