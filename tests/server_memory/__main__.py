@@ -3,7 +3,8 @@
 FOLDER is where npm installed package.json. The schemas that tests/gateway holds must be those that the real server lists.
 Then both get random calls, and each answer and each `read_graph` must be the same; of an error only that it is one, and
 of a deletion not the sentence. No call names one thing twice: that is where ours differs on purpose. At the end the file
-of the real server is imported, and must give its graph. `SEED` and `CALLS` (2,000) may be set.
+of the real server is imported and exported again: here, and by a real server that reads the export, the graph must be
+the same. `SEED` and `CALLS` (2,000) may be set.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult, TextContent
 
 import picomem
-from picomem.engine.transfers import import_from
+from picomem.engine.transfers import export_to, import_from
 from picomem.gateway.mcp import build_server
 from picomem.transfer.import_format import import_format_named
 from tests.gateway.test_facades import SHAPES, without_words
@@ -40,15 +41,10 @@ def main(folder: Path) -> int:
 
 async def _compare(folder: Path, made: Path) -> int:
     graph = made / "memory.jsonl"
-    server = StdioServerParameters(
-        command=str(folder / "node_modules/node/bin/node"),
-        args=[str(folder / "node_modules/@modelcontextprotocol/server-memory/dist/index.js")],
-        env={**os.environ, "MEMORY_FILE_PATH": str(graph)},
-    )
     random, calls = Random(os.environ.get("SEED", "1")), int(os.environ.get("CALLS", "2000"))
     with picomem.open(made / "memory.db", embedder="none") as engine:
         ours = build_server(engine, facades=["server-memory"])
-        async with Client(server, mode="legacy") as theirs, Client(ours) as mine:
+        async with Client(_server(folder, graph), mode="legacy") as theirs, Client(ours) as mine:
             if await _shapes(theirs) != SHAPES:
                 sys.stdout.write("tests/gateway/server_memory_shapes.json is not what the server lists\n")
                 return 1
@@ -60,15 +56,30 @@ async def _compare(folder: Path, made: Path) -> int:
                         sys.stdout.write(f"{number} {tool} {arguments}\ntheirs {told[0]}\nours   {told[1]}\n")
                         return 1
             expected = _compared(await theirs.call_tool("read_graph", {}))
+    export = made / "export.jsonl"
     with picomem.open(made / "imported.db", embedder="none") as engine:
         import_from(engine, graph, import_format_named("mcp-memory"))
-        async with Client(build_server(engine, facades=["server-memory"])) as mine:
-            imported = _compared(await mine.call_tool("read_graph", {}))
-    if imported != expected:
-        sys.stdout.write(f"the import differs\ntheirs {expected}\nours   {imported}\n")
-        return 1
-    sys.stdout.write(f"{calls} calls had the same answers, and the imported file gives the same graph\n")
+        export_to(engine, export, "mcp-memory")
+        async with (
+            Client(build_server(engine, facades=["server-memory"])) as mine,
+            Client(_server(folder, export), mode="legacy") as theirs,
+        ):
+            for client in (mine, theirs):
+                read = _compared(await client.call_tool("read_graph", {}))
+                if read != expected:
+                    sys.stdout.write(f"the graph differs after an import or an export\n{expected}\n{read}\n")
+                    return 1
+    sys.stdout.write(f"{calls} calls had the same answers, and the graph is the same after an import and an export\n")
     return 0
+
+
+def _server(folder: Path, graph: Path) -> StdioServerParameters:
+    """The real server on a file."""
+    return StdioServerParameters(
+        command=str(folder / "node_modules/node/bin/node"),
+        args=[str(folder / "node_modules/@modelcontextprotocol/server-memory/dist/index.js")],
+        env={**os.environ, "MEMORY_FILE_PATH": str(graph)},
+    )
 
 
 async def _shapes(client: Client) -> dict[str, Any]:

@@ -32,9 +32,7 @@ from picomem.gateway.facade_tools import (
 )
 from picomem.memory.agent_access import OriginOf
 from picomem.memory.agent_graph import AgentGraph, NewEntity, NewRelation
-from picomem.memory.graph_mapping import Entity, EntityGraph, GraphRelation
-from picomem.records.kinds import Origin, worst
-from picomem.records.untrusted_fence import fenced
+from picomem.memory.graph_mapping import EntityGraph, entity_record, relation_record
 
 _FENCE = "<untrusted-text "
 _ENTITY = object_schema(
@@ -187,7 +185,8 @@ def _add_observations(engine: Engine, given: Given, origin_of: OriginOf) -> Faca
         [(names.stored(about["entityName"]), about["contents"]) for about in given["observations"]]
     )
     results = [
-        {"entityName": entity["name"], "addedObservations": entity["observations"]} for entity in map(_entity, added)
+        {"entityName": entity["name"], "addedObservations": entity["observations"]}
+        for entity in map(entity_record, added)
     ]
     return FacadeReply(_json(results), {"results": results})
 
@@ -215,7 +214,7 @@ def _delete_relations(graph: AgentGraph, given: Given) -> str:
 
 
 def _opened(graph: EntityGraph, given: Given) -> EntityGraph:
-    return graph.around(lambda entity: bool({entity.name, _entity(entity)["name"]} & set(given["names"])))
+    return graph.around(lambda entity: bool({entity.name, entity_record(entity)["name"]} & set(given["names"])))
 
 
 def _given_relations(graph: AgentGraph, given: Given) -> list[NewRelation]:
@@ -243,34 +242,20 @@ class _Names:
 def _shown_and_stored(graph: EntityGraph) -> list[tuple[str, str]]:
     pairs: list[tuple[str, str]] = []
     for entity in graph.entities:
-        shown = _entity(entity)
+        shown = entity_record(entity)
         pairs += [(shown["name"], entity.name), (shown["entityType"], entity.type)]
         pairs += zip(shown["observations"], (said.text for said in entity.observations), strict=True)
     for relation in graph.relations:
-        pairs += zip(_relation(relation).values(), (relation.source, relation.target, relation.type), strict=True)
+        pairs += zip(relation_record(relation).values(), (relation.source, relation.target, relation.type), strict=True)
     return pairs
 
 
 def _entities(graph: EntityGraph) -> list[dict[str, Any]]:
-    return [_entity(entity) for entity in graph.entities]
+    return [entity_record(entity) for entity in graph.entities]
 
 
 def _relations(graph: EntityGraph) -> list[dict[str, str]]:
-    return [_relation(relation) for relation in graph.relations]
-
-
-def _entity(entity: Entity) -> dict[str, Any]:
-    own = entity.memory.origin if entity.memory else worst([Origin.AGENT, *(said.origin for said in entity.memories)])
-    return {
-        "name": fenced(entity.name, own),
-        "entityType": fenced(entity.type, own),
-        "observations": [fenced(said.text, said.memory.origin) for said in entity.observations],
-    }
-
-
-def _relation(relation: GraphRelation) -> dict[str, str]:
-    names = {"from": relation.source, "to": relation.target, "relationType": relation.type}
-    return {field: fenced(name, relation.memory.origin) for field, name in names.items()}
+    return [relation_record(relation) for relation in graph.relations]
 
 
 def _json(data: Any) -> str:

@@ -24,12 +24,15 @@ memory is gone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 from urllib.parse import quote, unquote
 
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
 from picomem.records.ids import content_hash
+from picomem.records.kinds import Origin, worst
 from picomem.records.memory import Memory
+from picomem.records.untrusted_fence import fenced
 
 ROOT = "//graph/"
 LONGEST_PATH = 4_000
@@ -169,6 +172,22 @@ def graph_of(memories: Iterable[Memory], clean: Clean, damaged: int = 0) -> Enti
         for name, held in observations.items()
     ]
     return EntityGraph(tuple(entities), tuple(relations), damaged)
+
+
+def entity_record(entity: Entity) -> dict[str, Any]:
+    """An entity as server-memory writes it. What nobody trusted said is fenced."""
+    own = entity.memory.origin if entity.memory else worst([Origin.AGENT, *(said.origin for said in entity.memories)])
+    return {
+        "name": fenced(entity.name, own),
+        "entityType": fenced(entity.type, own),
+        "observations": [fenced(said.text, said.memory.origin) for said in entity.observations],
+    }
+
+
+def relation_record(relation: GraphRelation) -> dict[str, str]:
+    """A relation as server-memory writes it, fenced likewise."""
+    names = {"from": relation.source, "to": relation.target, "relationType": relation.type}
+    return {field: fenced(name, relation.memory.origin) for field, name in names.items()}
 
 
 def observations_of(name: str, memories: Iterable[Memory], clean: Clean) -> tuple[Observation, ...]:

@@ -45,7 +45,7 @@ class McpMemoryGraph:
                 _offer_relation(intake, place, record)
             elif kind == "entity" or (kind is None and "observations" in record):
                 _offer_entity(intake, place, record)
-            else:
+            elif kind != "export":  # the first line of an export of ours
                 intake.unreadable(place, "it is neither an entity nor a relation")
 
 
