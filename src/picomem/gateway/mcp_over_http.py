@@ -29,7 +29,7 @@ class McpOverHttp:
 
     def __init__(self, runtime: Runtime, operations: Iterable[Operation], most_bytes: int) -> None:
         self._runtime = runtime
-        server = build_server(self._engine_of, operations)
+        server = build_server(self._engine_of, operations, runtime.settings.mcp.facades)
         self._manager = StreamableHTTPSessionManager(
             server, max_request_body_size=most_bytes, max_sessions=_MOST_SESSIONS
         )
