@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -181,6 +182,41 @@ def test_a_sender_is_known_by_each_id_that_came_with_a_known_one(
     assert known == {"phone:351922222222", "id:PT.13491208655302741918"}
 
 
+@pytest.mark.requirement("P13")
+def test_an_alias_neither_lets_a_stranger_in_nor_locks_the_person_out(
+    served: Served, api: WhatsAppApi, model: ModelServer
+) -> None:
+    pair(served, api, "hal", phone="351988888888", name="Hal")
+    phone, hal, stranger = "351988888888", "PT.HAL", "PT.STRANGER"
+    api.deliver(text("With all", "wamid.h1", phone=phone, user_id=hal, username="hal.9"))
+    api.wait_for(1)
+    for number, ids in enumerate([("", ""), (phone, stranger), (phone, "")]):
+        sender = dict(zip(("phone", "user_id"), ids), username="hal.9")
+        api.deliver(text("I am Hal", f"wamid.h2{number}", **sender))
+    assert "Ask the owner" in api.wait_for(2)[1], "the one with no id but a user name is not answered at all"
+    (waiting,) = run(served, "pair-list").waiting
+    assert (waiting.ids, waiting.formerly) == ([f"phone:{phone}", f"id:{stranger}", "username:hal.9"], ["hal"])
+    assert "ask who it is now" in picomem(served.db, "pair", "list").stdout
+    number_change = {"type": "user_changed_number", "body": "…", "wa_id": "351989999999", "user_id": "PT.HAL2"}
+    changed = {"id": "wamid.h3", "from_user_id": hal, "type": "system", "system": number_change}
+    api.deliver(value(messages=[{**changed, "timestamp": "1777593600"}]))
+    api.deliver(text("With the new number", "wamid.h4", phone="351989999999"))
+    api.deliver(text("With a LID as well", "wamid.h5", phone="2214@lid", user_id="PT.HAL2"))
+    api.wait_for(4)
+    said = [words for role, _, words in messages_of(served, "hal") if role == "user"]
+    assert said == ["With all", "With the new number", "With a LID as well"]
+    known = {alias.id for alias in run(served, "pair-list").known if alias.user == "hal"}
+    assert known == {"phone:351989999999", "id:PT.HAL2", "lid:2214@lid", "username:hal.9"}
+    assert picomem(served.db, "pair", "revoke", "--user", "hal", "--id", "lid:2214@lid").returncode == 0
+    shown = run(served, "pair-list")
+    assert "lid:2214@lid" in {alias.id for alias in shown.revoked if alias.user == "hal"}
+    assert re.search(r"lid:2214@lid +revoked 20", picomem(served.db, "pair", "list").stdout)
+    api.deliver(text("By the LID alone", "wamid.h6", phone="2214@lid"))
+    assert "Ask the owner" in api.wait_for(5)[4]
+    for waiting in run(served, "pair-list").waiting:
+        run(served, "pair-accept", "igor", code=waiting.code)
+
+
 def test_what_is_no_message_is_acknowledged_and_answered_with_nothing(
     served: Served, api: WhatsAppApi, model: ModelServer
 ) -> None:
@@ -191,6 +227,8 @@ def test_what_is_no_message_is_acknowledged_and_answered_with_nothing(
         value(),
         value(messages="x", statuses=[1], contacts={}),
         value(messages=[{"type": "text"}, {"id": "wamid.x", "type": "text", "text": {"body": "from nobody"}}]),
+        value(contacts=[{"wa_id": "351933333333"}], messages=[{"id": "wamid.y", "type": "text"}, {"id": "wamid.z"}]),
+        value(messages=[{"type": "system", "system": {"type": "user_changed_number", "wa_id": "351933333333"}}]),
         value(statuses=[{"id": "wamid.q", "status": "read", "biz_opaque_callback_data": "x"}]),
         {**text("Another number", "wamid.c0", **cleo), "metadata": {"phone_number_id": "1"}},
         text("", "wamid.c1", **cleo, type="reaction", reaction={"emoji": "👍"}),

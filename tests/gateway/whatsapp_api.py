@@ -142,10 +142,17 @@ def value(**fields: Any) -> dict[str, Any]:
 
 
 def text(
-    body: str, wamid: str, *, phone: str = "351912345678", user_id: str = "", name: str = "Ann", **further: Any
+    body: str,
+    wamid: str,
+    *,
+    phone: str = "351912345678",
+    user_id: str = "",
+    name: str = "Ann",
+    username: str = "",
+    **further: Any,
 ) -> dict[str, Any]:
     """The value with one text message; with no phone or no user id, its fields are missing."""
-    contact: dict[str, Any] = {"profile": {"name": name}}
+    contact: dict[str, Any] = {"profile": {"name": name, **({"username": username} if username else {})}}
     message: dict[str, Any] = {"id": wamid, "timestamp": str(int(time.time())), "type": "text", "text": {"body": body}}
     if phone:
         contact["wa_id"] = message["from"] = phone

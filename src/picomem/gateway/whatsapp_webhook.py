@@ -18,8 +18,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from picomem.channels.answering import News
-from picomem.channels.whatsapp import SendStatus, is_signed, messages_in, statuses_in
-from picomem.engine.channel_contacts import ask_to_pair, person_of
+from picomem.channels.whatsapp import SendStatus, changes_in, is_signed, messages_in, statuses_in
+from picomem.engine.channel_contacts import ChangedIds, ask_to_pair, person_of, take_change
 from picomem.engine.channel_log import ChannelLog, Incoming, users_with_work
 from picomem.errors import Forbidden, NotFound
 from picomem.gateway.json_bodies import parsed
@@ -66,7 +66,8 @@ class WhatsAppWebhook:
         now = self._runtime.engine().now()
         messages = messages_in(payload, self._whatsapp, self._names, now)
         statuses = statuses_in(payload, self._whatsapp.phone_number_id)
-        await to_thread.run_sync(self._take, messages, statuses)
+        changes = changes_in(payload, self._whatsapp)
+        await to_thread.run_sync(self._take, changes, messages, statuses)
         self._news.tell()
         return Response(status_code=200)
 
@@ -74,7 +75,9 @@ class WhatsAppWebhook:
         if request.path_params["account"] != self._whatsapp.account:
             raise NotFound("There is no such account; [whatsapp] of the settings names it.")
 
-    def _take(self, messages: list[Incoming], statuses: list[SendStatus]) -> None:
+    def _take(self, changes: list[ChangedIds], messages: list[Incoming], statuses: list[SendStatus]) -> None:
+        for change in changes:
+            take_change(self._runtime.engine(), change)
         for message in messages:
             self._take_message(message)
         if statuses:
