@@ -27,7 +27,12 @@ from .whatsapp_api import (
     FAILS,
     FAILS_AND_ACCEPTS,
     OUR_NUMBER,
+    PHONE_ID,
     SECRET,
+    SHOP_ACCESS,
+    SHOP_PHONE_ID,
+    SHOP_SECRET,
+    SHOP_VERIFY,
     TOO_MANY,
     VERIFY,
     Behaviour,
@@ -56,14 +61,14 @@ def api() -> Iterator[WhatsAppApi]:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory, model: ModelServer, api: WhatsAppApi) -> Iterator[Served]:
     db: Path = tmp_path_factory.mktemp("whatsapp") / "memory.db"
-    with serving(db, **model.env, **api.env, PICOMEM_MEMORY_ENABLED="true") as running:
+    with serving(db, **model.env, **api.env, **api.shop_env, PICOMEM_MEMORY_ENABLED="true") as running:
         api.serve(running.url)
         yield running
 
 
 @pytest.fixture(autouse=True)
 def _anew(model: ModelServer, api: WhatsAppApi) -> None:
-    model.steps, model.asked, api.behaviours, api.accepted, api.asked = [], [], [], [], []
+    model.steps, model.asked, api.behaviours, api.accepted, api.asked, api.senders = [], [], [], [], [], []
     api.has_statuses = True
 
 
@@ -115,6 +120,38 @@ def test_a_webhook_that_is_not_signed_is_refused_and_stores_nothing(served: Serv
 
 
 @pytest.mark.requirement("P13")
+def test_each_account_has_its_own_secrets_and_people_and_answers_by_itself(
+    served: Served, api: WhatsAppApi, model: ModelServer
+) -> None:
+    shop = api.webhook.replace("/main", "/shop")
+    asked = {"hub.mode": "subscribe", "hub.challenge": "1158201444"}
+    tokens = [(api.webhook, VERIFY), (shop, SHOP_VERIFY), (api.webhook, SHOP_VERIFY), (shop, VERIFY)]
+    answers = [httpx2.get(url, params={**asked, "hub.verify_token": token}, trust_env=False) for url, token in tokens]
+    assert [answer.status_code for answer in answers] == [200, 200, 403, 403]
+    jim: dict[str, Any] = {"phone": "351910101010", "name": "Jim"}
+    pair(served, api, "jim", **jim)
+    hello = text("Hello, shop", "wamid.j1", **jim, phone_id=SHOP_PHONE_ID)
+    assert post(shop, hello).status_code == 403
+    assert post(api.webhook, hello, secret=SHOP_SECRET).status_code == 403
+    assert post(api.webhook, hello).status_code == 200, "it is signed for this address, and of another number"
+    assert post(shop, text("Hello, main", "wamid.j2", **jim), secret=SHOP_SECRET).status_code == 200
+    assert post(shop, hello, secret=SHOP_SECRET).status_code == 200
+    assert "Ask the owner" in api.wait_for(1)[0], "who is known on one account is not on another"
+    (waiting,) = run(served, "pair-list").waiting
+    assert waiting.account == "shop"
+    run(served, "pair-accept", "jim", code=waiting.code)
+    model.steps = ["From the shop."]
+    post(shop, text("Again, shop", "wamid.j3", **jim, phone_id=SHOP_PHONE_ID), secret=SHOP_SECRET)
+    api.wait_for(2)
+    model.steps = ["From main."]
+    api.deliver(text("Again, main", "wamid.j4", **jim))
+    assert api.wait_for(3)[1:] == ["From the shop.", "From main."]
+    assert api.senders[-3:] == [(SHOP_PHONE_ID, f"Bearer {SHOP_ACCESS}")] * 2 + [(PHONE_ID, f"Bearer {ACCESS}")]
+    sessions = [listed.session.channel_id for listed in run(served, "sessions", "jim").sessions]
+    assert sorted(sessions) == ["main/direct", "shop/direct"]
+
+
+@pytest.mark.requirement("P13")
 def test_an_unknown_sender_is_paired_once_and_then_answered(
     served: Served, api: WhatsAppApi, model: ModelServer
 ) -> None:
@@ -145,7 +182,7 @@ def test_an_unknown_sender_is_paired_once_and_then_answered(
     api.deliver(text("Still there?", "wamid.z4", **stranger))
     assert "Ask the owner" in api.wait_for(3)[2]
     run(served, "pair-accept", code=run(served, "pair-list").waiting[0].code)
-    assert api.tokens == {f"Bearer {ACCESS}"}
+    assert set(api.senders) == {(PHONE_ID, f"Bearer {ACCESS}")}
 
 
 def test_a_redelivered_message_is_answered_once_and_memory_is_used(
@@ -298,9 +335,17 @@ def test_in_a_group_each_sender_is_a_user_and_others_words_are_data(
 def test_no_secret_of_the_account_is_shown(served: Served) -> None:
     settings = replace(
         Settings(),
-        whatsapp=WhatsAppSettings("main", "1", app_secret=SECRET, access_token=ACCESS, verify_token=VERIFY),
+        whatsapp=WhatsAppSettings(
+            "main",
+            "1",
+            app_secret=SECRET,
+            access_token=ACCESS,
+            verify_token=VERIFY,
+            accounts=(WhatsAppSettings("shop", "2", SHOP_SECRET, SHOP_ACCESS, SHOP_VERIFY),),
+        ),
     )
     shown = repr(settings) + picomem(served.db, "status", "--json").stdout
     assert "phone_number_id" in shown
-    for secret in (SECRET, ACCESS, VERIFY):
+    assert "shop" in shown
+    for secret in (SECRET, ACCESS, VERIFY, SHOP_SECRET, SHOP_ACCESS, SHOP_VERIFY):
         assert secret not in shown

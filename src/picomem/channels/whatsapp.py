@@ -23,12 +23,12 @@ from picomem.clock import SECOND, Micros
 from picomem.engine.channel_contacts import ChangedIds
 from picomem.engine.channel_log import Incoming
 from picomem.errors import InvalidInput
-from picomem.light_dataclass import dataclass
+from picomem.light_dataclass import dataclass, replace
 from picomem.models.endpoint import checked_url
 from picomem.records.channel_message import ChannelMessage
 from picomem.records.session import Channel
 from picomem.sessions.sender_identity import LID, PARENT, PHONE, SCOPED, USERNAME, identifying, kind_of
-from picomem.settings import WhatsAppSettings
+from picomem.settings import KEYS_OF_AN_ACCOUNT, WhatsAppSettings
 
 DIRECT = "direct"
 _DAY_SECONDS = 86_400.0
@@ -53,6 +53,20 @@ class SendStatus:
     message_id: str
     native_id: str
     problem: str
+
+
+def settings_of_accounts(settings: WhatsAppSettings) -> dict[str, WhatsAppSettings]:
+    """The settings of each account, by the name of its table. Raises InvalidInput where two have the same name or phone
+    number."""
+    accounts = {"whatsapp": replace(settings, accounts=())} if settings.account else {}
+    for account in settings.accounts:
+        own = {key: getattr(account, key) for key in ("account", *KEYS_OF_AN_ACCOUNT)}
+        accounts[f"whatsapp.accounts.{account.account}"] = replace(settings, accounts=(), **own)
+    for key in ("account", "phone_number_id"):
+        values = [value for account in accounts.values() if (value := getattr(account, key))]
+        if twice := next((value for value in values if values.count(value) > 1), ""):
+            raise InvalidInput(f"[whatsapp] has two accounts with the same {key}, “{twice}”; give each its own.")
+    return accounts
 
 
 def is_signed(body: bytes, signature: str, secret: str) -> bool:
@@ -175,13 +189,15 @@ class WhatsAppAccount:
     window_seconds = _DAY_SECONDS
     instructions = "This conversation is on WhatsApp: answer in plain text, without headings and tables, and briefly."
 
-    def __init__(self, settings: WhatsAppSettings) -> None:
-        """Raises InvalidInput where a setting is missing, or the address is none."""
+    def __init__(self, settings: WhatsAppSettings, table: str) -> None:
+        """`table` is the name of its table of settings. Raises InvalidInput where one is missing, or the address is
+        none."""
         for name in ("phone_number_id", "app_secret", "access_token", "verify_token"):
             if not getattr(settings, name):
+                variable = f"PICOMEM_{table}_{name}".replace(".", "_").upper()
                 raise InvalidInput(
-                    f"whatsapp.{name} is missing, and whatsapp.account is set; set PICOMEM_WHATSAPP_{name.upper()}, or "
-                    f"{name} in [whatsapp]."
+                    f"{table}.{name} is missing, and there is an account “{settings.account}”; set {variable}, or "
+                    f"{name} in [{table}]."
                 )
         self.account = settings.account
         base_url = checked_url(settings.base_url, "whatsapp.base_url")
