@@ -154,7 +154,7 @@ class MemorySettings:
     max_failures_before_degrade: int = _setting(3, "consecutive failures after which the raw messages are kept instead")
     timeline_retention_days: int = _setting(90, "days until timeline entries are removed")
     citations: str = _setting(
-        "auto", 'whether hits carry their citation: "on" or "off"; "auto" is currently the same as "on"'
+        "auto", 'whether hits carry their citation: "on" or "off"; "auto": except in a group, where others read answers'
     )
 
     def __repr__(self) -> str:

@@ -332,6 +332,41 @@ def test_in_a_group_each_sender_is_a_user_and_others_words_are_data(
     assert run(served, "pair-list").waiting == []
 
 
+@pytest.mark.requirement("O3", "P13", "X7")
+def test_personal_memory_stays_out_of_a_group_until_its_user_asks_for_it(
+    served: Served, api: WhatsAppApi, model: ModelServer
+) -> None:
+    kim: dict[str, Any] = {"phone": "351912121212", "name": "Kim"}
+    lou: dict[str, Any] = {"phone": "351913131313", "name": "Lou"}
+    pair(served, api, "kim", **kim)
+    pair(served, api, "lou", **lou)
+    run(served, "remember", "kim", content="The boat key hangs behind the stove", key="boat_key", pinned=True)
+    api.deliver(text("Where is the boat key?", "wamid.k1", **kim))
+    api.wait_for(1)
+    assert "behind the stove" in model.prompt()
+    group: dict[str, Any] = {"group_id": "G2"}
+    steps: list[Any] = [[("memory_recall", {"query": "boat key"})], "I see.", "Hello."]
+    steps += [[("memory_recall", {"query": "boat key"})], "Behind the stove."]
+    model.steps = steps
+    api.deliver(text("PicoBot, where is Kim's boat key?", "wamid.l1", **lou, **group))
+    assert api.wait_for(2)[1] == "I see."
+    api.deliver(text("PicoBot, say hello about the boat key", "wamid.k2", **kim, **group))
+    assert api.wait_for(3)[2] == "Hello."
+    assert "behind the stove" not in json.dumps(model.asked[1:]), "neither Lou nor an unasked prompt may see it"
+    offered = {tool["function"]["name"] for tool in model.asked[-1]["tools"]}
+    assert offered == {"memory_recall", "memory_store"}, "the others show past sessions, or all memories"
+    api.deliver(text("PicoBot, where is my boat key?", "wamid.k3", **kim, **group))
+    assert api.wait_for(4)[3] == "Behind the stove."
+    assert "behind the stove" in json.dumps(model.asked[-1])
+    model.steps = [[("memory_store", {"content": "Lou sails on Sunday", "key": "sailing"})], "Noted."]
+    api.deliver(text("PicoBot, remember that I sail on Sunday", "wamid.l2", **lou, **group))
+    api.wait_for(5)
+    assert [memory.key for memory in run(served, "memories", "lou").memories] == ["sailing"]
+    assert [memory.key for memory in run(served, "memories", "kim").memories] == ["boat_key"]
+    shared = [words for _, origin, words in messages_of(served, "lou") if origin == "user"]
+    assert shared == ["PicoBot, where is Kim's boat key?", "PicoBot, remember that I sail on Sunday"]
+
+
 def test_no_secret_of_the_account_is_shown(served: Served) -> None:
     settings = replace(
         Settings(),
