@@ -37,7 +37,7 @@ from urllib.parse import unquote
 
 import anyio
 import mcp_types as types
-from anyio import CapacityLimiter, from_thread, to_thread
+from anyio import from_thread, to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
@@ -48,6 +48,7 @@ from picomem.engine.agent_support import keep_quotes, quotes_in_sight, stated_la
 from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput, PicomemError, did_you_mean
 from picomem.gateway.lone_surrogates import SurrogateRepair
+from picomem.gateway.thread_places import ThreadPlaces, ThreadUse
 from picomem.light_dataclass import asdict
 from picomem.operations import table
 from picomem.operations.agent_messages import for_agents, result_for_agents
@@ -76,7 +77,6 @@ INSTRUCTIONS = (
 _MARKDOWN = "text/markdown"
 _MOST_USERS = 256
 _MOST_KEPT = 256  # quotes whose words are compared; some are always kept
-_CALLS_AT_ONCE = 4  # a reading thread holds a database connection of its own
 _PROGRESS_SECONDS = 0.1  # between two reports of a call: a client shows them, it does not count them
 
 Send = Callable[[float, float | None, str | None], Coroutine[Any, Any, None]]
@@ -86,13 +86,13 @@ class Tool:
     """An operation as a tool."""
 
     def __init__(self, operation: Operation, tools: Mapping[str, str]) -> None:
-        self._operation = operation
+        self.operation = operation
         self._tools = tools
         self._parameters = tool_parameters(operation)
 
     def listed(self) -> types.Tool:
         """The description for a client."""
-        operation = self._operation
+        operation = self.operation
         title = operation.name.replace("-", " ").capitalize()
         return types.Tool(
             name=operation.tool,
@@ -114,18 +114,18 @@ class Tool:
     ) -> types.CallToolResult:
         """Do it: the result as JSON and in words, or the sentence of the error."""
         try:
-            self._operation.check_permission(engine)  # before `vouched` reads what the user said
+            self.operation.check_permission(engine)  # before `vouched` reads what the user said
             request, note = self._parameters.request(arguments), ""
-            if self._operation.stores_request:
+            if self.operation.stores_request:
                 request, note = handed.vouched(engine, request)
-            result = self._operation.call(engine, request, progress)
+            result = self.operation.call(engine, request, progress)
         except PicomemError as error:
             said = for_agents(str(error), self._tools)
             return types.CallToolResult(content=[types.TextContent(text=said)], is_error=True)
         result = result_for_agents(result, self._tools)
-        told, reply = result_json(result), self._operation.reply(result)
+        told, reply = result_json(result), self.operation.reply(result)
         # What the client stores and gets back is not handed to it; a question with the words of a page is no such text.
-        handed.note(engine, [reply, told], _texts_in(arguments) if self._operation.stores_request else ())
+        handed.note(engine, [reply, told], _texts_in(arguments) if self.operation.stores_request else ())
         return types.CallToolResult(content=[types.TextContent(text=reply + note)], structured_content=told)
 
 
@@ -223,17 +223,20 @@ def project_of(uri: str) -> str | None:
 
 
 def build_server(
-    engine_of: Engine | Callable[[ServerRequestContext[Any]], Engine], operations: Iterable[Operation] | None = None
+    engine_of: Engine | Callable[[ServerRequestContext[Any]], Engine],
+    operations: Iterable[Operation] | None = None,
+    places: ThreadPlaces | None = None,
 ) -> Server[Any]:
     """An MCP server on an open engine, which it does not close; or on the engine that each request has.
 
-    `operations` are the table's where they are not given; one without a tool name is not offered.
+    `operations` are the table's where they are not given; one without a tool name is not offered. `places` are the
+    threads of the process that serves, if it serves more than this.
     """
     given = tuple(table.operations() if operations is None else operations)
     named = {operation.name: operation.tool for operation in given if operation.tool}
     tools = {operation.tool: Tool(operation, named) for operation in given if operation.tool}
     listed = [tool.listed() for tool in tools.values()]
-    limiter = CapacityLimiter(_CALLS_AT_ONCE)
+    threads = places or ThreadPlaces()
     handed = HandedOverByUser()
 
     def agents_engine(context: ServerRequestContext[Any]) -> Engine:
@@ -252,7 +255,8 @@ def build_server(
         progress = ToolProgress(context.session.report_progress)
         engine, given = agents_engine(context), params.arguments or {}
         seen = handed.of(engine.scope.user)
-        return await to_thread.run_sync(tool.answer, engine, given, progress, seen, limiter=limiter)
+        async with threads.place(engine.scope.user, ThreadUse.of(tool.operation)) as limiter:
+            return await to_thread.run_sync(tool.answer, engine, given, progress, seen, limiter=limiter)
 
     async def list_resources(_context: Any, _params: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=[_index_resource()])
@@ -263,7 +267,9 @@ def build_server(
     async def read_resource(
         context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        return await to_thread.run_sync(_read_index, agents_engine(context), params.uri, named, limiter=limiter)
+        engine = agents_engine(context)
+        async with threads.place(engine.scope.user, ThreadUse.READ) as limiter:
+            return await to_thread.run_sync(_read_index, engine, params.uri, named, limiter=limiter)
 
     return Server(
         "picomem",

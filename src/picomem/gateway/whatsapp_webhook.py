@@ -13,7 +13,7 @@ import hmac
 import time
 from collections import deque
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
@@ -37,6 +37,7 @@ from picomem.runtime import Runtime
 from picomem.settings import WhatsAppSettings
 
 UNKNOWN = "I do not know you yet. Ask the owner of this PicoBot to accept you, and then write again."
+_THREADS = 4
 _MOST_GROUPS = 1_000
 _MOST_WORDS = 20  # of others, before a message
 _WORDS_SECONDS = 3_600.0
@@ -53,6 +54,7 @@ class WhatsAppWebhook:
         self._names = runtime.settings.channels.names
         self._group_answers = runtime.settings.channels.group_answers
         self._news = news
+        self._threads = CapacityLimiter(_THREADS)  # apart from others': writers may wait for their lock
         self._groups: dict[tuple[str, str], deque[tuple[float, OtherWords]]] = {}  # by account and conversation
 
     async def verify(self, request: Request) -> Response:
@@ -76,7 +78,7 @@ class WhatsAppWebhook:
         messages = messages_in(payload, settings, self._names, now)
         statuses = statuses_in(payload, settings.phone_number_id)
         changes = changes_in(payload, settings)
-        await to_thread.run_sync(self._take, changes, messages, statuses)
+        await to_thread.run_sync(self._take, changes, messages, statuses, limiter=self._threads)
         self._news.tell()
         return Response(status_code=200)
 
