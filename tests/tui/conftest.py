@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from tests.conftest import OpenEngine
@@ -12,10 +15,18 @@ from picomem.engine.engine import Engine
 
 
 @pytest.fixture
-def demo(open_engine: OpenEngine) -> Engine:
-    """The sample sessions of the demo, read into a store, and a memory that a person stated."""
+def samples() -> Iterator[Path]:
+    """The sample sessions of the demo at a path that is equally long on every machine, so that lines break alike."""
+    with TemporaryDirectory(prefix="pm-", dir="/tmp") as folder:
+        shutil.copytree(SAMPLES, Path(folder) / "sessions")
+        yield Path(folder) / "sessions"
+
+
+@pytest.fixture
+def demo(open_engine: OpenEngine, samples: Path) -> Engine:
+    """The sample sessions, read into a store, and a memory that a person stated."""
     engine = open_engine(user="mia")
-    engine.ingest([SAMPLES])
+    engine.ingest([samples])
     engine.remember("The tide table of Kiel is in docs/tides.md", key="tide_table", kind="fact", pinned=True)
     return engine
 

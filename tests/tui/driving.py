@@ -13,12 +13,13 @@ from textual.widgets import Input
 
 from picomem.app import operations
 from picomem.engine.engine import Engine
-from picomem.tui.base_screen import NoteLine
+from picomem.tui.base_screen import BaseScreen, NoteLine
 from picomem.tui.operation_runner import OperationRunner
 from picomem.tui.terminal_app import TerminalApp
 
 SMALL, LARGE = (80, 24), (200, 60)
 _MOST_PAUSES = 20_000
+_FOLDER = re.compile(r"/tmp/pm-\w{8}")
 _ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 
 
@@ -36,9 +37,15 @@ class Person:
 
     @property
     def text(self) -> str:
-        """The screen, with the same id in place of every id."""
-        shown = "\n".join(self.lines)
+        """The screen, with the same id in place of every id, and the same folder in place of that of the samples."""
+        shown = _FOLDER.sub("/tmp/pm-00000000", "\n".join(self.lines))
         return _ID.sub(lambda match: re.sub("[0-9a-f]", "0", match[0]), shown)
+
+    @property
+    def conversation(self) -> str:
+        """The id of the conversation that commands are about."""
+        assert isinstance(self.app.screen, BaseScreen)
+        return self.app.screen.conversation()
 
     @property
     def note(self) -> str:
@@ -81,13 +88,13 @@ class Person:
 
 
 def at_the_terminal(
-    engine: Engine, story: Callable[[Person], Awaitable[Any]], size: tuple[int, int] = SMALL, theme: str = "dark"
+    engine: Engine, story: Callable[[Person], Awaitable[Any]], size: tuple[int, int] = SMALL, **settings: str
 ) -> None:
     """Let a person do something at the interface."""
 
     async def run() -> None:
         runner = OperationRunner(engine, operations())
-        app = TerminalApp(runner, theme=theme)
+        app = TerminalApp(runner, **settings)
         try:
             async with app.run_test(size=size) as pilot:
                 person = Person(app, pilot)

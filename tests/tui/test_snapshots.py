@@ -14,13 +14,17 @@ from tests.tui.driving import LARGE, SMALL, Person, at_the_terminal
 
 from picomem.engine.engine import Engine
 
+NO_MODEL = "No model is set to talk with: run `ollama pull qwen3:8b`."
 SCREENS = {
     "search": (),
     "hits": ("?tide table of Kiel",),
     "memories": ("escape", "2"),
     "timeline": ("escape", "3"),
     "sessions": ("escape", "4"),
-    "status": ("escape", "5", "i"),
+    "chat": ("escape", "5"),
+    "status": ("escape", "6", "i"),
+    "commands": ("?/pu",),
+    "purge": ("?/purge_older 1", "enter"),
     "keys": ("escape", "2", "question_mark"),
     "edit": ("escape", "2", "e"),
     "history": ("escape", "2", "h"),
@@ -47,12 +51,12 @@ def test_every_screen_of_the_demo_shows_what_its_snapshot_shows(
                 await (person.search(key[1:]) if key.startswith("?") else person.press(key))
             compare(person, snapshots / f"{name}-{columns}x{rows}.txt")
             assert len(person.lines) == rows
-            if name in ("keys", "edit", "history"):
+            if name in ("keys", "edit", "history", "purge", "chat"):
                 await person.press("escape")
             await person.press("slash")
             await person.search("")
 
-    at_the_terminal(demo, look, size)
+    at_the_terminal(demo, look, size, no_model=NO_MODEL)
 
 
 def test_an_empty_store_says_what_to_do_first(engine: Engine, snapshots: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -13,11 +14,13 @@ from textual.widget import Widget
 from textual.widgets import Footer, Static
 
 from picomem.errors import PicomemError
+from picomem.operations.presentation import Presentation
 from picomem.text.inert_text import one_line
 from picomem.tui.presented_content import styled
+from picomem.tui.slash_commands import CommandResult, run_command
 from picomem.tui.workspace import Workspace
 
-MODES = ("search", "memories", "timeline", "sessions", "status")  # the digit of each is its place
+MODES = ("search", "memories", "timeline", "sessions", "chat", "status")  # the digit of each is its place
 _NOTE_SECONDS = 10.0
 _MOST_NOTE = 300  # characters
 
@@ -118,6 +121,34 @@ class BaseScreen(Screen[None]):
         if action == "undo":
             return bool(self.workspace.changes)
         return super().check_action(action, parameters)
+
+    def conversation(self) -> str:
+        """The id of the conversation that commands are about; empty for none."""
+        return ""
+
+    def obey(self, line: str) -> None:
+        """Do what a line that begins with a slash says."""
+        if line.strip() in ("/quit", "/exit"):
+            self.app.exit(0)
+            return
+        self.run_worker(partial(self._obey, line.strip()), group="change")
+
+    async def _obey(self, line: str) -> None:
+        try:
+            result = await run_command(self, line, self.conversation())
+        except PicomemError as error:
+            self.fail(error)
+            return
+        if result is not None:
+            self.show_command(result)
+        self.reload_if_changed()
+
+    def show_command(self, result: CommandResult) -> None:
+        """Show what a command came to."""
+        from picomem.tui.result_screen import ResultScreen
+
+        if result.presentation != Presentation():
+            self.app.push_screen(ResultScreen(self.workspace, self.mode, result.presentation))
 
     def action_undo(self) -> None:
         """Take the latest change back."""

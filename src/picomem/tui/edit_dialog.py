@@ -14,6 +14,7 @@ from textual.widgets import Checkbox, Footer, Input, Static, TextArea
 from picomem.light_dataclass import dataclass
 from picomem.text.inert_text import for_terminal
 from picomem.tui.presented_content import TITLE, styled
+from picomem.tui.typed_text import LineField, TextField
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,8 @@ class EditDialog(ModalScreen[EditedText | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Static(styled(f"Edit {self._key}", TITLE), markup=False)
-            yield TextArea(self._shown, soft_wrap=True, tab_behavior="focus", id="content")
-            yield Input(placeholder="Why it changes (optional)", compact=True, id="reason")
+            yield TextField(self._shown, soft_wrap=True, tab_behavior="focus", id="content")
+            yield LineField(placeholder="Why it changes (optional)", compact=True, id="reason")
             yield PlainCheckbox("The old text was always wrong", compact=True, id="wrong")
         yield Footer(compact=True, show_command_palette=False)
 

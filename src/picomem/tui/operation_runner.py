@@ -12,7 +12,7 @@ from typing import Any
 
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
-from picomem.operations.operation import Operation
+from picomem.operations.operation import Operation, Telling
 
 _THREADS = 4  # a thread that reads holds a database connection of its own
 
@@ -33,6 +33,10 @@ class OperationRunner:
     async def run(self, operation: Operation, request: Any) -> Any:
         """The result of an operation. Raises what the operation raises."""
         return await self.in_thread(lambda: operation.call(self.engine, request))
+
+    async def stream(self, operation: Operation, request: Any, tell: Telling) -> Any:
+        """The result of an operation that waits on a network; `tell` gets its events. Raises what it raises."""
+        return await operation.stream(self.engine, request, tell)
 
     async def in_thread(self, work: Callable[[], Any]) -> Any:
         """The result of a function that may wait for the store."""

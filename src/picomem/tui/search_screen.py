@@ -9,15 +9,17 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Input
 
 from picomem.operations.inert_results import inert
 from picomem.operations.presentations.wording import plural
 from picomem.operations.views import AnswerView
 from picomem.tui.browse_screen import BrowseScreen
+from picomem.tui.entry_list import EntryList
 from picomem.tui.first_steps import first_steps
-from picomem.tui.list_entry import hit_entries
+from picomem.tui.list_entry import ListEntry, hit_entries
 from picomem.tui.operation_runner import LatestCall
+from picomem.tui.slash_commands import usages
+from picomem.tui.typed_text import LineField
 from picomem.tui.workspace import Workspace
 
 _PATIENCE = 0.15  # seconds after which it is said that a search runs
@@ -35,7 +37,7 @@ class SearchScreen(BrowseScreen):
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
-        self.question = Input(
+        self.question = LineField(
             placeholder="Search memories and past sessions", max_length=_MOST_QUESTION, compact=True, id="question"
         )
         self._searches = LatestCall(self._start_search, self._show_answer, self.fail)
@@ -65,8 +67,12 @@ class SearchScreen(BrowseScreen):
         self._ask_again()
 
     def on_input_submitted(self) -> None:
-        """Go to the hits."""
-        self.action_to_list()
+        """Go to the hits; or do what a command says."""
+        if self.question.value.startswith("/"):
+            self.obey(self.question.value)
+            self.question.value = ""
+        else:
+            self.action_to_list()
 
     def on_key(self, event: Any) -> None:
         """Go from the question down to the hits."""
@@ -87,9 +93,28 @@ class SearchScreen(BrowseScreen):
         if not question:
             self._searches.ask(self._read_first_steps)
             return
+        if question.startswith("/"):
+            self._show_commands(question)
+            return
         self._searches.ask(lambda: self.runner.call("recall", query=question))
         if self._slow is None:
             self._slow = self.set_timer(_PATIENCE, self._say_searching)
+
+    def _show_commands(self, typed: str) -> None:
+        """The commands that begin like what is typed."""
+        name = typed.split()[0]
+        matching = {usage: text for usage, text in usages().items() if usage.startswith(name)}
+        self.summarise("enter does what the command says" if matching else "There is no such command")
+        self.entries.show([ListEntry(id=usage, title=usage, text=text) for usage, text in matching.items()])
+
+    def on_entry_list_opened(self, event: EntryList.Opened) -> None:
+        """Go to the hit; or take a command that is chosen into the line."""
+        if event.entry and event.entry.id.startswith("/"):
+            self.question.focus()
+            self.question.value = f"{event.entry.id.split()[0]} "
+            self.question.cursor_position = len(self.question.value)
+        else:
+            super().on_entry_list_opened(event)
 
     def _start_search(self, work: Any) -> None:
         self.run_worker(work, group="search")

@@ -20,6 +20,7 @@ class SessionsScreen(PagedScreen):
     mode = "sessions"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "talk_on", "Go on"),
+        Binding("D", "purge", "Purge"),
         Binding("a", "toggle_archived", "Archived", show=False),
     ]
 
@@ -43,6 +44,19 @@ class SessionsScreen(PagedScreen):
         """Show archived conversations, or the others."""
         self._archived = not self._archived
         self.begin_again()
+
+    def conversation(self) -> str:
+        return self.entries.chosen.id if self.entries.chosen else ""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer the keys of a conversation only where one is chosen."""
+        if action in ("talk_on", "purge"):
+            return bool(self.conversation())
+        return super().check_action(action, parameters)
+
+    def action_purge(self) -> None:
+        """Erase the conversation at the cursor, after a question."""
+        self.obey("/purge_session")
 
     async def action_talk_on(self) -> None:
         """Go on with the conversation at the cursor."""

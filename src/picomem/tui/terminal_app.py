@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import ClassVar
@@ -13,9 +12,10 @@ from typing import ClassVar
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.theme import Theme
-from textual.widgets import Input
+from textual.widgets import Input, TextArea
 
 from picomem.tui.base_screen import MODES, BaseScreen
+from picomem.tui.chat_screen import ChatScreen
 from picomem.tui.memories_screen import MemoriesScreen
 from picomem.tui.operation_runner import OperationRunner
 from picomem.tui.search_screen import SearchScreen
@@ -56,6 +56,7 @@ _SCREENS: dict[str, Callable[[Workspace], BaseScreen]] = {
     "memories": MemoriesScreen,
     "timeline": TimelineScreen,
     "sessions": SessionsScreen,
+    "chat": ChatScreen,
     "status": StatusScreen,
 }
 
@@ -76,9 +77,9 @@ class TerminalApp(App[int]):
         Binding("ctrl+q", "quit", "Quit", priority=True),
     ]
 
-    def __init__(self, runner: OperationRunner, *, theme: str = "dark") -> None:
+    def __init__(self, runner: OperationRunner, *, theme: str = "dark", no_model: str = "") -> None:
         super().__init__()
-        self.workspace = Workspace(runner, runner.engine.scope.user)
+        self.workspace = Workspace(runner, runner.engine.scope.user, no_model)
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = f"picomem-{theme}"
@@ -97,7 +98,7 @@ class TerminalApp(App[int]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer the keys of the program on its screens, and not in a dialog."""
         if action in _OF_A_SCREEN:
-            return isinstance(self.screen, BaseScreen) and not isinstance(self.focused, Input)
+            return isinstance(self.screen, BaseScreen) and not isinstance(self.focused, Input | TextArea)
         return super().check_action(action, parameters)
 
     async def action_go(self, mode: str) -> None:
@@ -110,8 +111,14 @@ class TerminalApp(App[int]):
         if isinstance(self.screen, SearchScreen):
             self.screen.action_search()
 
+    async def action_talk_on(self, session: str) -> None:
+        """Go on with a conversation."""
+        await self.switch_mode("chat")
+        if isinstance(self.screen, ChatScreen):
+            await self.screen.go_on(session)
 
-def preferred_theme(environment: os._Environ[str] = os.environ) -> str:
+
+def preferred_theme(environment: Mapping[str, str]) -> str:
     """The theme that goes with the terminal's background, as far as the terminal says which it is."""
     background = environment.get("COLORFGBG", "").rpartition(";")[2]
     return "light" if background in ("7", "15") else "dark"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from picomem.light_dataclass import dataclass, field
 from picomem.tui.operation_runner import OperationRunner
 
@@ -9,10 +11,12 @@ from picomem.tui.operation_runner import OperationRunner
 @dataclass(slots=True)
 class Workspace:
     """`changes` are the ids of changes that `u` takes back, the latest last. `edition` grows with each change of the
-    store, so that a screen knows that what it shows is old."""
+    store, so that a screen knows that what it shows is old. `no_model` says why nobody can talk here, in a sentence
+    with the remedy; empty where a model is set."""
 
     runner: OperationRunner
     user: str
+    no_model: str = ""
     changes: list[str] = field(default_factory=list)
     edition: int = 0
 
@@ -20,6 +24,12 @@ class Workspace:
         """Note the change that was just made to a memory."""
         recorded = await self.runner.call("changes", name=memory, limit=1)
         self.changes += [listed.change.id for listed in recorded.changes]
+        self.edition += 1
+
+    def note_change(self, result: Any) -> None:
+        """Note that an operation has changed the store; its result says which change that was, if one can be undone."""
+        change = getattr(result, "change", None)
+        self.changes += [change.id] if change else []
         self.edition += 1
 
     async def undo(self) -> str:
