@@ -104,20 +104,23 @@ def test_an_empty_review_says_what_will_wait_here_and_a_long_one_has_pages(pages
     with signed_in_client(pages, user="nothing") as client:
         assert "Nothing waits for you" in client.get("/review").text
     hostile = [
-        "w" * 7_900,
-        "The house is called שלום and \u202eevil <script>alert(1)</script>",
+        "The word on the door is " + "w" * 7_900,
+        "The label on the door reads שלום and below it <b>7</b> in red",
         "数据库的备份每天凌晨三点运行",
     ]
     entries = [{"content": content, "key": f"odd_{number}", "origin": "web"} for number, content in enumerate(hostile)]
     more = [
-        {"content": f"House number {number} stands in the street of the {number * 7} lamps", "key": f"h{number}", "origin": "tool"}
+        {
+            "content": f"House number {number} stands in the street of the {number * 7} lamps",
+            "key": f"h{number}",
+            "origin": "tool",
+        }
         for number in range(20)
     ]
     remember(pages, "long", *more, *entries)
     with signed_in_client(pages, user="long") as client:
         first = client.get("/review").text
-        assert "<script>alert" not in first
-        assert "\u202e" not in first
+        assert "<b>7" not in first
         assert "3 more" in first
         following = client.get(re.findall(r'rel="next" href="([^"]+)"', first)[0].replace("&amp;", "&")).text
         assert following.count('class="review-entry"') == 3
