@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from picomem.page import purge_view, review_view, search_view
+from picomem.page import history_view, purge_view, review_view, search_view
 from picomem.page.page_view import Act, PageView
 from picomem.page.undo_form import undo
 
@@ -12,6 +12,8 @@ VIEWS: tuple[PageView, ...] = (
     search_view.HOME,
     search_view.VIEW,
     review_view.VIEW,
+    history_view.VIEW,
+    history_view.ONE,
     purge_view.VIEW,
 )
 
