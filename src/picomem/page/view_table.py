@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from picomem.page import history_view, purge_view, review_view, search_view
+from picomem.page import health_view, history_view, purge_view, review_view, search_view
 from picomem.page.page_view import Act, PageView
 from picomem.page.undo_form import undo
 
@@ -15,6 +15,7 @@ VIEWS: tuple[PageView, ...] = (
     history_view.VIEW,
     history_view.ONE,
     purge_view.VIEW,
+    health_view.VIEW,
 )
 
 # Forms that stand on many views.
