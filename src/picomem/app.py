@@ -96,7 +96,7 @@ def open_runtime(
     what a part of it is worth.
     """
     chosen = settings or load()
-    database = paths.named_path(str(path)) if path is not None else paths.database_path(chosen.data.dir)
+    database = paths.database_file(str(path)) if path is not None else paths.database_path(chosen.data.dir)
     zone, model = zone_of(chosen), _embedder(embedder or chosen.recall.embedder, chosen)  # before a file is made
     named = path is not None or bool(paths.named_database())
     snapshot = database.parent / "sessions.json"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import threading
 from collections import Counter
@@ -22,6 +23,8 @@ from picomem.errors import InvalidInput, NotFound
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _NEW |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # two characters at least: C: is a drive
 
 _open_databases: Counter[Path] = Counter()
 _suffixes: dict[Path, tuple[str, ...]] = {}
@@ -59,8 +62,20 @@ def database_path(folder: str = "") -> Path:
     """The database: `$PICOMEM_DB`; or `picomem.db` in `folder`, or where none is given in the data directory."""
     named = named_database()
     if named:
-        return named_path(named)
+        return database_file(named)
     return (named_path(folder) if folder else data_dir()) / "picomem.db"
+
+
+def database_file(text: str) -> Path:
+    """The database file that a person named. Raises InvalidInput for the address of a server."""
+    address = _ADDRESS.match(text)
+    if address is None:
+        return named_path(text)
+    # The rest of an address may hold a password.
+    raise InvalidInput(
+        f"“{address[0]}” begins an address of a kind that picomem does not know; name a file (one whose name begins so "
+        f"as ./{address[0]}…)."
+    )
 
 
 def make_private_dir(folder: Path) -> None:

@@ -15,7 +15,7 @@ from picomem.settings import load
 def with_host_findings(result: DoctorResult, chosen: argparse.Namespace) -> DoctorResult:
     """The result with what is wrong in the hosts' settings."""
     default = paths.database_path(load().data.dir)
-    examined = paths.named_path(chosen.db) if chosen.db else default
+    examined = paths.database_file(chosen.db) if chosen.db else default
     problems = host_findings(this_machine(), examined, default, is_named=bool(chosen.db))
     if not problems:
         return result

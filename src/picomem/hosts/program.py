@@ -12,7 +12,7 @@ from typing import Any
 from picomem.errors import InvalidInput
 from picomem.hosts.machine import Machine
 from picomem.light_dataclass import dataclass, field
-from picomem.paths import named_path
+from picomem.paths import database_file
 
 NAME = "picomem"  # of the programs, and of the entry in a host's list of MCP servers
 HOOK_NAME = "picomem-hook"
@@ -64,7 +64,7 @@ def installed_program(machine: Machine, started_as: str, *, database: str | None
     database = database or machine.env.get("PICOMEM_DB")
     options: list[str] = []
     if database:
-        options += ["--db", str(named_path(database).absolute())]
+        options += ["--db", str(database_file(database).absolute())]
     if user:
         options += ["--user", user]
     env = {name: str(machine.named(name, machine.home)) for name in _KEPT_VARIABLES if machine.env.get(name)}
