@@ -186,7 +186,7 @@ def test_only_the_store_runs_statements_and_sees_rows() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom | ast.Import) and _inside_the_store(node)
     ]
-    names = set(sql_statements._load())
+    names = set(sql_statements.load())
     run = [
         (file, node.lineno)
         for file, tree in outside.items()
