@@ -22,6 +22,9 @@ OPTIONAL = {
     "agent": ("agent", "app.py", "cli/chat.py", "models/provider.py", "models/language_model.py"),
     "onnx": ("models/onnx.py",),
     "fastembed": ("models/downloading.py",),
+    "postgres": tuple(
+        f"store/postgres{part}.py" for part in ("", "_errors", "_maintenance", "_schema", "_transaction", "_values")
+    ),
     "server": (
         "cli/serve.py",
         *(f"gateway/{name}.py" for name in ("error_replies", "http_api", "json_rpc", "mcp_over_http", "web_server")),
