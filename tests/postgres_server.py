@@ -169,3 +169,18 @@ def _stop(server: subprocess.Popen[Any]) -> None:
         server.wait(10)
     except subprocess.TimeoutExpired:
         server.kill()
+
+
+def disconnect(address: str) -> int:
+    """Let the server end every connection to a store; how many these were."""
+    name = psycopg.conninfo.conninfo_to_dict(address)["dbname"]
+    ended = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = %s"
+    return len(_administrator().execute(ended, (name,)).fetchall())
+
+
+def waiting(address: str) -> int:
+    """How many connections to a store wait for a lock."""
+    name = psycopg.conninfo.conninfo_to_dict(address)["dbname"]
+    counted = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND wait_event_type = 'Lock'"
+    (count,) = _administrator().execute(counted, (name,)).fetchone() or (0,)
+    return int(count)
