@@ -18,7 +18,7 @@ import picomem
 from picomem.channels.whatsapp import WhatsAppAccount
 from picomem.engine.job_store import job_store
 from picomem.errors import InvalidInput
-from picomem.gateway.guard import OPEN, OPEN_CHANNELS
+from picomem.gateway.guard import OPEN, OPEN_CHANNELS, OPEN_PAGES
 from picomem.jobs import OF_A_USER
 from picomem.jobs.job_kinds import CONSOLIDATE, WATCH
 from picomem.jobs.schedule import Done, ended, may_begin
@@ -123,7 +123,7 @@ def test_the_settings_of_the_page_are_settings(tmp_path: Path) -> None:
 def test_the_page_names_the_addresses_without_a_token() -> None:
     for address in OPEN:
         assert f"GET {address}" in PAGE
-    for beginning in OPEN_CHANNELS:
+    for beginning in (*OPEN_CHANNELS, *OPEN_PAGES):
         assert beginning in PAGE
 
 
