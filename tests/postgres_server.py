@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
 
 from picomem.store.postgres import PostgresConnector
 
@@ -173,14 +174,14 @@ def _stop(server: subprocess.Popen[Any]) -> None:
 
 def disconnect(address: str) -> int:
     """Let the server end every connection to a store; how many these were."""
-    name = psycopg.conninfo.conninfo_to_dict(address)["dbname"]
+    name = conninfo_to_dict(address)["dbname"]
     ended = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = %s"
     return len(_administrator().execute(ended, (name,)).fetchall())
 
 
 def waiting(address: str) -> int:
     """How many connections to a store wait for a lock."""
-    name = psycopg.conninfo.conninfo_to_dict(address)["dbname"]
+    name = conninfo_to_dict(address)["dbname"]
     counted = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND wait_event_type = 'Lock'"
     (count,) = _administrator().execute(counted, (name,)).fetchone() or (0,)
     return int(count)

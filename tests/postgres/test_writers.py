@@ -109,12 +109,13 @@ def test_nothing_outlasts_a_transaction_so_a_pool_may_share_connections(
     for number in range(8):  # psycopg would prepare a statement after five
         engine.remember(f"The colour of ledger {number} is {number}", key=f"ledger_{number}")
         engine.recall("Which colour has ledger 3?")
-    with connector._pool.connection() as connection:
-        left = connection.execute(
-            "SELECT current_setting('picomem.user_id', true), current_setting('picomem.everyone', true), "
-            "current_setting('search_path'), (SELECT count(*) FROM pg_prepared_statements), "
-            "(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'), to_regnamespace('pg_temp')"
-        ).fetchone()
+    shared = connector._pool.getconn()
+    left = shared.execute(
+        "SELECT current_setting('picomem.user_id', true), current_setting('picomem.everyone', true), "
+        "current_setting('search_path'), (SELECT count(*) FROM pg_prepared_statements), "
+        "(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'), to_regnamespace('pg_temp')"
+    ).fetchone()
+    connector._pool.putconn(shared)
     assert left == ("", "", '"$user", public', 0, 0, None)
 
 
