@@ -1,17 +1,22 @@
-"""The databases that the tests run on: `pytest --database NAME` chooses one, and a new one joins with an entry.
+"""The databases that the tests run on: `pytest --database NAME` chooses one, or `$PICOMEM_TEST_DATABASE`.
 
-A test runs on each of them unless it is marked `sqlite_file`, with the reason why it needs SQLite's file.
+A test runs on each of them unless it is marked `sqlite_file`, with the reason why it needs SQLite's file. On PostgreSQL a
+path stands for a database of the server that the tests start (`postgres_server.py`).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from picomem.store import users, vector_rows
 from picomem.store.connector import Connector
+from picomem.store.full_text import holds_the_words
 from picomem.store.sqlite import SqliteConnector
 from tests.sqlite_file import disagreements
 
@@ -20,15 +25,45 @@ MARKER = "sqlite_file"
 
 class Database(NamedTuple):
     """`connect(path)` opens the store of that path, or makes it. `disagreements(path)` tells where full text or vectors
-    differ from what the rows would give, a sentence each."""
+    differ from what the rows would give, a sentence each. `forget()` drops what the tests made outside of their folders."""
 
     name: str
     connect: Callable[[Path], Connector]
     disagreements: Callable[[Path], list[str]]
+    forget: Callable[[], None] = lambda: None
 
 
-DATABASES = {database.name: database for database in (Database("sqlite", SqliteConnector, disagreements),)}
-DEFAULT = "sqlite"
+def _connect_to_postgres(path: Path) -> Connector:
+    from picomem.store.postgres import PostgresConnector
+    from tests.postgres_server import address_of
+
+    return PostgresConnector(address_of(path))
+
+
+def _postgres_disagreements(path: Path) -> list[str]:
+    with closing(_connect_to_postgres(path)) as connector, connector.maintenance.examine() as tx:
+        everyone = users.scopes(tx)
+        problems = [f"{source}_words" for source in ("memory", "episode") if not holds_the_words(tx, everyone, source)]
+        for source in vector_rows.SOURCES:
+            orphans = sum(vector_rows.count_orphans(tx, scope, source) for scope in everyone)
+            problems += [f"{orphans} vectors of {source} have no row"] if orphans else []
+        return problems
+
+
+def _forget_postgres() -> None:
+    from tests.postgres_server import forget_databases
+
+    forget_databases()
+
+
+DATABASES = {
+    database.name: database
+    for database in (
+        Database("sqlite", SqliteConnector, disagreements),
+        Database("postgres", _connect_to_postgres, _postgres_disagreements, _forget_postgres),
+    )
+}
+DEFAULT = os.environ.get("PICOMEM_TEST_DATABASE", "sqlite")
 
 _chosen = DATABASES[DEFAULT]
 

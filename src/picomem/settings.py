@@ -30,7 +30,7 @@ _LARGEST = 1 << 20  # bytes of a settings file
 _SWITCHES = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
 
 
-_SECRETS = ("key", "secret", "token")  # at the end of a setting's name
+_SECRETS = ("key", "secret", "token", "database")  # at the end of a setting's name; an address may hold a password
 
 
 def _without_keys(table: Any) -> str:
@@ -49,7 +49,12 @@ class DataSettings:
     """`[data]`: where things are kept."""
 
     dir: str = _setting("", "data directory; empty: the platform's default")
+    database: str = _setting("", "the store, a file or postgresql://USER@HOST/DATABASE; empty: picomem.db in `dir`")
+    partitions: int = _setting(32, "postgresql: number of partitions of each table of a new store")
     user: str = _setting("local", "default user id")
+
+    def __repr__(self) -> str:
+        return _without_keys(self)
 
 
 @dataclass(frozen=True, slots=True)

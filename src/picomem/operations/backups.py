@@ -10,7 +10,7 @@ from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentations import backups as backup_presentations
-from picomem.paths import named_path
+from picomem.paths import database_file
 
 if TYPE_CHECKING:
     from picomem.engine.backup_files import Restored
@@ -112,7 +112,7 @@ def restore(engine: Engine, request: RestoreRequest) -> RestoreResult:
 def _path(text: str) -> Path:
     if not text.strip():
         raise InvalidInput("The name is empty; name a file.")
-    return named_path(text)
+    return database_file(text)
 
 
 def _result(path: Path, state: str, done: Restored, *, store: str, warnings: list[str]) -> RestoreResult:
