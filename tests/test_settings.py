@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections import defaultdict
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import picomem
 from picomem.channels.whatsapp import settings_of_accounts
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import fields
-from picomem.settings import TABLES, Settings, load
+from picomem.settings import FACADES, TABLES, Settings, load
 
 SOURCES = Path(picomem.__file__).parent
 
@@ -97,6 +98,8 @@ def test_the_environment_stands_above_the_file(tmp_path: Path) -> None:
         ("[memory]\nconsolidation_modle = 'x'", "did you mean “consolidation_model”"),
         ("[memory]\nenabled = 'perhaps'", "must be true or false"),
         ("[memory]\nenabled = 1", "must be true or false"),
+        ("[mcp]\nfacades = ['server-memry']", "names “server-memry”, which is not known; did you mean “server-memory”"),
+        ("[mcp]\nfacades = ['mem0']", "it takes server-memory and anthropic-memory"),
         ("[memory]\nrecall_limit = 0", "memory.recall_limit is 0; it must be at least 1"),
         ("[session.memory]\ncontext_budget_tokens = 100", "context_budget_tokens is below 400"),
         ("[session.memory]\ncontext_window = 700", "context_window is below 800"),
@@ -153,6 +156,11 @@ def test_accounts_are_tables_of_their_own_in_the_file_and_in_the_environment(tmp
 def test_two_accounts_with_one_name_or_number_are_refused(text: str, twice: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=twice):
         settings_of_accounts(_load(text, tmp_path).whatsapp)
+
+
+def test_facades_in_a_variable_are_written_as_in_path() -> None:
+    variable = os.pathsep.join(FACADES)
+    assert load({"PICOMEM_MCP_FACADES": variable}).mcp.facades == FACADES
 
 
 def settings_read_by(source: str) -> set[tuple[str, str]]:

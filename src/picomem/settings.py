@@ -19,6 +19,7 @@ from picomem.errors import InvalidInput, NotFound, did_you_mean
 from picomem.light_dataclass import dataclass, field, fields, replace
 
 LOG_FORMATS = ("json", "text")
+FACADES = ("server-memory", "anthropic-memory")  # other memory servers, whose tools ours can offer
 KEPT = ("none", "expiring", "all")  # transcripts, as copies
 KEYS_OF_AN_ACCOUNT = ("phone_number_id", "app_secret", "access_token", "verify_token")  # of WhatsApp
 LEAST_CONTEXT = 400  # tokens: with fewer, an index page and a summary do not fit beside a message
@@ -231,6 +232,17 @@ class ServerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class McpSettings:
+    """`[mcp]`: what agents are offered over MCP."""
+
+    facades: tuple[str, ...] = _setting(
+        (),
+        'other memory tools that are offered as well, on the same store: "server-memory" (the nine tools of MCP\'s '
+        'server-memory) and "anthropic-memory" (the tool `memory` of Claude)',
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class ChannelSettings:
     """`[channels]`: how messages from elsewhere are answered."""
 
@@ -287,6 +299,7 @@ class Settings:
     session: SessionSettings = field(default_factory=SessionSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
+    mcp: McpSettings = field(default_factory=McpSettings)
     channels: ChannelSettings = field(default_factory=ChannelSettings)
     whatsapp: WhatsAppSettings = field(default_factory=WhatsAppSettings)
     hooks: HookSettings = field(default_factory=HookSettings)
@@ -300,6 +313,10 @@ class Settings:
             )
         if self.ingest.keep not in KEPT:
             raise InvalidInput(f"ingest.keep is “{self.ingest.keep}”; it must be none, expiring or all.")
+        for facade in self.mcp.facades:
+            if facade not in FACADES:
+                hint = did_you_mean(facade, FACADES, f"it takes {' and '.join(FACADES)}.")
+                raise InvalidInput(f"mcp.facades names “{facade[:40]}”, which is not known; {hint}")
         if self.server.log_format not in LOG_FORMATS:
             raise InvalidInput(f"server.log_format is “{self.server.log_format}”; it must be json or text.")
         for name, least in (

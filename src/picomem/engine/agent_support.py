@@ -15,11 +15,28 @@ if TYPE_CHECKING:
     from picomem.consolidation.consolidate import Consolidator
     from picomem.consolidation.reconcile import Reconciler
     from picomem.consolidation.transcripts import TranscriptConsolidator
+    from picomem.memory.agent_access import OriginOf
+    from picomem.memory.agent_files import Files
+    from picomem.memory.agent_graph import AgentGraph
     from picomem.memory.remember import Remembered
     from picomem.records.session import Loaded, Summary
     from picomem.sessions.context_window import ContextWindow
 
 AnyConsolidator = TypeVar("AnyConsolidator", bound="Consolidator")
+
+
+def agent_files(engine: Engine, origin_of: OriginOf | None = None) -> Files:
+    """`Engine.files` for a surface that tells the origin of what the agent writes."""
+    from picomem.memory.agent_files import Files
+
+    return Files(engine._context.agent_access(origin_of))
+
+
+def agent_graph(engine: Engine, origin_of: OriginOf | None = None) -> AgentGraph:
+    """The graph of entities, relations and observations that an agent keeps; see memory/agent_graph.py."""
+    from picomem.memory.agent_graph import AgentGraph
+
+    return AgentGraph(engine._context.agent_access(origin_of))
 
 
 def heard(engine: Engine, *texts: str) -> None:

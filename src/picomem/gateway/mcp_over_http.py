@@ -32,7 +32,7 @@ class McpOverHttp:
         self, runtime: Runtime, operations: Iterable[Operation], places: ThreadPlaces, most_bytes: int
     ) -> None:
         self._runtime = runtime
-        server = build_server(self._engine_of, operations, places)
+        server = build_server(self._engine_of, operations, runtime.settings.mcp.facades, places)
         self._manager = StreamableHTTPSessionManager(
             server, max_request_body_size=most_bytes, max_sessions=_MOST_SESSIONS
         )
