@@ -22,6 +22,7 @@ OPTIONAL = {
     "agent": ("agent", "app.py", "cli/chat.py", "models/provider.py", "models/language_model.py"),
     "onnx": ("models/onnx.py",),
     "fastembed": ("models/downloading.py",),
+    "tui": ("tui", "cli/terminal_interface.py"),
     "server": (
         "cli/serve.py",
         "page/html_rendering.py",

@@ -115,6 +115,11 @@ def test_what_is_wrong_in_the_file_is_said_with_what_was_meant(text: str, senten
         _load(text, tmp_path)
 
 
+def test_facades_in_a_variable_are_written_as_in_path() -> None:
+    variable = os.pathsep.join(FACADES)
+    assert load({"PICOMEM_MCP_FACADES": variable}).mcp.facades == FACADES
+
+
 def test_accounts_are_tables_of_their_own_in_the_file_and_in_the_environment(tmp_path: Path) -> None:
     settings = _load(
         """
@@ -156,11 +161,6 @@ def test_accounts_are_tables_of_their_own_in_the_file_and_in_the_environment(tmp
 def test_two_accounts_with_one_name_or_number_are_refused(text: str, twice: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=twice):
         settings_of_accounts(_load(text, tmp_path).whatsapp)
-
-
-def test_facades_in_a_variable_are_written_as_in_path() -> None:
-    variable = os.pathsep.join(FACADES)
-    assert load({"PICOMEM_MCP_FACADES": variable}).mcp.facades == FACADES
 
 
 def settings_read_by(source: str) -> set[tuple[str, str]]:

@@ -114,11 +114,13 @@ class Calls:
 
     async def sign_in(self, code: str) -> str | None:
         """The token of a new session of the web page for a one-time code; None for a code that is not valid."""
-        return await to_thread.run_sync(self.runtime.sign_in, code, limiter=self.places.sign_ins)
+        async with self.places.place("", ThreadUse.WRITE) as limiter:
+            return await to_thread.run_sync(self.runtime.sign_in, code, limiter=limiter)
 
     async def sign_out(self, token: str) -> None:
         """End the session of a token."""
-        await to_thread.run_sync(self.runtime.sign_out, token, limiter=self.places.sign_ins)
+        async with self.places.place("", ThreadUse.WRITE) as limiter:
+            await to_thread.run_sync(self.runtime.sign_out, token, limiter=limiter)
 
     def named(self, name: str) -> RemoteOperation:
         """The operation of that name. Raises NotFound."""

@@ -81,14 +81,18 @@ class Tool:
     """An operation as a tool."""
 
     def __init__(self, operation: Operation, tools: Mapping[str, str]) -> None:
-        self._operation = operation
-        self.thread_use = ThreadUse.of(operation)
+        self.operation = operation
         self._tools = tools
         self._parameters = tool_parameters(operation)
 
+    @property
+    def thread_use(self) -> ThreadUse:
+        """What a call takes a thread for."""
+        return ThreadUse.of(self.operation)
+
     def listed(self) -> types.Tool:
         """The description for a client."""
-        operation = self._operation
+        operation = self.operation
         title = operation.name.replace("-", " ").capitalize()
         return types.Tool(
             name=operation.tool,
@@ -110,18 +114,18 @@ class Tool:
     ) -> types.CallToolResult:
         """Do it: the result as JSON and in words, or the sentence of the error."""
         try:
-            self._operation.check_permission(engine)  # before `vouched` reads what the user said
+            self.operation.check_permission(engine)  # before `vouched` reads what the user said
             request, note = self._parameters.request(arguments), ""
-            if self._operation.stores_request:
+            if self.operation.stores_request:
                 request, note = handed.vouched(engine, request)
-            result = self._operation.call(engine, request, progress)
+            result = self.operation.call(engine, request, progress)
         except PicomemError as error:
             said = for_agents(str(error), self._tools)
             return types.CallToolResult(content=[types.TextContent(text=said)], is_error=True)
         result = result_for_agents(result, self._tools)
-        told, reply = result_json(result), self._operation.reply(result)
+        told, reply = result_json(result), self.operation.reply(result)
         # What the client stores and gets back is not handed to it; a question with the words of a page is no such text.
-        handed.note(engine, [reply, told], texts_in(arguments) if self._operation.stores_request else ())
+        handed.note(engine, [reply, told], texts_in(arguments) if self.operation.stores_request else ())
         return types.CallToolResult(content=[types.TextContent(text=reply + note)], structured_content=told)
 
 

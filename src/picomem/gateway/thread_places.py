@@ -18,7 +18,6 @@ from picomem.operations.operation import Operation
 
 THREADS_OF_A_USER = 4  # of each kind
 _LOOKUP_THREADS = 4
-_SIGN_IN_THREADS = 2
 
 
 class ThreadUse(Enum):
@@ -44,7 +43,6 @@ class ThreadPlaces:
 
     def __init__(self) -> None:
         self.lookups = CapacityLimiter(_LOOKUP_THREADS)
-        self.sign_ins = CapacityLimiter(_SIGN_IN_THREADS)  # they write, and have no user yet
         self._of_all = {use: CapacityLimiter(threads) for use, threads in _THREADS.items()}
         self._of_users: dict[tuple[str, ThreadUse], tuple[CapacityLimiter, int]] = {}  # and how many hold or await it
 
