@@ -157,6 +157,9 @@ class MemorySettings:
     idle_consolidation_minutes: int = _setting(
         10, "minutes without a message after which a conversation is consolidated"
     )
+    consolidation_time: str = _setting(
+        "", "time of day, such as 03:30, at which whatever was said before is consolidated, idle or not; empty: none"
+    )
     max_failures_before_degrade: int = _setting(3, "consecutive failures after which the raw messages are kept instead")
     timeline_retention_days: int = _setting(90, "days until timeline entries are removed")
     citations: str = _setting(
@@ -309,6 +312,10 @@ class Settings:
     def __post_init__(self) -> None:
         if self.memory.citations not in ("auto", "on", "off"):
             raise InvalidInput(f"memory.citations is “{self.memory.citations}”; it must be auto, on or off.")
+        if self.memory.consolidation_time and not _is_time_of_day(self.memory.consolidation_time):
+            raise InvalidInput(
+                f"memory.consolidation_time is “{self.memory.consolidation_time}”; write a time of day, such as 03:30."
+            )
         if self.ingest.keep not in KEPT:
             raise InvalidInput(f"ingest.keep is “{self.ingest.keep}”; it must be none, expiring or all.")
         for facade in self.mcp.facades:
@@ -349,6 +356,12 @@ class Settings:
             # A relative one would mean another folder wherever picomem is started, a stranger's repository among them.
             if not _is_whole(path):
                 raise InvalidInput(f"“{path}” in [notes] is relative; write it as an absolute path, or from ~.")
+
+
+def _is_time_of_day(text: str) -> bool:
+    hours, _, minutes = text.partition(":")
+    is_written = len(hours) == len(minutes) == 2 and (hours + minutes).isascii() and (hours + minutes).isdigit()
+    return is_written and int(hours) < 24 and int(minutes) < 60
 
 
 def _is_whole(path: str) -> bool:
