@@ -95,6 +95,20 @@ def test_a_second_run_says_that_it_is_installed_already(with_claude_code: Path, 
     assert tree(with_claude_code) == installed
 
 
+def test_a_hook_that_somebody_extended_is_named(with_claude_code: Path, run_picomem: RunPicomem) -> None:
+    settings = with_claude_code / ".claude" / "settings.json"
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "nice picomem-hook 2>/dev/null"}]}]}
+    settings.write_text(json.dumps({"hooks": hooks}))
+    said = "somebody extended the Stop hook “nice picomem-hook 2>/dev/null”, so it stays in ~/.claude/settings.json"
+    assert said in run_picomem("install", "claude-code").out
+    assert len(json.loads(settings.read_text())["hooks"]["Stop"]) == 1
+    assert said in run_picomem("uninstall", "--yes").out
+    again = run_picomem("uninstall", "--yes", "--json")
+    (host,) = again.json["hosts"]
+    assert host["edited_hooks"][0]["command"] == "nice picomem-hook 2>/dev/null"
+    assert json.loads(settings.read_text()) == {"hooks": hooks}
+
+
 def test_with_json_there_is_one_document(with_claude_code: Path, run_picomem: RunPicomem) -> None:
     document = run_picomem("--json", "install", "--yes").json
     (host,) = document["hosts"]

@@ -67,7 +67,7 @@ def run_uninstall(chosen: argparse.Namespace) -> int:
     machine = this_machine()
     named = _named_hosts(chosen.hosts)
     plans = [plan for host in named or HOSTS for plan in plan_uninstall(host, machine)]
-    plans = [plan for plan in plans if plan.is_change or plan.problem]
+    plans = [plan for plan in plans if plan.is_change or plan.problem or plan.edited_hooks]
     if not plans and not chosen.json:
         print("picomem is not installed there." if named else "picomem is installed in no host.")
         return 0
@@ -141,6 +141,10 @@ def _lines(plans: Sequence[HostPlan], machine: Machine, done: str, idle: str, sh
         for change in plan.changes:
             state = f"{_entries_of(change)} {_state(change, done, idle)}" if change.is_change else idle
             lines.append(f"  {_shown(change.file.path, machine)}: {state}")
+        lines += [
+            f"  ! somebody extended the {hook.event} hook “{hook.command}”, so it stays in {_shown(path, machine)}"
+            for path, hook in plan.edited_hooks
+        ]
         if plan.problem:
             lines.append("  ! left as it is")
         elif not shows_remarks:
@@ -167,6 +171,7 @@ def _view(plan: HostPlan, done: str, idle: str, shows_remarks: bool) -> dict[str
         "host": plan.host.name,
         "scope": plan.reach,
         "files": files,
+        "edited_hooks": [{"path": str(path), "event": h.event, "command": h.command} for path, h in plan.edited_hooks],
         "remarks": list(plan.host.remarks(plan.reach)) if shows_remarks else [],
         "problem": str(plan.problem or ""),
     }
