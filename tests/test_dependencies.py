@@ -24,8 +24,10 @@ OPTIONAL = {
     "fastembed": ("models/downloading.py",),
     "server": (
         "cli/serve.py",
+        "page/html_rendering.py",
+        "page/svg_marks.py",
         *(f"gateway/{name}.py" for name in ("error_replies", "http_api", "json_rpc", "mcp_over_http", "web_server")),
-        *(f"gateway/{name}.py" for name in ("chat_completions", "whatsapp_webhook")),
+        *(f"gateway/{name}.py" for name in ("chat_completions", "whatsapp_webhook", "web_pages", "page_sign_in")),
         *(f"gateway/{name}.py" for name in ("connections", "request_log", "server_log", "server_metrics", "channels")),
     ),
 }

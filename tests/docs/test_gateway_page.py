@@ -22,7 +22,7 @@ from picomem.engine.engine import Engine
 from picomem.engine.job_store import job_store
 from picomem.errors import InvalidInput
 from picomem.gateway.facades import tools_of_facades
-from picomem.gateway.guard import OPEN, OPEN_CHANNELS
+from picomem.gateway.guard import OPEN, OPEN_CHANNELS, OPEN_PAGES
 from picomem.gateway.mcp import build_server
 from picomem.jobs import OF_A_USER
 from picomem.jobs.job_kinds import CONSOLIDATE, WATCH
@@ -149,7 +149,7 @@ def test_the_settings_of_the_page_are_settings(tmp_path: Path) -> None:
 def test_the_page_names_the_addresses_without_a_token() -> None:
     for address in OPEN:
         assert f"GET {address}" in PAGE
-    for beginning in OPEN_CHANNELS:
+    for beginning in (*OPEN_CHANNELS, *OPEN_PAGES):
         assert beginning in PAGE
 
 

@@ -408,7 +408,10 @@ def test_a_purge_that_ends_does_not_call_another_one_finished(open_engine, tmp_p
         )
         engine.ingest([tmp_path / f"{name}.jsonl"])
 
-    def leave_no_trace(_maintenance: SqliteMaintenance, wait_seconds: float) -> None:
+    leaves_no_trace = SqliteMaintenance.leave_no_trace
+
+    def leave_no_trace(maintenance: SqliteMaintenance, wait_seconds: float) -> None:
+        leaves_no_trace(maintenance, wait_seconds)
         with other._context.connector.write(
             other.scope
         ) as tx:  # another process erases, and is killed before it removes the traces

@@ -133,6 +133,7 @@ class Engine:
         until: Micros | str | None = None,
         as_of: Micros | str | None = None,
         valid_at: Micros | str | None = None,
+        origins: Sequence[Origin | str] = (),
         include_context: bool = False,
         include_memories: bool = True,
         include_transcripts: bool = True,
@@ -145,12 +146,12 @@ class Engine:
         """Answer a question within a budget of tokens.
 
         `as_of` is when it was believed, `valid_at` when it was true, `now` when the question is asked (for "last
-        Tuesday"). `file` is a path or a part of one: only what an agent said while it worked on that file is found. An
-        answer that is less sure than `min_confidence` (0–1) has no hits and says so. `include_untrusted` adds text that
-        tools, the web or others wrote, `include_retold` only what an agent said after it had read such text: quote both
-        as data, by their `origin`. Where nothing is found, or nothing
-        surely, or the store is down, the notes are searched as well, if any are configured. Any text is a question;
-        only a bad option raises InvalidInput.
+        Tuesday"). `file` is a path or a part of one: only what an agent said while it worked on that file is found.
+        `origins` are the only ones that count; where none is named, all do. An answer that is less sure than
+        `min_confidence` (0–1) has no hits and says so. `include_untrusted` adds text that tools, the web or
+        others wrote, `include_retold` only what an agent said after it had read such text: quote both as data, by their
+        `origin`. Where nothing is found, or nothing surely, or the store is down, the notes are searched as well, if
+        any are configured. Any text is a question; only a bad option raises InvalidInput.
         """
         wanted = Wanted(
             limit=positive(limit, self.settings.recall.limit, "limit"),
@@ -168,6 +169,7 @@ class Engine:
                 valid_at=self._context.time(valid_at),
                 include_memories=include_memories and not file,
                 include_transcripts=include_transcripts and not self._context.is_group,
+                origins=tuple(chosen(Origin, origin, "origin") for origin in origins),
                 include_untrusted=include_untrusted,
                 include_retold=include_retold,
             ),

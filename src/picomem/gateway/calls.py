@@ -116,6 +116,14 @@ class Calls:
             return None
         return await to_thread.run_sync(self.runtime.caller_of, token, limiter=self._short)
 
+    async def sign_in(self, code: str) -> str | None:
+        """The token of a new session of the web page for a one-time code; None for a code that is not valid."""
+        return await to_thread.run_sync(self.runtime.sign_in, code, limiter=self._short)
+
+    async def sign_out(self, token: str) -> None:
+        """End the session of a token."""
+        await to_thread.run_sync(self.runtime.sign_out, token, limiter=self._short)
+
     def named(self, name: str) -> RemoteOperation:
         """The operation of that name. Raises NotFound."""
         known = self.operations.get(name)

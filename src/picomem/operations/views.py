@@ -15,7 +15,8 @@ from picomem.records.hit import Answer, Hit, HitSession
 class HitView:
     """One result; see records/hit.py. `turns` are numbered from 1, as the citation does; `marks` are offsets in
     `text` where words of the question stand; `event` is when that happened of which an episode tells: its start and
-    its end, or nothing."""
+    its end, or nothing. `parts` says how much of the score each part of ranking made: words, neighbours, meaning,
+    speaker, time. It is empty for an agent."""
 
     source: str
     id: str
@@ -42,6 +43,7 @@ class HitView:
     marks: list[list[int]]
     event: list[str]
     abandoned: bool
+    parts: dict[str, float]
 
 
 def hit_view(hit: Hit, citations: str = "auto") -> HitView:
@@ -72,6 +74,7 @@ def hit_view(hit: Hit, citations: str = "auto") -> HitView:
         marks=[list(mark) for mark in hit.marks],
         event=[iso(moment) for moment in hit.event or ()],
         abandoned=hit.abandoned,
+        parts=dict(hit.parts),
     )
 
 

@@ -1,0 +1,17 @@
+"""Every view of the page, in the order of the rail. A new view is a module, its templates, and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from picomem.page import search_view
+from picomem.page.page_view import Act, PageView
+from picomem.page.undo_form import undo
+
+VIEWS: tuple[PageView, ...] = (
+    search_view.HOME,
+    search_view.VIEW,
+)
+
+# Forms that stand on many views.
+FORMS: Mapping[str, Act] = {"/undo": undo}
