@@ -377,12 +377,20 @@ TABLES = {spec.name: spec.name for spec in fields(Settings)} | {
 
 def load(env: Mapping[str, str] = os.environ, path: Path | None = None) -> Settings:
     """The settings of this process. Raises InvalidInput that names the file or variable, and the nearest key."""
-    settings = Settings()
-    chosen = path or (paths.named_path(env["PICOMEM_CONFIG"]) if env.get("PICOMEM_CONFIG") else None)
-    file = chosen or paths.data_dir() / "config.toml"
-    if chosen or paths.status_of(file):
-        settings = _with_tables(settings, _read(file), str(file))
-    return _with_tables(settings, _tables_of(env), "the environment")
+    file, tables = _tables_of_file(env, path)
+    return _with_tables(_with_tables(Settings(), tables, str(file)), _tables_of(env), "the environment")
+
+
+def settings_file(env: Mapping[str, str] = os.environ) -> Path:
+    """Where the settings of this process stand; there need be no file. Raises InvalidInput for what is no path."""
+    return paths.named_path(env["PICOMEM_CONFIG"]) if env.get("PICOMEM_CONFIG") else paths.data_dir() / "config.toml"
+
+
+def _tables_of_file(env: Mapping[str, str], path: Path | None) -> tuple[Path, dict[str, Any]]:
+    """The file and what it holds. Without one there is nothing, unless somebody chose it."""
+    file = path or settings_file(env)
+    is_chosen = path is not None or bool(env.get("PICOMEM_CONFIG"))
+    return file, _read(file) if is_chosen or paths.status_of(file) else {}
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -519,8 +527,6 @@ def _parsed(value: object, kind: type, name: str, where: str) -> object:
 
 def given(env: Mapping[str, str] = os.environ, path: Path | None = None) -> frozenset[str]:
     """The names of the settings that somebody has set, as `memory.enabled`, in the file or in the environment."""
-    chosen = path or (paths.named_path(env["PICOMEM_CONFIG"]) if env.get("PICOMEM_CONFIG") else None)
-    file = chosen or paths.data_dir() / "config.toml"
-    tables = [_tables_of(env), _read(file) if chosen or paths.status_of(file) else {}]
+    tables = [_tables_of(env), _tables_of_file(env, path)[1]]
     flat = [pair for table in tables for pair in _flat(table).items()]
     return frozenset(f"{name}.{key}" for name, values in flat if isinstance(values, dict) for key in values)
