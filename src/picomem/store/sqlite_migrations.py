@@ -89,6 +89,7 @@ STEPS = (
     Step(("0013",)),
     Step(("0014",)),
     Step(("0015",)),
+    Step(("0016",)),
 )
 SCHEMA_VERSION = len(STEPS)
 FRESH_VERSION = 15  # what schema/fresh_sqlite_0015.sql makes; later steps follow it
