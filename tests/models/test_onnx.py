@@ -215,7 +215,7 @@ def test_a_missing_extra_says_what_to_install(model, db, chosen, package) -> Non
         "from picomem.cli.main import main; sys.exit(main(['--db', sys.argv[1], 'remember', 'The car is red']))"
     )
     env = {**os.environ, "PICOMEM_RECALL_EMBEDDER": chosen.format(model=model), "PICOMEM_DATA_DIR": str(db.parent)}
-    done = subprocess.run([sys.executable, "-c", program, chosen().named(db)], env=env, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", program, str(db)], env=env, capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert f"needs {package}; install it with: pip install 'picomem[" in done.stderr
