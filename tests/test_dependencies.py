@@ -25,6 +25,7 @@ OPTIONAL = {
     "postgres": tuple(
         f"store/postgres{part}.py" for part in ("", "_errors", "_maintenance", "_schema", "_transaction", "_values")
     ),
+    "tui": ("tui", "cli/terminal_interface.py"),
     "server": (
         "cli/serve.py",
         "page/html_rendering.py",

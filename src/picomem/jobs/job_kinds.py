@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from picomem.clock import DAY, HOUR, MINUTE, SECOND
 from picomem.engine.engine import Engine
 from picomem.engine.job_store import JobStore
-from picomem.errors import PicomemError
 from picomem.jobs.schedule import Busy, Done, Failed, Interrupted, Outcome, may_begin
 from picomem.light_dataclass import dataclass
 from picomem.paths import home_folder, named_path
@@ -318,8 +317,9 @@ def in_event_loop(work: Callable[[], Awaitable[_Result]], run: Run) -> _Result:
     """Await a coroutine until it is done or the job is to stop. Raises Stopped, and what the coroutine raises."""
     import anyio
 
+    from picomem.side_tasks import side_tasks
+
     results: list[_Result] = []
-    errors: list[PicomemError] = []
 
     async def stopping(scope: anyio.CancelScope) -> None:
         while not run.stop.is_set():
@@ -327,17 +327,11 @@ def in_event_loop(work: Callable[[], Awaitable[_Result]], run: Run) -> _Result:
         scope.cancel()
 
     async def working() -> None:
-        async with anyio.create_task_group() as tasks:
+        async with side_tasks() as tasks:
             tasks.start_soon(stopping, tasks.cancel_scope)
-            try:
-                results.append(await work())
-            except PicomemError as error:
-                errors.append(error)  # what leaves a task group is wrapped in a group
-            tasks.cancel_scope.cancel()
+            results.append(await work())
 
     anyio.run(working)
-    if errors:
-        raise errors[0]
     if not results:
         raise Stopped
     return results[0]

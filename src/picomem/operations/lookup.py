@@ -120,7 +120,7 @@ def show(engine: Engine, request: ShowRequest) -> ShowResult:
 
     episode, transcript, opened = engine.show(request.episode)
     event = event_of(engine, episode)
-    hit = hit_view(episode_hit(episode, transcript, 0.0, "", event=event))
+    hit = hit_view(episode_hit(episode, transcript, 0.0, "", event=event), is_cited=True)
     turns = [_turn_view(turn, episode.preview, request) for turn in opened.turns]
     return ShowResult(hit, event.days(engine.zone) if event else "", opened.state, opened.note, turns)
 
@@ -288,6 +288,7 @@ class TimelineResult:
 
 def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     """List what was said, latest first, by project, session or time."""
+    from picomem.engine.agent_support import cites_sources
     from picomem.engine.upkeep import timeline_page, unknown_project, whole_session
 
     now = engine.now()
@@ -301,7 +302,8 @@ def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
         _timeline_place(request.cursor),
         damaged,
     )
-    views = [hit_view(hit, engine.settings.memory.citations) for hit in hits]
+    is_cited = cites_sources(engine)
+    views = [hit_view(hit, is_cited=is_cited) for hit in hits]
     warnings = [] if views else unknown_project(engine, request.project)
     return TimelineResult(views, cursor_of(last) if last else "", [*warnings, *damage_warnings(damaged)])
 

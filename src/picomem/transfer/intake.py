@@ -47,7 +47,8 @@ Telling = Callable[[int, int, str], None]  # bytes done, bytes in all, the file
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedEntry:
     """An entry of another program. `identity` is its id there, or stands for it; `place` says where it was read. `at`
-    is since when it holds. It is an agent's where nothing says who wrote it: hosts let their agents write."""
+    is since when it holds. It is an agent's where nothing says who wrote it: hosts let their agents write. With a
+    `path` it is kept in these very words, which are cleaned already; see `Offer`."""
 
     identity: str
     place: str
@@ -61,6 +62,7 @@ class ImportedEntry:
     at: Micros | None = None
     project: str = ""
     agent: str = ""
+    path: str = ""
 
 
 @dataclass(slots=True)
@@ -237,7 +239,7 @@ class Intake:
 
     def _offer_of(self, entry: ImportedEntry) -> Offer:
         """An entry as an offer; what comes with its text is shortened where it is too long. Raises InvalidInput."""
-        content = self.cleaner.text(entry.content)
+        content = entry.content if entry.path else self.cleaner.text(entry.content)
         kind = entry.kind or kind_of(content)
         tags = dict.fromkeys(" ".join(tag.split())[:_LONGEST_NAME] for tag in entry.tags)
         project, agent = (" ".join(self.cleaner.text(name).split())[:200] for name in (entry.project, entry.agent))
@@ -255,7 +257,8 @@ class Intake:
             origin=entry.origin,
             source=Source.MIGRATION,
             valid_from=entry.at,
-            explicit=False,
+            explicit=bool(entry.path),  # an agent kept it on purpose
+            path=entry.path,
         )
 
     def _count(self, entry: ImportedEntry, result: Remembered) -> None:

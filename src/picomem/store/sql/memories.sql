@@ -32,9 +32,15 @@ WHERE user_id = :user AND agent = :agent AND project = :project AND session = :s
 ORDER BY id DESC LIMIT 1
 
 -- name: files
+-- Paths that begin with two slashes are of a graph.
 SELECT {memory_columns} FROM memories
-WHERE user_id = :user AND agent = :agent AND project = :project AND session = :session AND path IS NOT NULL
-  AND known_to IS NULL AND valid_to IS NULL
+WHERE user_id = :user AND agent = :agent AND project = :project AND session = :session
+  AND path IS NOT NULL AND (path < '//' OR path >= '/0') AND known_to IS NULL AND valid_to IS NULL
+
+-- name: graph
+SELECT {memory_columns} FROM memories
+WHERE user_id = :user AND agent = :agent AND project = :project AND session = :session
+  AND path >= '//graph/' AND path < '//graph0' AND known_to IS NULL AND valid_to IS NULL
 
 -- name: memory_versions
 SELECT {memory_columns} FROM memories
