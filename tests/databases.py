@@ -25,19 +25,27 @@ MARKER = "sqlite_file"
 
 class Database(NamedTuple):
     """`connect(path)` opens the store of that path, or makes it. `disagreements(path)` tells where full text or vectors
-    differ from what the rows would give, a sentence each. `forget()` drops what the tests made outside of their folders."""
+    differ from what the rows would give, a sentence each. `named(path)` is what a command or `picomem.open` takes for the
+    store of that path, and `files(path)` where its bytes are now. `forget()` drops what the tests made outside of their folders."""
 
     name: str
     connect: Callable[[Path], Connector]
     disagreements: Callable[[Path], list[str]]
+    files: Callable[[Path], list[Path]]
+    named: Callable[[Path], str] = str
     forget: Callable[[], None] = lambda: None
 
 
 def _connect_to_postgres(path: Path) -> Connector:
     from picomem.store.postgres import PostgresConnector
+
+    return PostgresConnector(_address(path))
+
+
+def _address(path: Path) -> str:
     from tests.postgres_server import address_of
 
-    return PostgresConnector(address_of(path))
+    return address_of(path)
 
 
 def _postgres_disagreements(path: Path) -> list[str]:
@@ -50,6 +58,16 @@ def _postgres_disagreements(path: Path) -> list[str]:
         return problems
 
 
+def _postgres_files(path: Path) -> list[Path]:
+    from tests.postgres_server import files_of
+
+    return files_of(path)
+
+
+def _files(path: Path) -> list[Path]:
+    return list(path.parent.glob(f"{path.name}*"))
+
+
 def _forget_postgres() -> None:
     from tests.postgres_server import forget_databases
 
@@ -59,8 +77,10 @@ def _forget_postgres() -> None:
 DATABASES = {
     database.name: database
     for database in (
-        Database("sqlite", SqliteConnector, disagreements),
-        Database("postgres", _connect_to_postgres, _postgres_disagreements, _forget_postgres),
+        Database("sqlite", SqliteConnector, disagreements, _files),
+        Database(
+            "postgres", _connect_to_postgres, _postgres_disagreements, _postgres_files, _address, _forget_postgres
+        ),
     )
 }
 DEFAULT = os.environ.get("PICOMEM_TEST_DATABASE", "sqlite")

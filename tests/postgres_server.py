@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import itertools
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -51,6 +52,20 @@ def address_of(path: Path) -> str:
         _databases[path] = name = f"test_{next(_numbers)}"
         _run(f"CREATE DATABASE {name} TEMPLATE {_template()} OWNER {ROLE} STRATEGY FILE_COPY")
     return _address(_databases[path])
+
+
+def files_of(path: Path) -> list[Path]:
+    """The files of the server that hold the store of a path. Its catalogs are left out, which hold no rows of picomem's,
+    and so is the log, which all databases share."""
+    _run("CHECKPOINT")
+    with psycopg.connect(_address(_databases[path], "postgres")) as connection:
+        (folder,) = connection.execute(
+            "SELECT 'base/' || oid FROM pg_database WHERE datname = current_database()"
+        ).fetchone() or ("",)
+        catalogs = "SELECT pg_relation_filenode(oid) FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace"
+        ours = {str(number) for (number,) in connection.execute(catalogs)}
+    data = _folder() / "data" / folder
+    return [file for file in data.iterdir() if re.split(r"[._]", file.name)[0] not in ours]
 
 
 def empty_database() -> str:

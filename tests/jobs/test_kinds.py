@@ -240,6 +240,7 @@ def test_a_damaged_job_is_left_out_and_begins_anew(runtime: Runtime, clock) -> N
     assert job(runtime, CONSOLIDATE, "ann").failures == 0
 
 
+@pytest.mark.sqlite_file("copies of transcripts lie beside the file")
 @pytest.mark.requirement("X9")
 def test_transcripts_are_copied_while_a_process_stays(db: Path, database, clock, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))

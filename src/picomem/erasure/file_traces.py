@@ -81,7 +81,6 @@ def finish(
         remove_copies()
         left += _exports(connector, scope, make_page, write_again, now, forget=everything)
         connector.maintenance.leave_no_trace(wait_seconds)
-        left += filter(None, [connector.maintenance.copies_out_of_reach()])
     with connector.write(scope) as tx:
         tombstones.end(tx, scope, begun)
         lease.give_back(tx)
