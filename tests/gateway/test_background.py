@@ -17,6 +17,7 @@ import pytest
 from tests.cli.test_consolidate import leading_to
 from tests.consolidation.conftest import TALK
 from tests.consolidation.server import Server, running
+from tests.databases import chosen
 from tests.ingest.test_host_summaries import claude, written
 
 import picomem
@@ -55,7 +56,9 @@ def projects(tmp_path: Path) -> Path:
 
 def talk_of_an_hour_ago(db: Path, user: str) -> str:
     """A conversation in which nobody has said anything for an hour; its id."""
-    with picomem.open(db, user=user, embedder="none", clock=lambda: system_clock() - 60 * MINUTE) as memory:
+    with picomem.open(
+        chosen().named(db), user=user, embedder="none", clock=lambda: system_clock() - 60 * MINUTE
+    ) as memory:
         session = memory.sessions().create().id
         memory.sessions().append(session, *TALK[:2])
     return session
@@ -70,7 +73,7 @@ def until(truth: Callable[[], object]) -> None:
 
 def jobs(db: Path, user: str = "local") -> dict[str, JobView]:
     """The jobs of a user, as another process sees them."""
-    with picomem.open(db, user=user, embedder="none") as memory:
+    with picomem.open(chosen().named(db), user=user, embedder="none") as memory:
         return {job.name: job for job in operation("jobs").call(memory, JobsRequest()).jobs}
 
 
@@ -103,7 +106,7 @@ def said(number: int, text: str) -> dict[str, Any]:
     )
 
 
-@pytest.mark.requirement("P7")
+@pytest.mark.requirement("O6", "P7")
 def test_a_transcript_that_is_written_while_a_server_runs_is_found_over_http(db: Path, projects: Path) -> None:
     with serving(db) as served:
         locals_ = token_made_here(db)
@@ -190,7 +193,7 @@ def test_a_running_job_is_cancelled_from_another_process(db: Path, model: Server
     with serving(db, "--no-watch", **leading_to(model), PICOMEM_MEMORY_ENABLED="on") as served:
         anns = token_made_here(db, "ann")
         assert asked.wait(TIMEOUT)
-        with picomem.open(db, user="ann", embedder="none") as memory:
+        with picomem.open(chosen().named(db), user="ann", embedder="none") as memory:
             assert operation("cancel-job").call(memory, CancelJobRequest("consolidate")).cancelling
         until(lambda: state(db, "consolidate", "ann") == "cancelled")
         assert served.post(anns, "memories").json()["memories"] == []

@@ -379,7 +379,10 @@ def _common(suppress: bool = False) -> Parser:
     default: dict[str, Any] = {"default": argparse.SUPPRESS} if suppress else {}
     common.add_argument("--json", action="store_true", help="print one JSON document", **default)
     common.add_argument(
-        "--db", metavar="PATH", help="the database (default: $PICOMEM_DB, or the data folder's)", **default
+        "--db",
+        metavar="PATH",
+        help="the database, or its address (default: $PICOMEM_DB, or the data folder's)",
+        **default,
     )
     common.add_argument("--user", metavar="ID", type=unicode_text, help="whose memory (default: local)", **default)
     return common

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from picomem.records.episode import Episode
     from picomem.sessions.picobot_snapshot import TakenOver
     from picomem.store.episodes import TimelinePlace
+    from picomem.store.memories import ListedPage, ListFilter, ListPlace
     from picomem.text.temporal.event_times import EventTime
 
 _MOST_PROJECTS = 12  # that a warning names
@@ -122,6 +123,15 @@ def version_numbers(engine: Engine, memory_id: str) -> dict[int, int]:
 
     with engine._context.connector.read() as tx:
         return version_numbers(memories.versions(tx, engine.scope, memory_id))
+
+
+def memories_page(
+    engine: Engine, wanted: ListFilter, after: ListPlace | None, limit: int, damaged: list[str]
+) -> ListedPage:
+    """A page of what is believed now, the most important first; `damaged` gets the ids of its damaged rows."""
+    context = engine._context
+    with context.connector.read() as tx:
+        return memories.listed(tx, engine.scope, context.clock(), wanted, after, limit, damaged)
 
 
 def timeline_page(

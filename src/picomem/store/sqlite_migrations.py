@@ -96,6 +96,7 @@ STEPS = (
     Step(("0014",)),
     Step(("0015",)),
     Step(("0016",), _hash_contacts_anew),
+    Step(("0017",)),
 )
 SCHEMA_VERSION = len(STEPS)
 FRESH_VERSION = 15  # what schema/fresh_sqlite_0015.sql makes; later steps follow it

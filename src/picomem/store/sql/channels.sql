@@ -35,7 +35,7 @@ SELECT max(said_at) FROM channel_messages
 WHERE user_id = :user AND channel = :channel AND account = :account AND conversation = :conversation
   AND direction = 'in'
 
--- name: users_with_open_channel_messages
+-- everyone: users_with_open_channel_messages
 SELECT DISTINCT user_id FROM channel_messages WHERE state IN ('waiting', 'ready', 'sending') ORDER BY user_id
 
 -- name: delete_old_channel_messages
