@@ -41,9 +41,7 @@ def fill_hostile(pages: Served, user: str) -> str:
         for fields in HOSTILE:
             verb.call(memory, verb.request(**fields))
         revise = operation("revise")
-        revise.call(
-            memory, revise.request(name="blue_door", content="הדלת הכחולה סגורה \u202ebold\u202c <b>")
-        )
+        revise.call(memory, revise.request(name="blue_door", content="הדלת הכחולה סגורה \u202ebold\u202c <b>"))
         changes = operation("changes")
         latest = changes.call(memory, changes.request(limit=1)).changes[0]
     fill_jobs_and_spending(pages, user)
