@@ -38,7 +38,7 @@ def imported(result: ImportResult) -> Presentation:
     blocks.append(Sentence(f"{result.path} ({result.format}): {', '.join(counts)}."))
     if result.conversations or result.messages:
         said = f"{plural(result.conversations, 'new conversation')} and {plural(result.messages, 'new message')}"
-        stay = "" if result.dry_run else " An undo leaves them; `picomem purge --session ID` erases one."
+        stay = " An undo leaves them; `picomem purge --session ID` erases one." if result.run else ""
         blocks.append(Sentence(f"{said}.{stay}"))
     if result.users:
         blocks.append(Sentence(f"Of {', '.join(result.users)}: `picomem sessions --user ID` lists them."))
