@@ -2,3 +2,6 @@
 -- those behind it are counted from the index alone.
 CREATE INDEX memories_listed ON memories (user_id, pinned DESC, importance DESC, known_from DESC, key, id, version,
     kind, origin, agent, project, session, valid_from, valid_to, expires_at) WHERE known_to IS NULL;
+
+-- Names that people write: without it, each of them reads every memory.
+CREATE INDEX memories_named ON memories (user_id, key, id, version);

@@ -73,7 +73,7 @@ user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR (valid_to > :now A
   AND (:session = '' OR session IN ('', :session))
   AND (:kind = '' OR kind = :kind) AND (:origin = '' OR origin = :origin)
   AND (:project = '' OR project IN ('', :project))
-  AND (:tag = '' OR EXISTS (
+  AND (:tag = '' OR instr(tags, :tag_in_json) > 0 AND EXISTS (
     SELECT 1 FROM json_each(CASE WHEN json_valid(tags) THEN tags ELSE '[]' END) AS tag WHERE tag.value = :tag))
   AND (pinned, importance, known_from) <= (:pinned, :importance, :known_from)
   AND ((pinned, importance, known_from) < (:pinned, :importance, :known_from) OR (key, id, version) > (:key, :id, :version))
