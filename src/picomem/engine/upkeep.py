@@ -9,6 +9,7 @@ from picomem.clock import Micros
 from picomem.engine.engine import Engine
 from picomem.errors import did_you_mean
 from picomem.light_dataclass import replace
+from picomem.memory.version_history import undone_by
 from picomem.records.hit import Hit, HitSession
 from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory
@@ -203,12 +204,7 @@ def undone_changes(engine: Engine, damaged: list[str] | None = None) -> dict[str
     """
     with engine._context.connector.read() as tx:
         undoes = audit.undoing(tx, engine.scope, damaged)
-    undone: dict[str, str] = {}
-    for change, taken_back in undoes.items():
-        undone[taken_back] = change
-        # To undo an undo is to have it again.
-        undone.pop(undoes.get(taken_back, ""), None)
-    return undone
+    return undone_by(undoes)
 
 
 def import_sessions(engine: Engine, path: Path, *, move: bool = False) -> TakenOver:

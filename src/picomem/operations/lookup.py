@@ -65,7 +65,7 @@ def _current_page(engine: Engine, request: MemoriesRequest, damaged: list[str]) 
     from picomem.engine.upkeep import memories_page
     from picomem.store.memories import ListFilter
 
-    wanted = ListFilter(request.kind or "", request.origin or "", request.tag, request.project)
+    wanted = ListFilter(request.kind or "", request.origin or "", request.tag.strip(), request.project)
     page = memories_page(engine, wanted, _list_place(request.cursor), request.limit, damaged)
     return page.memories, page.left_out, cursor_of(_place_of(page.last)) if page.last and page.left_out else ""
 
@@ -154,7 +154,7 @@ def show(engine: Engine, request: ShowRequest) -> ShowResult:
 
     episode, transcript, opened = engine.show(request.episode)
     event = event_of(engine, episode)
-    hit = hit_view(episode_hit(episode, transcript, 0.0, "", event=event))
+    hit = hit_view(episode_hit(episode, transcript, 0.0, "", event=event), is_cited=True)
     turns = [_turn_view(turn, episode.preview, request) for turn in opened.turns]
     return ShowResult(hit, event.days(engine.zone) if event else "", opened.state, opened.note, turns)
 
@@ -322,6 +322,7 @@ class TimelineResult:
 
 def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     """List what was said, latest first, by project, session or time."""
+    from picomem.engine.agent_support import cites_sources
     from picomem.engine.upkeep import timeline_page, unknown_project, whole_session
 
     now = engine.now()
@@ -335,7 +336,8 @@ def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
         _timeline_place(request.cursor),
         damaged,
     )
-    views = [hit_view(hit, engine.settings.memory.citations) for hit in hits]
+    is_cited = cites_sources(engine)
+    views = [hit_view(hit, is_cited=is_cited) for hit in hits]
     warnings = [] if views else unknown_project(engine, request.project)
     return TimelineResult(views, cursor_of(last) if last else "", [*warnings, *damage_warnings(damaged)])
 

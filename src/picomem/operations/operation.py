@@ -111,6 +111,7 @@ class Operation:
     - `progress_unit`: what a long operation counts, bytes or rows
     - `stores_request`: the texts of the request become memory, so their origin is weighed (offer_origins.py)
     - `default_tool`: an agent is offered its tool without asking for it; each tool costs tokens of every request
+    - `in_groups`: the tool is offered in a group too, where others read the answers
     - `memory_action`: its action in an agent's tool `memory`
     - `rpc_method`: what the designs call it in JSON-RPC, where it is not the operation's name
     - `resource`: the name of the MCP resource that holds its page
@@ -147,6 +148,7 @@ class Operation:
     progress_unit: str = "rows"
     stores_request: bool = False
     default_tool: bool = False
+    in_groups: bool = False
     memory_action: str = ""
     rpc_method: str = ""
     resource: str = ""

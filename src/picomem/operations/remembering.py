@@ -233,6 +233,7 @@ OPERATIONS = (
         creates=True,
         stores_request=True,
         default_tool=True,
+        in_groups=True,
         memory_action="save",
     ),
     Operation(

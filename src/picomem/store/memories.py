@@ -178,8 +178,17 @@ def by_path(tx: Transaction, scope: Scope, path: str) -> Memory | None:
 
 def files(tx: Transaction, scope: Scope) -> list[Memory]:
     """The files of this very owner; damaged rows are left out."""
-    owner = {"user": scope.user, "agent": scope.agent, "project": scope.project, "session": scope.session}
-    return _whole(sql(tx).all("files", **owner), scope, [])
+    return _whole(sql(tx).all("files", **_owner(scope)), scope, [])
+
+
+def of_graph(tx: Transaction, scope: Scope, damaged: list[str]) -> list[Memory]:
+    """The parts of this very owner's graph (memory/graph_mapping.py); damaged rows are left out, and their ids put on
+    `damaged`."""
+    return _whole(sql(tx).all("graph", **_owner(scope)), scope, damaged)
+
+
+def _owner(scope: Scope) -> dict[str, str]:
+    return {"user": scope.user, "agent": scope.agent, "project": scope.project, "session": scope.session}
 
 
 def holder(tx: Transaction, version: Memory) -> Memory | None:

@@ -1,7 +1,4 @@
--- The list of memories, the most important first: a page of it is read from its place on, however many there are, and
--- those behind it are counted from the index alone.
-CREATE INDEX memories_listed ON memories (user_id, pinned DESC, importance DESC, known_from DESC, key, id, version,
-    kind, origin, agent, project, session, valid_from, valid_to, expires_at) WHERE known_to IS NULL;
-
--- Names that people write: without it, each of them reads every memory.
-CREATE INDEX memories_named ON memories (user_id, key, id, version);
+-- A sender on a channel has several ids. `sender` is the same in the rows of one sender, and NULL in rows that were
+-- stored before this version. A revoked id stands for nobody; its row stays, so that it is not taken up again.
+ALTER TABLE contacts ADD COLUMN sender TEXT;
+ALTER TABLE contacts ADD COLUMN revoked_at INTEGER;
