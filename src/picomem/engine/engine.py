@@ -691,14 +691,21 @@ class Engine:
         )
         return page
 
-    def doctor(self, *, repair: bool = False) -> Diagnosis:
+    def doctor(self, *, repair: bool = False, progress: Callable[[int, int, str], None] | None = None) -> Diagnosis:
         """Check the file, every row's hash, what is derived, and the kept copies of transcripts; with `repair`, rebuild
-        what is derived."""
+        what is derived. `progress` is told how many parts are done, of how many, and which comes."""
         from picomem.ingest.transcript_copies import copy_problems
         from picomem.memory.doctor import examine
 
         writer = self._context.writer("doctor")
-        diagnosis = examine(self._context.connector, self.embedder_name, self._context.redactor, writer, repair=repair)
+        diagnosis = examine(
+            self._context.connector,
+            self.embedder_name,
+            self._context.redactor,
+            writer,
+            repair=repair,
+            progress=progress,
+        )
         with suppress(StoreError):  # what cannot be read was reported
             for problem in copy_problems(self._context.connector):
                 diagnosis.add("copy", problem)
