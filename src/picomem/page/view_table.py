@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from picomem.page import memories_view, memory_view, purge_view, review_view, search_view
+from picomem.page import health_view, history_view, memories_view, memory_view, purge_view, review_view, search_view
 from picomem.page.page_view import Act, PageView
 from picomem.page.undo_form import undo
 
@@ -14,7 +14,10 @@ VIEWS: tuple[PageView, ...] = (
     memories_view.VIEW,
     memory_view.VIEW,
     review_view.VIEW,
+    history_view.VIEW,
+    history_view.ONE,
     purge_view.VIEW,
+    health_view.VIEW,
 )
 
 # Forms that stand on many views.

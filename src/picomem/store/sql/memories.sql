@@ -149,6 +149,7 @@ SELECT {change_columns} FROM changes WHERE user_id = :user AND memory_id = :memo
 
 -- name: latest_changes
 SELECT {change_columns} FROM changes WHERE user_id = :user AND (:before = '' OR id < :before)
+  AND (:actor = '' OR actor = :actor) AND (:verb = '' OR verb = :verb) AND at >= :since AND at < :until
 ORDER BY id DESC LIMIT :limit
 
 -- name: last_change_id
