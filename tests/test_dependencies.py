@@ -23,10 +23,15 @@ OPTIONAL = {
     "onnx": ("models/onnx.py",),
     "fastembed": ("models/downloading.py",),
     "tui": ("tui", "cli/terminal_interface.py"),
+    "postgres": tuple(
+        f"store/postgres{part}.py" for part in ("", "_errors", "_maintenance", "_schema", "_transaction", "_values")
+    ),
     "server": (
         "cli/serve.py",
+        "page/html_rendering.py",
+        "page/svg_marks.py",
         *(f"gateway/{name}.py" for name in ("error_replies", "http_api", "json_rpc", "mcp_over_http", "web_server")),
-        *(f"gateway/{name}.py" for name in ("chat_completions", "whatsapp_webhook")),
+        *(f"gateway/{name}.py" for name in ("chat_completions", "whatsapp_webhook", "web_pages", "page_sign_in")),
         *(f"gateway/{name}.py" for name in ("connections", "request_log", "server_log", "server_metrics", "channels")),
     ),
 }

@@ -70,6 +70,18 @@ class Runtime:
 
         return caller_of(self._resources, token)
 
+    def sign_in(self, code: str) -> str | None:
+        """Exchange a one-time code for the token of a session of the web page; None for a code that is not valid."""
+        from picomem.engine.authorization import sign_in
+
+        return sign_in(self._resources, code)
+
+    def sign_out(self, token: str) -> None:
+        """End the session of a token of the web page."""
+        from picomem.engine.authorization import sign_out
+
+        sign_out(self._resources, token)
+
     def has_tokens(self) -> bool:
         """Whether any user has a token that opens something. Raises StoreError."""
         from picomem.engine.authorization import has_tokens

@@ -21,8 +21,9 @@ from picomem.app import operations
 from picomem.clock import DAY
 from picomem.engine.authorization import caller_of, grant, make_token, revoke_token, tokens
 from picomem.engine.engine import Engine
-from picomem.gateway.guard import OPEN, OPEN_CHANNELS, Application, Limits
+from picomem.gateway.guard import OPEN, OPEN_CHANNELS, OPEN_PAGES, Application, Limits
 from picomem.gateway.http_api import application
+from picomem.page.view_table import FORMS, VIEWS
 from picomem.runtime import Runtime
 
 from .serving import TIMEOUT, Served, made_token, picomem, serving, token
@@ -147,6 +148,9 @@ def test_every_route_refuses_who_may_not(served: Served) -> None:
     wrong.append(permitted.replace("pico_Y2FybA", "pico_Ym9i"))  # Carl's secret, Bob's name
     addresses = [("POST", _path(name)) for name in SERVED]
     addresses += [("GET", "/api/v1/openapi.json"), ("POST", "/mcp"), ("GET", "/mcp"), ("GET", "/metrics"), ("GET", "/")]
+    addresses += [("GET", view.path) for view in VIEWS]
+    addresses += [("POST", path) for path in (*FORMS, *(path for view in VIEWS for path in view.actions))]
+    addresses += [("POST", "/sign-out"), ("POST", "/appearance")]
     addresses += [("POST", "/v1/chat/completions"), ("GET", "/v1/models"), ("GET", "/v1/models/picobot")]
     for shown in wrong:
         with served.client(shown) as client:
@@ -154,6 +158,8 @@ def test_every_route_refuses_who_may_not(served: Served) -> None:
                 answer = client.request(method, path, json={})
                 assert answer.status_code == 401, (shown[:40], path)
                 assert answer.json()["error"]["code"] == "unauthorized"
+    with served.client(nothing) as client:
+        assert {view.path: client.get(view.path).status_code for view in VIEWS} == {view.path: 403 for view in VIEWS}
     for name in SERVED:
         if name != "purge":
             assert served.post(nothing, name).status_code == 403, name
@@ -279,6 +285,7 @@ def test_an_address_without_a_token_is_on_the_short_list(served: Served) -> None
         assert client.get("/channels/whatsapp/main").status_code == 404
     assert {"/health", "/ready"} == OPEN
     assert OPEN_CHANNELS == ("/channels/whatsapp/",)
+    assert OPEN_PAGES == ("/sign-in", "/static/")
 
 
 @pytest.mark.reliability("S6")

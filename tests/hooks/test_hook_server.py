@@ -118,7 +118,7 @@ def test_a_process_that_hangs_does_not_hold_a_host_up(stored: Host) -> None:
             assert (hook.returncode, err) == (0, b"")
             assert isinstance(json.loads(out), dict)
 
-        assert DECISION in stored.hook(_begun()).context
+        assert DECISION in stored.hook(_begun(), "--wait", "8").context  # it gives up on the process after 4
 
 
 def test_a_process_of_another_database_is_not_asked(stored: Host) -> None:

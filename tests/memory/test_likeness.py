@@ -55,3 +55,13 @@ def test_a_sentence_about_another_subject_does_not_contradict() -> None:
 def test_any_two_texts_can_be_compared_and_a_text_is_the_same_as_itself(one: str, other: str) -> None:
     assert 0 <= compare(one, other).share <= 1
     assert compare(one, one).relation is Relation.SAME
+
+
+@pytest.mark.timeout(30)  # what takes the square of the words takes many minutes
+@pytest.mark.parametrize(
+    ("new", "relation"),
+    [("oak elm " * 20_000 + "ash", Relation.NEAR), ("elm oak " * 20_000, Relation.SAME)],
+    ids=["one more word", "the same words in another order"],
+)
+def test_two_texts_of_the_same_few_words_are_compared_in_linear_time(new: str, relation: Relation) -> None:
+    assert compare(new, "oak elm " * 20_000).relation is relation

@@ -263,8 +263,8 @@ def test_a_run_that_is_killed_anywhere_goes_on_from_there(db, tmp_path, chosen, 
         process = victim[0]
         process.communicate(timeout=120)
         assert process.returncode == -signal.SIGKILL
-        with apsw.Connection(str(db)) as connection:  # the minute that the dead one's lease still has
-            connection.execute("UPDATE meta SET value = '' WHERE name = 'embedding local'")
+        with apsw.Connection(str(db)) as connection:  # the time that the dead one's lease still has
+            connection.execute("UPDATE leases SET expires_at = 0")
         assert counts(db)["wordllama-l2-256"] == 101
     server.behave = None
     out, err = start(db, server.url, "embed").communicate(timeout=120)

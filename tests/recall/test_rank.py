@@ -18,7 +18,8 @@ from picomem.recall.rank import Signals, fuse, marks_here, nearness
 def _scores(words: dict[int, float], *, reads_sentences: bool, **signals: Any) -> dict[int, float]:
     """Of two documents, by how much of the question's one word they have."""
     parts = {doc: {"boat": held} for doc, held in words.items()}
-    return fuse([1, 2], Signals(totals=words, words=parts, **signals), {"boat": 1.0}, reads_sentences=reads_sentences)
+    found_by = Signals(totals=words, words=parts, **signals)
+    return fuse([1, 2], found_by, {"boat": 1.0}, reads_sentences=reads_sentences).scores
 
 
 @pytest.mark.parametrize("reads_sentences", [False, True])

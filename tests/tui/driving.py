@@ -19,7 +19,7 @@ from picomem.tui.terminal_app import TerminalApp
 
 SMALL, LARGE = (80, 24), (200, 60)
 _MOST_PAUSES = 2_000
-_A_FEW_PAUSES = 10
+_A_FEW_PAUSES = 200
 _A_LOOK = 0.05  # seconds after which a dialog, for which a worker waits, is looked for
 _FOLDER = re.compile(r"/tmp/pm-\w{8}")
 _ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")

@@ -45,6 +45,11 @@ _OTHERS: dict[str, tuple[Group, str, str]] = {
         "Serve memory to programs over HTTP, WebSocket and MCP, to many users at once.",
         "picomem serve --port 8765",
     ),
+    "open": (
+        "look",
+        "Open the web page in the browser, signed in; starts the server where none runs.",
+        "picomem open",
+    ),
     "bench": (
         "maintain",
         "Measure how well recall answers your own questions, or question sets.",
@@ -203,6 +208,10 @@ def _run(arguments: list[str]) -> int:
         from picomem.cli.serve import run_serve
 
         return run_serve(chosen)
+    if name == "open":
+        from picomem.cli.open_page import run_open
+
+        return run_open(chosen)
     if name == "bench":
         from picomem.cli.bench import run_bench
 
@@ -344,6 +353,10 @@ def _add_other(commands: Any, name: str, late: Parser) -> None:
         from picomem.cli.serve import add_serve
 
         add_serve(added)
+    elif name == "open":
+        from picomem.cli.open_page import add_open
+
+        add_open(added)
     elif name == "install":
         from picomem.cli.install import add_install
 
@@ -366,7 +379,10 @@ def _common(suppress: bool = False) -> Parser:
     default: dict[str, Any] = {"default": argparse.SUPPRESS} if suppress else {}
     common.add_argument("--json", action="store_true", help="print one JSON document", **default)
     common.add_argument(
-        "--db", metavar="PATH", help="the database (default: $PICOMEM_DB, or the data folder's)", **default
+        "--db",
+        metavar="PATH",
+        help="the database, or its address (default: $PICOMEM_DB, or the data folder's)",
+        **default,
     )
     common.add_argument("--user", metavar="ID", type=unicode_text, help="whose memory (default: local)", **default)
     return common

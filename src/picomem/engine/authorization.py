@@ -5,17 +5,20 @@ from __future__ import annotations
 from shlex import quote
 
 from picomem.blake2b import blake2b
-from picomem.clock import Micros
+from picomem.clock import DAY, MINUTE, Micros
 from picomem.engine.engine import Engine
 from picomem.engine.resources import Resources
 from picomem.errors import InvalidInput, NotFound
-from picomem.records.access_token import AccessToken, digest_of, new_token, user_of
+from picomem.records.access_token import SIGN_IN, AccessToken, digest_of, new_token, user_of
 from picomem.records.caller import GRANTABLE, OWN_DATA, PERMISSIONS, PURGE, Caller
 from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.store import access_tokens, audit, meta, user_entries, users
 from picomem.store.connector import Transaction
 
+CODE_LASTS = 5 * MINUTE
+SESSION_LASTS = 7 * DAY
+PAGE_LABEL = "web page"
 _SHORTEST_ID = 8  # characters of a token's id that name it
 
 
@@ -102,19 +105,68 @@ def caller_of(resources: Resources, token: str) -> Caller | None:
     The store is asked each time, so that a revoked token stops at once. A permission that the user lost since the token
     was made is left out.
     """
-    user = user_of(token)
-    if user is None:
-        return None
-    try:
-        scope = Scope(user)
-    except InvalidInput:
+    scope = _scope_of(token)
+    if scope is None:
         return None
     with resources.connector.read() as tx:
         known = access_tokens.of_digest(tx, scope, digest_of(token))
-        if known is None or not known.is_valid(resources.clock()):
+        if known is None or known.is_sign_in_code or not known.is_valid(resources.clock()):
             return None
         permissions = known.permissions & _permissions(tx, scope)
-    return Caller(user, f"api:{known.id[:8]}{known.id[-4:]}", permissions)
+    return Caller(scope.user, f"api:{known.id[:8]}{known.id[-4:]}", permissions)
+
+
+def make_sign_in_code(engine: Engine, permissions: frozenset[str]) -> str:
+    """Make a code that opens one session of the web page with these permissions, within five minutes. It is kept as a
+    digest; codes that were never used go."""
+    now, text = engine.now(), new_token(engine.scope.user)
+    code = AccessToken(
+        user=engine.scope.user,
+        id=new_id(),
+        label="sign-in code",
+        permissions=permissions | {SIGN_IN},
+        created_at=now,
+        expires_at=now + CODE_LASTS,
+    )
+    with engine._context.connector.write(engine.scope) as tx:
+        for earlier in access_tokens.every(tx, engine.scope):
+            if earlier.is_sign_in_code and not earlier.is_valid(now):
+                access_tokens.remove(tx, earlier)
+        access_tokens.put(tx, code, digest_of(text))
+    return text
+
+
+def sign_in(resources: Resources, code: str) -> str | None:
+    """Exchange a one-time code for the token of a new session; None for a code that is not valid, or was used."""
+    scope = _scope_of(code)
+    if scope is None:
+        return None
+    now, text = resources.clock(), new_token(scope.user)
+    with resources.connector.write(scope) as tx:
+        known = access_tokens.of_digest(tx, scope, digest_of(code))
+        if known is None or not known.is_sign_in_code or not known.is_valid(now):
+            return None
+        access_tokens.remove(tx, known)
+        session = AccessToken(
+            user=scope.user,
+            id=new_id(),
+            label=PAGE_LABEL,
+            permissions=known.permissions - {SIGN_IN},
+            created_at=now,
+            expires_at=now + SESSION_LASTS,
+        )
+        access_tokens.put(tx, session, digest_of(text))
+    return text
+
+
+def sign_out(resources: Resources, token: str) -> None:
+    """End the session of a token at once."""
+    scope = _scope_of(token)
+    if scope is not None:
+        with resources.connector.write(scope) as tx:
+            known = access_tokens.of_digest(tx, scope, digest_of(token))
+            if known is not None:
+                access_tokens.revoke(tx, known, resources.clock())
 
 
 def has_tokens(resources: Resources) -> bool:
@@ -153,6 +205,17 @@ def permit_only(tx: Transaction, scope: Scope, permissions: frozenset[str]) -> i
     before = granted_in(tx, scope)
     _put_granted(tx, scope, before & permissions)
     return len(before - permissions)
+
+
+def _scope_of(token: str) -> Scope | None:
+    """The scope of the user whom a token names; None for what is no token."""
+    user = user_of(token)
+    if user is None:
+        return None
+    try:
+        return Scope(user)
+    except InvalidInput:
+        return None
 
 
 def _put_granted(tx: Transaction, scope: Scope, permissions: frozenset[str]) -> None:

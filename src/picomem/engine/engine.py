@@ -27,7 +27,7 @@ from picomem.recall.question import parse
 from picomem.records.caller import Caller
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Decision, Kind, Origin, Priority
-from picomem.records.memory import Change, Memory
+from picomem.records.memory import ANY_CHANGE, Change, ChangeFilter, Memory
 from picomem.records.scope import Scope
 from picomem.settings import Settings
 from picomem.store import audit, episodes, memories
@@ -133,6 +133,7 @@ class Engine:
         until: Micros | str | None = None,
         as_of: Micros | str | None = None,
         valid_at: Micros | str | None = None,
+        origins: Sequence[Origin | str] = (),
         include_context: bool = False,
         include_memories: bool = True,
         include_transcripts: bool = True,
@@ -145,12 +146,12 @@ class Engine:
         """Answer a question within a budget of tokens.
 
         `as_of` is when it was believed, `valid_at` when it was true, `now` when the question is asked (for "last
-        Tuesday"). `file` is a path or a part of one: only what an agent said while it worked on that file is found. An
-        answer that is less sure than `min_confidence` (0–1) has no hits and says so. `include_untrusted` adds text that
-        tools, the web or others wrote, `include_retold` only what an agent said after it had read such text: quote both
-        as data, by their `origin`. Where nothing is found, or nothing
-        surely, or the store is down, the notes are searched as well, if any are configured. Any text is a question;
-        only a bad option raises InvalidInput.
+        Tuesday"). `file` is a path or a part of one: only what an agent said while it worked on that file is found.
+        `origins` are the only ones that count; where none is named, all do. An answer that is less sure than
+        `min_confidence` (0–1) has no hits and says so. `include_untrusted` adds text that tools, the web or
+        others wrote, `include_retold` only what an agent said after it had read such text: quote both as data, by their
+        `origin`. Where nothing is found, or nothing surely, or the store is down, the notes are searched as well, if
+        any are configured. Any text is a question; only a bad option raises InvalidInput.
         """
         wanted = Wanted(
             limit=positive(limit, self.settings.recall.limit, "limit"),
@@ -168,6 +169,7 @@ class Engine:
                 valid_at=self._context.time(valid_at),
                 include_memories=include_memories and not file,
                 include_transcripts=include_transcripts and not self._context.is_group,
+                origins=tuple(chosen(Origin, origin, "origin") for origin in origins),
                 include_untrusted=include_untrusted,
                 include_retold=include_retold,
             ),
@@ -275,14 +277,21 @@ class Engine:
         )
 
     def changes(
-        self, limit: int = 20, *, about: str = "", run: str = "", before: str = "", damaged: list[str] | None = None
+        self,
+        limit: int = 20,
+        *,
+        about: str = "",
+        run: str = "",
+        before: str = "",
+        damaged: list[str] | None = None,
+        wanted: ChangeFilter = ANY_CHANGE,
     ) -> list[tuple[Change, str]]:
         """The latest decisions, refusals included, each with the key of the memory that it is about.
 
         With `about` those about one memory (its key, its id, or the beginning of one), with `run` those of a run (its
-        id, or the beginning of one), with `before` those earlier than the change with that id. Damaged rows are left
-        out, and their ids are put on `damaged`; without such a list
-        they raise Corrupt. Raises NotFound or Conflict.
+        id, or the beginning of one), with `before` those earlier than the change with that id, and of all these only
+        those that are `wanted`. Damaged rows are left out, and their ids are put on `damaged`; without such a list they
+        raise Corrupt. Raises NotFound or Conflict.
         """
         from picomem.memory.name_lookup import lives
 
@@ -296,8 +305,8 @@ class Engine:
             elif run:
                 recorded = audit.named(tx, self.scope, run)[::-1]
             else:
-                recorded = audit.latest(tx, self.scope, limit, before, damaged)
-            recorded = [change for change in recorded if not before or change.id < before]
+                recorded = audit.latest(tx, self.scope, limit, before, damaged, wanted)
+            recorded = [change for change in recorded if (not before or change.id < before) and wanted.wants(change)]
             return [(change, memories.key_of(tx, self.scope, change.memory_id, damaged)) for change in recorded[:limit]]
 
     def timeline(
@@ -485,6 +494,7 @@ class Engine:
     def forget(self, name: str, *, reason: str = "", scope: Scope | None = None) -> Change:
         """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict, and
         Refused where an agent may not (see `acting_as`)."""
+        from picomem.memory.decide import not_forgotten
         from picomem.memory.name_lookup import resolve
 
         persons = self._context.persons()
@@ -495,12 +505,7 @@ class Engine:
                 writer = self._context.writer("forget", said=persons)
                 asked = writer.persons.ask_to_forget(memory.key, memory.content)
                 if self.caller.is_agent and memory.is_a_persons and not asked:
-                    raise Refused(
-                        f"Not forgotten: the user {'stated' if memory.origin is Origin.USER else 'pinned'} "
-                        f"“{memory.key}” and has not asked for this in their own words; ask them to say “Forget "
-                        f"{memory.key}.” in a sentence of its own, or to forget it in a terminal, as in "
-                        f"“picomem forget {memory.key}”."
-                    )
+                    raise Refused(not_forgotten(memory))
                 return writer.forget(tx, self.scope, memory.id, self._context.cleaner().text(reason))
 
         return self._context.deleting(archive)
@@ -593,13 +598,7 @@ class Engine:
         """Texts that an agent keeps as a whole under a path, for foreign memory tools; see memory/agent_files.py."""
         from picomem.memory.agent_files import Files
 
-        return Files(
-            self._context.connector,
-            self.scope,
-            lambda: self._context.writer("remember"),
-            self._context.cleaner,
-            self._context.clock,
-        )
+        return Files(self._context.agent_access())
 
     def context(self, question: str) -> ContextWindow:
         """The memory part of a prompt for a question: the index page and the relevant memories."""

@@ -5,8 +5,9 @@ A page in the user's own browser can reach a server on loopback (DNS rebinding, 
 - Host names this server, or it is 421;
 - an Origin, which browsers send, is one of ours, and a browser does not say that the request is another site's, or it
   is 403;
-- every route needs a token, except those of `OPEN` and `OPEN_CHANNELS`, or it is 401; the token comes in the header
-  `Authorization`, for a socket also as the subprotocol `bearer.TOKEN`, never in the address;
+- every route needs a token, except those of `OPEN`, `OPEN_PAGES` and `OPEN_CHANNELS`, or it is 401; the token comes in
+  the header `Authorization`, for a socket also as the subprotocol `bearer.TOKEN`, never in the address. The web page
+  and its socket take the cookie of a session too; a change must then come with an Origin;
 - a token makes no more than so many requests in a time, and an address no more without a valid one, or it is 429;
 - a body has at most so many bytes, whatever it says of its length, or it is 413; a body that does not come is 408.
 
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, MutableMapping
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 
@@ -33,8 +34,11 @@ Application = Callable[[MutableMapping[str, Any], ReceiveMessage, SendMessage], 
 FindCaller = Callable[[str], Awaitable[Caller | None]]
 
 OPEN = frozenset({"/health", "/ready"})  # they say that the process works, and nothing else
+OPEN_PAGES = ("/sign-in", "/static/")  # beginnings of addresses that hold nothing of anybody
 OPEN_CHANNELS = ("/channels/whatsapp/",)  # beginnings of addresses that check who calls by themselves
 SUBPROTOCOL = "bearer."
+SOCKET = "/ws"
+_WRONG_HOST = 421
 _CLOSING_SECONDS = 5.0  # for which a socket that was refused is waited for
 _MOST_CALLERS = 10_000  # whose rate is known; a token that asks again after that begins anew
 
@@ -54,6 +58,24 @@ class Limits:
     head_seconds: float = 10.0
     body_seconds: float = 20.0
     connections: int = 512
+
+
+class GuardedPages(Protocol):
+    """The web page, as the guard needs it."""
+
+    def owns(self, path: str) -> bool:
+        """Whether the cookie of a session is taken at this address."""
+        ...
+
+    def session_token(self, scope: MutableMapping[str, Any], cookies: str) -> str:
+        """The token in a header `Cookie`; empty where there is none."""
+        ...
+
+    def refusal(
+        self, scope: MutableMapping[str, Any], status: int, message: str, headers: dict[str, str]
+    ) -> Application:
+        """An answer that a person reads."""
+        ...
 
 
 class Rate:
@@ -88,8 +110,10 @@ class Guard:
         hosts: Iterable[str],
         origins: Iterable[str],
         limits: Limits,
+        pages: GuardedPages | None = None,
     ) -> None:
         """`hosts` are names without a port; `origins` are whole, as `http://127.0.0.1:8765`."""
+        self._pages = pages
         self._application = application
         self._find_caller = find_caller
         self._hosts = frozenset(host.lower() for host in hosts)
@@ -106,23 +130,45 @@ class Guard:
         headers = _headers(scope)
         refused = self._foreign(headers)
         caller: Caller | None = None
-        if refused is None and scope["path"] not in OPEN and not scope["path"].startswith(OPEN_CHANNELS):
-            try:
-                caller = await self._find_caller(_token(scope, headers))
-            except PicomemError as error:
-                refused = (error.status, error.code, str(error), {})
-            else:
-                refused = self._unknown(caller, scope)
+        if refused is None and scope["path"].startswith(OPEN_PAGES):
+            refused = self._too_often(None, scope)
+        elif refused is None and scope["path"] not in OPEN and not scope["path"].startswith(OPEN_CHANNELS):
+            token = _token(scope, headers)
+            if not token and self._pages and (scope["path"] == SOCKET or self._pages.owns(scope["path"])):
+                token = self._pages.session_token(scope, headers.get("cookie", ""))
+                refused = _without_origin(scope, headers) if token else None
+            if refused is None:
+                try:
+                    caller = await self._find_caller(token)
+                except PicomemError as error:
+                    refused = (error.status, error.code, str(error), {})
+                else:
+                    refused = self._unknown(caller, scope)
         if refused is None and caller is not None and scope["type"] == "websocket":
             await self._socket(scope, receive, send, caller)
             return
         if refused is None:
             refused = self._too_large(headers)
         if refused is not None:
-            await refuse(scope, receive, send, *refused)
+            await self._refuse(scope, receive, send, headers, refused)
             return
         scope.setdefault("state", {})["caller"] = caller
         await self._application(scope, self._bounded(receive), send)
+
+    async def _refuse(
+        self,
+        scope: MutableMapping[str, Any],
+        receive: ReceiveMessage,
+        send: SendMessage,
+        headers: dict[str, str],
+        refused: tuple[int, str, str, dict[str, str]],
+    ) -> None:
+        status, _, message, further = refused
+        is_read = scope["type"] == "http" and status != _WRONG_HOST and "text/html" in headers.get("accept", "")
+        if self._pages and is_read:
+            await self._pages.refusal(scope, status, message, further)(scope, receive, send)
+        else:
+            await refuse(scope, receive, send, *refused)
 
     def _foreign(self, headers: dict[str, str]) -> tuple[int, str, str, dict[str, str]] | None:
         host = headers.get("host", "")
@@ -146,7 +192,7 @@ class Guard:
             return 403, "foreign_origin", "Pages of other sites may not ask.", {}
         return None
 
-    def _unknown(
+    def _too_often(
         self, caller: Caller | None, scope: MutableMapping[str, Any]
     ) -> tuple[int, str, str, dict[str, str]] | None:
         peer = str((scope.get("client") or ("",))[0])
@@ -154,6 +200,13 @@ class Guard:
         if wait:
             seconds = str(max(1, round(wait)))
             return 429, "too_many_requests", f"Too many requests; wait {seconds} s.", {"Retry-After": seconds}
+        return None
+
+    def _unknown(
+        self, caller: Caller | None, scope: MutableMapping[str, Any]
+    ) -> tuple[int, str, str, dict[str, str]] | None:
+        if refused := self._too_often(caller, scope):
+            return refused
         if caller is None:
             message = "A valid token is needed: `picomem token make` makes one, sent as “Authorization: Bearer TOKEN”."
             return 401, "unauthorized", message, {"WWW-Authenticate": "Bearer"}
@@ -217,6 +270,16 @@ def _token(scope: MutableMapping[str, Any], headers: dict[str, str]) -> str:
             if offered.startswith(SUBPROTOCOL):
                 return offered.removeprefix(SUBPROTOCOL)
     return ""
+
+
+def _without_origin(
+    scope: MutableMapping[str, Any], headers: dict[str, str]
+) -> tuple[int, str, str, dict[str, str]] | None:
+    """Refuse a change that a cookie permits if no browser says which page asks. `_foreign` has checked an Origin."""
+    is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+    if is_read or "origin" in headers or headers.get("sec-fetch-site") == "same-origin":
+        return None
+    return 403, "foreign_origin", "A form of the page comes with its Origin; load the page again.", {}
 
 
 async def refuse(

@@ -6,6 +6,7 @@ GET  /api/v1/openapi.json   what there is
 GET  /ws                    JSON-RPC 2.0 (json_rpc.py)
 POST /v1/chat/completions   OpenAI's chat API (chat_completions.py), beside it GET /v1/models
 *    /channels/…            channels.py
+GET  /, /search, …          the web page (web_pages.py)
 *    /mcp                   MCP, streamable HTTP (mcp.py)
 GET  /metrics               what Prometheus reads
 GET  /health, /ready        the process answers; the store answers
@@ -40,8 +41,9 @@ from picomem.gateway.json_bodies import encoded, parsed
 from picomem.gateway.json_rpc import RpcServer
 from picomem.gateway.mcp_over_http import McpOverHttp
 from picomem.gateway.openapi import API, USER_HEADER, document
-from picomem.gateway.request_log import RequestLog
+from picomem.gateway.request_log import PAGE, RequestLog
 from picomem.gateway.server_metrics import CONTENT_TYPE, Metrics
+from picomem.gateway.web_pages import WebPages, wants_page
 from picomem.light_dataclass import asdict
 from picomem.operations.operation import Operation
 from picomem.records.caller import METRICS, Caller
@@ -49,7 +51,7 @@ from picomem.records.session import Channel
 from picomem.runtime import Runtime
 
 # What requests that are no operations count as.
-_FURTHER = ("health", "ready", "metrics", "ws", "mcp", "openapi.json", "completions", "models")
+_FURTHER = ("health", "ready", "metrics", "ws", "mcp", "openapi.json", "completions", "models", PAGE)
 _MOST_EVENTS = 1_000  # that wait for a slow reader; of progress the next one says more anyway
 
 
@@ -68,11 +70,13 @@ def application(
     calls = Calls(runtime, operations)
     served = frozenset(calls.operations)
     metrics = Metrics([*served, *_FURTHER], lambda: store_size(runtime.engine()))
-    notes = RequestLog(metrics, served, _labelling(runtime))
+    pages = WebPages(calls)
+    notes = RequestLog(metrics, served, pages.names, _labelling(runtime))
     rpc = RpcServer(calls, ending or Ending(), notes.note_call)
     chats = ChatCompletions(calls)
     channels = Channels(runtime)
-    mcp = McpOverHttp(runtime, [remote.operation for remote in calls.operations.values()], limits.body)
+    offered = [remote.operation for remote in calls.operations.values()]
+    mcp = McpOverHttp(runtime, offered, calls.places, limits.body)
 
     async def call(request: Request) -> Response:
         return await _answer(calls, request)
@@ -105,17 +109,26 @@ def application(
         Route("/v1/models/{model}", chats.model, methods=["GET"]),
         Route("/mcp", mcp),
         *channels.routes(),
+        *pages.routes(),
     ]
+
+    async def on_http_error(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        if wants_page(request.headers):
+            return pages.refusal(request.scope, error.status_code, "There is no such page.", error.headers or {})
+        return _http_error(error)
+
+    async def on_fault(request: Request, _error: Exception) -> Response:
+        if wants_page(request.headers):
+            return pages.refusal(request.scope, 500, FAULT_SENTENCE, {})
+        return http_error(500, "fault", FAULT_SENTENCE)
+
     inner = Starlette(
         routes=routes,
         lifespan=lifespan,
-        exception_handlers={
-            PicomemError: _on_error,
-            HTTPException: _on_http_error,
-            Exception: _on_fault,
-        },
+        exception_handlers={PicomemError: _on_error, HTTPException: on_http_error, Exception: on_fault},
     )
-    return notes.around(Guard(inner, calls.find_caller, hosts=hosts, origins=origins, limits=limits))
+    return notes.around(Guard(inner, calls.find_caller, hosts=hosts, origins=origins, limits=limits, pages=pages))
 
 
 def _labelling(runtime: Runtime) -> Callable[[str], str]:
@@ -191,13 +204,8 @@ async def _on_error(_request: Request, error: Exception) -> Response:
     return operation_error(error)
 
 
-async def _on_http_error(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
+def _http_error(error: HTTPException) -> Response:
     said = {404: "There is no such address; /api/v1/openapi.json lists what there is.", 405: "Use another method."}
     codes = {404: "not_found", 405: "wrong_method"}
     status = error.status_code
     return http_error(status, codes.get(status, "error"), said.get(status, error.detail), headers=error.headers)
-
-
-async def _on_fault(_request: Request, _error: Exception) -> Response:
-    return http_error(500, "fault", FAULT_SENTENCE)

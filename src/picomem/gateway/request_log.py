@@ -18,6 +18,7 @@ from picomem.records.caller import Caller
 from picomem.records.ids import new_id
 
 REQUEST_HEADER = b"picomem-request"
+PAGE = "page"  # as which every address of the web page is counted
 _GONE = 499  # the client went before it was answered
 _FAULT = 500
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -30,8 +31,12 @@ _STARTS = ("http.response.start", "websocket.http.response.start")
 class RequestLog:
     """Makes an ASGI application around another, and takes notes of what does not come by HTTP alone."""
 
-    def __init__(self, metrics: Metrics, operations: frozenset[str], label: Callable[[str], str]) -> None:
-        """`operations` are those that are served; `label` makes of a user's id what stands in the log."""
+    def __init__(
+        self, metrics: Metrics, operations: frozenset[str], pages: frozenset[str], label: Callable[[str], str]
+    ) -> None:
+        """`operations` are those that are served, `pages` the first parts of the web page's addresses; `label` makes of
+        a user's id what stands in the log."""
+        self._pages = pages
         self._metrics = metrics
         self._operations = operations
         self._label = label
@@ -77,7 +82,8 @@ class RequestLog:
                 if status == 101:
                     self._metrics.socket_closed()
                 is_socket = scope["type"] == "websocket"
-                self._metrics.count(_last_part(route), status or _GONE, None if is_socket else seconds)
+                counted = PAGE if self._is_page(route) else _last_part(route)
+                self._metrics.count(counted, status or _GONE, None if is_socket else seconds)
                 caller, method = state.get("caller"), scope.get("method", "GET")
                 self._log.info(
                     "socket" if is_socket else "request",
@@ -91,7 +97,13 @@ class RequestLog:
     def _route(self, path: str) -> str:
         """The address, where it is one that there is: another may hold anything."""
         named = path.startswith(f"{API}/") and path.removeprefix(f"{API}/") in self._operations
-        return path if path in _ROUTES or named else OTHER
+        if path in _ROUTES or named:
+            return path
+        page = f"/{path.split('/')[1]}" if path.startswith("/") else ""
+        return page if self._is_page(page) else OTHER
+
+    def _is_page(self, route: str) -> bool:
+        return route == "/" or route.removeprefix("/") in self._pages
 
     def note_call(self, caller: Caller, name: str, status: int, seconds: float) -> None:
         """Note a request on a socket."""

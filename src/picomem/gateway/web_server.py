@@ -13,6 +13,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from threading import Timer
 from types import FrameType
@@ -42,8 +43,16 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def bound(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 takes a free one. Raises InvalidInput where the address cannot be had."""
+def bound(host: str, *ports: int) -> socket.socket:
+    """A socket that listens on the first of these ports that can be had; port 0 takes a free one. Raises InvalidInput
+    where none can."""
+    for port in ports[:-1]:
+        with suppress(InvalidInput):
+            return _bound(host, port)
+    return _bound(host, ports[-1])
+
+
+def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)

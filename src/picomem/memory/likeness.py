@@ -8,7 +8,6 @@ production database") does not.
 from __future__ import annotations
 
 import re
-from difflib import SequenceMatcher
 from enum import Enum
 from itertools import pairwise
 
@@ -113,9 +112,14 @@ def _says_in_order(new: list[str], known: list[str]) -> bool:
         one, other = one[1:], other[1:]
     while one and other and one[-1] == other[-1]:
         one, other = one[:-1], other[:-1]
-    moved = one == other or any(one[at:] + one[:at] == other for at in range(1, len(one)))
+    moved = len(one) == len(other) and _line(other) in _line(one + one)
     led, led_before = _led(new), _led(known)
     return moved and all(led[word] == led_before[word] for word in led.keys() & led_before.keys())
+
+
+def _line(stems: list[str]) -> str:
+    """Stems as a string, because looking for one list in another takes the square of their lengths."""
+    return "".join(f"\0{stem}\0" for stem in stems)
 
 
 def _stems(text: list[str]) -> list[str]:
@@ -151,12 +155,22 @@ def _replaces_value(new: list[str], known: list[str]) -> bool:
     A value is something with a digit in it. The subject stands before it, so at least three words before the value
     and everything after it must agree.
     """
-    steps = [step for step in SequenceMatcher(None, known, new, autojunk=False).get_opcodes() if step[0] != "equal"]
-    if len(steps) != 1 or steps[0][0] != "replace":
-        return False
-    _, start, end, new_start, new_end = steps[0]
-    values = known[start:end], new[new_start:new_end]
-    return start >= 3 and all(len(value) <= 2 and any(_is_value(word) for word in value) for value in values)
+    start = _common_prefix(new, known)
+    shorter = min(len(new), len(known)) - start
+    end = min(shorter, _common_prefix(new[::-1], known[::-1]))
+    values = new[start : len(new) - end], known[start : len(known) - end]
+    return (
+        start >= 3
+        and all(1 <= len(value) <= 2 and any(_is_value(word) for word in value) for value in values)
+        and not set(values[0]) & set(values[1])
+    )
+
+
+def _common_prefix(one: list[str], other: list[str]) -> int:
+    """How many words two texts begin with in common."""
+    return next(
+        (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other))
+    )
 
 
 def _is_value(word: str) -> bool:

@@ -12,7 +12,7 @@ from picomem.operations.presentations import recalling as recalling_presentation
 from picomem.operations.presentations.wording import plural
 from picomem.operations.times import instant, moment, window
 from picomem.operations.views import AnswerView, answer_view
-from picomem.records.kinds import Kind, Priority
+from picomem.records.kinds import Kind, Origin, Priority
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -30,6 +30,12 @@ class RecallRequest:
     )
     priority: str | None = option("only memories of this priority or above", None, choices=tuple(Priority))
     tag: str = option("only memories with this tag", "")
+    origin: tuple[str, ...] = option(
+        "only what came from here; tool, web or other stand for include_untrusted; repeatable",
+        choices=tuple(Origin),
+        tool=None,
+        many=True,
+    )
     file: str = option("only sessions' episodes in which an agent touched this file: a path, or a part of one", "")
     limit: int | None = option("maximum number of hits", None, short="-n", least=1, most=MOST_ROWS)
     token_budget: int | None = option("token budget of all hits together", None, least=1)
@@ -56,6 +62,7 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
     Returns scored entries within a token budget, pointers into past sessions, which ways of searching answered, and
     how sure it is.
     """
+    from picomem.engine.agent_support import cites_sources
     from picomem.engine.upkeep import unknown_project, whole_session
 
     now = moment(request.now, engine.now(), engine.zone) or engine.now()
@@ -83,20 +90,24 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
         include_transcripts=request.include_transcripts
         and (not kinds or "timeline" in kinds)
         and not (request.tag or request.priority),
-        include_notes=request.include_notes,
-        include_untrusted=request.include_untrusted,
+        include_notes=request.include_notes and not request.origin,
+        origins=request.origin,
+        include_untrusted=request.include_untrusted or any(not Origin(name).trusted for name in request.origin),
         include_retold=True,
         scope=engine.scope.narrowed(project=request.project, session=whole_session(engine, request.session)),
         now=now,
     )
     if not engine.caller.is_agent:  # an agent names the project where it works, also before anything is known of it
         answer = replace(answer, notes=(*unknown_project(engine, request.project), *answer.notes))
+    else:
+        answer = replace(answer, hits=tuple(replace(hit, parts=()) for hit in answer.hits))
     sessions = _hit_sessions(engine, answer)
-    return answer_view(answer, sessions, engine.settings.memory.citations, is_limited=request.limit is not None)
+    return answer_view(answer, sessions, is_cited=cites_sources(engine), is_limited=request.limit is not None)
 
 
 def _hit_sessions(engine: Engine, answer: Answer) -> list[HitSession]:
-    """What people are told of the hits' sessions. An agent reads the hits themselves: titles would cost it tokens."""
+    """What people are told of the hits' sessions. An agent reads the hits themselves: titles, and the
+    parts of scores, would cost it tokens."""
     from picomem.engine.upkeep import hit_sessions
 
     return [] if engine.caller.is_agent else hit_sessions(engine, answer.hits)
@@ -148,6 +159,7 @@ OPERATIONS = (
         read_only=True,
         idempotent=True,
         default_tool=True,
+        in_groups=True,
         chat_commands=(
             ChatCommand("memory", "what memory finds for them", argument="query", placeholder="WORDS", example="tea"),
         ),

@@ -9,6 +9,7 @@ from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.presentations import transferring as transferring_presentations
+from picomem.operations.presentations.wording import plural
 from picomem.paths import named_path, status_of
 
 if TYPE_CHECKING:
@@ -31,9 +32,10 @@ _MOST_REASONS = 20
 class ExportRequest:
     path: str = option("the file to write (default: standard output)", "", positional=True, path=True)
     format: str | None = option(
-        "JSON lines that picomem imports, or a page to read (default: a page for *.md, else lines)",
+        "JSON lines that picomem imports, a page to read, or the graph of an agent in the file format of MCP's "
+        "server-memory (default: a page for *.md, else lines)",
         None,
-        choices=("picomem", "markdown"),
+        choices=("picomem", "markdown", "mcp-memory"),
     )
 
     @property
@@ -183,7 +185,7 @@ OPERATIONS = (
         run=export,
         lines=exported_lines,
         present=transferring_presentations.exported,
-        reply=lambda result: f"{result.memories} memories were exported to {result.path}.",
+        reply=lambda result: f"{plural(result.memories, 'memory was', 'memories were')} exported to {result.path}.",
         permission="memory:read:user",
         example="picomem export memories.jsonl",
         read_only=True,

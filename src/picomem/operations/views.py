@@ -15,7 +15,8 @@ from picomem.records.hit import Answer, Hit, HitSession
 class HitView:
     """One result; see records/hit.py. `turns` are numbered from 1, as the citation does; `marks` are offsets in
     `text` where words of the question stand; `event` is when that happened of which an episode tells: its start and
-    its end, or nothing."""
+    its end, or nothing. `parts` says how much of the score each part of ranking made: words, neighbours, meaning,
+    speaker, time. It is empty for an agent."""
 
     source: str
     id: str
@@ -42,10 +43,11 @@ class HitView:
     marks: list[list[int]]
     event: list[str]
     abandoned: bool
+    parts: dict[str, float]
 
 
-def hit_view(hit: Hit, citations: str = "auto") -> HitView:
-    """A hit; without its citation where the settings (`memory.citations`) say "off"."""
+def hit_view(hit: Hit, *, is_cited: bool) -> HitView:
+    """A hit, with its citation or without."""
     return HitView(
         source=hit.source,
         id=hit.id,
@@ -66,12 +68,13 @@ def hit_view(hit: Hit, citations: str = "auto") -> HitView:
         branch=hit.branch,
         transcript=hit.transcript,
         turns=[turn + 1 for turn in hit.turns or ()],
-        citation="" if citations == "off" else hit.citation,
+        citation=hit.citation if is_cited else "",
         actions=list(hit.actions),
         remark=hit.remark,
         marks=[list(mark) for mark in hit.marks],
         event=[iso(moment) for moment in hit.event or ()],
         abandoned=hit.abandoned,
+        parts=dict(hit.parts),
     )
 
 
@@ -112,11 +115,11 @@ class AnswerView:
 
 
 def answer_view(
-    answer: Answer, sessions: Iterable[HitSession], citations: str = "auto", *, is_limited: bool = False
+    answer: Answer, sessions: Iterable[HitSession], *, is_cited: bool, is_limited: bool = False
 ) -> AnswerView:
     return AnswerView(
         question=answer.question,
-        hits=[hit_view(hit, citations) for hit in answer.hits],
+        hits=[hit_view(hit, is_cited=is_cited) for hit in answer.hits],
         sessions=[
             HitSessionView(
                 session=session.session,

@@ -6,12 +6,13 @@ from collections.abc import Collection, Iterator
 from itertools import islice, tee
 
 from picomem.errors import Corrupt
+from picomem.light_dataclass import replace
 from picomem.recall import rank
 from picomem.recall.confidence import LOOKED
 from picomem.recall.hits import episode_hit, why
 from picomem.recall.legs import Looking, shares
 from picomem.recall.lexical_search import WordMatches
-from picomem.recall.rank import Signals
+from picomem.recall.rank import Fusion, Signals
 from picomem.recall.speaker import called_only, groups, meant, names
 from picomem.recall.substance import substance
 from picomem.recall.time_window import TimeWindow, events_inside, inside_of, meant_window
@@ -49,12 +50,12 @@ def episode_hits(looking: Looking) -> list[Hit]:
         signals.in_window = dict.fromkeys(inside, window.weight)
     signals.event = events
     looking.add_meaning(signals, near, {doc: places[doc].tokens for doc in near.nearest if doc in places})
-    scores = looking.fused(places, signals, words)
-    ranked = shares(scores, signals, words)
+    fusion = looking.fused(places, signals, words)
+    ranked = shares(fusion.scores, signals, words)
     if not (window and window.hard):
         ranked = (entry for entry in ranked if _has_reason(entry[0], signals))
     ranked, again = tee(_weighed(looking, ranked, places, window))
-    hits = _handed_out(looking, ranked, signals, words)
+    hits = _handed_out(looking, ranked, signals, words, fusion)
     if hits:  # the best may be held back for its origin
         best = list(islice((doc for doc, share in again if share <= hits[0].score), LOOKED))
         looking.weigh(best, signals, words, named=names(own))
@@ -106,7 +107,7 @@ def _signals(looking: Looking, words: WordMatches, places: dict[int, EpisodePlac
 
 
 def _handed_out(
-    looking: Looking, ranked: Iterator[tuple[int, float]], signals: Signals, words: WordMatches
+    looking: Looking, ranked: Iterator[tuple[int, float]], signals: Signals, words: WordMatches, fusion: Fusion
 ) -> list[Hit]:
     """The first of what was found, as many as are wanted, that may be handed out."""
     hits: list[Hit] = []
@@ -136,7 +137,8 @@ def _handed_out(
             looking.note_matched(episode.id, doc, evidence, words)
             text = episodes.text_of(episode)
             reason = why(doc, evidence, words, looking.question.words, text)
-            hits.append(episode_hit(episode, transcripts[name], share, reason, asked, events.get(doc)))
+            hit = episode_hit(episode, transcripts[name], share, reason, asked, events.get(doc))
+            hits.append(replace(hit, parts=looking.parts(doc, share, fusion, signals)))
             if len(hits) == looking.wanted.limit:
                 return hits
     return hits

@@ -26,6 +26,7 @@ class Filters:
     valid_at: Micros | None = None
     include_memories: bool = True
     include_transcripts: bool = True
+    origins: tuple[Origin, ...] = ()
     include_untrusted: bool = False
     include_retold: bool = False  # what an agent said after it had read what others wrote
 
@@ -45,6 +46,10 @@ class Filters:
             and (self.until is None or memory.known_from < self.until)
             and self.admits_origin(memory.origin)
         )
+
+    def is_wanted_origin(self, origin: Origin) -> bool:
+        """Whether what came from there was asked for; without a choice all of it is."""
+        return not self.origins or origin in self.origins
 
     # Asked about now, what began, or had ended, by the moment at which it was learned has done so: the clock may have
     # been set back since.
@@ -67,10 +72,11 @@ class Filters:
     def admits_episode(self, episode: Episode) -> bool:
         named = not self.file or any(self.file in action for action in episode.actions.splitlines())
         retold = self.include_retold and episode.role == "assistant"
-        return named and (retold or self.admits_origin(episode.origin))
+        admitted = (retold and self.is_wanted_origin(episode.origin)) or self.admits_origin(episode.origin)
+        return named and admitted
 
     def admits_origin(self, origin: Origin) -> bool:
-        return self.include_untrusted or origin.trusted
+        return self.is_wanted_origin(origin) and (self.include_untrusted or origin.trusted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,16 @@ class SaidIn:
     turns: tuple[int, int] | None = None
 
 
-def memory_hit(memory: Memory, score: float, why: str, *, context: bool, said_in: SaidIn, remark: str = "") -> Hit:
+def memory_hit(
+    memory: Memory,
+    score: float,
+    why: str,
+    *,
+    context: bool,
+    said_in: SaidIn,
+    remark: str = "",
+    parts: tuple[tuple[str, float], ...] = (),
+) -> Hit:
     """A memory as a hit; `context` says whether what stands around it is handed out as well."""
     return Hit(
         source="memory",
@@ -56,6 +65,7 @@ def memory_hit(memory: Memory, score: float, why: str, *, context: bool, said_in
         turns=said_in.turns,
         citation=said_in.citation,
         remark=remark,
+        parts=parts,
     )
 
 

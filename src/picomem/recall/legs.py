@@ -16,7 +16,7 @@ from picomem.recall.confidence import FIRST, LOOKED, JudgedHit, confidence, read
 from picomem.recall.filters import Wanted
 from picomem.recall.lexical_search import Corpus, WordMatches, match_words
 from picomem.recall.question import Question
-from picomem.recall.rank import Evidence, Signals
+from picomem.recall.rank import Evidence, Fusion, Signals
 from picomem.recall.vector_search import Cosines, MeaningLeg
 from picomem.recall.weights import Weights
 from picomem.records.episode import Transcript
@@ -106,9 +106,15 @@ class Looking:
         marks = rank.marks_here(model.marks, near.middling, near.documents) if model.reads_sentences else model.marks
         signals.near = {doc: trust * rank.nearness(cosine, marks) for doc, cosine in near.nearest.items()}
 
-    def fused(self, docs: Iterable[int], signals: Signals, words: WordMatches) -> dict[int, float]:
+    def fused(self, docs: Iterable[int], signals: Signals, words: WordMatches) -> Fusion:
         reads = self.meaning is not None and self.meaning.embedder.reads_sentences
         return rank.fuse(docs, signals, words.idf, reads_sentences=reads, weights=self.weights)
+
+    def parts(self, doc: int, score: float, fusion: Fusion, signals: Signals) -> tuple[tuple[str, float], ...]:
+        """The parts of ranking that made a hit one, in proportion, so that they make up its score."""
+        parts = rank.parts_of(doc, fusion, signals, self.weights)
+        whole = sum(parts.values())
+        return tuple((name, round(score * value / whole, 4)) for name, value in parts.items()) if whole else ()
 
     def _meaning_weight(self, meaning: MeaningLeg) -> float:
         return self.weights.sentences if meaning.embedder.reads_sentences else self.weights.meaning

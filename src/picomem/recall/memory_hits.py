@@ -32,10 +32,8 @@ def memory_hits(looking: Looking) -> list[Hit]:
     records = {memory.doc: memory for memory in known if filters.admits_memory(memory, looking.scope, looking.now)}
     signals = Signals(totals=words.totals, words=words.parts(records))
     looking.add_meaning(signals, near, {doc: memory.tokens for doc, memory in records.items()})
-    scores = {
-        doc: score + _IMPORTANCE * records[doc].importance
-        for doc, score in looking.fused(records, signals, words).items()
-    }
+    fusion = looking.fused(records, signals, words)
+    scores = {doc: score + _IMPORTANCE * records[doc].importance for doc, score in fusion.scores.items()}
     scores, remarks = newer_first(scores, records, signals.words)
     ranked = list(islice(shares(scores, signals, words), max(looking.wanted.limit, LOOKED)))
     weight = durable([share for _, share in ranked])
@@ -47,6 +45,7 @@ def memory_hits(looking: Looking) -> list[Hit]:
             context=looking.wanted.include_context,
             said_in=_said_in(looking, records[doc]),
             remark=remarks.get(doc, ""),
+            parts=looking.parts(doc, round(weight * share, 4), fusion, signals),
         )
         for doc, share in ranked[: looking.wanted.limit]
     ]

@@ -178,6 +178,33 @@ def recency(started_at: Micros | None, now: Micros) -> float:
     return 0.0 if started_at is None else 0.5 ** (max(0, now - started_at) / RECENT_HALF)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fusion:
+    """The score of every document, and what its parts were divided by and weighed with."""
+
+    scores: dict[int, float]
+    words: float  # the best of the question by words, context and session, which counts as 1
+    meaning: float  # what likeness weighs
+    sum: float  # what the sum of both was divided by
+    best: float  # what a time that is certainly asked for is worth
+
+
+def parts_of(doc: int, fusion: Fusion, signals: Signals, weights: Weights = WEIGHTS) -> dict[str, float]:
+    """What each part of ranking adds to the score of one document; parts that add nothing are left out."""
+    scale = fusion.words * fusion.sum
+    parts = {
+        "words": signals.totals.get(doc, 0.0) / scale,
+        "neighbours": (signals.context.get(doc, 0.0) + weights.session * signals.session.get(doc, 0.0)) / scale,
+        "meaning": fusion.meaning * signals.meaning.get(doc, 0.0) / fusion.sum,
+    }
+    parts["speaker"] = weights.own * sum(parts.values()) if doc in signals.own else 0.0
+    inside = signals.in_window.get(doc, 0.0)
+    asked = weights.time * (fusion.best if inside == 1.0 else inside)
+    parts["time"] = max(asked, weights.events * fusion.best * signals.event.get(doc, 0.0))
+    parts["time"] += weights.recent * signals.recent.get(doc, 0.0)
+    return {name: value for name, value in parts.items() if value > 0}
+
+
 def fuse(
     docs: Iterable[int],
     signals: Signals,
@@ -185,36 +212,38 @@ def fuse(
     *,
     reads_sentences: bool = False,
     weights: Weights = WEIGHTS,
-) -> dict[int, float]:
-    """The score of every document.
+) -> Fusion:
+    """Score every document.
 
     The more of the question its best match by words holds, the less there is left for meaning to decide: for a mean of
     words nothing in the end, for what a model says that `reads_sentences` a part.
     """
     totals, context, session = signals.totals, signals.context, signals.session
     raw = {doc: totals.get(doc, 0.0) + context.get(doc, 0.0) + weights.session * session.get(doc, 0.0) for doc in docs}
-    best = max(raw.values(), default=0.0) or 1.0
-    scores = {doc: value / best for doc, value in raw.items()}
+    words = max(raw.values(), default=0.0) or 1.0
+    scores = {doc: value / words for doc, value in raw.items()}
+    meaning, whole = 0.0, 1.0
     if likeness := signals.meaning:
         doubt = left_open(signals.words, idf)
         meaning = weights.sentences * (weights.regardless + doubt) if reads_sentences else weights.meaning * doubt
         scores = {doc: fit + meaning * likeness.get(doc, 0.0) for doc, fit in scores.items()}
         if reads_sentences:  # else a time that is asked for would weigh half of what it does beside words alone
-            best = max(scores.values(), default=0.0) or 1.0
-            scores = {doc: fit / best for doc, fit in scores.items()}
+            whole = max(scores.values(), default=0.0) or 1.0
+            scores = {doc: fit / whole for doc, fit in scores.items()}
     own, in_window, event, recent = signals.own, signals.in_window, signals.event, signals.recent
     if not (own or in_window or event or recent):
-        return scores
+        return Fusion(scores=scores, words=words, meaning=meaning, sum=whole, best=1.0)
     scores = {doc: fit * (1 + weights.own * (doc in own)) for doc, fit in scores.items()}
     # What is certainly asked for is worth the best of the question, also where that has the asker's own words.
     best = max(1.0, max(scores.values(), default=0.0))
     within = {doc: best if weight == 1.0 else weight for doc, weight in in_window.items()}
-    return {
+    scores = {
         doc: fit
         + max(weights.time * within.get(doc, 0.0), weights.events * best * event.get(doc, 0.0))
         + weights.recent * recent.get(doc, 0.0)
         for doc, fit in scores.items()
     }
+    return Fusion(scores=scores, words=words, meaning=meaning, sum=whole, best=best)
 
 
 def best_first(scores: Mapping[int, float]) -> list[int]:

@@ -20,6 +20,9 @@ from picomem.clock import Micros
 from picomem.light_dataclass import dataclass
 
 PREFIX = "pico_"
+SIGN_IN = (
+    "page:sign-in"  # among the permissions of a one-time code: it opens a session of the web page, and nothing else
+)
 _SECRET_BYTES = 24
 _LONGEST = 2_000  # characters; the longest id of a user takes 1,400
 
@@ -35,6 +38,11 @@ class AccessToken:
     created_at: Micros
     expires_at: Micros | None = None
     revoked_at: Micros | None = None
+
+    @property
+    def is_sign_in_code(self) -> bool:
+        """Whether it is a one-time code, which is exchanged for a session of the web page."""
+        return SIGN_IN in self.permissions
 
     def is_valid(self, now: Micros) -> bool:
         """Whether it opens anything at that time."""

@@ -41,6 +41,7 @@ class Hit:
     remark: str = ""  # of a memory: that it is perhaps outdated, or was never confirmed
     marks: tuple[tuple[int, int], ...] = ()  # where words of the question stand in `text`, [start, end)
     event: tuple[Micros, Micros] | None = None  # when that happened of which an episode tells, [since, until)
+    parts: tuple[tuple[str, float], ...] = ()  # what made it a hit, by part of ranking; together they are the score
     abandoned: bool = False  # its user went back to before it was said, and took another way
 
 

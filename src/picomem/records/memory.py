@@ -46,7 +46,7 @@ class Memory:
     tokens: int
     change_id: str
     doc: int = 0
-    path: str = ""  # of a file that an agent keeps as a whole; see memory/agent_files.py
+    path: str = ""  # its place in a foreign tool: memory/agent_files.py, memory/graph_mapping.py
 
     @property
     def priority(self) -> Priority:
@@ -101,6 +101,24 @@ def doubted_pairs(memories: Iterable[Memory]) -> list[tuple[Memory, Memory]]:
             newer_first = (memory, other) if memory.valid_from >= other.valid_from else (other, memory)
             pairs.append(newer_first)
     return pairs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeFilter:
+    """Which changes are wanted; an empty text wants any. `since` and `until` are times, [since, until)."""
+
+    actor: str = ""
+    verb: str = ""
+    since: Micros = -(2**62)
+    until: Micros = 2**62
+
+    def wants(self, change: Change) -> bool:
+        """Whether a change is one of them."""
+        is_theirs = self.actor in ("", change.actor) and self.verb in ("", change.verb)
+        return is_theirs and self.since <= change.at < self.until
+
+
+ANY_CHANGE = ChangeFilter()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,6 +42,11 @@ def revoke(tx: Transaction, token: AccessToken, at: Micros) -> None:
     sql(tx).run("revoke_access_token", user=token.user, id=token.id, revoked_at=at)
 
 
+def remove(tx: Transaction, token: AccessToken) -> None:
+    """Delete a one-time code, which nobody needs to see again."""
+    sql(tx).run("delete_access_token", user=token.user, id=token.id)
+
+
 def purge(tx: Transaction, scope: Scope) -> None:
     """Delete every token of the user."""
     sql(tx).run("delete_access_tokens", user=scope.user)

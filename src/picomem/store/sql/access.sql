@@ -13,5 +13,8 @@ WHERE user_id = :user AND digest = :digest
 -- name: revoke_access_token
 UPDATE access_tokens SET revoked_at = :revoked_at WHERE user_id = :user AND id = :id AND revoked_at IS NULL
 
+-- name: delete_access_token
+DELETE FROM access_tokens WHERE user_id = :user AND id = :id
+
 -- name: delete_access_tokens
 DELETE FROM access_tokens WHERE user_id = :user

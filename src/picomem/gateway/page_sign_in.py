@@ -1,0 +1,67 @@
+"""Signing in to the web page: the cookie of a session, and the code that each form of it carries.
+
+`picomem open` and `picomem serve` make a one-time code (engine/authorization.py) and put it into the fragment of a
+link, which browsers do not send. The page posts the code, once, and gets the token of a session as a cookie that no
+script reads and no other site sends. The name of the cookie has the server's port, because browsers send a cookie to
+every port of a host.
+
+A form that changes something carries a message authentication code of the session, which another site cannot know.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+
+from starlette.responses import Response
+
+from picomem.blake2b import blake2b
+from picomem.clock import SECOND
+from picomem.engine.authorization import SESSION_LASTS
+
+_COOKIE = "picomem_session_"
+
+
+def cookie_name(scope: Mapping[str, Any]) -> str:
+    """The name of the session's cookie on this server."""
+    return f"{_COOKIE}{(scope.get('server') or ('', ''))[1]}"
+
+
+def session_token(scope: Mapping[str, Any], cookies: str) -> str:
+    """The token of the session in a header `Cookie`; empty where there is none."""
+    try:
+        morsel = SimpleCookie(cookies).get(cookie_name(scope))
+    except CookieError:
+        return ""
+    return morsel.value if morsel else ""
+
+
+def keep_session(response: Response, scope: Mapping[str, Any], token: str, *, is_https: bool) -> None:
+    """Give the browser the token of a session."""
+    response.set_cookie(
+        cookie_name(scope),
+        token,
+        max_age=SESSION_LASTS // SECOND,
+        path="/",
+        secure=is_https,
+        httponly=True,
+        samesite="strict",
+    )
+
+
+def end_session(response: Response, scope: Mapping[str, Any]) -> None:
+    """Let the browser forget the session."""
+    response.delete_cookie(cookie_name(scope), path="/", httponly=True, samesite="strict")
+
+
+def form_code(token: str) -> str:
+    """The code that the forms of a session carry."""
+    key = blake2b(token.encode("utf-8", "replace"), digest_size=32).digest()
+    return blake2b(b"picomem page form", key=key, digest_size=24).hexdigest()
+
+
+def is_form_code(token: str, shown: str) -> bool:
+    """Whether a form came from a page of this session."""
+    return bool(token) and hmac.compare_digest(form_code(token).encode(), shown.encode("utf-8", "replace"))

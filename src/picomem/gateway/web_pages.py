@@ -1,0 +1,297 @@
+"""The web page: the views of `picomem.page` as routes, with sign-in, forms and errors.
+
+GET  /static/VERSION/NAME  style sheet and scripts
+GET  /sign-in            a form for the one-time code; POST exchanges it for a session (page_sign_in.py)
+POST /sign-out           ends the session
+POST /appearance         language, and light or dark
+POST /undo               takes back a change or a run
+GET  /, /search, …       the views (page/view_table.py); POST to the addresses of their forms
+
+Every operation runs by `Calls`, for the caller of the session.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any
+from urllib.parse import parse_qs, quote, unquote
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from picomem.errors import Forbidden, InvalidInput, NotFound, PicomemError, TooLarge, TooSlow
+from picomem.gateway.calls import Calls
+from picomem.gateway.page_sign_in import end_session, form_code, is_form_code, keep_session, session_token
+from picomem.page.html_rendering import THEMES, rendered, static_files
+from picomem.page.message_catalog import LANGUAGES, preferred_language, say_in
+from picomem.page.page_view import Act, PageContent, PageRequest, PageView, own_path
+from picomem.page.view_table import FORMS, VIEWS
+from picomem.records.caller import Caller
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    # Nothing goes to other sites; with “no-referrer” our own forms would come with “Origin: null”.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+SIGN_IN, STATIC = "/sign-in", "/static/"
+THEME_COOKIE, LANGUAGE_COOKIE, NOTICE_COOKIE = "picomem_theme", "picomem_language", "picomem_notice"
+_YEAR_SECONDS = 365 * 86_400
+_NOTICE_SECONDS = 10
+_MOST_FIELDS = 2_000
+_LONGEST_ABOUT = 80  # characters
+
+
+class WebPages:
+    """The pages of one server."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._zone = calls.runtime.engine().zone
+        own = [SIGN_IN, "/sign-out", "/appearance", *FORMS]
+        paths = [*own, *(path for view in VIEWS for path in (view.path, *view.actions))]
+        self._first_parts = frozenset(path.split("/")[1] for path in paths)
+        self.names = frozenset(part for part in self._first_parts if part) | {"static"}
+
+    def owns(self, path: str) -> bool:
+        """Whether the session's cookie is taken at this address."""
+        return path.split("/")[1] in self._first_parts if path.startswith("/") else False
+
+    def routes(self) -> list[Route]:
+        """All addresses of the page."""
+        return [
+            Route(f"{STATIC}{{version}}/{{name}}", self._shown_errors(self._static), methods=["GET"]),
+            Route(SIGN_IN, self._sign_in_form, methods=["GET"]),
+            Route(SIGN_IN, self._shown_errors(self._sign_in), methods=["POST"]),
+            Route("/sign-out", self._shown_errors(self._sign_out), methods=["POST"]),
+            Route("/appearance", self._shown_errors(self._set_appearance), methods=["POST"]),
+            *(Route(path, self._shown_errors(self._form(act)), methods=["POST"]) for path, act in FORMS.items()),
+            *(Route(view.path, self._shown_errors(self._view(view)), methods=["GET"]) for view in VIEWS),
+            *(
+                Route(path, self._shown_errors(self._form(act, view)), methods=["POST"])
+                for view in VIEWS
+                for path, act in view.actions.items()
+            ),
+        ]
+
+    def session_token(self, scope: MutableMapping[str, Any], cookies: str) -> str:
+        """The token in a header `Cookie`; empty where there is none."""
+        return session_token(scope, cookies)
+
+    def refusal(
+        self, scope: MutableMapping[str, Any], status: int, message: str, headers: Mapping[str, str]
+    ) -> Response:
+        """An error as a page; without a session the page to sign in, which leads back to what was asked for."""
+        request = Request(scope)
+        if status == 401:
+            return self._sign_in_page(request, 401, "", back=_address(request) if request.method == "GET" else "/")
+        return self._error_page(request, status, message, headers)
+
+    # Sign-in
+
+    async def _sign_in_form(self, request: Request) -> Response:
+        return self._sign_in_page(request, 200, "", back="/")
+
+    def _sign_in_page(self, request: Request, status: int, problem: str, *, back: str) -> Response:
+        say = say_in(_language(request))
+        page = PageContent(
+            template="sign_in.html",
+            title=say("sign_in.title"),
+            values={"problem": problem, "back": back},
+            status=status,
+        )
+        return self._response(request, page, None)
+
+    async def _sign_in(self, request: Request) -> Response:
+        form = await _form(request)
+        code, back = "".join(form.get("code", [""])[0].split()), own_path(form.get("back", ["/"])[0])
+        # A whole link may be pasted as well.
+        token = await self._calls.sign_in(code.rpartition("#")[2])
+        if token is None:
+            return self._sign_in_page(request, 403, "sign_in.wrong_code", back=back)
+        response = RedirectResponse(back, 303, HEADERS)
+        keep_session(response, request.scope, token, is_https=request.headers.get("origin", "").startswith("https://"))
+        return response
+
+    async def _sign_out(self, request: Request) -> Response:
+        await self._checked_form(request)
+        await self._calls.sign_out(_token(request))
+        response = RedirectResponse(SIGN_IN, 303, HEADERS)
+        end_session(response, request.scope)
+        return response
+
+    async def _set_appearance(self, request: Request) -> Response:
+        form = await self._checked_form(request)
+        response = RedirectResponse(own_path(form.get("back", ["/"])[0]), 303, HEADERS)
+        for name, cookie, allowed in (
+            ("theme", THEME_COOKIE, THEMES),
+            ("language", LANGUAGE_COOKIE, LANGUAGES),
+        ):
+            chosen = form.get(name, [""])[0]
+            if chosen in allowed:
+                response.set_cookie(cookie, chosen, max_age=_YEAR_SECONDS, path="/", httponly=True, samesite="strict")
+        return response
+
+    # Views and their forms
+
+    def _view(self, view: PageView) -> Callable[[Request], Awaitable[Response]]:
+        async def show(request: Request) -> Response:
+            return self._response(request, await view.show(self._asked(request, {})), view)
+
+        return show
+
+    def _form(self, act: Act, view: PageView | None = None) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            done = await act(self._asked(request, await self._checked_form(request)))
+            if isinstance(done, PageContent):
+                return self._response(request, done, view)
+            response = RedirectResponse(own_path(done.to), 303, HEADERS)
+            if done.notice:
+                notice = quote(json.dumps([done.notice, done.about[:_LONGEST_ABOUT], done.run]))
+                response.set_cookie(
+                    NOTICE_COOKIE, notice, max_age=_NOTICE_SECONDS, path="/", httponly=True, samesite="strict"
+                )
+            return response
+
+        return answer
+
+    async def _checked_form(self, request: Request) -> Mapping[str, list[str]]:
+        form = await _form(request)
+        if not is_form_code(_token(request), form.get("csrf", [""])[0]):
+            raise Forbidden("The form is of another session; load the page again and repeat it.")
+        return form
+
+    def _asked(self, request: Request, form: Mapping[str, list[str]]) -> PageRequest:
+        caller: Caller = request.state.caller
+        language = _language(request)
+
+        async def call(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+            return await self._calls.call(caller, name, arguments)
+
+        return PageRequest(
+            path=request.url.path,
+            parameters=request.path_params,
+            query=_fields(request.url.query),
+            form=form,
+            caller=caller,
+            now=self._calls.runtime.engine(caller).now(),
+            zone=self._zone,
+            language=language,
+            say=say_in(language),
+            call=call,
+        )
+
+    # Answers
+
+    def _response(
+        self, request: Request, page: PageContent, view: PageView | None, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        caller: Caller | None = getattr(request.state, "caller", None)
+        language = _language(request)
+        theme = request.cookies.get(THEME_COOKIE, "")
+        token = _token(request)
+        notice = _notice(request) if caller else None
+        values = {
+            "t": say_in(language),
+            "language": language,
+            "theme": theme if theme in THEMES else THEMES[0],
+            "title": page.title,
+            "caller": caller,
+            "may_write": caller is not None and caller.may("memory:write:user"),
+            "rail": [entry for entry in VIEWS if entry.icon and caller and caller.may(entry.permission)],
+            "view": view.name if view else "",
+            "csrf": form_code(token) if caller else "",
+            "address": _address(request) if request.method == "GET" else "/",
+            "question": request.query_params.get("q", ""),
+            "notice": notice,
+            "now": self._calls.runtime.engine(caller).now(),
+            "zone": self._zone,
+            **page.values,
+        }
+        response = HTMLResponse(rendered(page.template, values), page.status, {**HEADERS, **(headers or {})})
+        if notice:
+            response.delete_cookie(NOTICE_COOKIE, path="/", httponly=True, samesite="strict")
+        return response
+
+    def _error_page(
+        self, request: Request, status: int, message: str, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        title = say_in(_language(request))("error.title")
+        page = PageContent(template="error.html", title=title, values={"message": message}, status=status)
+        return self._response(request, page, None, headers)
+
+    def _shown_errors(
+        self, answer: Callable[[Request], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """The same, with the errors of operations as pages."""
+
+        async def shown(request: Request) -> Response:
+            try:
+                return await answer(request)
+            except PicomemError as error:
+                # After a body that was not read to its end, what comes next on the connection is no request.
+                headers = {"Connection": "close"} if isinstance(error, TooLarge | TooSlow) else None
+                return self._error_page(request, error.status, str(error), headers)
+
+        return shown
+
+    async def _static(self, request: Request) -> Response:
+        known = static_files().get(request.path_params["name"])
+        if known is None:
+            raise NotFound("There is no such file of the page.")
+        # Its address has the version of all of them, so that a browser keeps none that is old.
+        return Response(known[0], headers={**HEADERS, "Cache-Control": "public, max-age=86400"}, media_type=known[1])
+
+
+def wants_page(headers: Mapping[str, str]) -> bool:
+    """Whether a browser asks, which shows a page to a person."""
+    return "text/html" in headers.get("accept", "")
+
+
+async def _form(request: Request) -> Mapping[str, list[str]]:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        raise InvalidInput("A form of the page is sent as application/x-www-form-urlencoded.")
+    return _fields((await request.body()).decode("utf-8", "replace"))
+
+
+def _fields(text: str) -> dict[str, list[str]]:
+    try:
+        fields = parse_qs(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="replace")
+    except ValueError as error:
+        raise InvalidInput(f"A request has at most {_MOST_FIELDS:,} fields.") from error
+    return {name: [value.replace("\r\n", "\n") for value in values] for name, values in fields.items()}
+
+
+def _token(request: Request) -> str:
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    return (
+        token.strip() if kind.lower() == "bearer" else session_token(request.scope, request.headers.get("cookie", ""))
+    )
+
+
+def _address(request: Request) -> str:
+    return own_path(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
+
+
+def _language(request: Request) -> str:
+    chosen = request.cookies.get(LANGUAGE_COOKIE, "")
+    return chosen if chosen in LANGUAGES else preferred_language(request.headers.get("accept-language", ""))
+
+
+def _notice(request: Request) -> dict[str, str] | None:
+    """What is said for ten seconds after a form; None where nothing is to be said."""
+    try:
+        key, about, run = json.loads(unquote(request.cookies.get(NOTICE_COOKIE, "")))
+        text = say_in(_language(request))(key, about=about)
+    except (ValueError, KeyError, TypeError):
+        return None
+    return {"text": text, "run": str(run)}

@@ -1,0 +1,50 @@
+// Two windows see each other's changes: the server says that memory changed, and the regions of the page that are marked
+// `data-live` are loaded again, unless something in them is being edited.
+import { loaded, replaceRegions } from "./regions.mjs";
+
+const LONGEST_WAIT = 30_000;
+
+async function refresh() {
+  const regions = [...document.querySelectorAll("[data-live][id]")];
+  const free = regions.filter((region) => !region.querySelector("form[data-editing]"));
+  if (!free.length) return;
+  const place = document.activeElement?.closest?.("[data-item]")?.id;
+  try {
+    const fresh = await loaded(location.href);
+    if (fresh) replaceRegions(fresh, free.map((region) => `#${CSS.escape(region.id)}`));
+    if (place) document.getElementById(place)?.focus();
+  } catch {
+    // the next change, or a reload, tries again
+  }
+}
+
+export function followChanges() {
+  const note = document.querySelector(".offline-note");
+  let wait = 1_000;
+  let isLeaving = false;
+  let wasClosed = false;
+  function connect() {
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    const socket = new WebSocket(`${scheme}://${location.host}/ws`, ["picomem.v1"]);
+    socket.addEventListener("open", () => {
+      note.hidden = true;
+      document.body.dataset.live = "on";
+      wait = 1_000;
+      if (wasClosed) refresh(); // something may have changed meanwhile
+      wasClosed = false;
+    });
+    socket.addEventListener("message", (event) => {
+      if (JSON.parse(event.data).method === "memory.changed") refresh();
+    });
+    socket.addEventListener("close", () => {
+      wasClosed = true;
+      delete document.body.dataset.live;
+      note.hidden = isLeaving;
+      setTimeout(connect, wait);
+      wait = Math.min(LONGEST_WAIT, wait * 2);
+    });
+  }
+  addEventListener("pagehide", () => (isLeaving = true));
+  addEventListener("pageshow", () => (isLeaving = false));
+  connect();
+}

@@ -1,0 +1,21 @@
+// What scripts add to pages that work without them. Each part is a module of its own.
+import { copyOnClick } from "./copying.mjs";
+import { openInPane } from "./detail_pane.mjs";
+import { listenToKeys } from "./keys.mjs";
+import { followChanges } from "./live_updates.mjs";
+import { sendQuickly } from "./quick_forms.mjs";
+import { searchWhileTyping } from "./search_typing.mjs";
+import { signInByLink } from "./sign_in.mjs";
+import { hideToastInTime } from "./toast.mjs";
+
+document.documentElement.classList.add("scripted");
+signInByLink();
+copyOnClick();
+hideToastInTime();
+if (document.querySelector("#search")) {
+  searchWhileTyping();
+  openInPane();
+  sendQuickly();
+  listenToKeys();
+  followChanges();
+}

@@ -1,0 +1,45 @@
+// Results while a person types: the address follows, so it can be shared, and the browser's history gets one entry.
+import { loaded, replaceRegions } from "./regions.mjs";
+
+const WAIT = 120; // milliseconds after the last key
+
+export function searchWhileTyping() {
+  const form = document.querySelector("#search");
+  const filters = document.querySelector(".view-search .filters");
+  if (!filters) return;
+  const box = form.elements.q;
+  if (document.activeElement === box) box.setSelectionRange(box.value.length, box.value.length);
+  let timer = 0;
+  let shown = location.search;
+
+  async function search() {
+    const fields = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+    const address = `/search?${fields}`;
+    if (`?${fields}` === shown) return;
+    const isFirst = !new URLSearchParams(shown).get("q");
+    shown = `?${fields}`;
+    try {
+      const fresh = await loaded(address);
+      if (!fresh) return;
+      replaceRegions(fresh, ["#results"]);
+      document.title = fresh.title;
+      history[isFirst ? "pushState" : "replaceState"](null, "", address);
+    } catch {
+      document.querySelector("#progress").hidden = true; // the form itself still works
+    }
+  }
+
+  function later() {
+    clearTimeout(timer);
+    timer = setTimeout(search, WAIT);
+  }
+
+  form.addEventListener("input", later);
+  filters.addEventListener("input", later);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    clearTimeout(timer);
+    search();
+  });
+  addEventListener("popstate", () => location.reload());
+}

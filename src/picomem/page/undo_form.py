@@ -1,0 +1,17 @@
+"""The button “Undo”, wherever it stands: it takes back a change or a run, and can be taken back itself."""
+
+from __future__ import annotations
+
+from picomem.errors import Conflict
+from picomem.page.page_view import PageRequest, Redirect, own_path
+
+
+async def undo(asked: PageRequest) -> Redirect:
+    """Undo what the field `change` names, and go back to the path in `back`."""
+    back = own_path(asked.sent("back"))
+    try:
+        done = await asked.call("undo", {"change": asked.sent("change")})
+    except Conflict:
+        return Redirect(to=back, notice="notice.cannot_undo")
+    keys = list(dict.fromkeys(step.key for step in done["undone"] if step.key))
+    return Redirect(to=back, notice="notice.undone", about=", ".join(keys[:3]), run=done["run"])

@@ -1,0 +1,24 @@
+"""Every view of the page, in the order of the rail. A new view is a module, its templates, and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from picomem.page import health_view, history_view, memories_view, memory_view, purge_view, review_view, search_view
+from picomem.page.page_view import Act, PageView
+from picomem.page.undo_form import undo
+
+VIEWS: tuple[PageView, ...] = (
+    search_view.HOME,
+    search_view.VIEW,
+    memories_view.VIEW,
+    memory_view.VIEW,
+    review_view.VIEW,
+    history_view.VIEW,
+    history_view.ONE,
+    purge_view.VIEW,
+    health_view.VIEW,
+)
+
+# Forms that stand on many views.
+FORMS: Mapping[str, Act] = {"/undo": undo}

@@ -1,0 +1,68 @@
+"""The page's texts: every key in every language, every key used, and every used key there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from tests.conftest import SOURCES
+
+from picomem.page.message_catalog import LANGUAGES, catalog, preferred_language, say_in
+
+PAGE = SOURCES / "page"
+# A key in a template or a module: a whole text, or the beginning of one that a value ends.
+_SOURCES = [
+    *sorted((PAGE / "templates").glob("*.html")),
+    *sorted(PAGE.glob("*.py")),
+    SOURCES / "gateway" / "web_pages.py",
+]
+_KEY = re.compile(r"""["']([a-z_]+\.[a-z_]*)["']""")
+_STARTED = re.compile(r"""["f]?["']([a-z_]+\.[a-z_]*?)(?:["'] ~ |\{)""")
+
+
+def used_keys() -> tuple[set[str], set[str]]:
+    """The keys that the page uses, and the beginnings of those that it puts together."""
+    text = "\n".join(path.read_text("utf-8") for path in _SOURCES)
+    started = set(_STARTED.findall(text))
+    families = {key.split(".")[0] for key in catalog("en")}
+    keys = {key for key in _KEY.findall(text) if key.split(".")[0] in families and not key.endswith((".", ".html"))}
+    return keys - started - {key for key in keys if key.endswith((".html", ".json"))}, started
+
+
+def test_every_language_has_the_same_texts_with_the_same_places() -> None:
+    def shape(language: str) -> dict[str, set[str]]:
+        texts = {key: text for key, text in catalog(language).items() if not key.endswith(".one")}
+        return {key: set(re.findall(r"{(\w+)}", text)) for key, text in texts.items()}
+
+    for language in LANGUAGES:
+        assert shape(language) == shape("en"), language
+        assert list(catalog(language)) == sorted(catalog(language)), language
+
+
+def test_every_text_is_used_and_every_used_text_exists() -> None:
+    used, started = used_keys()
+    known = {key.removesuffix(".one") for key in catalog("en")}
+    assert used - known == set()
+    assert {key for key in known - used if not key.startswith(tuple(started))} == set()
+    assert {start for start in started if not any(key.startswith(start) for key in known)} == set()
+
+
+@pytest.mark.parametrize(
+    ("accepted", "language"),
+    [
+        ("", "en"),
+        ("de,en;q=0.5", "en"),
+        ("zh-CN,zh;q=0.9,en;q=0.8", "zh"),
+        ("en;q=0.4, zh-TW;q=0.8", "zh"),
+        ("x;q=y,zh", "zh"),
+    ],
+)
+def test_the_language_is_the_first_that_the_browser_asks_for(accepted: str, language: str) -> None:
+    assert preferred_language(accepted) == language
+
+
+def test_a_text_agrees_with_its_count() -> None:
+    say = say_in("en")
+    assert say("search.hits", count=1) == "1 result"
+    assert say("search.hits", count=2_000) == "2,000 results"
+    assert say_in("zh")("search.hits", count=1) == "1 条结果"

@@ -1,0 +1,59 @@
+"""The small pure parts of the page: times, marks, bars, and paths to go back to."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+import pytest
+
+from picomem.clock import DAY, HOUR, MINUTE, SECOND
+from picomem.page.marked_text import marked_pieces
+from picomem.page.message_catalog import say_in
+from picomem.page.page_view import own_path
+from picomem.page.relative_time import ago, exactly
+from picomem.page.svg_marks import score_bar
+
+NOW = 1_777_593_600 * SECOND
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        (0, "just now"),
+        (50 * SECOND, "50 seconds ago"),
+        (90 * SECOND, "1 minute ago"),
+        (5 * HOUR, "5 hours ago"),
+        (3 * DAY, "3 days ago"),
+        (70 * DAY, "2 months ago"),
+        (800 * DAY, "2 years ago"),
+        (-3 * MINUTE, "in 3 minutes"),
+    ],
+)
+def test_a_time_is_told_beside_now(before: int, text: str) -> None:
+    assert ago(NOW - before, NOW, say_in("en")) == text
+    assert exactly(NOW, UTC) == "2026-05-01 00:00"
+
+
+def test_marks_stay_on_their_words_when_what_is_invisible_goes() -> None:
+    text = "a\x1b[31m port\u202e and\u200b a port"
+    start = text.rindex("port")
+    pieces = list(marked_pieces(text, [[start, start + 4], [0, 1], [0, 3], [90, 99]]))
+    assert ("port", True) in pieces
+    assert ("a", True) in pieces
+    assert "".join(piece for piece, _ in pieces) == "a\\x1b[31m port\\u202e and a port"
+
+
+def test_a_bar_never_leaves_its_ground_and_its_title_is_text() -> None:
+    bar = score_bar([("words", 0.9), ("meaning", 0.9), ("time", 0.0)], "Score <b>")
+    assert 'x="0.0" width="54.0"' in bar
+    assert 'x="54.0" width="6.0"' in bar
+    assert "part-time" not in bar
+    assert "<title>Score &lt;b&gt;</title>" in bar
+
+
+@pytest.mark.parametrize(
+    "given", ["//evil.example/", "https://evil.example", "/\\evil.example", "", "/a\nb", "/" * 5_000]
+)
+def test_a_way_back_leads_nowhere_else(given: str) -> None:
+    assert own_path(given) == "/"
+    assert own_path("/search?q=a") == "/search?q=a"

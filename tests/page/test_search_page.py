@@ -1,0 +1,78 @@
+"""The search view in a browser."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+from tests.gateway.serving import Served
+
+from .serving_pages import READ_ONLY, signed_in
+
+pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
+
+
+def test_results_come_while_typing_and_the_address_can_be_shared(pages: Served) -> None:
+    with signed_in(pages.url, pages.db) as page:
+        page.get_by_role("searchbox").press_sequentially("staging port")
+        expect(page.locator("#results .hit").first).to_contain_text("5433")
+        expect(page).to_have_url(re.compile(r"/search\?q=staging\+port$"))
+        expect(page.locator("mark").first).to_be_visible()
+        expect(page.get_by_role("searchbox")).to_be_focused()
+        page.goto(page.url)
+        expect(page.locator("#results .hit").first).to_contain_text("5433")
+        page.get_by_role("searchbox").fill("why is the queue slow")
+        expect(page.locator("#results .hit").first).to_contain_text("queue")
+
+
+def test_an_answer_explains_itself(pages: Served) -> None:
+    with signed_in(pages.url, pages.db) as page:
+        page.goto("/search?q=which+port+does+staging+use")
+        account = page.get_by_label("How it was found")
+        expect(account).to_contain_text("memories by words")
+        expect(account).to_contain_text(re.compile(r"\d+ %"))
+        bar = page.get_by_role("img", name=re.compile(r"Score .*words \d"))
+        expect(bar.first).to_be_visible()
+        expect(page.get_by_role("heading", name=re.compile("Which port does the staging"))).to_be_visible()
+        page.goto("/search?q=what+was+said+in+April+2026+about+the+queue")
+        expect(page.get_by_text("Looked at")).to_contain_text("2026-04-01")
+
+
+def test_filters_narrow_the_answer_and_stand_in_the_address(pages: Served) -> None:
+    with signed_in(pages.url, pages.db) as page:
+        page.goto("/search?q=port")
+        expect(page.locator(".hit")).not_to_have_count(0)
+        page.get_by_text("Filters", exact=True).click()
+        page.get_by_label("Origin").select_option("web")
+        expect(page.locator(".hit")).to_have_count(1)
+        expect(page.locator(".hit .origin")).to_have_text("web")
+        expect(page).to_have_url(re.compile("origin=web"))
+        page.goto("/search?q=tea&kind=preference&as_of=2020-01-01")
+        expect(page.get_by_text("Nothing was found")).to_be_visible()
+        page.get_by_role("link", name="Clear filters").click()
+        expect(page.locator(".hit").first).to_contain_text("tea")
+
+
+def test_without_scripts_the_search_is_a_form(pages: Served) -> None:
+    with signed_in(pages.url, pages.db, java_script_enabled=False) as page:
+        page.get_by_role("searchbox").fill("备份")
+        page.get_by_role("searchbox").press("Enter")
+        expect(page.locator(".hit").first).to_contain_text("凌晨三点")
+
+
+def test_an_empty_store_says_what_to_do_first(pages: Served) -> None:
+    with signed_in(pages.url, pages.db, user="empty") as page:
+        expect(page.get_by_role("heading", name="Nothing is remembered yet")).to_be_visible()
+        expect(page.get_by_text("picomem ingest")).to_be_visible()
+        expect(page.get_by_role("button", name="Copy")).to_have_count(3)
+
+
+def test_the_page_speaks_chinese_and_can_be_set(pages: Served) -> None:
+    with signed_in(pages.url, pages.db, permissions=READ_ONLY, locale="zh-CN") as page:
+        page.locator("summary[aria-label='设置']").click()
+        page.get_by_label("语言").select_option("en")
+        page.get_by_label("配色").select_option("dark")
+        page.get_by_role("button", name="应用").click()
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+        expect(page.get_by_role("navigation", name="Views")).to_be_visible()
