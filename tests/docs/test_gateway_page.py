@@ -17,7 +17,7 @@ from tests.gateway.serving import picomem as command
 from tests.gateway.serving import serving, token
 
 import picomem
-from picomem.channels.whatsapp import WhatsAppAccount
+from picomem.channels.whatsapp import WhatsAppAccount, settings_of_accounts
 from picomem.engine.engine import Engine
 from picomem.engine.job_store import job_store
 from picomem.errors import InvalidInput
@@ -141,9 +141,14 @@ def test_the_settings_of_the_page_are_settings(tmp_path: Path) -> None:
     assert all(name in PAGE for name in secrets)
     settings = load(secrets, tmp_path / "config.toml")
     assert f"/channels/whatsapp/{settings.whatsapp.account}" in PAGE
-    assert WhatsAppAccount(settings.whatsapp).account == "main"
-    with pytest.raises(InvalidInput, match="PICOMEM_WHATSAPP_APP_SECRET"):
-        WhatsAppAccount(load({}, tmp_path / "config.toml").whatsapp)
+    accounts = settings_of_accounts(settings.whatsapp)
+    assert [account.account for account in accounts.values()] == ["main", "shop"]
+    WhatsAppAccount(accounts["whatsapp"], "whatsapp")
+    for table, variable in (("whatsapp", "WHATSAPP"), ("whatsapp.accounts.shop", "WHATSAPP_ACCOUNTS_SHOP")):
+        without = settings_of_accounts(load({}, tmp_path / "config.toml").whatsapp)[table]
+        with pytest.raises(InvalidInput, match=f"PICOMEM_{variable}_APP_SECRET"):
+            WhatsAppAccount(without, table)
+        assert f"PICOMEM_{variable}_APP_SECRET" in PAGE
 
 
 def test_the_page_names_the_addresses_without_a_token() -> None:

@@ -19,6 +19,7 @@ from picomem.engine.agent_support import answered
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, PicomemError
 from picomem.gateway.handed_over import HandedOver, texts_in
+from picomem.gateway.thread_places import ThreadUse
 from picomem.light_dataclass import dataclass
 from picomem.memory.agent_access import OriginOf
 from picomem.operations.agent_messages import for_agents
@@ -64,6 +65,11 @@ class FacadeTool:
     destructive: bool = False
     idempotent: bool = False
     read_only: bool = False
+
+    @property
+    def thread_use(self) -> ThreadUse:
+        """What a call takes a thread for."""
+        return ThreadUse.READ if self.read_only else ThreadUse.WRITE
 
     def listed(self) -> types.Tool:
         """The description for a client."""

@@ -39,7 +39,7 @@ from urllib.parse import unquote
 
 import anyio
 import mcp_types as types
-from anyio import CapacityLimiter, from_thread, to_thread
+from anyio import from_thread, to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
@@ -51,6 +51,7 @@ from picomem.gateway.facade_tools import FacadeTool
 from picomem.gateway.facades import tools_of_facades
 from picomem.gateway.handed_over import HandedOver, HandedOverByUser, texts_in
 from picomem.gateway.lone_surrogates import SurrogateRepair
+from picomem.gateway.thread_places import ThreadPlaces, ThreadUse
 from picomem.operations import table
 from picomem.operations.agent_messages import for_agents, result_for_agents
 from picomem.operations.operation import Operation, Progressing
@@ -71,7 +72,6 @@ INSTRUCTIONS = (
 )
 
 _MARKDOWN = "text/markdown"
-_CALLS_AT_ONCE = 4  # a reading thread holds a database connection of its own
 _PROGRESS_SECONDS = 0.1  # between two reports of a call: a client shows them, it does not count them
 
 Send = Callable[[float, float | None, str | None], Coroutine[Any, Any, None]]
@@ -81,13 +81,18 @@ class Tool:
     """An operation as a tool."""
 
     def __init__(self, operation: Operation, tools: Mapping[str, str]) -> None:
-        self._operation = operation
+        self.operation = operation
         self._tools = tools
         self._parameters = tool_parameters(operation)
 
+    @property
+    def thread_use(self) -> ThreadUse:
+        """What a call takes a thread for."""
+        return ThreadUse.of(self.operation)
+
     def listed(self) -> types.Tool:
         """The description for a client."""
-        operation = self._operation
+        operation = self.operation
         title = operation.name.replace("-", " ").capitalize()
         return types.Tool(
             name=operation.tool,
@@ -109,18 +114,18 @@ class Tool:
     ) -> types.CallToolResult:
         """Do it: the result as JSON and in words, or the sentence of the error."""
         try:
-            self._operation.check_permission(engine)  # before `vouched` reads what the user said
+            self.operation.check_permission(engine)  # before `vouched` reads what the user said
             request, note = self._parameters.request(arguments), ""
-            if self._operation.stores_request:
+            if self.operation.stores_request:
                 request, note = handed.vouched(engine, request)
-            result = self._operation.call(engine, request, progress)
+            result = self.operation.call(engine, request, progress)
         except PicomemError as error:
             said = for_agents(str(error), self._tools)
             return types.CallToolResult(content=[types.TextContent(text=said)], is_error=True)
         result = result_for_agents(result, self._tools)
-        told, reply = result_json(result), self._operation.reply(result)
+        told, reply = result_json(result), self.operation.reply(result)
         # What the client stores and gets back is not handed to it; a question with the words of a page is no such text.
-        handed.note(engine, [reply, told], texts_in(arguments) if self._operation.stores_request else ())
+        handed.note(engine, [reply, told], texts_in(arguments) if self.operation.stores_request else ())
         return types.CallToolResult(content=[types.TextContent(text=reply + note)], structured_content=told)
 
 
@@ -161,11 +166,13 @@ def build_server(
     engine_of: Engine | Callable[[ServerRequestContext[Any]], Engine],
     operations: Iterable[Operation] | None = None,
     facades: Iterable[str] = (),
+    places: ThreadPlaces | None = None,
 ) -> Server[Any]:
     """An MCP server on an open engine, which it does not close; or on the engine that each request has.
 
     `operations` are the table's where they are not given; one without a tool name is not offered. `facades` names the
-    other memory servers whose tools are offered as well (`mcp.facades` of the settings).
+    other memory servers whose tools are offered as well (`mcp.facades` of the settings). `places` are the threads of
+    the process that serves, if it serves more than this.
     """
     given = tuple(table.operations() if operations is None else operations)
     named = {operation.name: operation.tool for operation in given if operation.tool}
@@ -174,7 +181,7 @@ def build_server(
     }
     tools |= {tool.name: tool for tool in tools_of_facades(facades)}
     listed = [tool.listed() for tool in tools.values()]
-    limiter = CapacityLimiter(_CALLS_AT_ONCE)
+    threads = places or ThreadPlaces()
     handed = HandedOverByUser()
 
     def agents_engine(context: ServerRequestContext[Any]) -> Engine:
@@ -193,7 +200,8 @@ def build_server(
         progress = ToolProgress(context.session.report_progress)
         engine, given = agents_engine(context), params.arguments or {}
         seen = handed.of(engine.scope.user)
-        return await to_thread.run_sync(tool.answer, engine, given, progress, seen, limiter=limiter)
+        async with threads.place(engine.scope.user, tool.thread_use) as limiter:
+            return await to_thread.run_sync(tool.answer, engine, given, progress, seen, limiter=limiter)
 
     async def list_resources(_context: Any, _params: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=[_index_resource()])
@@ -204,7 +212,9 @@ def build_server(
     async def read_resource(
         context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        return await to_thread.run_sync(_read_index, agents_engine(context), params.uri, named, limiter=limiter)
+        engine = agents_engine(context)
+        async with threads.place(engine.scope.user, ThreadUse.READ) as limiter:
+            return await to_thread.run_sync(_read_index, engine, params.uri, named, limiter=limiter)
 
     return Server(
         "picomem",

@@ -12,7 +12,7 @@ from typing import Any
 from picomem.errors import InvalidInput
 from picomem.hosts.machine import Machine
 from picomem.light_dataclass import dataclass, field
-from picomem.paths import named_path
+from picomem.paths import database_file, is_server
 
 NAME = "picomem"  # of the programs, and of the entry in a host's list of MCP servers
 HOOK_NAME = "picomem-hook"
@@ -68,8 +68,13 @@ def installed_program(machine: Machine, started_as: str, *, database: str | None
         raise InvalidInput(f"There is no program {HOOK_NAME} beside {path}; install picomem again.")
     database = database or machine.env.get("PICOMEM_DB")
     options: list[str] = []
+    if database and is_server(database):
+        raise InvalidInput(
+            "An address may hold a password, so it is not written into the settings of other programs; set `database` "
+            "in [data] of your settings file, and install without --db and $PICOMEM_DB."
+        )
     if database:
-        options += ["--db", str(named_path(database).absolute())]
+        options += ["--db", str(database_file(database).absolute())]
     if user:
         options += ["--user", user]
     env = {name: str(machine.named(name, machine.home)) for name in _KEPT_VARIABLES if machine.env.get(name)}

@@ -20,9 +20,10 @@ _HEAD = """# Reference
 
 Rendered by `python -m picomem.operations.reference_page`; do not edit.
 
-Every command takes `--json` (one JSON document on stdout), `--db PATH` (default: `$PICOMEM_DB`, or `picomem.db` in
-the data directory) and `--user ID` (default: `local`), before or after the command. Times are dates (`2026-05-03`),
-RFC 3339 times, spans in words (`30d`, `last week`, `三天前`) or Unix milliseconds.
+Every command takes `--json` (one JSON document on stdout), `--db PATH` (a file, or the address of a
+[PostgreSQL](postgres.md) server; default: `$PICOMEM_DB`, `database` of `[data]`, or `picomem.db` in the data
+directory) and `--user ID` (default: `local`), before or after the command. Times are dates (`2026-05-03`), RFC 3339
+times, spans in words (`30d`, `last week`, `三天前`) or Unix milliseconds.
 
 Over HTTP and JSON-RPC the fields of a request have the names of the arguments and options in lower case, with `_` for
 `-` (`--token-budget` is `token_budget`); where a field has another name, it stands behind the option. A field of

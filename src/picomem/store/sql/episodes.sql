@@ -57,7 +57,7 @@ WHERE user_id = :user AND send_policy <> 'deny' AND parent_session = '' AND star
 ORDER BY started_at, id
 
 -- name: count_transcripts
-SELECT host, count(*), sum(turns), sum(size) FROM transcripts WHERE user_id = :user GROUP BY host ORDER BY host
+SELECT host, count(*), sum(turns), sum(size), max(updated_at) FROM transcripts WHERE user_id = :user GROUP BY host ORDER BY host
 
 -- part: episode_columns
 e.id, e.transcript_id, e.first_turn, e.last_turn, e.part, e.start_offset, e.end_offset, e.role, e.origin, e.branch,
@@ -110,7 +110,7 @@ ORDER BY e.started_at DESC LIMIT :limit
 -- name: episodes_of_transcripts
 SELECT e.transcript_id, e.first_turn, e.part, e.last_turn, e.doc, e.tokens, e.role, e.started_at FROM episodes AS e
 WHERE e.user_id = :user AND e.transcript_id IN (SELECT value FROM json_each(:transcripts))
-ORDER BY e.started_at DESC LIMIT :limit
+ORDER BY e.started_at DESC NULLS LAST LIMIT :limit
 
 -- From a place on, which the index of times finds at once, however far back it is. CROSS JOIN keeps that order.
 -- name: timeline
