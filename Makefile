@@ -12,11 +12,15 @@ export UV_SYSTEM_CERTS ?= 1
 # Container images often forbid bytecode. Each of the hundreds of processes of the tests would then compile every module.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test style layers types wheel installed lowest check postgres postgres-sample lint soak bench weights peers peers-tests server-memory conformance hosts \
-	lock clean
+.PHONY: demo screenshots test style layers types wheel installed lowest check postgres postgres-sample lint soak bench \
+	weights peers peers-tests server-memory conformance hosts lock clean
 
 demo: .venv/ready
 	@$(BIN)/picomem demo
+
+# The pictures of the web page in docs/pictures; they need a browser.
+screenshots: .venv/ready
+	@$(BIN)/python -m tests.page.screenshots docs/pictures
 
 # The cheap steps come first. A step that fails ends the run and is named last; it also runs alone: make types
 # Steps joined by "+" run beside each other, since each of them uses one core.

@@ -157,6 +157,9 @@ class MemorySettings:
     idle_consolidation_minutes: int = _setting(
         10, "minutes without a message after which a conversation is consolidated"
     )
+    consolidation_time: str = _setting(
+        "", "time of day, such as 03:30, at which whatever was said before is consolidated, idle or not; empty: none"
+    )
     max_failures_before_degrade: int = _setting(3, "consecutive failures after which the raw messages are kept instead")
     timeline_retention_days: int = _setting(90, "days until timeline entries are removed")
     citations: str = _setting(
@@ -309,6 +312,10 @@ class Settings:
     def __post_init__(self) -> None:
         if self.memory.citations not in ("auto", "on", "off"):
             raise InvalidInput(f"memory.citations is “{self.memory.citations}”; it must be auto, on or off.")
+        if self.memory.consolidation_time and not _is_time_of_day(self.memory.consolidation_time):
+            raise InvalidInput(
+                f"memory.consolidation_time is “{self.memory.consolidation_time}”; write a time of day, such as 03:30."
+            )
         if self.ingest.keep not in KEPT:
             raise InvalidInput(f"ingest.keep is “{self.ingest.keep}”; it must be none, expiring or all.")
         for facade in self.mcp.facades:
@@ -351,6 +358,12 @@ class Settings:
                 raise InvalidInput(f"“{path}” in [notes] is relative; write it as an absolute path, or from ~.")
 
 
+def _is_time_of_day(text: str) -> bool:
+    hours, _, minutes = text.partition(":")
+    is_written = len(hours) == len(minutes) == 2 and (hours + minutes).isascii() and (hours + minutes).isdigit()
+    return is_written and int(hours) < 24 and int(minutes) < 60
+
+
 def _is_whole(path: str) -> bool:
     return path.startswith("~") or Path(path).is_absolute()
 
@@ -364,12 +377,20 @@ TABLES = {spec.name: spec.name for spec in fields(Settings)} | {
 
 def load(env: Mapping[str, str] = os.environ, path: Path | None = None) -> Settings:
     """The settings of this process. Raises InvalidInput that names the file or variable, and the nearest key."""
-    settings = Settings()
-    chosen = path or (paths.named_path(env["PICOMEM_CONFIG"]) if env.get("PICOMEM_CONFIG") else None)
-    file = chosen or paths.data_dir() / "config.toml"
-    if chosen or paths.status_of(file):
-        settings = _with_tables(settings, _read(file), str(file))
-    return _with_tables(settings, _tables_of(env), "the environment")
+    file, tables = _tables_of_file(env, path)
+    return _with_tables(_with_tables(Settings(), tables, str(file)), _tables_of(env), "the environment")
+
+
+def settings_file(env: Mapping[str, str] = os.environ) -> Path:
+    """Where the settings of this process stand; there need be no file. Raises InvalidInput for what is no path."""
+    return paths.named_path(env["PICOMEM_CONFIG"]) if env.get("PICOMEM_CONFIG") else paths.data_dir() / "config.toml"
+
+
+def _tables_of_file(env: Mapping[str, str], path: Path | None) -> tuple[Path, dict[str, Any]]:
+    """The file and what it holds. Without one there is nothing, unless somebody chose it."""
+    file = path or settings_file(env)
+    is_chosen = path is not None or bool(env.get("PICOMEM_CONFIG"))
+    return file, _read(file) if is_chosen or paths.status_of(file) else {}
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -506,8 +527,6 @@ def _parsed(value: object, kind: type, name: str, where: str) -> object:
 
 def given(env: Mapping[str, str] = os.environ, path: Path | None = None) -> frozenset[str]:
     """The names of the settings that somebody has set, as `memory.enabled`, in the file or in the environment."""
-    chosen = path or (paths.named_path(env["PICOMEM_CONFIG"]) if env.get("PICOMEM_CONFIG") else None)
-    file = chosen or paths.data_dir() / "config.toml"
-    tables = [_tables_of(env), _read(file) if chosen or paths.status_of(file) else {}]
+    tables = [_tables_of(env), _tables_of_file(env, path)[1]]
     flat = [pair for table in tables for pair in _flat(table).items()]
     return frozenset(f"{name}.{key}" for name, values in flat if isinstance(values, dict) for key in values)

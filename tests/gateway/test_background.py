@@ -106,7 +106,7 @@ def said(number: int, text: str) -> dict[str, Any]:
     )
 
 
-@pytest.mark.requirement("P7")
+@pytest.mark.requirement("O6", "P7")
 def test_a_transcript_that_is_written_while_a_server_runs_is_found_over_http(db: Path, projects: Path) -> None:
     with serving(db) as served:
         locals_ = token_made_here(db)

@@ -58,7 +58,6 @@ def test_a_memory_is_pinned_forgotten_and_brought_back(demo: Engine, size: tuple
 
 
 @SIZES
-@pytest.mark.requirement("X4")
 def test_a_memory_opens_to_its_reasons_its_history_and_the_session_it_comes_from(
     demo: Engine, size: tuple[int, int]
 ) -> None:

@@ -159,7 +159,7 @@ class PicoBot:
         log = self._engine.sessions()
         session = log.get(self.talk.session)
         fresh = log.load(session.id, after=session.last_consolidated_seq).messages
-        reason = due(session, fresh, self._engine.now(), Triggers.of(self._engine.settings))
+        reason = due(session, fresh, self._engine.now(), Triggers.of(self._engine.settings, self._engine.zone))
         return reason is not None and reason.trigger is Trigger.SIZE
 
     async def _ask_silently(self, text: str) -> str:

@@ -55,8 +55,8 @@ class LaterPurgeView:
 class RestoreResult:
     """`state` is "verified" or "damaged" (only examined), "possible" (a dry run) or "restored". `checked` counts the
     rows by table, `problems` says what is wrong with them. `kept` is where the store lies that stood there before;
-    `purges` are those since the backup, `erased` counts what went again, `access_taken_back` the tokens and grants of
-    the backup that had been taken back since. `warnings` says what could not be found out."""
+    `purges` are those since the backup, `erased` counts what went again, `access_taken_back` the tokens, grants
+    and ids of channels in the backup that had been taken back since. `warnings` says what could not be found out."""
 
     backup: str
     store: str

@@ -274,7 +274,8 @@ def option(
 
 
 def checked(request: Any) -> Any:
-    """A request whose numbers are within bounds, and whose texts are Unicode. Raises InvalidInput."""
+    """A request whose numbers are within bounds, whose texts are Unicode, and which chooses what there is. Raises
+    InvalidInput."""
     changes: dict[str, Any] = {}
     for name, _, about in options(type(request)):
         value = getattr(request, name)
@@ -284,7 +285,14 @@ def checked(request: Any) -> Any:
             # Arguments that were no UTF-8, and JSON such as "\ud800", hold what no database does.
             text = _unicode(value) if isinstance(value, str) else tuple(map(_unicode, value))
             changes |= {name: text} if text != value else {}
+            _check_choice(about["tool"] or name, text, about["choices"])
     return replace(request, **changes) if changes else request
+
+
+def _check_choice(name: str, chosen: str | tuple[str, ...], choices: tuple[str, ...]) -> None:
+    unknown = [text for text in ((chosen,) if isinstance(chosen, str) else chosen) if choices and text not in choices]
+    if unknown:
+        raise InvalidInput(f"“{unknown[0][:40]}” is no {name}; choose one of {', '.join(choices)}.")
 
 
 def _check_number(name: str, value: float, about: dict[str, Any]) -> None:

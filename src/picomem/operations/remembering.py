@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _KINDS = tuple(Kind)
 _PRIORITIES = tuple(Priority)
+_MOST_TOGETHER = 1_000  # memories that one call edits
 _CATEGORY = ToolWording(
     aliases={"knowledge": Kind.FACT.value},
     refused={
@@ -125,10 +126,12 @@ class ReviseRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReviseResult:
-    """The version that is believed from now on; `version_number` counts versions, as `memory.version` counts rows."""
+    """The version that is believed from now on; `version_number` counts versions, as `memory.version` counts rows.
+    `undo` takes back the change `change_id`."""
 
     memory: MemoryView
     version_number: int
+    change_id: str
 
 
 def revise(engine: Engine, request: ReviseRequest) -> ReviseResult:
@@ -153,7 +156,8 @@ def revise(engine: Engine, request: ReviseRequest) -> ReviseResult:
         origin=request.origin,
         scope=engine.scope.narrowed(project=request.project),
     )
-    return ReviseResult(memory_view(memory, engine.now()), version_numbers(engine, memory.id)[memory.version])
+    number = version_numbers(engine, memory.id)[memory.version]
+    return ReviseResult(memory_view(memory, engine.now()), number, memory.change_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +181,35 @@ def forget(engine: Engine, request: ForgetRequest) -> ForgetResult:
     change = engine.forget(request.name, reason=request.reason, scope=scope)
     key = engine.history(change.memory_id)[-1].key
     return ForgetResult(key, change_view(engine, change, key))
+
+
+@dataclass(frozen=True, slots=True)
+class BulkEditRequest:
+    action: str = option("what to do with each of them", choices=("archive", "pin", "unpin"), positional=True)
+    names: tuple[str, ...] = option("the memories: their keys or ids", positional=True, many=True)
+    reason: str = option("why", "", short="-m")
+
+
+@dataclass(frozen=True, slots=True)
+class BulkEditResult:
+    """The keys of what was changed, and of what was so already; `undo` takes back the `run`."""
+
+    run: str
+    changed: list[str]
+    unchanged: list[str]
+
+
+def bulk_edit(engine: Engine, request: BulkEditRequest) -> BulkEditResult:
+    """Archive, pin or unpin several memories in one run, which one `undo` takes back.
+
+    All of them are changed, or none if one of the names is wrong.
+    """
+    from picomem.engine.bulk_editing import edit_together
+
+    if not 0 < len(request.names) <= _MOST_TOGETHER:
+        raise InvalidInput(f"Name between 1 and {_MOST_TOGETHER:,} memories.")
+    done = edit_together(engine, request.names, request.action, request.reason)
+    return BulkEditResult(done.run, [memory.key for memory in done.changed], [memory.key for memory in done.unchanged])
 
 
 def _remembered(result: RememberResult) -> str:
@@ -237,5 +270,17 @@ OPERATIONS = (
         chat_commands=(
             ChatCommand("forget", "archive a memory", argument="name", placeholder="NAME", example="staging_db_port"),
         ),
+    ),
+    Operation(
+        name="bulk-edit",
+        group="correct",
+        request=BulkEditRequest,
+        result=BulkEditResult,
+        run=bulk_edit,
+        present=remembering_presentations.edited_together,
+        reply=lambda result: f"Changed: {', '.join(result.changed)}",
+        permission="memory:write:user",
+        example="picomem bulk-edit archive old_port old_queue",
+        destructive=True,
     ),
 )

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from picomem.page import search_view
+from picomem.page import health_view, history_view, memories_view, memory_view, purge_view, review_view, search_view
 from picomem.page.page_view import Act, PageView
 from picomem.page.undo_form import undo
 
 VIEWS: tuple[PageView, ...] = (
     search_view.HOME,
     search_view.VIEW,
+    memories_view.VIEW,
+    memory_view.VIEW,
+    review_view.VIEW,
+    history_view.VIEW,
+    history_view.ONE,
+    purge_view.VIEW,
+    health_view.VIEW,
 )
 
 # Forms that stand on many views.

@@ -95,9 +95,11 @@ STEPS = (
     Step(("0014",)),
     Step(("0015",)),
     Step(("0016",), added=Added("contacts", ("sender", "revoked_at"))),
+    Step(("0017",)),
+    Step(("0018",)),
 )
 SCHEMA_VERSION = len(STEPS)
-FRESH_VERSION = 15  # what schema/fresh_sqlite_0015.sql makes; later steps follow it
+FRESH_VERSION = 18  # what schema/fresh_sqlite_0018.sql makes; later steps follow it
 
 
 def migrate(connection: apsw.Connection, path: Path) -> None:

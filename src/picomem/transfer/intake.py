@@ -18,6 +18,7 @@ from time import monotonic
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
+from picomem.history.imported_conversations import note_transcripts
 from picomem.ingest.report import Report
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import Offer
@@ -122,6 +123,7 @@ class Intake:
         self.redactor, self.dry_run, self.run, self.progress = redactor, dry_run, run, progress
         self.report = ImportReport()
         self.form = ""  # the name of the format
+        self.place = ""  # the path of the file or folder
         self._writer, self._settle, self._read_transcript = writer, settle, read_transcript
         self._waiting: list[Step] = []
         self._since = monotonic()
@@ -171,6 +173,9 @@ class Intake:
         report.changed = done.decisions.get(Decision.SUPERSEDE, 0)
         report.known = done.decisions.get(Decision.MERGE, 0)
         report.passed_over.update(done.skipped)
+        if report.sessions:
+            with self.connector.write(self.scope) as tx:
+                note_transcripts(tx, self.writer(), self.scope, self.place)
 
     def _conversations(self, path: Path) -> int:
         with self.connector.read() as tx:

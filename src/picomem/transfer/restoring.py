@@ -8,6 +8,7 @@ here already is left as it is, and so is one that was purged here; but one whose
 from __future__ import annotations
 
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
+from picomem.history.imported_conversations import note_conversation
 from picomem.history.undo import undo
 from picomem.light_dataclass import replace
 from picomem.memory.agent_files import check_text, checked_path
@@ -165,7 +166,7 @@ class Restoring:
 
     # Conversations
 
-    def session(self, tx: Transaction, _writer: Writer, place: str, exported: ExportedSession) -> None:
+    def session(self, tx: Transaction, writer: Writer, place: str, exported: ExportedSession) -> None:
         """Store a conversation, without its messages."""
         session, report = exported.session, self._intake.report
         try:
@@ -190,6 +191,7 @@ class Restoring:
         session_rows.put(tx, session)
         if exported.summary is not None:
             session_rows.put_summary(tx, self._scope, exported.summary)
+        note_conversation(tx, writer, self._scope, self._intake.place)
         report.sessions += 1
 
     def message(self, tx: Transaction, _writer: Writer, place: str, message: Message) -> None:
