@@ -140,6 +140,25 @@ def timeline_page(
     return context.timeline(context.owner(scope), context.time(since), context.time(until), limit, damaged, after)
 
 
+def episodes_by_time(engine: Engine, scope: Scope, since: Micros, until: Micros, slot: Micros) -> dict[Micros, int]:
+    """How many episodes of a scope began in [since, until), by the beginning of each span of `slot` microseconds that
+    has some."""
+    with engine._context.connector.read() as tx:
+        return episodes.count_by_time(tx, engine._context.owner(scope), since, until, slot)
+
+
+def episodes_around(engine: Engine, episode: Episode, limit: int) -> tuple[list[str], list[str]]:
+    """The ids of at most `limit` episodes before one in its transcript, and of as many after it."""
+    with engine._context.connector.read() as tx:
+        return episodes.ids_around(tx, engine.scope, episode, limit)
+
+
+def projects_and_agents(engine: Engine) -> tuple[list[str], list[str]]:
+    """The names of all projects and of all agents that something of the user belongs to."""
+    with engine._context.connector.read() as tx:
+        return episodes.projects(tx, engine.scope), episodes.agents(tx, engine.scope)
+
+
 def hit_sessions(engine: Engine, hits: Iterable[Hit]) -> list[HitSession]:
     """The sessions that hits come from, with their titles, dates and files, for people to read."""
     from picomem.recall.hit_sessions import hit_sessions

@@ -13,7 +13,7 @@ from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, opti
 from picomem.operations.paging import Place, cursor_of, page_of, place_of
 from picomem.operations.presentations import lookup as lookup_presentations
 from picomem.operations.times import moment
-from picomem.operations.views import HitView, hit_view
+from picomem.operations.views import HitSessionView, HitView, hit_session_view, hit_view
 from picomem.paths import named_path
 from picomem.records.kinds import Kind
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from picomem.records.memory import Memory
     from picomem.records.transcript import Turn
     from picomem.store.episodes import TimelinePlace
+
+
+_MOST_AROUND = 20  # episodes on each side of one; each is read from its transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ class ShowRequest:
     episode: str = option("the episode's id, or the beginning of it", positional=True)
     query: str = option("open a long text at these words, and mark them", "")
     all: bool = option("print a long text in full", False)
+    around: int = option("episodes before it, and after it, to open as well", 0, least=0, most=_MOST_AROUND, tool=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +102,28 @@ class TurnView:
 
 
 @dataclass(frozen=True, slots=True)
+class NearbyEpisode:
+    """An episode beside the one that was asked for, with its messages; without any where they cannot be opened."""
+
+    id: str
+    turns: list[TurnView]
+
+
+@dataclass(frozen=True, slots=True)
 class ShowResult:
     """`state` is "open" with the very messages in `turns`; or "gone", "changed" or "unreadable", and `explanation` says
     why; of an "open" one it says where it was read from a kept copy. `happened` is the day, or the first and the last,
-    of the event that the episode tells of."""
+    of the event that the episode tells of. `before` and `after` are as many episodes as `around` asks for, in the order
+    of the transcript. `session` says what people are told of the session; it is empty for an agent."""
 
     episode: HitView
     happened: str
     state: str
     explanation: str
     turns: list[TurnView]
+    before: list[NearbyEpisode] = field(default_factory=list)
+    after: list[NearbyEpisode] = field(default_factory=list)
+    session: HitSessionView | None = None
 
 
 def show(engine: Engine, request: ShowRequest) -> ShowResult:
@@ -115,14 +131,34 @@ def show(engine: Engine, request: ShowRequest) -> ShowResult:
 
     A long message is opened at the words of `query`.
     """
-    from picomem.engine.upkeep import event_of
+    from picomem.engine.upkeep import episodes_around, event_of, hit_sessions
     from picomem.recall.hits import episode_hit
 
     episode, transcript, opened = engine.show(request.episode)
     event = event_of(engine, episode)
-    hit = hit_view(episode_hit(episode, transcript, 0.0, "", event=event))
-    turns = [_turn_view(turn, episode.preview, request) for turn in opened.turns]
-    return ShowResult(hit, event.days(engine.zone) if event else "", opened.state, opened.note, turns)
+    hit = episode_hit(episode, transcript, 0.0, "", event=event)
+    before, after = episodes_around(engine, episode, request.around) if request.around else ([], [])
+    shown = {turn.index for turn in opened.turns}
+    sessions = [] if engine.caller.is_agent else hit_sessions(engine, [hit])
+    return ShowResult(
+        hit_view(hit),
+        event.days(engine.zone) if event else "",
+        opened.state,
+        opened.note,
+        [_turn_view(turn, episode.preview, request) for turn in opened.turns],
+        [_nearby(engine, name, request, shown) for name in before],
+        [_nearby(engine, name, request, shown) for name in after],
+        hit_session_view(sessions[0]) if sessions else None,
+    )
+
+
+def _nearby(engine: Engine, name: str, request: ShowRequest, shown: set[int]) -> NearbyEpisode:
+    """An episode with those of its messages that are not `shown`, to which they are added: a long message is several
+    episodes."""
+    episode, _, opened = engine.show(name)
+    fresh = [turn for turn in opened.turns if turn.index not in shown]
+    shown.update(turn.index for turn in fresh)
+    return NearbyEpisode(name, [_turn_view(turn, episode.preview, request) for turn in fresh])
 
 
 def _turn_view(turn: Turn, preview: str, request: ShowRequest) -> TurnView:
@@ -279,16 +315,18 @@ class TimelineRequest:
 
 @dataclass(frozen=True, slots=True)
 class TimelineResult:
-    """Latest first; `cursor` is empty on the last page. `warnings` says what was left out."""
+    """Latest first; `cursor` is empty on the last page. `warnings` says what was left out. `sessions` says once of each
+    session what its episodes share; it is empty for an agent."""
 
     episodes: list[HitView]
     cursor: str
     warnings: list[str]
+    sessions: list[HitSessionView] = field(default_factory=list)
 
 
 def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     """List what was said, latest first, by project, session or time."""
-    from picomem.engine.upkeep import timeline_page, unknown_project, whole_session
+    from picomem.engine.upkeep import hit_sessions, timeline_page, unknown_project, whole_session
 
     now = engine.now()
     damaged: list[str] = []
@@ -303,7 +341,14 @@ def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     )
     views = [hit_view(hit, engine.settings.memory.citations) for hit in hits]
     warnings = [] if views else unknown_project(engine, request.project)
-    return TimelineResult(views, cursor_of(last) if last else "", [*warnings, *damage_warnings(damaged)])
+    # Titles would cost an agent tokens.
+    sessions = [] if engine.caller.is_agent else hit_sessions(engine, hits)
+    return TimelineResult(
+        views,
+        cursor_of(last) if last else "",
+        [*warnings, *damage_warnings(damaged)],
+        [hit_session_view(session) for session in sessions],
+    )
 
 
 def _timeline_place(cursor: str) -> TimelinePlace | None:

@@ -23,6 +23,7 @@ _PLACES = {
     "recalling": ("recall",),
     "notes": ("search-notes", "read-note"),
     "lookup": ("memories", "show", "why", "history", "timeline", "index"),
+    "overview": ("days", "projects"),
     "sessions": (
         "sessions",
         "messages",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text, Verbatim
@@ -55,10 +56,18 @@ def episode(result: ShowResult) -> Presentation:
     if result.state != "open":
         body = PresentedEntry(result.explanation, (Text(shown.text, 40),))
         return Presentation(title, (Sentence(shown.transcript), body))
-    turns = tuple(PresentedEntry(f"{turn.role}, {day(turn.at)}", _said(turn), turn.number) for turn in result.turns)
     told_of = (Sentence(f"It tells of {result.happened}."),) if result.happened else ()
+    turns = _turns(result.turns)
+    if before := [turn for episode in result.before for turn in episode.turns]:
+        turns = (Heading("Before it"), *_turns(before), Heading("The episode"), *turns)
+    if after := [turn for episode in result.after for turn in episode.turns]:
+        turns = (*turns, Heading("After it"), *_turns(after))
     warnings = (result.explanation,) if result.explanation else ()
     return Presentation(title, (Sentence(shown.transcript), *told_of, *turns), warnings)
+
+
+def _turns(turns: Sequence[TurnView]) -> tuple[Block, ...]:
+    return tuple(PresentedEntry(f"{turn.role}, {day(turn.at)}", _said(turn), turn.number) for turn in turns)
 
 
 def _said(turn: TurnView) -> tuple[Verbatim | Text, ...]:
