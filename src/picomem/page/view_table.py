@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from picomem.page import search_view
+from picomem.page import episode_view, search_view, timeline_view
 from picomem.page.page_view import Act, PageView
 from picomem.page.undo_form import undo
 
 VIEWS: tuple[PageView, ...] = (
     search_view.HOME,
     search_view.VIEW,
+    timeline_view.VIEW,
+    episode_view.VIEW,
 )
 
 # Forms that stand on many views.
