@@ -169,6 +169,8 @@ BOUNDED = {
     "index-status": "counts by kind",
     "undo": "the changes of one run",
     "purge": "what one purge takes, which is to be seen as a whole before it goes",
+    "prompt-context": "the five best hits, within hooks.token_budget",
+    "index": "the lines of a page within its budget, and 200 entries that did not fit",
     "recall": "limit and token_budget",
     "search-notes": "max_results",
     "show": "the messages of one episode, and of at most 40 beside it",

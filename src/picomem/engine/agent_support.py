@@ -81,6 +81,15 @@ def in_group(engine: Engine) -> Engine:
     return acting
 
 
+def by_words(engine: Engine, project: str) -> Engine:
+    """The engine as a hook opens it in a project: recall asks by words alone, whatever embedder there is."""
+    scope = engine._context.owner(engine.scope.narrowed(project=project))
+    acting = engine.acting_as(agent=engine.caller.is_agent)
+    acting._context.scope = scope
+    acting._context.is_by_words = True
+    return acting
+
+
 def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Remembered]:
     """Take up what a person asks to be remembered in a message to their agent; what became of each request.
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
-from picomem.light_dataclass import dataclass, field
+from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.fenced_results import fenced, fenced_reason, fenced_role, fenced_turn
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from picomem.store.episodes import TimelinePlace
 
 
+_MOST_OMITTED = 200  # entries that did not fit the index page and are listed
 _MOST_AROUND = 20  # episodes on each side of one; each is read from its transcript
 
 
@@ -365,26 +366,61 @@ def _timeline_place(cursor: str) -> TimelinePlace | None:
 class IndexRequest:
     budget: int | None = option("maximum number of tokens (default 1500)", None, least=200, most=20_000)
     project: str = option("the page for this project", "")
+    agent: str = option("the page for this agent", "")
+    lines: bool = option("say the tokens of each line as well, and which entries did not fit", False)
     export: str = option("write it to this file as well, such as memory/MEMORY-INDEX.md", "", tool=None, path=True)
 
 
 @dataclass(frozen=True, slots=True)
+class IndexLineView:
+    """A line of the page with its tokens; `id` and `origin` are those of the memory that it is of, or empty."""
+
+    text: str
+    tokens: int
+    id: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
 class IndexResult:
+    """`lines` are there where the request asks for them, and with them the most important 200 of the memories that did
+    not fit."""
+
     page: str
     tokens: int
     budget: int
     entries: int
     left_out: int
+    lines: list[IndexLineView] = field(default_factory=list)
+    omitted: list[MemoryView] = field(default_factory=list)
 
 
 def index(engine: Engine, request: IndexRequest) -> IndexResult:
     """Print the always-loaded index page: what an agent should know before the first question."""
-    scope = engine.scope.narrowed(project=request.project)
+    scope = engine.scope.narrowed(project=request.project, agent=request.agent)
     if request.export:
         page = engine.export_index(named_path(request.export), budget=request.budget, scope=scope)
     else:
         page = engine.index(budget=request.budget, scope=scope)
-    return IndexResult(page.text, page.tokens, page.budget, page.entries, page.left_out)
+    result = IndexResult(page.text, page.tokens, page.budget, page.entries, page.left_out)
+    if not request.lines:
+        return result
+    from picomem.engine.upkeep import index_account
+
+    account = index_account(engine, scope, request.budget)
+    now = engine.now()
+    lines = [
+        IndexLineView(
+            line.text,
+            line.tokens,
+            line.memory.id if line.memory else "",
+            line.memory.origin.value if line.memory else "",
+        )
+        for line in account.lines
+    ]
+    return replace(
+        result, lines=lines, omitted=[memory_view(memory, now) for memory in account.omitted[:_MOST_OMITTED]]
+    )
 
 
 def _listed(result: MemoriesResult) -> str:

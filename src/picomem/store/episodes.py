@@ -332,13 +332,20 @@ def count_by_time(tx: Transaction, scope: Scope, since: Micros, until: Micros, s
     return {number * slot: count for number, count in rows}
 
 
-def ids_around(tx: Transaction, scope: Scope, episode: Episode, limit: int) -> tuple[list[str], list[str]]:
-    """The ids of at most `limit` episodes of the same transcript and category whose turns come before an episode's, and
-    as many whose turns come after; each in the order of the transcript."""
+class NearbyEpisodes(NamedTuple):
+    """The ids of episodes before and after one in its transcript, in the order of the transcript."""
+
+    before: list[str]
+    after: list[str]
+
+
+def ids_around(tx: Transaction, scope: Scope, episode: Episode, limit: int) -> NearbyEpisodes:
+    """At most `limit` episodes of the same transcript and category whose turns come before an episode's, and as many
+    whose turns come after."""
     place = {"user": scope.user, "transcript": episode.transcript_id, "category": episode.category, "limit": limit}
     before = sql(tx).all("episodes_before_turn", **place, turn=episode.first_turn)
     after = sql(tx).all("episodes_after_turn", **place, turn=episode.last_turn)
-    return [str(row[0]) for row in reversed(before)], [str(row[0]) for row in after]
+    return NearbyEpisodes([str(row[0]) for row in reversed(before)], [str(row[0]) for row in after])
 
 
 def first_request(tx: Transaction, scope: Scope, transcript_id: str) -> Episode | None:

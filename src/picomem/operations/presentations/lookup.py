@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text, Verbatim
+from picomem.operations.presentation import (
+    Block,
+    Heading,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Table,
+    Text,
+    Verbatim,
+)
 from picomem.operations.presentations.wording import attributed, day, details, plural, step
 
 if TYPE_CHECKING:
@@ -149,4 +158,14 @@ def timeline(result: TimelineResult) -> Presentation:
 
 
 def index_page(result: IndexResult) -> Presentation:
-    return Presentation(blocks=(Verbatim(result.page), Sentence(f"({result.tokens:,} of {result.budget:,} tokens)")))
+    total = Sentence(f"({result.tokens:,} of {result.budget:,} tokens)")
+    if not result.lines:
+        return Presentation(blocks=(Verbatim(result.page), total))
+    blocks: list[Block] = [
+        Table(("tokens", "line"), tuple((f"{line.tokens:,}", line.text) for line in result.lines)),
+        total,
+    ]
+    if result.omitted:
+        blocks.append(Heading("Did not fit"))
+        blocks += [PresentedEntry(memory.key, (Text(memory.content, 2),)) for memory in result.omitted]
+    return Presentation(blocks=tuple(blocks))
