@@ -12,7 +12,7 @@ export UV_SYSTEM_CERTS ?= 1
 # Container images often forbid bytecode. Each of the hundreds of processes of the tests would then compile every module.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test style layers types wheel installed lowest check lint soak bench weights peers peers-tests conformance hosts \
+.PHONY: demo test style layers types wheel installed lowest check lint soak bench weights peers peers-tests server-memory conformance hosts \
 	lock clean
 
 demo: .venv/ready
@@ -119,6 +119,13 @@ peers-tests: wheel .envs/peers-tests/ready .envs/peers-tests/sources
 	@$(BIN)/uv pip install --quiet --python .envs/peers-tests --no-deps --reinstall .envs/dist/*.whl
 	cd .envs/peers-tests/sources/openai_agents-* && $(PEERS_PYTEST) $(OPENAI_TESTS)
 	cd .envs/peers-tests/sources/anthropic-* && $(PEERS_PYTEST) --noconftest -c /dev/null $(ANTHROPIC_TESTS)
+
+# MCP's server-memory, which npm installs, and our tools of the same names with the same calls.
+server-memory: .venv/ready
+	@mkdir -p .envs/server-memory
+	@cp tests/server_memory/package.json tests/server_memory/package-lock.json .envs/server-memory
+	@npm ci --prefix .envs/server-memory --no-audit --no-fund --loglevel error
+	$(BIN)/python -m tests.server_memory .envs/server-memory
 
 # MCP's own suite against `picomem serve`. npm installs it, and the Node that it needs, in the versions of the lock file.
 conformance: .venv/ready

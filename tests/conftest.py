@@ -168,6 +168,7 @@ def open_engine(db: Path, clock: SteppingClock, database: Database) -> Iterator[
     yield _open
     for engine in opened:
         engine.close()
+    database.forget()
 
 
 @pytest.fixture

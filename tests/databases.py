@@ -1,17 +1,22 @@
-"""The databases that the tests run on: `pytest --database NAME` chooses one, and a new one joins with an entry.
+"""The databases that the tests run on: `pytest --database NAME` chooses one, or `$PICOMEM_TEST_DATABASE`.
 
-A test runs on each of them unless it is marked `sqlite_file`, with the reason why it needs SQLite's file.
+A test runs on each of them unless it is marked `sqlite_file`, with the reason why it needs SQLite's file. On PostgreSQL a
+path stands for a database of the server that the tests start (`postgres_server.py`).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from picomem.store import users, vector_rows
 from picomem.store.connector import Connector
+from picomem.store.full_text import holds_the_words
 from picomem.store.sqlite import SqliteConnector
 from tests.sqlite_file import disagreements
 
@@ -20,15 +25,65 @@ MARKER = "sqlite_file"
 
 class Database(NamedTuple):
     """`connect(path)` opens the store of that path, or makes it. `disagreements(path)` tells where full text or vectors
-    differ from what the rows would give, a sentence each."""
+    differ from what the rows would give, a sentence each. `named(path)` is what a command or `picomem.open` takes for the
+    store of that path, and `files(path)` where its bytes are now. `forget()` drops what the tests made outside of their folders."""
 
     name: str
     connect: Callable[[Path], Connector]
     disagreements: Callable[[Path], list[str]]
+    files: Callable[[Path], list[Path]]
+    named: Callable[[Path], str] = str
+    forget: Callable[[], None] = lambda: None
 
 
-DATABASES = {database.name: database for database in (Database("sqlite", SqliteConnector, disagreements),)}
-DEFAULT = "sqlite"
+def _connect_to_postgres(path: Path) -> Connector:
+    from picomem.store.postgres import PostgresConnector
+
+    return PostgresConnector(_address(path))
+
+
+def _address(path: Path) -> str:
+    from tests.postgres_server import address_of
+
+    return address_of(path)
+
+
+def _postgres_disagreements(path: Path) -> list[str]:
+    with closing(_connect_to_postgres(path)) as connector, connector.maintenance.examine() as tx:
+        everyone = users.scopes(tx)
+        problems = [f"{source}_words" for source in ("memory", "episode") if not holds_the_words(tx, everyone, source)]
+        for source in vector_rows.SOURCES:
+            orphans = sum(vector_rows.count_orphans(tx, scope, source) for scope in everyone)
+            problems += [f"{orphans} vectors of {source} have no row"] if orphans else []
+        return problems
+
+
+def _postgres_files(path: Path) -> list[Path]:
+    from tests.postgres_server import files_of
+
+    return files_of(path)
+
+
+def _files(path: Path) -> list[Path]:
+    return list(path.parent.glob(f"{path.name}*"))
+
+
+def _forget_postgres() -> None:
+    from tests.postgres_server import forget_databases
+
+    forget_databases()
+
+
+DATABASES = {
+    database.name: database
+    for database in (
+        Database("sqlite", SqliteConnector, disagreements, _files),
+        Database(
+            "postgres", _connect_to_postgres, _postgres_disagreements, _postgres_files, _address, _forget_postgres
+        ),
+    )
+}
+DEFAULT = os.environ.get("PICOMEM_TEST_DATABASE", "sqlite")
 
 _chosen = DATABASES[DEFAULT]
 

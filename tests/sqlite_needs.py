@@ -11,7 +11,16 @@ from tests.databases import MARKER
 
 TESTS = Path(__file__).parent
 # What only SQLite has.
-_NAMES = {"apsw", "sqlite3", "SqliteConnector", "SqliteTransaction", "sqlite", "sqlite_migrations", "connection_of"}
+_NAMES = {
+    "apsw",
+    "sqlite3",
+    "SqliteConnector",
+    "SqliteTransaction",
+    "SqliteMaintenance",
+    "sqlite",
+    "sqlite_migrations",
+    "connection_of",
+}
 _IN_TEXTS = ("apsw.", "SqliteConnector", "PRAGMA ", "sqlite3.")  # of programs that a test starts, and of statements
 _KEYWORDS = {"vfs"}
 _METHODS = {"connection", "_reader"}  # of SqliteConnector

@@ -22,6 +22,10 @@ OPTIONAL = {
     "agent": ("agent", "app.py", "cli/chat.py", "models/provider.py", "models/language_model.py"),
     "onnx": ("models/onnx.py",),
     "fastembed": ("models/downloading.py",),
+    "tui": ("tui", "cli/terminal_interface.py"),
+    "postgres": tuple(
+        f"store/postgres{part}.py" for part in ("", "_errors", "_maintenance", "_schema", "_transaction", "_values")
+    ),
     "server": (
         "cli/serve.py",
         "page/html_rendering.py",

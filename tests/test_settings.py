@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 import picomem
+from picomem.channels.whatsapp import settings_of_accounts
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import fields
-from picomem.settings import TABLES, Settings, load
+from picomem.settings import FACADES, TABLES, Settings, load
 
 SOURCES = Path(picomem.__file__).parent
 
@@ -96,14 +98,69 @@ def test_the_environment_stands_above_the_file(tmp_path: Path) -> None:
         ("[memory]\nconsolidation_modle = 'x'", "did you mean “consolidation_model”"),
         ("[memory]\nenabled = 'perhaps'", "must be true or false"),
         ("[memory]\nenabled = 1", "must be true or false"),
+        ("[mcp]\nfacades = ['server-memry']", "names “server-memry”, which is not known; did you mean “server-memory”"),
+        ("[mcp]\nfacades = ['mem0']", "it takes server-memory and anthropic-memory"),
         ("[memory]\nrecall_limit = 0", "memory.recall_limit is 0; it must be at least 1"),
         ("[session.memory]\ncontext_budget_tokens = 100", "context_budget_tokens is below 400"),
         ("[session.memory]\ncontext_window = 700", "context_window is below 800"),
+        ("[whatsapp]\naccounts = ['shop']", r"write \[whatsapp.accounts.NAME\]"),
+        ("[whatsapp.accounts]\nshop = 3", r"write \[whatsapp.accounts.NAME\]"),
+        ("[whatsapp.accounts.My-Shop]\n", "lower-case letters, digits and underscores"),
+        ("[whatsapp.accounts.shop]\napp_secet = 'x'", "did you mean “app_secret”"),
+        ("[whatsapp.accounts.shop]\naccess_token = 3", "whatsapp.accounts.shop.access_token .* no text"),
     ],
 )
 def test_what_is_wrong_in_the_file_is_said_with_what_was_meant(text: str, sentence: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=sentence):
         _load(text, tmp_path)
+
+
+def test_facades_in_a_variable_are_written_as_in_path() -> None:
+    variable = os.pathsep.join(FACADES)
+    assert load({"PICOMEM_MCP_FACADES": variable}).mcp.facades == FACADES
+
+
+def test_accounts_are_tables_of_their_own_in_the_file_and_in_the_environment(tmp_path: Path) -> None:
+    settings = _load(
+        """
+        [whatsapp]
+        account = "main"
+        version = "v24.0"
+        phone_number_id = "1"
+        [whatsapp.accounts.my_shop]
+        phone_number_id = "2"
+        verify_token = "v"
+        """,
+        tmp_path,
+        PICOMEM_WHATSAPP_APP_SECRET="s1",
+        PICOMEM_WHATSAPP_BASE_URL="https://api.example.org",
+        PICOMEM_WHATSAPP_ACCOUNTS_MY_SHOP_APP_SECRET="s2",
+        PICOMEM_WHATSAPP_ACCOUNTS_OTHER_ACCESS_TOKEN="t3",
+    )
+    main, shop, other = settings_of_accounts(settings.whatsapp).values()
+    assert (main.account, main.phone_number_id, main.app_secret, main.verify_token) == ("main", "1", "s1", "")
+    assert (shop.account, shop.phone_number_id, shop.app_secret, shop.verify_token) == ("my_shop", "2", "s2", "v")
+    assert (other.account, other.app_secret, other.access_token) == ("other", "", "t3")
+    addresses = {(account.base_url, account.version) for account in (main, shop, other)}
+    assert addresses == {("https://api.example.org", "v24.0")}
+    assert settings_of_accounts(Settings().whatsapp) == {}
+    with pytest.raises(InvalidInput, match="not a known key"):
+        load({"PICOMEM_WHATSAPP_ACCOUNTS_SHOP_APP_SECET": "x"})
+
+
+@pytest.mark.parametrize(
+    ("text", "twice"),
+    [
+        ("[whatsapp]\naccount = 'shop'\n[whatsapp.accounts.shop]\n", "account, “shop”"),
+        (
+            "[whatsapp.accounts.a]\nphone_number_id = '1'\n[whatsapp.accounts.b]\nphone_number_id = '1'",
+            "phone_number_id, “1”",
+        ),
+    ],
+)
+def test_two_accounts_with_one_name_or_number_are_refused(text: str, twice: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=twice):
+        settings_of_accounts(_load(text, tmp_path).whatsapp)
 
 
 def settings_read_by(source: str) -> set[tuple[str, str]]:

@@ -88,29 +88,31 @@ def open_runtime(
 ) -> Runtime:
     """Open a store for any number of users, or create one unless `create` is false.
 
-    `path` is the database file (default: `$PICOMEM_DB`, or the data directory's). `embedder` is an Embedder, or one as
-    `recall.embedder` names it ("static", "none", "onnx:FOLDER", …); by default what the settings say. Raises
-    InvalidInput for bad settings, StoreError for a bad file, and NoStore where there is none and none is to be
-    created. With `without_store`, where notes are configured, only what needs the store raises that, and recall asks
-    the notes. With `late` the store is opened when it is needed first. `weights` are those of ranking, for measuring
-    what a part of it is worth.
+    `path` is the database file, or the address of a server as postgresql://USER@HOST/DATABASE (default: `$PICOMEM_DB`,
+    the settings', or the file in the data directory). `embedder` is an Embedder, or one as `recall.embedder` names it
+    ("static", "none", "onnx:FOLDER", …); by default what the settings say. Raises InvalidInput for bad settings,
+    StoreError for a bad file, and NoStore where there is none and none is to be created. With `without_store`, where
+    notes are configured, only what needs the store raises that, and recall asks the notes. With `late` the store is
+    opened when it is needed first. `weights` are those of ranking, for measuring what a part of it is worth.
     """
     chosen = settings or load()
-    database = paths.named_path(str(path)) if path is not None else paths.database_path(chosen.data.dir)
+    named = str(path) if path is not None else paths.named_store(chosen.data.database)
+    if paths.is_server(named):
+        return _open_server(
+            named, chosen, embedder, clock, create=create, without_store=without_store, late=late, weights=weights
+        )
+    database = paths.database_path(chosen.data.dir, named)
     zone, model = zone_of(chosen), _embedder(embedder or chosen.recall.embedder, chosen)  # before a file is made
-    named = path is not None or bool(paths.named_database())
     snapshot = database.parent / "sessions.json"
     waiting = path is None and not late and _is_there(snapshot)
 
-    has_notes = bool(chosen.notes.paths or chosen.notes.extra_paths)
-
     def opened() -> Connector:
         if not create and not waiting:
-            check_exists(database, named=named)
+            check_exists(database, named=bool(named))
         return SqliteConnector(database)
 
     runtime = Runtime(
-        LateConnector(database, opened) if late else _connector(database, opened, without_store and has_notes),
+        _connector(str(database), opened, late=late, without_store=without_store and _has_notes(chosen)),
         chosen,
         embedder=model,
         lexicon=_lexicon() if model is not None else None,
@@ -122,6 +124,47 @@ def open_runtime(
     if waiting:
         _take_over_snapshot(runtime.engine(), snapshot)
     return runtime
+
+
+def _open_server(
+    address: str,
+    settings: Settings,
+    embedder: str | Embedder | None,
+    clock: Clock,
+    *,
+    create: bool,
+    without_store: bool,
+    late: bool,
+    weights: Weights,
+) -> Runtime:
+    try:
+        from picomem.store.postgres import PostgresConnector
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("psycopg", "psycopg_pool"):
+            raise
+        raise InvalidInput(
+            f"A store on PostgreSQL needs {error.name}; install it with: pip install 'picomem[postgres]'"
+        ) from None
+    zone, model = zone_of(settings), _embedder(embedder or settings.recall.embedder, settings)
+
+    def opened() -> Connector:
+        return PostgresConnector(address, create=create, partitions=settings.data.partitions)
+
+    return Runtime(
+        _connector(
+            paths.without_password(address), opened, late=late, without_store=without_store and _has_notes(settings)
+        ),
+        settings,
+        embedder=model,
+        lexicon=_lexicon() if model is not None else None,
+        clock=clock,
+        zone=zone,
+        weights=weights,
+    )
+
+
+def _has_notes(settings: Settings) -> bool:
+    return bool(settings.notes.paths or settings.notes.extra_paths)
 
 
 def _is_there(path: Path) -> bool:
@@ -171,13 +214,14 @@ def check_exists(database: Path, *, named: bool) -> None:
         return  # whoever opens it will say it better
 
 
-def _connector(database: Path, opened: Callable[[], Connector], without_store: bool) -> Connector:
-    try:
-        return opened()
-    except StoreError:
-        if not without_store:
-            raise
-    return LateConnector(database, opened)
+def _connector(name: str, opened: Callable[[], Connector], *, late: bool, without_store: bool) -> Connector:
+    if not late:
+        try:
+            return opened()
+        except StoreError:
+            if not without_store:
+                raise
+    return LateConnector(name, opened)
 
 
 def _embedder(chosen: str | Embedder, settings: Settings) -> Embedder | EmbedderFailed | None:

@@ -13,6 +13,7 @@
     ├── EmbedderFailed        texts could not be turned into vectors                exit 7, HTTP 502
     ├── GeneratorFailed       a text model gave no answer that can be used          exit 8, HTTP 502
     ├── OutputFailed          stdout takes no more (a full disk)                    exit 1, HTTP 500
+    ├── Unsupported           the store's kind of database cannot do that           exit 10, HTTP 501
     └── StoreError            the database could not do it                          exit 6, HTTP 503
         ├── NoStore           there is no file, and none is to be made            exit 3, HTTP 404
         ├── NotADatabase      the file is something else, or is damaged
@@ -132,6 +133,14 @@ class OutputFailed(PicomemError):
     """The result could not be written to stdout."""
 
     code = "output_failed"
+
+
+class Unsupported(PicomemError):
+    """This kind of database cannot do that."""
+
+    code = "unsupported"
+    exit_code = 10
+    status = 501
 
 
 class StoreError(PicomemError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import threading
 from collections import Counter
@@ -22,6 +23,10 @@ from picomem.errors import InvalidInput, NotFound
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _NEW |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+_SERVER = "postgresql://"
+_USER, _OPTIONS = re.compile(r"//[^/?]*@"), re.compile(r"\?.*", re.DOTALL)
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # two characters at least: C: is a drive
 
 _open_databases: Counter[Path] = Counter()
 _suffixes: dict[Path, tuple[str, ...]] = {}
@@ -55,12 +60,43 @@ def named_database() -> str:
     return os.environ.get("PICOMEM_DB", "")
 
 
-def database_path(folder: str = "") -> Path:
-    """The database: `$PICOMEM_DB`; or `picomem.db` in `folder`, or where none is given in the data directory."""
-    named = named_database()
+def named_store(setting: str = "") -> str:
+    """The store that the environment names, or else the settings; empty where nobody names one."""
+    return named_database() or setting
+
+
+def database_path(folder: str = "", named: str = "") -> Path:
+    """The database file that is `named`; or `picomem.db` in `folder`, or where none is given in the data directory.
+
+    Raises InvalidInput for the address of a server.
+    """
     if named:
-        return named_path(named)
+        return database_file(named)
     return (named_path(folder) if folder else data_dir()) / "picomem.db"
+
+
+def is_server(text: str) -> bool:
+    """Whether a store is named by the address of a server."""
+    return text.startswith(_SERVER)
+
+
+def without_password(address: str) -> str:
+    """The address of a server as sentences name it: without user, password and options."""
+    return _OPTIONS.sub("", _USER.sub("//", address))
+
+
+def database_file(text: str) -> Path:
+    """The database file that a person named. Raises InvalidInput for the address of a server."""
+    address = _ADDRESS.match(text)
+    if address is None:
+        return named_path(text)
+    if is_server(text):
+        raise InvalidInput(f"{without_password(text)} is a store on a server, and this takes a file; name a file.")
+    # The rest of an address may hold a password.
+    raise InvalidInput(
+        f"“{address[0]}” begins an address of a kind that picomem does not know; write {_SERVER}…, or name a file (one "
+        f"whose name begins so as ./{address[0]}…)."
+    )
 
 
 def make_private_dir(folder: Path) -> None:

@@ -19,7 +19,9 @@ from picomem.errors import InvalidInput, NotFound, did_you_mean
 from picomem.light_dataclass import dataclass, field, fields, replace
 
 LOG_FORMATS = ("json", "text")
+FACADES = ("server-memory", "anthropic-memory")  # other memory servers, whose tools ours can offer
 KEPT = ("none", "expiring", "all")  # transcripts, as copies
+KEYS_OF_AN_ACCOUNT = ("phone_number_id", "app_secret", "access_token", "verify_token")  # of WhatsApp
 LEAST_CONTEXT = 400  # tokens: with fewer, an index page and a summary do not fit beside a message
 LEAST_WINDOW = 2_000  # tokens: with fewer, no conversation fits beside what the model is told
 _MOST = 1_000_000_000_000  # of any number
@@ -28,7 +30,7 @@ _LARGEST = 1 << 20  # bytes of a settings file
 _SWITCHES = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
 
 
-_SECRETS = ("key", "secret", "token")  # at the end of a setting's name
+_SECRETS = ("key", "secret", "token", "database")  # at the end of a setting's name; an address may hold a password
 
 
 def _without_keys(table: Any) -> str:
@@ -47,7 +49,12 @@ class DataSettings:
     """`[data]`: where things are kept."""
 
     dir: str = _setting("", "data directory; empty: the platform's default")
+    database: str = _setting("", "the store, a file or postgresql://USER@HOST/DATABASE; empty: picomem.db in `dir`")
+    partitions: int = _setting(32, "postgresql: number of partitions of each table of a new store")
     user: str = _setting("local", "default user id")
+
+    def __repr__(self) -> str:
+        return _without_keys(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +157,13 @@ class MemorySettings:
     idle_consolidation_minutes: int = _setting(
         10, "minutes without a message after which a conversation is consolidated"
     )
+    consolidation_time: str = _setting(
+        "", "time of day, such as 03:30, at which whatever was said before is consolidated, idle or not; empty: none"
+    )
     max_failures_before_degrade: int = _setting(3, "consecutive failures after which the raw messages are kept instead")
     timeline_retention_days: int = _setting(90, "days until timeline entries are removed")
     citations: str = _setting(
-        "auto", 'whether hits carry their citation: "on" or "off"; "auto" is currently the same as "on"'
+        "auto", 'whether hits carry their citation: "on" or "off"; "auto": except in a group, where others read answers'
     )
 
     def __repr__(self) -> str:
@@ -227,6 +237,17 @@ class ServerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class McpSettings:
+    """`[mcp]`: what agents are offered over MCP."""
+
+    facades: tuple[str, ...] = _setting(
+        (),
+        'other memory tools that are offered as well, on the same store: "server-memory" (the nine tools of MCP\'s '
+        'server-memory) and "anthropic-memory" (the tool `memory` of Claude)',
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class ChannelSettings:
     """`[channels]`: how messages from elsewhere are answered."""
 
@@ -240,7 +261,7 @@ class ChannelSettings:
 
 @dataclass(frozen=True, slots=True)
 class WhatsAppSettings:
-    """`[whatsapp]`: an account of the WhatsApp Cloud API; with an empty account there is none."""
+    """`[whatsapp]`: accounts of the WhatsApp Cloud API."""
 
     account: str = _setting("", "name of the account in the address of the webhook, such as main; empty: off")
     phone_number_id: str = _setting("", "id of the phone number, as Meta writes it")
@@ -250,6 +271,11 @@ class WhatsAppSettings:
     base_url: str = _setting("https://graph.facebook.com", "address of the API")
     version: str = _setting("v23.0", "version of the API")
     timeout_secs: int = _setting(20, "seconds to wait for an answer of the API")
+    accounts: tuple[WhatsAppSettings, ...] = _setting(
+        (),
+        "further accounts, each a table `[whatsapp.accounts.NAME]` with its own `phone_number_id`, `app_secret`, "
+        "`access_token` and `verify_token`; in variables `PICOMEM_WHATSAPP_ACCOUNTS_NAME_APP_SECRET`",
+    )
 
     def __repr__(self) -> str:
         return _without_keys(self)
@@ -278,6 +304,7 @@ class Settings:
     session: SessionSettings = field(default_factory=SessionSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
+    mcp: McpSettings = field(default_factory=McpSettings)
     channels: ChannelSettings = field(default_factory=ChannelSettings)
     whatsapp: WhatsAppSettings = field(default_factory=WhatsAppSettings)
     hooks: HookSettings = field(default_factory=HookSettings)
@@ -285,8 +312,16 @@ class Settings:
     def __post_init__(self) -> None:
         if self.memory.citations not in ("auto", "on", "off"):
             raise InvalidInput(f"memory.citations is “{self.memory.citations}”; it must be auto, on or off.")
+        if self.memory.consolidation_time and not _is_time_of_day(self.memory.consolidation_time):
+            raise InvalidInput(
+                f"memory.consolidation_time is “{self.memory.consolidation_time}”; write a time of day, such as 03:30."
+            )
         if self.ingest.keep not in KEPT:
             raise InvalidInput(f"ingest.keep is “{self.ingest.keep}”; it must be none, expiring or all.")
+        for facade in self.mcp.facades:
+            if facade not in FACADES:
+                hint = did_you_mean(facade, FACADES, f"it takes {' and '.join(FACADES)}.")
+                raise InvalidInput(f"mcp.facades names “{facade[:40]}”, which is not known; {hint}")
         if self.server.log_format not in LOG_FORMATS:
             raise InvalidInput(f"server.log_format is “{self.server.log_format}”; it must be json or text.")
         for name, least in (
@@ -323,6 +358,12 @@ class Settings:
                 raise InvalidInput(f"“{path}” in [notes] is relative; write it as an absolute path, or from ~.")
 
 
+def _is_time_of_day(text: str) -> bool:
+    hours, _, minutes = text.partition(":")
+    is_written = len(hours) == len(minutes) == 2 and (hours + minutes).isascii() and (hours + minutes).isdigit()
+    return is_written and int(hours) < 24 and int(minutes) < 60
+
+
 def _is_whole(path: str) -> bool:
     return path.startswith("~") or Path(path).is_absolute()
 
@@ -336,12 +377,20 @@ TABLES = {spec.name: spec.name for spec in fields(Settings)} | {
 
 def load(env: Mapping[str, str] = os.environ, path: Path | None = None) -> Settings:
     """The settings of this process. Raises InvalidInput that names the file or variable, and the nearest key."""
-    settings = Settings()
-    chosen = path or (paths.named_path(env["PICOMEM_CONFIG"]) if env.get("PICOMEM_CONFIG") else None)
-    file = chosen or paths.data_dir() / "config.toml"
-    if chosen or paths.status_of(file):
-        settings = _with_tables(settings, _read(file), str(file))
-    return _with_tables(settings, _tables_of(env), "the environment")
+    file, tables = _tables_of_file(env, path)
+    return _with_tables(_with_tables(Settings(), tables, str(file)), _tables_of(env), "the environment")
+
+
+def settings_file(env: Mapping[str, str] = os.environ) -> Path:
+    """Where the settings of this process stand; there need be no file. Raises InvalidInput for what is no path."""
+    return paths.named_path(env["PICOMEM_CONFIG"]) if env.get("PICOMEM_CONFIG") else paths.data_dir() / "config.toml"
+
+
+def _tables_of_file(env: Mapping[str, str], path: Path | None) -> tuple[Path, dict[str, Any]]:
+    """The file and what it holds. Without one there is nothing, unless somebody chose it."""
+    file = path or settings_file(env)
+    is_chosen = path is not None or bool(env.get("PICOMEM_CONFIG"))
+    return file, _read(file) if is_chosen or paths.status_of(file) else {}
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -365,9 +414,24 @@ def _tables_of(env: Mapping[str, str]) -> dict[str, Any]:
         values = {
             variable.removeprefix(prefix).lower(): env[variable] for variable in env if variable.startswith(prefix)
         }
+        if name == "whatsapp":
+            values = _with_nested_accounts(values)
         if values:
             tables[name] = values
     return tables
+
+
+def _with_nested_accounts(variables: Mapping[str, str]) -> dict[str, Any]:
+    """`accounts_shop_app_secret` as `{"accounts": {"shop": {"app_secret": …}}}`, beside the other variables."""
+    values: dict[str, Any] = {}
+    for variable, value in variables.items():
+        key = next((key for key in KEYS_OF_AN_ACCOUNT if variable.endswith(f"_{key}")), "")
+        name = variable.removeprefix("accounts_").removesuffix(f"_{key}")
+        if variable.startswith("accounts_") and key:
+            values.setdefault("accounts", {}).setdefault(name, {})[key] = value
+        else:
+            values[variable] = value
+    return values
 
 
 def _with_tables(settings: Settings, tables: dict[str, Any], where: str) -> Settings:
@@ -381,9 +445,35 @@ def _with_tables(settings: Settings, tables: dict[str, Any], where: str) -> Sett
         known = {spec.name: type(getattr(table, spec.name)) for spec in fields(table)}
         for key in values:
             _check_known(key, list(known), where, f"key of [{name}]")
-        parsed = {key: _parsed(value, known[key], f"{name}.{key}", where) for key, value in values.items()}
-        chosen[field_name] = replace(table, **parsed)
+        accounts = {}
+        if name == "whatsapp" and "accounts" in values:
+            accounts = {"accounts": _with_accounts(settings.whatsapp.accounts, values["accounts"], where)}
+        parsed = {
+            key: _parsed(value, known[key], f"{name}.{key}", where)
+            for key, value in values.items()
+            if key not in accounts
+        }
+        chosen[field_name] = replace(table, **parsed, **accounts)
     return replace(settings, **chosen)
+
+
+def _with_accounts(accounts: tuple[WhatsAppSettings, ...], tables: object, where: str) -> tuple[WhatsAppSettings, ...]:
+    """The accounts of WhatsApp with what the tables `[whatsapp.accounts.NAME]` say of each."""
+    if not isinstance(tables, dict) or not all(isinstance(values, dict) for values in tables.values()):
+        raise InvalidInput(
+            f"“whatsapp.accounts” in {where} has a table for each account; write [whatsapp.accounts.NAME]."
+        )
+    by_name = {account.account: account for account in accounts}
+    for name, values in tables.items():
+        if not (name.isascii() and name.isidentifier() and name == name.lower()):
+            raise InvalidInput(
+                f"“{name}” in {where} is no name of an account; use lower-case letters, digits and underscores."
+            )
+        for key in values:
+            _check_known(key, list(KEYS_OF_AN_ACCOUNT), where, f"key of [whatsapp.accounts.{name}]")
+        own = {key: _parsed(value, str, f"whatsapp.accounts.{name}.{key}", where) for key, value in values.items()}
+        by_name[name] = replace(by_name.get(name) or WhatsAppSettings(account=name), **own)
+    return tuple(by_name.values())
 
 
 def _flat(tables: dict[str, Any]) -> dict[str, Any]:
@@ -437,8 +527,6 @@ def _parsed(value: object, kind: type, name: str, where: str) -> object:
 
 def given(env: Mapping[str, str] = os.environ, path: Path | None = None) -> frozenset[str]:
     """The names of the settings that somebody has set, as `memory.enabled`, in the file or in the environment."""
-    chosen = path or (paths.named_path(env["PICOMEM_CONFIG"]) if env.get("PICOMEM_CONFIG") else None)
-    file = chosen or paths.data_dir() / "config.toml"
-    tables = [_tables_of(env), _read(file) if chosen or paths.status_of(file) else {}]
+    tables = [_tables_of(env), _tables_of_file(env, path)[1]]
     flat = [pair for table in tables for pair in _flat(table).items()]
     return frozenset(f"{name}.{key}" for name, values in flat if isinstance(values, dict) for key in values)

@@ -7,6 +7,7 @@ kills real servers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import anyio
 import pytest
@@ -16,13 +17,14 @@ from picomem.agent import turns
 from picomem.channels.account import Delivery, SendOutcome, parts_of
 from picomem.channels.answering import NO_ANSWER, News, answer_waiting
 from picomem.clock import SECOND
+from picomem.engine.agent_support import in_group
 from picomem.engine.channel_log import ChannelLog, Incoming
 from picomem.light_dataclass import replace
 from picomem.operations.table import operation
 from picomem.records.channel_message import ChannelMessage, DeliveryState, OtherWords
 from picomem.records.session import NewMessage, Role, ToolCall
 from picomem.runtime import Runtime
-from picomem.settings import ChannelSettings, MemorySettings, ModelSettings, Settings
+from picomem.settings import ChannelSettings, MemorySettings, ModelSettings, NotesSettings, Settings
 
 NOW = 1_777_593_600 * SECOND
 UNSURE = 60
@@ -282,6 +284,25 @@ def test_in_a_group_past_sessions_are_not_recalled(world: World) -> None:
         world.receive("What of it?", f"wamid.{is_group}", **group)
         world.work()
         assert ("cancelled by the harbour master" in str(world.model.asked[-1])) is not is_group
+
+
+@pytest.mark.requirement("O8")
+def test_in_a_group_private_conversations_are_not_cited(world: World) -> None:
+    world.model.steps = [[("memory_store", {"content": "The ferry leaves from pier nine", "key": "ferry"})], "Noted."]
+    world.receive("Remember that the ferry leaves from pier nine")
+    world.work()
+    engine, recall = world.runtime.engine(), operation("recall")
+    for memory, is_cited in ((engine, True), (in_group(engine), False)):
+        (hit,) = recall.call(memory, recall.request(query="ferry pier", include_transcripts=False)).hits
+        assert ("pier nine" in hit.text, bool(hit.citation)) == (True, is_cited)
+
+
+def test_in_a_group_notes_are_not_searched(open_engine: Callable, tmp_path: Path) -> None:
+    (tmp_path / "MEMORY.md").write_text("The lighthouse keeper is called Oswin.\n")
+    settings = Settings(notes=NotesSettings(paths=(str(tmp_path),)))
+    engine = Runtime(open_engine()._context.connector, settings).engine()
+    for memory, is_searched in ((engine, True), (in_group(engine), False)):
+        assert any("Oswin" in hit.text for hit in memory.recall("lighthouse keeper").hits) is is_searched
 
 
 def test_a_long_answer_is_cut_between_words() -> None:

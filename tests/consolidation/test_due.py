@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, time
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sessions.talks import message, talk
 
-from picomem.clock import MINUTE
+from picomem.clock import DAY, MINUTE, to_micros
 from picomem.consolidation.due import Due, Trigger, Triggers, due
+from picomem.errors import InvalidInput
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Message, Role, Session
 from picomem.sessions.pairs import grouped
 from picomem.settings import MemorySettings, SessionSettings, Settings
 
-DEFAULT = Triggers.of(Settings())
+DEFAULT = Triggers.of(Settings(), UTC)
 SESSION = Session(id="s", scope=Scope(), channel=Channel.TUI, created_at=0, last_active_at=0)
 
 
@@ -51,13 +54,51 @@ def test_ten_idle_minutes_are_enough_for_whatever_is_new() -> None:
     assert due(SESSION, one, -(10**15), DEFAULT) is None  # the clock was set back
 
 
+def test_whatever_was_said_before_the_time_of_day_is_taken_up_then() -> None:
+    rare = Triggers(tokens=10**6, turns=10**3, idle=7 * DAY, keep=10, daily=time(3, 30))
+    day = _micros("2026-05-04T00:00:00")
+    session = replace(SESSION, last_active_at=day)
+    at = day + 210 * MINUTE
+    assert due(session, _turns(1), at - 1, rare) is None
+    assert due(session, _turns(1), at, rare) == Due(Trigger.DAILY, 1, 2, 0)
+    assert due(session, _turns(1), day + 7 * DAY, rare) == Due(Trigger.IDLE, 1, 2, 0)
+    assert due(replace(session, last_active_at=at + 1), _turns(1), at + MINUTE, rare) is None, "it waits for tomorrow"
+    assert due(replace(session, last_consolidated_seq=2), _turns(1), at, rare) is None
+
+
+@pytest.mark.parametrize(
+    ("now", "last"),
+    [
+        ("2026-05-04T01:30:00", "2026-05-04T01:30:00"),  # 3:30 in Berlin
+        ("2026-05-04T01:29:59", "2026-05-03T01:30:00"),
+        ("2026-05-04T23:00:00", "2026-05-04T01:30:00"),
+        ("2026-01-04T02:29:00", "2026-01-03T02:30:00"),  # winter: an hour later in UTC
+        ("2026-01-04T02:30:00", "2026-01-04T02:30:00"),
+        ("2026-03-29T01:30:00", "2026-03-29T01:30:00"),  # the clock went from 2 to 3
+        ("2026-10-25T02:30:00", "2026-10-25T02:30:00"),  # the clock went from 3 to 2
+    ],
+)
+def test_a_time_of_day_is_one_of_the_zone(now: str, last: str) -> None:
+    triggers = Triggers(tokens=1, turns=1, idle=7 * DAY, keep=1, daily=time(3, 30), zone=ZoneInfo("Europe/Berlin"))
+    assert triggers.quiet_before(_micros(now)) == _micros(last)
+
+
+def _micros(moment: str) -> int:
+    return to_micros(datetime.fromisoformat(moment))
+
+
 @pytest.mark.requirement("A6")
 def test_all_three_are_settings() -> None:
     chosen = Settings(
         memory=MemorySettings(consolidation_turn_threshold=7, idle_consolidation_minutes=2),
         session=SessionSettings(context_window=1_000, keep_messages=4),
     )
-    assert Triggers.of(chosen) == Triggers(tokens=500, turns=7, idle=2 * MINUTE, keep=4)
+    assert Triggers.of(chosen, UTC) == Triggers(tokens=500, turns=7, idle=2 * MINUTE, keep=4)
+    at_night = replace(chosen, memory=MemorySettings(consolidation_time="03:30"))
+    assert Triggers.of(at_night, UTC).daily == time(3, 30)
+    for wrong in ("3:30", "24:00", "03:30:00", "at night", "03:3x"):
+        with pytest.raises(InvalidInput, match="such as 03:30"):
+            replace(chosen, memory=MemorySettings(consolidation_time=wrong))
     assert (DEFAULT.turns, DEFAULT.idle, DEFAULT.keep, DEFAULT.tokens) == (3, 10 * MINUTE, 10, 8_000)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shlex
 import tomllib
 from pathlib import Path
 
+import anyio
 import pytest
 from tests.cli.model_server import ModelServer
 from tests.cli.model_server import serving as model_serving
@@ -15,10 +17,13 @@ from tests.gateway.serving import picomem as command
 from tests.gateway.serving import serving, token
 
 import picomem
-from picomem.channels.whatsapp import WhatsAppAccount
+from picomem.channels.whatsapp import WhatsAppAccount, settings_of_accounts
+from picomem.engine.engine import Engine
 from picomem.engine.job_store import job_store
 from picomem.errors import InvalidInput
+from picomem.gateway.facades import tools_of_facades
 from picomem.gateway.guard import OPEN, OPEN_CHANNELS, OPEN_PAGES
+from picomem.gateway.mcp import build_server
 from picomem.jobs import OF_A_USER
 from picomem.jobs.job_kinds import CONSOLIDATE, WATCH
 from picomem.jobs.schedule import Done, ended, may_begin
@@ -49,7 +54,7 @@ def test_each_request_of_the_page_is_answered(tmp_path: Path) -> None:
 
 @pytest.mark.sqlite_file("serves a file, which other processes use as well")
 def test_the_python_of_the_page_talks_with_picobot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    example = _python("from openai import OpenAI")
     with (
         model_serving(ModelServer("Noted.", "Green tea.")) as model,
         serving(tmp_path / "memory.db", **model.env) as running,
@@ -58,6 +63,27 @@ def test_the_python_of_the_page_talks_with_picobot(tmp_path: Path, capsys: pytes
         code = example.replace("http://127.0.0.1:8765", running.url)
         exec(compile(code, "gateway.md", "exec"), {"TOKEN": anns})
     assert capsys.readouterr().out == "Noted.\nGreen tea."
+
+
+def test_the_tools_of_the_page_that_an_agent_knows_work_as_it_says(engine: Engine, tmp_path: Path) -> None:
+    settings = tmp_path / "config.toml"
+    (table,) = re.findall(r"^    (\[mcp\]\n    .+\n)", PAGE, re.MULTILINE)
+    settings.write_text(table, "utf-8")
+    server = build_server(engine, facades=load({}, settings).mcp.facades)
+    code = compile(_python("create_entities"), "gateway.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+    async def run() -> None:
+        await eval(code, {"server": server})
+
+    anyio.run(run)
+    assert engine.files().paths() == ["boat.md"]
+    known = re.findall(r"`(\w+)`", PAGE[PAGE.index("the nine tools of MCP's") : PAGE.index("`anthropic-memory` adds")])
+    assert known == [tool.name for tool in tools_of_facades(["server-memory"])]
+
+
+def _python(part: str) -> str:
+    """The example in Python that has this part."""
+    return next(code for code in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if part in code)
 
 
 def _settings(page: str) -> str:
@@ -115,9 +141,14 @@ def test_the_settings_of_the_page_are_settings(tmp_path: Path) -> None:
     assert all(name in PAGE for name in secrets)
     settings = load(secrets, tmp_path / "config.toml")
     assert f"/channels/whatsapp/{settings.whatsapp.account}" in PAGE
-    assert WhatsAppAccount(settings.whatsapp).account == "main"
-    with pytest.raises(InvalidInput, match="PICOMEM_WHATSAPP_APP_SECRET"):
-        WhatsAppAccount(load({}, tmp_path / "config.toml").whatsapp)
+    accounts = settings_of_accounts(settings.whatsapp)
+    assert [account.account for account in accounts.values()] == ["main", "shop"]
+    WhatsAppAccount(accounts["whatsapp"], "whatsapp")
+    for table, variable in (("whatsapp", "WHATSAPP"), ("whatsapp.accounts.shop", "WHATSAPP_ACCOUNTS_SHOP")):
+        without = settings_of_accounts(load({}, tmp_path / "config.toml").whatsapp)[table]
+        with pytest.raises(InvalidInput, match=f"PICOMEM_{variable}_APP_SECRET"):
+            WhatsAppAccount(without, table)
+        assert f"PICOMEM_{variable}_APP_SECRET" in PAGE
 
 
 def test_the_page_names_the_addresses_without_a_token() -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.databases import chosen
 
 from picomem.engine.engine import Engine
 from picomem.errors import Refused
@@ -147,9 +148,10 @@ def _plant_conversation(engine: Engine, word: dict[str, str]) -> None:
 def found_in(folder: Path, words: tuple[str, ...] = PLACES) -> dict[str, list[str]]:
     """In which files under a folder a planted word stands, or its second half, as full text may have it."""
     hits: dict[str, list[str]] = {}
-    for path in sorted(candidate for candidate in folder.rglob("*") if candidate.is_file()):
+    beside = {candidate for candidate in folder.rglob("*") if candidate.is_file()}
+    for path in sorted(beside.union(chosen().files(folder / "memory.db"))):
         data = path.read_bytes()
         names = [place for place in words if planted(place)[4:].encode() in data]
         if names:
-            hits[str(path.relative_to(folder))] = names
+            hits[str(path.relative_to(folder)) if path in beside else path.name] = names
     return hits

@@ -11,6 +11,7 @@ from typing import Any
 
 import apsw
 import pytest
+from tests.databases import chosen
 from tests.sqlite_file import connection_of
 
 from picomem.clock import DAY
@@ -193,7 +194,7 @@ def test_everything_of_a_user_goes_and_nothing_of_another_one(open_engine, db: P
     purged = engine.purge(everything=True)
     assert purged.scan.found == {}
     assert without_sources(tmp_path) == {}
-    assert STAYS.encode() not in db.read_bytes()
+    assert not any(STAYS.encode() in path.read_bytes() for path in chosen().files(db))
     assert (engine.memories(), engine.status().episodes, engine.sessions().page().sessions) == ([], 0, ())
     assert [change.verb for change, _ in engine.changes()] == ["purge"]
     assert [hit.key for hit in other.recall("ferry timetable").hits] == ["ferry"]
@@ -325,6 +326,7 @@ def test_a_damaged_row_is_purged_with_its_words(
     assert disagreements(db) == []
 
 
+@pytest.mark.sqlite_file("looks at what the file says of itself")
 @pytest.mark.requirement("X5")
 def test_the_mark_of_the_purge_itself_is_no_trace_of_what_was_said(engine: Engine) -> None:
     session = engine.sessions().create()
@@ -333,6 +335,7 @@ def test_the_mark_of_the_purge_itself_is_no_trace_of_what_was_said(engine: Engin
     assert (scan.found, scan.shared) == ({}, 1)
 
 
+@pytest.mark.sqlite_file("looks at what the file says of itself")
 def test_words_of_the_file_s_own_are_no_trace_of_what_was_said(open_engine) -> None:
     engine = open_engine(embedder=StaticEmbedder())
     engine.remember(STAYS, kind="decision")
@@ -396,9 +399,10 @@ def test_the_title_of_a_purged_session_does_not_come_back_with_a_copy(engine: En
     engine.purge(session="first-session")
     engine.ingest([tmp_path / "second.jsonl"])
     engine.close()
-    assert not any(title.encode() in path.read_bytes() for path in tmp_path.glob("memory.db*"))
+    assert not any(title.encode() in path.read_bytes() for path in chosen().files(tmp_path / "memory.db"))
 
 
+@pytest.mark.sqlite_file("another process erases while the file is written anew")
 @pytest.mark.requirement("X5", "X10")
 def test_a_purge_that_ends_does_not_call_another_one_finished(open_engine, tmp_path: Path, monkeypatch) -> None:
     engine, other = open_engine(), open_engine()
@@ -443,7 +447,8 @@ def test_what_an_export_that_was_killed_left_beside_the_page_is_purged(engine: E
 @pytest.mark.requirement("O9", "X5")
 def test_an_export_that_was_never_written_is_not_on_record(engine: Engine, tmp_path: Path) -> None:
     engine.remember(STAYS)
-    for path in (tmp_path / ("x" * 300), tmp_path / "memory.db" / "INDEX.md"):
+    (tmp_path / "page.md").touch()
+    for path in (tmp_path / ("x" * 300), tmp_path / "page.md" / "INDEX.md"):
         with pytest.raises(InvalidInput):
             engine.export_index(path)
     purged = engine.purge(everything=True)
@@ -481,7 +486,7 @@ def test_the_folder_of_a_purged_session_does_not_survive_as_a_memorys_project(en
     assert [hit.text for hit in engine.recall("harbour master").hits] == ["Releases wait for the harbour master"]
     assert engine.doctor().findings == []
     engine.close()
-    assert not any(b"quincesmugglers" in path.read_bytes() for path in tmp_path.glob("memory.db*"))
+    assert not any(b"quincesmugglers" in path.read_bytes() for path in chosen().files(tmp_path / "memory.db"))
 
 
 @pytest.mark.sqlite_file("looks at the bytes of the file")
@@ -502,7 +507,7 @@ def test_the_folder_of_a_purged_session_does_not_survive_as_the_project_of_a_pag
     page = engine.index().text
     assert (tmp_path / "q.md").read_text() == page
     engine.close()
-    content = b"".join(path.read_bytes() for path in tmp_path.glob("memory.db*"))
+    content = b"".join(path.read_bytes() for path in chosen().files(tmp_path / "memory.db"))
     assert (b"quincesmugglers" in content, b"walnutweavers" in content) == (False, not everything)
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.amounts import amount
+from tests.databases import chosen
 from tests.distinct_texts import SYLLABLES
 
 from picomem.clock import DAY
@@ -76,7 +77,7 @@ class _Store:
         _transcript(self.talks[session], session, now - age * DAY, texts)
 
     def bytes(self) -> bytes:
-        return b"".join(path.read_bytes() for path in self.folder.glob("memory.db*"))
+        return b"".join(path.read_bytes() for path in chosen().files(self.folder / "memory.db"))
 
 
 @pytest.mark.requirement("X5")

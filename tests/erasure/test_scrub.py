@@ -8,6 +8,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.databases import chosen
 
 from picomem.engine.engine import Engine
 from picomem.errors import Refused
@@ -93,7 +94,7 @@ def _talk(engine: Engine) -> None:
 
 def held(db: Path) -> set[str]:
     """The columns whose secret stands in the file's bytes: in its rows, or as terms of full text."""
-    data = b"".join(path.read_bytes() for path in db.parent.glob(db.name + "*"))
+    data = b"".join(path.read_bytes() for path in chosen().files(db))
     return {
         column
         for column, planted in SECRETS.items()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx2
+from tests.databases import chosen
 from tests.forked_program import ForkedProcess, program
 
 from picomem import open as open_memory
@@ -63,7 +64,7 @@ class Ran(NamedTuple):
 def picomem(db: Path, *arguments: str) -> Ran:
     """Run the command line."""
     code, out, err = program().run(
-        ["--db", str(db), *arguments], stdin=b"", cwd=Path.cwd(), env=_environment(db), timeout=TIMEOUT
+        ["--db", chosen().named(db), *arguments], stdin=b"", cwd=Path.cwd(), env=_environment(db), timeout=TIMEOUT
     )
     return Ran(code, out.decode(), err.decode())
 
@@ -82,7 +83,7 @@ def made_token(db: Path, *arguments: str) -> dict[str, Any]:
 
 def token_made_here(db: Path, user: str = "local") -> str:
     """The text of a token with the usual permissions, made in this process, which takes no second."""
-    with open_memory(db, user=user, embedder="none") as memory:
+    with open_memory(chosen().named(db), user=user, embedder="none") as memory:
         return make_token(memory, frozenset(), "", None)[1]
 
 
@@ -110,7 +111,7 @@ def serving_in_fresh_interpreter(db: Path, *arguments: str, **variables: str) ->
 
 
 def _serve(db: Path, arguments: tuple[str, ...]) -> list[str]:
-    return ["--db", str(db), "serve", "--port", "0", "--json", *arguments]
+    return ["--db", chosen().named(db), "serve", "--port", "0", "--json", *arguments]
 
 
 @contextmanager
@@ -130,7 +131,7 @@ def _served(db: Path, process: ForkedProcess | subprocess.Popen[bytes], log: Pat
 def running_mcp(db: Path, **variables: str) -> Iterator[ForkedProcess]:
     """Run `picomem mcp` until the end of the block; then its stdin closes."""
     env = {**_environment(db), **variables}
-    process = program().start(["--db", str(db), "mcp"], env=env, has_stdin=True)
+    process = program().start(["--db", chosen().named(db), "mcp"], env=env, has_stdin=True)
     try:
         yield process
     finally:

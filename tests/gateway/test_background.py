@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import httpx2
 import pytest
 from tests.cli.test_consolidate import leading_to
 from tests.consolidation.conftest import TALK
 from tests.consolidation.server import Server, running
+from tests.databases import chosen
 from tests.ingest.test_host_summaries import claude, written
 
 import picomem
@@ -24,11 +26,12 @@ from picomem.operations.background import CancelJobRequest, JobsRequest
 from picomem.operations.job_views import JobView
 from picomem.operations.table import operation
 
-from .serving import TIMEOUT, running_mcp, serving, token_made_here
+from .serving import TIMEOUT, Served, running_mcp, serving, token_made_here
 from .serving import picomem as command
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
+PROTOCOL = "2026-07-28"  # of MCP, without sessions
 USERS = ("ann", "bob", "cid", "dan")
 
 
@@ -53,7 +56,9 @@ def projects(tmp_path: Path) -> Path:
 
 def talk_of_an_hour_ago(db: Path, user: str) -> str:
     """A conversation in which nobody has said anything for an hour; its id."""
-    with picomem.open(db, user=user, embedder="none", clock=lambda: system_clock() - 60 * MINUTE) as memory:
+    with picomem.open(
+        chosen().named(db), user=user, embedder="none", clock=lambda: system_clock() - 60 * MINUTE
+    ) as memory:
         session = memory.sessions().create().id
         memory.sessions().append(session, *TALK[:2])
     return session
@@ -68,7 +73,7 @@ def until(truth: Callable[[], object]) -> None:
 
 def jobs(db: Path, user: str = "local") -> dict[str, JobView]:
     """The jobs of a user, as another process sees them."""
-    with picomem.open(db, user=user, embedder="none") as memory:
+    with picomem.open(chosen().named(db), user=user, embedder="none") as memory:
         return {job.name: job for job in operation("jobs").call(memory, JobsRequest()).jobs}
 
 
@@ -101,7 +106,7 @@ def said(number: int, text: str) -> dict[str, Any]:
     )
 
 
-@pytest.mark.requirement("P7")
+@pytest.mark.requirement("O6", "P7")
 def test_a_transcript_that_is_written_while_a_server_runs_is_found_over_http(db: Path, projects: Path) -> None:
     with serving(db) as served:
         locals_ = token_made_here(db)
@@ -188,7 +193,7 @@ def test_a_running_job_is_cancelled_from_another_process(db: Path, model: Server
     with serving(db, "--no-watch", **leading_to(model), PICOMEM_MEMORY_ENABLED="on") as served:
         anns = token_made_here(db, "ann")
         assert asked.wait(TIMEOUT)
-        with picomem.open(db, user="ann", embedder="none") as memory:
+        with picomem.open(chosen().named(db), user="ann", embedder="none") as memory:
             assert operation("cancel-job").call(memory, CancelJobRequest("consolidate")).cancelling
         until(lambda: state(db, "consolidate", "ann") == "cancelled")
         assert served.post(anns, "memories").json()["memories"] == []
@@ -226,6 +231,53 @@ def test_a_long_request_of_a_user_delays_nobody_elses(db: Path, model: Server) -
         assert not all(request.done() for request in long)
         model.stop.set()
         assert {request.result(TIMEOUT).status_code for request in long} == {200}
+
+
+@pytest.mark.requirement("X10")
+def test_writers_that_wait_for_another_process_delay_no_reader(db: Path) -> None:
+    writers = {user: token_made_here(db, user) for user in USERS}
+    eves = token_made_here(db, "eve")
+    with serving(db, "--no-watch", PICOMEM_SERVER_BACKGROUND="false") as served, ThreadPoolExecutor(48) as threads:
+        assert (
+            served.post(eves, "remember", {"content": "The ferry leaves at seven", "key": "ferry"}).status_code == 200
+        )
+
+        def write(user: str, number: int) -> int:
+            content = f"Boat {number} of {user} is moored at pier {number}"
+            return served.post(writers[user], "remember", {"content": content, "key": f"boat_{number}"}).status_code
+
+        def write_over_mcp(user: str, number: int) -> int:
+            arguments = {"content": f"Crane {number} of {user} is yellow", "key": f"crane_{number}"}
+            return mcp_call(served, writers[user], "memory_store", arguments).status_code
+
+        with closing(apsw.Connection(str(db))) as other:
+            other.execute("BEGIN IMMEDIATE")
+            waiting = [threads.submit(write, user, number) for number in range(5) for user in writers]
+            waiting += [threads.submit(write_over_mcp, user, number) for number in range(5) for user in writers]
+            seconds: list[float] = []
+            for _ in range(10):
+                began = time.monotonic()
+                assert served.post(eves, "recall", {"query": "when does the ferry leave"}).json()["hits"]
+                assert "seven" in mcp_call(served, eves, "memory_recall", {"query": "when does the ferry leave"}).text
+                seconds.append(time.monotonic() - began)
+            assert not any(write.done() for write in waiting)
+            assert max(seconds) < 10, seconds
+            other.execute("ROLLBACK")
+        assert {write.result(TIMEOUT) for write in waiting} == {200}
+
+
+def mcp_call(served: Served, token: str, tool: str, arguments: dict[str, Any]) -> httpx2.Response:
+    """Call a tool over MCP, without a session."""
+    about = {
+        "io.modelcontextprotocol/protocolVersion": PROTOCOL,
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params = {"name": tool, "arguments": arguments, "_meta": about}
+    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": PROTOCOL}
+    with served.client(token) as client:
+        document = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        return client.post("/mcp", json=document, headers={**headers, "Mcp-Method": "tools/call", "Mcp-Name": tool})
 
 
 @pytest.mark.requirement("X10")

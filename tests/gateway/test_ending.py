@@ -16,6 +16,7 @@ import pytest
 from tests.cli.test_consolidate import leading_to
 from tests.consolidation.conftest import TALK
 from tests.consolidation.server import Server, running
+from tests.databases import chosen
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
@@ -36,7 +37,7 @@ def model() -> Iterator[Server]:
 def db(tmp_path: Path) -> Path:
     """A store in which Ann has a conversation that nobody has consolidated."""
     path = tmp_path / "memory.db"
-    with picomem.open(path, user="ann", embedder="none") as memory:
+    with picomem.open(chosen().named(path), user="ann", embedder="none") as memory:
         log = memory.sessions()
         log.append(log.create().id, *TALK[:2])
     return path
@@ -107,7 +108,7 @@ def test_a_server_that_is_told_to_end_finishes_what_was_begun_and_refuses_what_i
         assert served.process.wait(TIMEOUT) == 0
         listening.result(TIMEOUT)
         assert socket.code == 1012
-    with picomem.open(db, user="ann", embedder="none") as memory:
+    with picomem.open(chosen().named(db), user="ann", embedder="none") as memory:
         assert [memory.key for memory in memory.memories()] == ["staging_db_port"]
 
 
@@ -145,7 +146,7 @@ def test_a_request_of_a_socket_that_was_begun_is_answered_before_it_closes(db, m
 def test_what_does_not_finish_is_cut_off_in_time(db, model, elsewhere, operation) -> None:
     """Consolidation waits in the event loop, and an embedder in a thread that nobody can stop."""
     anns = token_made_here(db, "ann")
-    with picomem.open(db, user="ann", embedder="none") as memory:
+    with picomem.open(chosen().named(db), user="ann", embedder="none") as memory:
         memory.remember("The crane is yellow", key="crane")
     asked = model.hold()
     variables = {

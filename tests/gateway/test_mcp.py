@@ -21,6 +21,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, TextResourceContents
+from tests.databases import chosen
 from tests.forked_program import ForkedProcess, program
 
 import picomem
@@ -104,7 +105,7 @@ def protocol_error(server: Any, conversation: Conversation, mode: str = "auto") 
 
 
 def process(db: Path) -> StdioServerParameters:
-    return StdioServerParameters(command=sys.executable, args=["-c", ENTRY, str(db)], env=environment())
+    return StdioServerParameters(command=sys.executable, args=["-c", ENTRY, chosen().named(db)], env=environment())
 
 
 def environment() -> dict[str, str]:
@@ -149,10 +150,12 @@ def raw(db: Path, *, is_fresh: bool = False) -> Iterator[Raw]:
     """A client of a process, which with `is_fresh` has an interpreter of its own."""
     with open(os.devnull, "w") as errors:
         if is_fresh:
-            command, pipe = [sys.executable, "-c", ENTRY, str(db)], subprocess.PIPE
+            command, pipe = [sys.executable, "-c", ENTRY, chosen().named(db)], subprocess.PIPE
             running = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, env=environment())
         else:
-            running = program().start([str(db)], env=environment(), stderr=errors.fileno(), has_stdin=True, code=ENTRY)
+            running = program().start(
+                [chosen().named(db)], env=environment(), stderr=errors.fileno(), has_stdin=True, code=ENTRY
+            )
     try:
         yield Raw(running)
     finally:
@@ -864,7 +867,7 @@ QUAYS = ["northern", "grain", "oil", "ferry", "fishing", "customs", "coal", "sou
 def test_an_engine_that_cannot_open_is_an_error_before_anything_is_served(db: Path):
     db.write_text("this is no database, and it is longer than a header of one hundred bytes would have to be" * 9)
     done = subprocess.run(
-        [sys.executable, "-c", ENTRY, str(db)], input=b"", capture_output=True, env=environment(), timeout=60
+        [sys.executable, "-c", ENTRY, chosen().named(db)], input=b"", capture_output=True, env=environment(), timeout=60
     )
     assert done.returncode == 1 and done.stdout == b""
     assert b"NotADatabase" in done.stderr

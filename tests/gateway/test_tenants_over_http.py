@@ -14,6 +14,7 @@ import anyio
 import httpx2
 import pytest
 from tests.amounts import amount
+from tests.databases import chosen
 from tests.operations.test_tenants import BATCH, UUID, _rows, _tenants, _Values
 
 from picomem.app import open_runtime, operations
@@ -49,7 +50,9 @@ def test_no_user_gets_or_changes_anything_of_another_over_http(tmp_path: Path, m
     async def walked(tenants: list[Any]) -> None:
         nonlocal own
         tokens = {tenant.user: make_token(tenant.memory, OWN_DATA | {PURGE}, "", None)[1] for tenant in tenants}
-        with open_runtime(store, settings=tenants[0].memory.settings, embedder=StaticEmbedder()) as runtime:
+        with open_runtime(
+            chosen().named(store), settings=tenants[0].memory.settings, embedder=StaticEmbedder()
+        ) as runtime:
             limits = Limits(rate=1e6, burst=1_000_000)
             server = application(runtime, operations(), hosts=["server"], origins=[], limits=limits)
             transport = httpx2.ASGITransport(server)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,12 @@ from .whatsapp_api import (
     FAILS,
     FAILS_AND_ACCEPTS,
     OUR_NUMBER,
+    PHONE_ID,
     SECRET,
+    SHOP_ACCESS,
+    SHOP_PHONE_ID,
+    SHOP_SECRET,
+    SHOP_VERIFY,
     TOO_MANY,
     VERIFY,
     Behaviour,
@@ -55,14 +61,14 @@ def api() -> Iterator[WhatsAppApi]:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory, model: ModelServer, api: WhatsAppApi) -> Iterator[Served]:
     db: Path = tmp_path_factory.mktemp("whatsapp") / "memory.db"
-    with serving(db, **model.env, **api.env, PICOMEM_MEMORY_ENABLED="true") as running:
+    with serving(db, **model.env, **api.env, **api.shop_env, PICOMEM_MEMORY_ENABLED="true") as running:
         api.serve(running.url)
         yield running
 
 
 @pytest.fixture(autouse=True)
 def _anew(model: ModelServer, api: WhatsAppApi) -> None:
-    model.steps, model.asked, api.behaviours, api.accepted, api.asked = [], [], [], [], []
+    model.steps, model.asked, api.behaviours, api.accepted, api.asked, api.senders = [], [], [], [], [], []
     api.has_statuses = True
 
 
@@ -114,6 +120,38 @@ def test_a_webhook_that_is_not_signed_is_refused_and_stores_nothing(served: Serv
 
 
 @pytest.mark.requirement("P13")
+def test_each_account_has_its_own_secrets_and_people_and_answers_by_itself(
+    served: Served, api: WhatsAppApi, model: ModelServer
+) -> None:
+    shop = api.webhook.replace("/main", "/shop")
+    asked = {"hub.mode": "subscribe", "hub.challenge": "1158201444"}
+    tokens = [(api.webhook, VERIFY), (shop, SHOP_VERIFY), (api.webhook, SHOP_VERIFY), (shop, VERIFY)]
+    answers = [httpx2.get(url, params={**asked, "hub.verify_token": token}, trust_env=False) for url, token in tokens]
+    assert [answer.status_code for answer in answers] == [200, 200, 403, 403]
+    jim: dict[str, Any] = {"phone": "351910101010", "name": "Jim"}
+    pair(served, api, "jim", **jim)
+    hello = text("Hello, shop", "wamid.j1", **jim, phone_id=SHOP_PHONE_ID)
+    assert post(shop, hello).status_code == 403
+    assert post(api.webhook, hello, secret=SHOP_SECRET).status_code == 403
+    assert post(api.webhook, hello).status_code == 200, "it is signed for this address, and of another number"
+    assert post(shop, text("Hello, main", "wamid.j2", **jim), secret=SHOP_SECRET).status_code == 200
+    assert post(shop, hello, secret=SHOP_SECRET).status_code == 200
+    assert "Ask the owner" in api.wait_for(1)[0], "who is known on one account is not on another"
+    (waiting,) = run(served, "pair-list").waiting
+    assert waiting.account == "shop"
+    run(served, "pair-accept", "jim", code=waiting.code)
+    model.steps = ["From the shop."]
+    post(shop, text("Again, shop", "wamid.j3", **jim, phone_id=SHOP_PHONE_ID), secret=SHOP_SECRET)
+    api.wait_for(2)
+    model.steps = ["From main."]
+    api.deliver(text("Again, main", "wamid.j4", **jim))
+    assert api.wait_for(3)[1:] == ["From the shop.", "From main."]
+    assert api.senders[-3:] == [(SHOP_PHONE_ID, f"Bearer {SHOP_ACCESS}")] * 2 + [(PHONE_ID, f"Bearer {ACCESS}")]
+    sessions = [listed.session.channel_id for listed in run(served, "sessions", "jim").sessions]
+    assert sorted(sessions) == ["main/direct", "shop/direct"]
+
+
+@pytest.mark.requirement("P13")
 def test_an_unknown_sender_is_paired_once_and_then_answered(
     served: Served, api: WhatsAppApi, model: ModelServer
 ) -> None:
@@ -144,7 +182,7 @@ def test_an_unknown_sender_is_paired_once_and_then_answered(
     api.deliver(text("Still there?", "wamid.z4", **stranger))
     assert "Ask the owner" in api.wait_for(3)[2]
     run(served, "pair-accept", code=run(served, "pair-list").waiting[0].code)
-    assert api.tokens == {f"Bearer {ACCESS}"}
+    assert set(api.senders) == {(PHONE_ID, f"Bearer {ACCESS}")}
 
 
 def test_a_redelivered_message_is_answered_once_and_memory_is_used(
@@ -181,6 +219,41 @@ def test_a_sender_is_known_by_each_id_that_came_with_a_known_one(
     assert known == {"phone:351922222222", "id:PT.13491208655302741918"}
 
 
+@pytest.mark.requirement("P13")
+def test_an_alias_neither_lets_a_stranger_in_nor_locks_the_person_out(
+    served: Served, api: WhatsAppApi, model: ModelServer
+) -> None:
+    pair(served, api, "hal", phone="351988888888", name="Hal")
+    phone, hal, stranger = "351988888888", "PT.HAL", "PT.STRANGER"
+    api.deliver(text("With all", "wamid.h1", phone=phone, user_id=hal, username="hal.9"))
+    api.wait_for(1)
+    for number, ids in enumerate([("", ""), (phone, stranger), (phone, "")]):
+        sender = dict(zip(("phone", "user_id"), ids), username="hal.9")
+        api.deliver(text("I am Hal", f"wamid.h2{number}", **sender))
+    assert "Ask the owner" in api.wait_for(2)[1], "the one with no id but a user name is not answered at all"
+    (waiting,) = run(served, "pair-list").waiting
+    assert (waiting.ids, waiting.formerly) == ([f"phone:{phone}", f"id:{stranger}", "username:hal.9"], ["hal"])
+    assert "ask who it is now" in picomem(served.db, "pair", "list").stdout
+    number_change = {"type": "user_changed_number", "body": "…", "wa_id": "351989999999", "user_id": "PT.HAL2"}
+    changed = {"id": "wamid.h3", "from_user_id": hal, "type": "system", "system": number_change}
+    api.deliver(value(messages=[{**changed, "timestamp": "1777593600"}]))
+    api.deliver(text("With the new number", "wamid.h4", phone="351989999999"))
+    api.deliver(text("With a LID as well", "wamid.h5", phone="2214@lid", user_id="PT.HAL2"))
+    api.wait_for(4)
+    said = [words for role, _, words in messages_of(served, "hal") if role == "user"]
+    assert said == ["With all", "With the new number", "With a LID as well"]
+    known = {alias.id for alias in run(served, "pair-list").known if alias.user == "hal"}
+    assert known == {"phone:351989999999", "id:PT.HAL2", "lid:2214@lid", "username:hal.9"}
+    assert picomem(served.db, "pair", "revoke", "--user", "hal", "--id", "lid:2214@lid").returncode == 0
+    shown = run(served, "pair-list")
+    assert "lid:2214@lid" in {alias.id for alias in shown.revoked if alias.user == "hal"}
+    assert re.search(r"lid:2214@lid +revoked 20", picomem(served.db, "pair", "list").stdout)
+    api.deliver(text("By the LID alone", "wamid.h6", phone="2214@lid"))
+    assert "Ask the owner" in api.wait_for(5)[4]
+    for waiting in run(served, "pair-list").waiting:
+        run(served, "pair-accept", "igor", code=waiting.code)
+
+
 def test_what_is_no_message_is_acknowledged_and_answered_with_nothing(
     served: Served, api: WhatsAppApi, model: ModelServer
 ) -> None:
@@ -191,6 +264,8 @@ def test_what_is_no_message_is_acknowledged_and_answered_with_nothing(
         value(),
         value(messages="x", statuses=[1], contacts={}),
         value(messages=[{"type": "text"}, {"id": "wamid.x", "type": "text", "text": {"body": "from nobody"}}]),
+        value(contacts=[{"wa_id": "351933333333"}], messages=[{"id": "wamid.y", "type": "text"}, {"id": "wamid.z"}]),
+        value(messages=[{"type": "system", "system": {"type": "user_changed_number", "wa_id": "351933333333"}}]),
         value(statuses=[{"id": "wamid.q", "status": "read", "biz_opaque_callback_data": "x"}]),
         {**text("Another number", "wamid.c0", **cleo), "metadata": {"phone_number_id": "1"}},
         text("", "wamid.c1", **cleo, type="reaction", reaction={"emoji": "👍"}),
@@ -257,12 +332,55 @@ def test_in_a_group_each_sender_is_a_user_and_others_words_are_data(
     assert run(served, "pair-list").waiting == []
 
 
+@pytest.mark.requirement("O3", "P13", "X7")
+def test_personal_memory_stays_out_of_a_group_until_its_user_asks_for_it(
+    served: Served, api: WhatsAppApi, model: ModelServer
+) -> None:
+    kim: dict[str, Any] = {"phone": "351912121212", "name": "Kim"}
+    lou: dict[str, Any] = {"phone": "351913131313", "name": "Lou"}
+    pair(served, api, "kim", **kim)
+    pair(served, api, "lou", **lou)
+    run(served, "remember", "kim", content="The boat key hangs behind the stove", key="boat_key", pinned=True)
+    api.deliver(text("Where is the boat key?", "wamid.k1", **kim))
+    api.wait_for(1)
+    assert "behind the stove" in model.prompt()
+    group: dict[str, Any] = {"group_id": "G2"}
+    steps: list[Any] = [[("memory_recall", {"query": "boat key"})], "I see.", "Hello."]
+    steps += [[("memory_recall", {"query": "boat key"})], "Behind the stove."]
+    model.steps = steps
+    api.deliver(text("PicoBot, where is Kim's boat key?", "wamid.l1", **lou, **group))
+    assert api.wait_for(2)[1] == "I see."
+    api.deliver(text("PicoBot, say hello about the boat key", "wamid.k2", **kim, **group))
+    assert api.wait_for(3)[2] == "Hello."
+    assert "behind the stove" not in json.dumps(model.asked[1:]), "neither Lou nor an unasked prompt may see it"
+    offered = {tool["function"]["name"] for tool in model.asked[-1]["tools"]}
+    assert offered == {"memory_recall", "memory_store"}, "the others show past sessions, or all memories"
+    api.deliver(text("PicoBot, where is my boat key?", "wamid.k3", **kim, **group))
+    assert api.wait_for(4)[3] == "Behind the stove."
+    assert "behind the stove" in json.dumps(model.asked[-1])
+    model.steps = [[("memory_store", {"content": "Lou sails on Sunday", "key": "sailing"})], "Noted."]
+    api.deliver(text("PicoBot, remember that I sail on Sunday", "wamid.l2", **lou, **group))
+    api.wait_for(5)
+    assert [memory.key for memory in run(served, "memories", "lou").memories] == ["sailing"]
+    assert [memory.key for memory in run(served, "memories", "kim").memories] == ["boat_key"]
+    shared = [words for _, origin, words in messages_of(served, "lou") if origin == "user"]
+    assert shared == ["PicoBot, where is Kim's boat key?", "PicoBot, remember that I sail on Sunday"]
+
+
 def test_no_secret_of_the_account_is_shown(served: Served) -> None:
     settings = replace(
         Settings(),
-        whatsapp=WhatsAppSettings("main", "1", app_secret=SECRET, access_token=ACCESS, verify_token=VERIFY),
+        whatsapp=WhatsAppSettings(
+            "main",
+            "1",
+            app_secret=SECRET,
+            access_token=ACCESS,
+            verify_token=VERIFY,
+            accounts=(WhatsAppSettings("shop", "2", SHOP_SECRET, SHOP_ACCESS, SHOP_VERIFY),),
+        ),
     )
     shown = repr(settings) + picomem(served.db, "status", "--json").stdout
     assert "phone_number_id" in shown
-    for secret in (SECRET, ACCESS, VERIFY):
+    assert "shop" in shown
+    for secret in (SECRET, ACCESS, VERIFY, SHOP_SECRET, SHOP_ACCESS, SHOP_VERIFY):
         assert secret not in shown

@@ -21,8 +21,10 @@ from urllib.parse import urlsplit
 import httpx2
 
 PHONE_ID = "106540352242922"
+SHOP_PHONE_ID = "206540352242922"  # of a second account
 OUR_NUMBER = "15550783881"
 SECRET, ACCESS, VERIFY = "app-secret-of-the-test", "access-of-the-test", "verify-of-the-test"
+SHOP_SECRET, SHOP_ACCESS, SHOP_VERIFY = "app-secret-of-the-shop", "access-of-the-shop", "verify-of-the-shop"
 _DEADLINE = 60
 
 
@@ -45,19 +47,30 @@ CLOSED = Behaviour(status=400, code=131047, accepts=False)
 
 
 class WhatsAppApi:
-    """`accepted` are the bodies of the messages that went out, `asked` those of all requests."""
+    """`accepted` are the bodies of the messages that went out, `asked` those of all requests; `senders` are the phone
+    number ids and tokens with which requests came."""
 
     def __init__(self) -> None:
         self.behaviours: list[Behaviour] = []
         self.accepted: list[dict[str, Any]] = []
         self.asked: list[dict[str, Any]] = []
-        self.tokens: set[str] = set()
+        self.senders: list[tuple[str, str]] = []
         self.webhook = ""  # the address to which webhooks go; empty for none
         self.has_statuses = True
         self.port = 0
         self.is_closed = False
         self._count = 0
         self._changed = threading.Condition()
+
+    @property
+    def shop_env(self) -> dict[str, str]:
+        """The settings of a second account on it."""
+        return {
+            "PICOMEM_WHATSAPP_ACCOUNTS_SHOP_PHONE_NUMBER_ID": SHOP_PHONE_ID,
+            "PICOMEM_WHATSAPP_ACCOUNTS_SHOP_APP_SECRET": SHOP_SECRET,
+            "PICOMEM_WHATSAPP_ACCOUNTS_SHOP_ACCESS_TOKEN": SHOP_ACCESS,
+            "PICOMEM_WHATSAPP_ACCOUNTS_SHOP_VERIFY_TOKEN": SHOP_VERIFY,
+        }
 
     @property
     def env(self) -> dict[str, str]:
@@ -93,10 +106,10 @@ class WhatsAppApi:
         with self._changed:
             assert self._changed.wait_for(lambda: len(self.asked) >= count, _DEADLINE), self.asked
 
-    def take(self, body: dict[str, Any], token: str) -> tuple[Behaviour, str]:
+    def take(self, body: dict[str, Any], phone_id: str, token: str) -> tuple[Behaviour, str]:
         """A request; what is done with it, and the id of its message."""
         with self._changed:
-            self.tokens.add(token)
+            self.senders.append((phone_id, token))
             self.asked.append(body)
             behaviour = self.behaviours.pop(0) if self.behaviours else FINE
             self._count += 1
@@ -135,23 +148,31 @@ def post(webhook: str, *values: dict[str, Any], secret: str = SECRET, **headers:
     return httpx2.post(webhook, content=body, headers=sent, timeout=10, trust_env=False)
 
 
-def value(**fields: Any) -> dict[str, Any]:
+def value(*, phone_id: str = PHONE_ID, **fields: Any) -> dict[str, Any]:
     """The value of a change."""
-    metadata = {"display_phone_number": OUR_NUMBER, "phone_number_id": PHONE_ID}
+    metadata = {"display_phone_number": OUR_NUMBER, "phone_number_id": phone_id}
     return {"messaging_product": "whatsapp", "metadata": metadata, **fields}
 
 
 def text(
-    body: str, wamid: str, *, phone: str = "351912345678", user_id: str = "", name: str = "Ann", **further: Any
+    body: str,
+    wamid: str,
+    *,
+    phone: str = "351912345678",
+    user_id: str = "",
+    name: str = "Ann",
+    username: str = "",
+    phone_id: str = PHONE_ID,
+    **further: Any,
 ) -> dict[str, Any]:
     """The value with one text message; with no phone or no user id, its fields are missing."""
-    contact: dict[str, Any] = {"profile": {"name": name}}
+    contact: dict[str, Any] = {"profile": {"name": name, **({"username": username} if username else {})}}
     message: dict[str, Any] = {"id": wamid, "timestamp": str(int(time.time())), "type": "text", "text": {"body": body}}
     if phone:
         contact["wa_id"] = message["from"] = phone
     if user_id:
         contact["user_id"] = message["from_user_id"] = user_id
-    return value(contacts=[contact], messages=[{**message, **further}])
+    return value(contacts=[contact], messages=[{**message, **further}], phone_id=phone_id)
 
 
 @contextmanager
@@ -159,8 +180,9 @@ def serving(api: WhatsAppApi) -> Iterator[WhatsAppApi]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            assert urlsplit(self.path).path == f"/v23.0/{PHONE_ID}/messages"
-            behaviour, native_id = api.take(body, self.headers["Authorization"])
+            version, phone_id, what = urlsplit(self.path).path.strip("/").split("/")
+            assert (version, what) == ("v23.0", "messages")
+            behaviour, native_id = api.take(body, phone_id, self.headers["Authorization"])
             time.sleep(behaviour.seconds)
             if behaviour.status == 200:
                 answer: dict[str, Any] = {"messaging_product": "whatsapp", "messages": [{"id": native_id}]}

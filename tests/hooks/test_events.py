@@ -185,6 +185,7 @@ def test_any_other_event_gets_nothing(host: Host, event: str) -> None:
     assert host.hook(_claude(event, prompt=QUESTION)).answer == {}
 
 
+@pytest.mark.requirement("O6")
 @pytest.mark.parametrize("event", ["PreCompact", "PostCompact", "Stop", "SubagentStop", "SessionEnd"])
 def test_at_the_end_of_a_turn_the_transcript_is_read_on(host: Host, event: str) -> None:
     transcript = _transcript(

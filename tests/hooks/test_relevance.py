@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.databases import chosen
 
 import picomem
 from picomem.hooks.hook_context import context_of
@@ -28,7 +29,7 @@ def _event(prompt: str) -> HookEvent:
 
 @pytest.fixture(scope="module")
 def billing(tmp_path_factory: pytest.TempPathFactory) -> picomem.Engine:
-    memory = picomem.open(tmp_path_factory.mktemp("billing") / "memory.db", project="billing")
+    memory = picomem.open(chosen().named(tmp_path_factory.mktemp("billing") / "memory.db"), project="billing")
     memory.remember(DECISION, kind="decision")
     memory.remember("Marit signs off changes to the schema of the billing database", kind="fact")
     return memory

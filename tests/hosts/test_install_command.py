@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from tests.hosts.conftest import ROOT, RunPicomem, tree
 
+from picomem.settings import load
+
 
 @pytest.fixture
 def with_claude_code(home: Path) -> Path:
@@ -64,12 +66,17 @@ def test_without_a_terminal_nothing_is_changed(with_claude_code: Path, run_picom
     assert tree(with_claude_code) == installed
 
 
-@pytest.mark.parametrize(("answer", "is_installed"), [("y", True), ("n", False), ("", False)])
+@pytest.mark.parametrize(
+    ("answer", "is_installed", "keep"),
+    [("y\ny", True, "expiring"), ("y\n", True, ""), ("n", False, ""), ("", False, "")],
+)
 def test_at_a_terminal_the_person_is_asked(
-    answer: str, is_installed: bool, with_claude_code: Path, project: Path, programs: Path
+    answer: str, is_installed: bool, keep: str, with_claude_code: Path, project: Path, programs: Path
 ) -> None:
     person, terminal = pty.openpty()
-    env = {"HOME": str(with_claude_code), "PATH": os.defpath, "PYTHONPATH": str(ROOT / "src")}
+    data = with_claude_code / "data"
+    variables = {"HOME": str(with_claude_code), "PICOMEM_DATA_DIR": str(data), "PICOMEM_CONFIG": ""}
+    env = {**variables, "PATH": os.defpath, "PYTHONPATH": str(ROOT / "src")}
     running = subprocess.Popen(
         [programs / "picomem", "install"], cwd=project, env=env, stdin=terminal, stdout=subprocess.PIPE, stderr=terminal
     )
@@ -83,6 +90,9 @@ def test_at_a_terminal_the_person_is_asked(
     assert (with_claude_code / ".claude.json").exists() == is_installed
     assert ("hooks added" in out.decode()) == is_installed
     assert ("Nothing was installed." in asked) == (not is_installed)
+    assert ("Keep redacted copies of those that are about to expire? [y/N]" in asked) == is_installed
+    settings = data / "config.toml"
+    assert (settings.exists() and load({}, settings).ingest.keep) == (keep or False)
 
 
 def test_a_second_run_says_that_it_is_installed_already(with_claude_code: Path, run_picomem: RunPicomem) -> None:
@@ -93,6 +103,40 @@ def test_a_second_run_says_that_it_is_installed_already(with_claude_code: Path, 
     assert (second.code, second.out.count("already installed")) == (0, 2)
     assert run_picomem("install").code == 0, "there is nothing to ask about"
     assert tree(with_claude_code) == installed
+
+
+def test_a_hook_that_somebody_extended_is_named(with_claude_code: Path, run_picomem: RunPicomem) -> None:
+    settings = with_claude_code / ".claude" / "settings.json"
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "nice picomem-hook 2>/dev/null"}]}]}
+    settings.write_text(json.dumps({"hooks": hooks}))
+    said = "somebody extended the Stop hook “nice picomem-hook 2>/dev/null”, so it stays in ~/.claude/settings.json"
+    assert said in run_picomem("install", "claude-code").out
+    assert len(json.loads(settings.read_text())["hooks"]["Stop"]) == 1
+    assert said in run_picomem("uninstall", "--yes").out
+    again = run_picomem("uninstall", "--yes", "--json")
+    (host,) = again.json["hosts"]
+    assert host["edited_hooks"][0]["command"] == "nice picomem-hook 2>/dev/null"
+    assert json.loads(settings.read_text()) == {"hooks": hooks}
+
+
+def test_a_flag_keeps_what_expires_and_what_stands_in_the_settings(
+    with_claude_code: Path, run_picomem: RunPicomem
+) -> None:
+    settings = with_claude_code / "config.toml"
+    text = "# mine\n[ingest] # of transcripts\nkeep_mb = 7\n\n[recall]\nlimit = 4\n"
+    settings.write_text(text)
+    env = {"PICOMEM_CONFIG": str(settings)}
+    arguments = ("install", "claude-code", "--keep-transcripts")
+    assert '\n+keep = "expiring"\n keep_mb = 7\n' in run_picomem(*arguments, "--dry-run", env=env).out
+    assert settings.read_text() == text
+    assert '~/config.toml: now has keep = "expiring" in [ingest]' in run_picomem(*arguments, env=env).out
+    kept = text.replace("transcripts\n", 'transcripts\nkeep = "expiring"\n')
+    assert settings.read_text() == kept
+    assert "~/config.toml: keeps transcripts already" in run_picomem(*arguments, env=env).out
+    settings.write_text("ingest = { keep_mb = 7 }\n")
+    done = run_picomem(*arguments, env=env)
+    assert (done.code, settings.read_text()) == (2, "ingest = { keep_mb = 7 }\n")
+    assert f"The settings file {settings} is left as it is: “keep” cannot be set there; write keep =" in done.err
 
 
 def test_with_json_there_is_one_document(with_claude_code: Path, run_picomem: RunPicomem) -> None:

@@ -272,6 +272,29 @@ def test_a_hook_of_others_that_mentions_picomem_hook_stays(command: str, machine
     assert settings.read_text() == text
 
 
+@pytest.mark.parametrize("command", ["{} 2>/dev/null", "nice {}", "test -f ~/.on && {}"])
+def test_a_hook_that_somebody_extended_stays_and_gets_no_second_beside_it(
+    command: str, machine: Machine, program: Program
+) -> None:
+    settings = machine.home / ".claude" / "settings.json"
+    _install(CLAUDE_CODE, machine, "user", program)
+    whole = settings.read_text()
+    written = json.dumps(program.hook_command())
+    extended = json.dumps(command.format(program.hook_command()))
+    text = whole.replace(written, extended, 1)
+    settings.write_text(text)
+    assert not _install(CLAUDE_CODE, machine, "user", program)
+    assert settings.read_text() == text
+    (plan,) = [plan for plan in plan_uninstall(CLAUDE_CODE, machine) if plan.edited_hooks]
+    ((path, hook),) = plan.edited_hooks
+    assert (path, hook.command) == (settings, command.format(program.hook_command()))
+    _uninstall(CLAUDE_CODE, machine)
+    left = json.loads(settings.read_text())["hooks"]
+    assert left == {
+        hook.event: [{"hooks": [json.loads(whole)["hooks"][hook.event][0]["hooks"][0] | {"command": hook.command}]}]
+    }
+
+
 @pytest.mark.parametrize("escape", [r"\ud83d", r"\udc80", r"\u0000"])
 @_each_host
 def test_an_escape_that_is_no_character_in_an_entry_of_picomem_stays(

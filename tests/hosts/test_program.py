@@ -8,7 +8,14 @@ import pytest
 
 from picomem.errors import InvalidInput
 from picomem.hosts.machine import Machine
-from picomem.hosts.program import Program, hook_invocation, installed_program, is_mcp_command, is_short_lived
+from picomem.hosts.program import (
+    Program,
+    hook_invocation,
+    installed_program,
+    is_edited_hook,
+    is_mcp_command,
+    is_short_lived,
+)
 
 
 def test_a_link_to_the_program_is_kept_because_its_target_may_move(machine: Machine, programs: Path) -> None:
@@ -73,6 +80,42 @@ def test_a_path_that_is_no_text_is_refused(machine: Machine, programs: Path) -> 
 )
 def test_a_hook_of_picomem_is_known_by_its_program(command: str | None, is_ours: bool) -> None:
     assert (hook_invocation(command) is not None) == is_ours
+
+
+@pytest.mark.parametrize(
+    ("command", "is_edited"),
+    [
+        ("picomem-hook 2>/dev/null", True),
+        ("/my/picomem-hook --db /x.db >> ~/hook.log 2>&1", True),
+        ("nice -n 5 /usr/bin/picomem-hook", True),
+        ("timeout 5 env A=b picomem-hook", True),
+        ("A=b nohup picomem-hook &", True),
+        ("./backup.sh; picomem-hook", True),
+        ("picomem-hook && ./backup.sh", True),
+        ("test -f ~/.on || '/my tools/picomem-hook'", True),
+        ("if [ -d .git ]; then picomem-hook; fi", True),
+        ("bash -c 'cd /x && picomem-hook --wait 1'", True),
+        ("sh -c picomem-hook", True),
+        ("./prepare.sh\npicomem-hook", True),
+        ("echo $(picomem-hook)", True),
+        ("picomem-hook --theirs 1", True),
+        ("picomem-hook", False),
+        ("env PICOMEM_DATA_DIR=/d picomem-hook --db /x.db", False),
+        ("picomem-hooks 2>/dev/null", False),
+        ("./teams-own.sh # not picomem-hook", False),
+        ("./guard.sh --allow picomem-hook", False),
+        ("logger 'ran after picomem-hook'; ~/bin/my-backup.sh", False),
+        ("cat < picomem-hook", False),
+        ("./run.sh > picomem-hook", False),
+        ("env A=b ./backup.sh picomem-hook", False),
+        ("bash -c 'echo picomem-hook'", False),
+        ("'picomem-hook", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_a_hook_that_somebody_extended_is_known(command: str | None, is_edited: bool) -> None:
+    assert is_edited_hook(command) == is_edited
 
 
 def test_a_hook_invocation_names_the_variables_the_program_and_its_options() -> None:

@@ -10,7 +10,7 @@ from tests.amounts import amount
 from tests.hosts.documents import toml_documents
 
 from picomem.errors import InvalidInput
-from picomem.hosts.toml_edit import put_table, remove_table
+from picomem.hosts.toml_edit import put_table, remove_table, set_key
 
 _PATH = ("mcp_servers", "picomem")
 _VALUES = {"command": "/opt/a b/picomem", "args": ["mcp", "--db", 'C:\\x "y"'], "env": {"PICOMEM_DATA_DIR": "/d"}}
@@ -71,3 +71,27 @@ def test_a_place_that_takes_no_table_is_refused(text: str) -> None:
 def test_an_entry_that_is_no_table_of_its_own_is_not_removed() -> None:
     with pytest.raises(InvalidInput, match="not a table in lines of its own"):
         remove_table("[mcp_servers]\npicomem = { command = 'x' }\n", _PATH)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", '[ingest]\nkeep = "expiring"\n'),
+        ("# mine\n[recall]\nlimit = 5 # few\n", '# mine\n[recall]\nlimit = 5 # few\n\n[ingest]\nkeep = "expiring"\n'),
+        ("[ingest] # copies\nkeep_mb = 5\n[recall]\n", '[ingest] # copies\nkeep = "expiring"\nkeep_mb = 5\n[recall]\n'),
+        ("[ingest]\r\nkeep = 'none' # later\r\n", '[ingest]\r\nkeep = "expiring" # later\r\n'),
+        ("[ingest]", '[ingest]\nkeep = "expiring"\n'),
+        ('# keep = "all"\n[ingest]\n# keep = "all"\n  keep="none"\n', '# keep = "all"\n[ingest]\n# keep = "all"\n  keep="expiring"\n'),
+        ('[a]\nx = """\n[ingest]\nkeep = \'n\'\n"""\n[ingest]\n', '[a]\nx = """\n[ingest]\nkeep = \'n\'\n"""\n[ingest]\nkeep = "expiring"\n'),
+    ],
+)  # fmt: skip
+def test_a_key_is_set_and_every_other_byte_stays(text: str, expected: str) -> None:
+    assert set_key(text, ("ingest",), "keep", "expiring") == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["ingest.keep = 'none'\n", "ingest = { keep = 'none' }\n", "[ingest]\nkeep = '''none'''\n", "x = ["]
+)
+def test_a_key_that_cannot_be_set_by_its_line_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput):
+        set_key(text, ("ingest",), "keep", "expiring")

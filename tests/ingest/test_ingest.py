@@ -168,6 +168,7 @@ def test_an_edit_that_keeps_the_size_is_seen(engine, tmp_path):
     assert rows(engine)[50] == "Question 50 about the beacon"
 
 
+@pytest.mark.requirement("O6")
 def test_a_half_written_line_waits_until_it_is_whole(engine, tmp_path, talk):
     path = written(tmp_path / "s1.jsonl", talk[:5])
     last = json.dumps(talk[5]).encode() + b"\n"
@@ -268,6 +269,7 @@ def test_an_edited_message_replaces_its_episode_and_the_others_get_their_new_pla
     assert [hit.text for hit in engine.recall("docs").hits][:1] == [rows(engine)[0]]
 
 
+@pytest.mark.requirement("O6")
 def test_a_file_cut_in_half_and_grown_anew_keeps_what_was_cut_and_adds_what_is_new(engine, tmp_path, talk):
     path = written(tmp_path / "s1.jsonl", talk)
     engine.ingest([path])

@@ -192,6 +192,7 @@ def test_a_pointer_opens_the_messages_or_says_that_they_are_gone_or_others(engin
     assert [(turn.role, turn.text) for turn in opened["two"].turns] == [("assistant", "two")]
 
 
+@pytest.mark.sqlite_file("copies lie beside the file")
 @pytest.mark.requirement("X9")
 def test_a_session_that_its_host_deleted_opens_from_the_copy(engine, host, path):
     host.say("s1", "one", "two", packed=True)

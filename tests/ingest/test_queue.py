@@ -49,6 +49,7 @@ def settled(monkeypatch) -> None:
     monkeypatch.setattr(source, "_SETTLED", -(10**18))
 
 
+@pytest.mark.sqlite_file("asks SQLite for its plan")
 @pytest.mark.parametrize("statement", ["transcripts_at_path", "transcript_at_path", "transcripts_of_session"])
 def test_a_transcript_is_found_by_its_index_however_many_there_are(engine, statement):
     values = {"user": "local", "path": "/a", "session": "s", "host": "plain"}
@@ -94,6 +95,7 @@ def test_one_transcript_that_cannot_be_stored_is_no_obstacle_for_those_beside_it
     assert len(_previews(engine)) == 5
 
 
+@pytest.mark.sqlite_file("damages a row in the file")
 def test_a_damaged_row_stops_its_own_transcript_only(engine, tmp_path):
     """The copy repeats a turn of a transcript whose record is damaged, which is met in the middle of storing."""
     _talk(tmp_path / "b" / "first.jsonl", "Said in both", "Said in the first")

@@ -25,6 +25,8 @@ from picomem.runtime import Runtime
 from picomem.settings import IngestSettings, RecallSettings, Settings
 from picomem.store import episodes
 
+pytestmark = pytest.mark.sqlite_file("copies of transcripts lie beside the file")
+
 SECRET = "ghp_" + "b7Wd13nYpK" * 3 + "Qs82Ax"
 TALK = (
     ("user", "Where does the loader keep its cache? It is called Zoë's."),

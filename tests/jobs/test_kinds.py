@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.consolidation.conftest import TALK, begun
@@ -22,8 +23,16 @@ from picomem.operations.maintenance import StatusRequest
 from picomem.operations.table import operation
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
+from picomem.records.session import NewMessage
 from picomem.runtime import Runtime
-from picomem.settings import IndexSettings, IngestSettings, RecallSettings, Settings
+from picomem.settings import (
+    IndexSettings,
+    IngestSettings,
+    MemorySettings,
+    RecallSettings,
+    SessionSettings,
+    Settings,
+)
 
 from .conftest import at_work, job, state, until
 
@@ -43,6 +52,43 @@ def test_idle_conversations_of_every_user_are_consolidated(runtime: Runtime, clo
             until(lambda user=user, talk=talk: _engine(runtime, user).sessions().get(talk).last_consolidated_seq == 2)
             until(lambda user=user: state(runtime, CONSOLIDATE, user) == "done")
     assert state(runtime, CONSOLIDATE, "cid") == "", "what is not idle is left"
+
+
+_RARE = {"idle_consolidation_minutes": 10_000, "consolidation_turn_threshold": 100}
+_LONG = [replace(message, content=f"{message.content} {'and a boat ' * 100}") for message in TALK[2:4]]
+
+
+@pytest.mark.requirement("A6")
+@pytest.mark.parametrize(
+    ("chosen", "window", "then", "wait"),
+    [
+        ({"idle_consolidation_minutes": 10}, 16_000, (), 10 * MINUTE),
+        ({"consolidation_turn_threshold": 2}, 16_000, TALK[2:4], 0),
+        ({}, 800, _LONG, 0),
+        ({"consolidation_time": "03:30"}, 16_000, (), 210 * MINUTE),
+    ],
+    ids=["idle", "turns", "size", "time of day"],
+)
+def test_each_trigger_begins_consolidation_once(
+    db: Path, database, clock, chosen: dict[str, Any], window: int, then: list[NewMessage], wait: int
+) -> None:
+    settings = Settings(
+        recall=RecallSettings(embedder="none", timezone="UTC"),
+        memory=MemorySettings(enabled=True, **{**_RARE, **chosen}),
+        session=SessionSettings(context_window=window),
+    )
+    with Runtime(database.connect(db), settings, clock=clock) as runtime:
+        talk = begun(runtime.engine(), *TALK[:2]).id
+        clock.now += max(0, wait - 1)
+        assert Consolidate().find(runtime.job_store(), "") == []
+        clock.now += min(wait, 1)
+        if then:
+            runtime.engine().sessions().append(talk, *then)
+        with at_work(runtime):
+            until(lambda: state(runtime, CONSOLIDATE) == "done")
+        assert runtime.engine().sessions().get(talk).last_consolidated_seq == 2 + len(then)
+        clock.now += DAY
+        assert Consolidate().find(runtime.job_store(), "") == []
 
 
 @pytest.mark.requirement("A6")
@@ -194,6 +240,7 @@ def test_a_damaged_job_is_left_out_and_begins_anew(runtime: Runtime, clock) -> N
     assert job(runtime, CONSOLIDATE, "ann").failures == 0
 
 
+@pytest.mark.sqlite_file("copies of transcripts lie beside the file")
 @pytest.mark.requirement("X9")
 def test_transcripts_are_copied_while_a_process_stays(db: Path, database, clock, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))

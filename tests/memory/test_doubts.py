@@ -260,3 +260,19 @@ def test_a_decision_that_names_what_it_leaves_behind_is_at_least_a_doubt(engine:
     assert newer.decision == "supersede" or older.key in newer.reason
     first = engine.recall("what runs the nightly builds?").hits[0]
     assert first.text.startswith("We've decided to move")
+
+
+def test_what_came_from_others_is_reviewed_when_asked_for_and_only_once(engine: Engine) -> None:
+    engine.remember("Anna keeps the keys of the boat house")
+    engine.remember("The vendor says that port 5433 is blocked", key="vendor_port", origin="web")
+    engine.remember("The scan reports two open ports", key="scan", origin="tool")
+    assert to_review(engine) == []
+    assert [item.memory.key for item in to_review(engine, untrusted=True)] == ["scan", "vendor_port"]
+    change, _ = decide_on(engine, "vendor_port", ReviewVerdict.KEEP)
+    decide_on(engine, "scan", ReviewVerdict.DISCARD)
+    assert to_review(engine, untrusted=True) == []
+    assert [memory.origin for memory in engine.memories() if memory.key == "vendor_port"] == ["web"]
+    with pytest.raises(InvalidInput, match="no pending decision"):
+        decide_on(engine, "vendor_port", ReviewVerdict.KEEP)
+    engine.undo(change.id)
+    assert [item.memory.key for item in to_review(engine, untrusted=True)] == ["vendor_port"]

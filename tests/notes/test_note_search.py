@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.databases import chosen
 from tests.sqlite_file import connection_of
 
 from picomem.errors import InvalidInput, NotFound
@@ -280,7 +281,7 @@ def test_two_processes_bring_the_index_in_step_at_once(open_notes, workspace, db
     for number in range(60):
         workspace.write(f"memory/n{number}.md", f"# Note {number}\n\nThe heron{number} of the heron\n")
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", _WRITER, str(db), str(workspace.folder)]
+    command = [sys.executable, "-c", _WRITER, chosen().named(db), str(workspace.folder)]
     running = [subprocess.Popen(command, env=env) for _ in range(2)]
     assert [process.wait(200) for process in running] == [0, 0]
     engine = open_notes()

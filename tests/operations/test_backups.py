@@ -23,9 +23,12 @@ from tests.programs import start
 
 from picomem.app import open_engine as open_app_engine
 from picomem.clock import HOUR, iso
+from picomem.engine.channel_contacts import accept, ask_to_pair, pairings, person_of
+from picomem.engine.channel_contacts import revoke as revoke_sender
+from picomem.engine.channel_log import Incoming
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, Corrupt, FilesMoved, InvalidInput, NotADatabase, NotFound, PicomemError, StoreError
-from picomem.light_dataclass import asdict
+from picomem.light_dataclass import asdict, replace
 from picomem.operations.backups import BackupResult, RestoreResult
 from picomem.operations.table import operation
 from picomem.records.caller import PERMISSIONS
@@ -422,6 +425,34 @@ def test_a_token_that_was_revoked_since_opens_nothing_after_a_restore(tmp_path: 
         states = {token.id: token.state for token in listed.call(engine, listed.request()).tokens}
         assert states == {kept.id: "valid", revoked.id: "revoked"}
         assert grant.call(engine, grant.request()).granted == []
+
+
+def test_a_sender_who_was_revoked_since_is_unknown_after_a_restore(tmp_path: Path) -> None:
+    store = tmp_path / "memory.db"
+    filled(store)
+    hello = Incoming(
+        channel="whatsapp",
+        account="main",
+        conversation="direct",
+        native_id="wamid.1",
+        native_ids=(),
+        address="",
+        text="Hello",
+        said_at=0,
+    )
+    people = {"ann": ("phone:1", "id:PT.A"), "bob": ("phone:2",), "cid": ("phone:3",)}
+    with opened(store) as engine:
+        for person, native_ids in people.items():
+            ask_to_pair(engine, replace(hello, native_ids=native_ids))
+            accept(engine, pairings(engine)[0].code, person)
+    backup = Path(back_up(store, tmp_path / "backup.db").path)
+    with opened(store) as engine:
+        revoke_sender(engine, "ann", "phone:1")
+        revoke_sender(engine, "bob")
+    assert restore(store, backup).access_taken_back == 2
+    with opened(store) as engine:
+        known = [person_of(engine, replace(hello, native_ids=(one,))) for ids in people.values() for one in ids]
+        assert known == ["", "ann", "", "cid"]
 
 
 def test_a_purge_while_the_backup_is_made_ready_stops_the_restore(tmp_path: Path, monkeypatch) -> None:

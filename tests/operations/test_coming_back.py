@@ -37,7 +37,7 @@ TALK = [
     ("2026-04-07T09:00:00Z", "user", "Shall the booking queue of the harbor run on Redis?"),
     ("2026-04-07T09:01:00Z", "assistant", "Redis is fine for the harbor queue; it holds 200 jobs a minute."),
 ]
-NOT_FOR_AGENTS = {"purge"}  # an agent never purges
+NOT_FOR_AGENTS = {"purge", "bulk-edit"}  # an agent never purges, and edits one memory at a time
 
 Requests = dict[str, dict[str, Any]]
 

@@ -36,7 +36,7 @@ class Untouched:
 
     def __init__(self, folder: Path) -> None:
         self.uses = 0
-        self.runtime = Runtime(LateConnector(folder / "memory.db", self._opened), _settings(folder))
+        self.runtime = Runtime(LateConnector(str(folder / "memory.db"), self._opened), _settings(folder))
 
     def _opened(self) -> Connector:
         self.uses += 1

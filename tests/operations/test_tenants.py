@@ -20,6 +20,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import apsw
 import pytest
 from tests.amounts import amount
+from tests.databases import chosen
 from tests.hostile import LONG, TEXTS, TIMES
 
 from picomem import open as open_memory
@@ -60,7 +61,9 @@ class _Tenant:
             recall=RecallSettings(timezone="UTC"),
             notes=NotesSettings(paths=(str(folder / "notes"),)),
         )
-        self.memory: Engine = open_memory(store, user=user, settings=settings, embedder=StaticEmbedder())
+        self.memory: Engine = open_memory(
+            chosen().named(store), user=user, settings=settings, embedder=StaticEmbedder()
+        )
         self.ids: list[str] = []
         self.names = [f"{name}_{number}" for name in (self.secret, self.public) for number in range(4)]
         self.known_names = [name for name in self.names if self.public in name]

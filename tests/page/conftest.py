@@ -8,8 +8,14 @@ from pathlib import Path
 import pytest
 from tests.gateway.serving import Served, serving
 
-from .serving_pages import browser_path
+from .serving_pages import browser_path, close_browser
 from .stored_examples import fill_examples
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _browser_of_the_module() -> Iterator[None]:
+    yield
+    close_browser()
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -34,6 +34,7 @@ DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 TIMEOUT = 10_000  # milliseconds
 EVERYTHING = OWN_DATA | {PURGE}
 READ_ONLY = frozenset({"memory:read:user", "memory:read:session"})
+_stops: list[Callable[[], None]] = []
 
 
 def browser_path() -> str:
@@ -47,16 +48,21 @@ def browser_path() -> str:
 
 @cache
 def browser() -> Browser:
-    """The browser of this process, started once; it ends with the process."""
-    import atexit
-
+    """The browser of this process, started once for the tests of a module."""
     path = browser_path()
     playwright = sync_playwright().start()
     started = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
     expect.set_options(timeout=TIMEOUT)
-    atexit.register(playwright.stop)
-    atexit.register(started.close)
+    _stops.extend((playwright.stop, started.close))
     return started
+
+
+def close_browser() -> None:
+    """To be called after each module: while Playwright runs, its event loop counts as the running one of this thread,
+    in which tests of other modules start loops of their own."""
+    while _stops:
+        _stops.pop()()
+    browser.cache_clear()
 
 
 def code_for(db: Path, user: str = "local", permissions: frozenset[str] = EVERYTHING) -> str:

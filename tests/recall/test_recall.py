@@ -176,6 +176,7 @@ def test_an_answer_gives_its_account(told: Engine) -> None:
     assert all(hit.why for hit in answer.hits)
 
 
+@pytest.mark.requirement("O8")
 def test_an_episode_carries_the_pointer_that_opens_it(told: Engine) -> None:
     hit = next(hit for hit in told.recall("daylight saving").hits if hit.source == "episode")
     assert hit.turns == (3, 3)

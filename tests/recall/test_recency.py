@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.databases import chosen
+
 from picomem.engine.engine import Engine
 
 RECALL = """
@@ -34,4 +36,4 @@ def test_of_two_decisions_that_answer_the_same_words_the_later_stands_first(engi
 def test_a_recall_loads_no_classifier(engine: Engine, db: Path) -> None:
     engine.remember("The queue runs on Redis")
     engine.close()
-    subprocess.run([sys.executable, "-c", RECALL, str(db)], check=True)
+    subprocess.run([sys.executable, "-c", RECALL, chosen().named(db)], check=True)

@@ -163,6 +163,7 @@ def test_who_has_not_asked_for_longest_is_forgotten_first(
         assert [_asked(connector, leg, 17, scope=user) for user in users[:2]] == first
 
 
+@pytest.mark.sqlite_file("bounds the time of SQLite's own statements")
 def test_a_question_does_not_cost_more_when_many_other_users_have_asked(db: Path, leg: MeaningLeg) -> None:
     users = [Scope(f"user-{number}") for number in range(1_500)]
     with closing(chosen().connect(db)) as connector:
@@ -197,7 +198,7 @@ def test_what_another_process_reads_is_found_by_meaning_at_once(db: Path, tmp_pa
     questions = ["symphony musicians violin", "kitten puppy pets", "garden plants vegetables"]
     for count, question in enumerate(questions, 2):
         path.write_text("".join(json.dumps({"role": role, "content": text}) + "\n" for role, text in said[:count]))
-        subprocess.run([sys.executable, "-c", _WRITER, str(db), str(path)], check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", _WRITER, chosen().named(db), str(path)], check=True, timeout=60)
         answer = engine.recall(question)
         assert answer.legs["episodes by words"] == "0"
         assert said[count - 1][1] in answer.hits[0].text, answer

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.databases import chosen
 from tests.sessions.conftest import assistant, call, result, user
 
 from picomem import open as open_memory
@@ -41,7 +42,7 @@ def _rounds(path: str, session_id: str, name: str, rounds: int) -> list[list[int
 
 def _start(path: Path, session_id: str, name: str) -> subprocess.Popen[str]:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
-    command = [sys.executable, __file__, str(path), session_id, name]
+    command = [sys.executable, __file__, chosen().named(path), session_id, name]
     return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
 
 

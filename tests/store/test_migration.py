@@ -12,6 +12,7 @@ from tests.store.old_stores import as_version_1, filled
 
 from picomem.memory.agent_files import FileWrite, StoredFile, Written
 from picomem.models.static import StaticEmbedder
+from picomem.records.kinds import Origin
 
 pytestmark = pytest.mark.sqlite_file("migrates the schema of a file")
 
@@ -148,7 +149,7 @@ def test_files_of_schema_9_have_their_paths_and_operations_in_columns(left_by_sc
     assert files.paths() == ["lists/groceries.md", "main/MEMORY.md"]
     memory = files.read("main/MEMORY.md")
     assert memory == StoredFile(
-        "main/MEMORY.md", "# Plan\n- name: Ann\n- city: Bergen\n", memory.version, "run-1:call-2"
+        "main/MEMORY.md", "# Plan\n- name: Ann\n- city: Bergen\n", memory.version, "run-1:call-2", Origin.AGENT
     )
     again = files.write("x", "y", expected=None, operation=FileWrite("run-1:call-2", "append to main/MEMORY.md"))
     assert again == Written(memory.version, existed=True, replayed=True)

@@ -23,7 +23,7 @@ from picomem.store.sqlite_migrations import FRESH_VERSION, SCHEMA_VERSION
 
 pytestmark = pytest.mark.sqlite_file("asks SQLite what its schema says, and opens files that are no store")
 
-STATEMENTS = sorted(sql_statements._load())
+STATEMENTS = sorted(sql_statements.load())
 NOT_WHOLE = {"session_end", "message_marks"}  # they look whether anything was written, not at what it says
 WITHOUT_USER = {"meta"}  # tables that belong to the file and not to anybody
 UNBOUND = {  # statements that are meant to see everybody's rows
@@ -131,6 +131,11 @@ def test_tables_are_strict_and_their_types_are_known_to_every_database(schema):
     for table in _tables(schema):
         assert strict[table], table
         assert {kind for kind, _, _ in _columns(schema, table).values()} <= {"TEXT", "INTEGER", "REAL", "BLOB"}
+
+
+@pytest.mark.requirement("X11")
+def test_a_statement_of_all_users_says_so() -> None:
+    assert set(filter(sql_statements.is_of_everyone, STATEMENTS)) == UNBOUND
 
 
 @pytest.mark.parametrize("name", [name for name in STATEMENTS if name not in UNBOUND])

@@ -31,5 +31,5 @@ def named_statements() -> list[re.Pattern[str]]:
 
 def test_every_statement_is_named_by_the_program() -> None:
     patterns = named_statements()
-    unused = [name for name in sql_statements._load() if not any(pattern.fullmatch(name) for pattern in patterns)]
+    unused = [name for name in sql_statements.load() if not any(pattern.fullmatch(name) for pattern in patterns)]
     assert unused == []

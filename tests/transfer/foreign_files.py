@@ -206,11 +206,13 @@ FILES = {
     "mcp-memory": ForeignFile(
         _mcp_memory,
         {
+            "David Barnett (person)": "",
             "David Barnett: Speaks fluent Spanish": "",
             "David Barnett works from the Lisbon office": "",
             "David Barnett works at QuintoAndar": "",
+            "QuintoAndar (company)": "",
         },
-        {"entity without observations": 1},
+        {},
     ),
     "letta": ForeignFile(
         _letta,

@@ -12,8 +12,10 @@ from tests.transfer.conftest import take_in
 
 from picomem.clock import iso
 from picomem.engine.engine import Engine
+from picomem.engine.transfers import left_by_undo
 from picomem.errors import InvalidInput
 from picomem.ingest import conversation_exports
+from picomem.operations.table import operation
 from picomem.records.kinds import Origin
 from picomem.transfer.import_format import guessed_format
 
@@ -251,3 +253,35 @@ def test_what_is_odd_in_a_conversation_is_counted_and_never_fatal(
     assert report.problems == []
     assert report.turns == 6
     assert report.skipped["unreadable conversation"] == 2
+
+
+@pytest.mark.requirement("X5")
+def test_an_undo_of_an_import_names_the_conversations_that_stay(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps(chatgpt()), "utf-8")
+    run, report = take_in(engine, path)
+    assert (report.new, report.sessions) == (1, 2)
+    verb = operation("undo")
+    done = verb.call(engine, verb.request(change=run))
+    left = (
+        f"The conversations that it read from {path} stay, with their episodes: c-1, c-2; `picomem purge --session ID`"
+    )
+    assert [warning for warning in done.warnings if warning.startswith(left)]
+    assert left in str(verb.presentation(done).warnings)
+    engine.undo(done.run)
+    (change,) = [change for change, _ in engine.changes(run=run) if change.decision == "add"]
+    assert verb.call(engine, verb.request(change=change.id)).warnings == []
+    for session in ("c-1", "c-2"):
+        engine.purge(session=session)
+    assert left_by_undo(engine, run) == ""
+
+
+def test_an_import_of_conversations_alone_says_what_stays_when_it_is_to_be_undone(
+    engine: Engine, tmp_path: Path
+) -> None:
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps(claude()), "utf-8")
+    run, report = take_in(engine, path)
+    assert (report.new, report.sessions) == (0, 1)
+    with pytest.raises(InvalidInput, match=r"stored no memory.* stay, with their episodes: u-1; `picomem purge"):
+        engine.undo(run)

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.transfer.conftest import take_in
+from tests.transfer.conftest import exported, take_in
 from tests.transfer.foreign_files import FILES, ForeignFile
 
 from picomem.clock import iso
+from picomem.engine.agent_support import agent_graph
 from picomem.engine.engine import Engine
+from picomem.engine.transfers import export_to
 from picomem.errors import InvalidInput, NotFound
+from picomem.memory.agent_graph import NewEntity, NewRelation
 from picomem.operations.transferring import IMPORT_FORMATS, _most_common
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.transfer.import_format import guessed_format, import_formats
@@ -233,3 +236,59 @@ def test_a_file_that_is_none_is_refused_or_counted_and_stores_nothing(
         "nanobot",
         "basic-memory",
     )
+
+
+def test_the_graph_of_server_memory_is_a_graph_here_and_in_a_store_that_takes_the_export_in(
+    engine: Engine, open_engine: Any, tmp_path: Path
+) -> None:
+    lines = [
+        {"type": "entity", "name": "Ann/Bo", "entityType": "pair", "observations": ["ok", "Ann/Bo: x", "x"]},
+        {"type": "entity", "name": "Oslo", "entityType": "town", "observations": []},
+        {"type": "relation", "from": "Ann/Bo", "to": "Oslo", "relationType": "lives_in"},
+        {"type": "relation", "from": "nobody", "to": "Oslo", "relationType": "near"},
+    ]
+    path = tmp_path / "memory.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    take_in(engine, path)
+    graph = agent_graph(engine).read()
+    assert [(entity.name, entity.type, [said.text for said in entity.observations]) for entity in graph.entities] == [
+        ("Ann/Bo", "pair", ["ok", "Ann/Bo: x", "x"]),
+        ("Oslo", "town", []),
+    ]
+    assert [line.ends for line in graph.relations] == [("Ann/Bo", "lives_in", "Oslo"), ("nobody", "near", "Oslo")]
+    agent_graph(engine).delete_entities(["nobody"])
+    exported_to = tmp_path / "export.jsonl"
+    exported_to.write_text("".join(exported(engine)), "utf-8", newline="")
+    other = open_engine(tmp_path / "other.db")
+    _, report = take_in(other, exported_to)
+    assert not report.refused
+    again, here = agent_graph(other).read(), agent_graph(engine).read()
+    assert [entity.name for entity in again.entities] == [entity.name for entity in here.entities]
+    assert [line.ends for line in again.relations] == [line.ends for line in here.relations]
+
+
+@pytest.mark.requirement("X5")
+def test_a_graph_is_exported_as_server_memory_would_write_it_and_a_purge_writes_it_again(
+    engine: Engine, open_engine: Any, tmp_path: Path
+) -> None:
+    graph = agent_graph(engine)
+    graph.create_entities([NewEntity("Ann", "person", ("ok", "Ann: x")), NewEntity("Zoë", "", ())])
+    graph.create_relations([NewRelation("Ann", "knows", "Zoë")])
+    engine.remember("The crane is yellow", key="crane")
+    path = tmp_path / "memory.jsonl"
+    counts = export_to(engine, path, "mcp-memory")
+    assert counts.memories == 5
+    lines = list(map(json.loads, path.read_text("utf-8").splitlines()))
+    assert lines == [
+        {"type": "export", "format": "mcp-memory", "by": "picomem"},
+        {"type": "entity", "name": "Ann", "entityType": "person", "observations": ["ok", "Ann: x"]},
+        {"type": "entity", "name": "Zoë", "entityType": "", "observations": []},
+        {"type": "relation", "from": "Ann", "to": "Zoë", "relationType": "knows"},
+    ]
+    other = open_engine(tmp_path / "other.db")
+    _, report = take_in(other, path)
+    assert (report.new, sum(report.unreadable.values())) == (5, 0)
+    export_to(other, tmp_path / "again.jsonl", "mcp-memory")
+    assert (tmp_path / "again.jsonl").read_text("utf-8") == path.read_text("utf-8")
+    engine.purge(everything=True)
+    assert path.read_text("utf-8").count("\n") == 1

@@ -18,7 +18,7 @@ from tests.transfer.conftest import contents, exported, take_in
 import picomem
 from picomem.clock import DAY, iso
 from picomem.engine.engine import Engine
-from picomem.engine.transfers import export_to
+from picomem.engine.transfers import export_to, left_by_undo
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.records.kinds import Origin
 from picomem.records.session import NewMessage, Role, ToolCall
@@ -703,3 +703,14 @@ def test_every_verb_that_picomem_writes_keeps_its_name_in_an_import() -> None:
     written = {verb for path in sources for verb in re.findall(r"writer\(\"([a-z_-]+)\"", path.read_text("utf-8"))}
     assert len(written) > 10
     assert written <= export_records._VERBS
+
+
+def test_an_undo_of_an_import_counts_the_conversations_that_stay(engine: Engine, open_engine, tmp_path: Path) -> None:
+    engine.remember("The crane is yellow", key="crane")
+    engine.sessions().create("tui")
+    path = tmp_path / "export.jsonl"
+    path.write_text("".join(exported(engine)), "utf-8", newline="")
+    other = open_engine(tmp_path / "other.db")
+    run, _ = take_in(other, path)
+    assert [undone.key for undone in other.undo(run)] == ["crane"]
+    assert left_by_undo(other, run).startswith("1 conversation with PicoBot stays; `picomem sessions`")

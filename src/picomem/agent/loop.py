@@ -48,12 +48,12 @@ from picomem.agent.failures import failure
 from picomem.agent.fence_capability import Fence
 from picomem.agent.history import to_model, to_said
 from picomem.agent.text_tool_calls import HeldText, PlainCalls
-from picomem.agent.tools import SAVING, TOOLS
+from picomem.agent.tools import GROUP_TOOLS, SAVING, TOOLS
 from picomem.before_compaction import flush
 from picomem.clock import system_clock, to_datetime
 from picomem.consolidation.due import Trigger, Triggers, due
 from picomem.distillation import consolidate_due
-from picomem.engine.agent_support import window_of
+from picomem.engine.agent_support import is_in_group, window_of
 from picomem.engine.engine import Engine
 from picomem.errors import GeneratorFailed
 from picomem.models.selection import generator_of
@@ -125,7 +125,7 @@ class PicoBot:
         if self._engine is not None and self.talk.session and not self.talk.trouble:
             memory = MemoryCapability(
                 self._engine,
-                tools=TOOLS if self._on else (),
+                tools=() if not self._on else GROUP_TOOLS if is_in_group(self._engine) else TOOLS,
                 session=self.talk.session,
                 actor=ACTOR,
             ).showing(window, self.talk.message)
@@ -159,7 +159,7 @@ class PicoBot:
         log = self._engine.sessions()
         session = log.get(self.talk.session)
         fresh = log.load(session.id, after=session.last_consolidated_seq).messages
-        reason = due(session, fresh, self._engine.now(), Triggers.of(self._engine.settings))
+        reason = due(session, fresh, self._engine.now(), Triggers.of(self._engine.settings, self._engine.zone))
         return reason is not None and reason.trigger is Trigger.SIZE
 
     async def _ask_silently(self, text: str) -> str:

@@ -2,7 +2,8 @@
 
 A webhook carries messages, or statuses of messages that were sent; statuses are not messages. A sender has a phone
 number (`from`), a business-scoped id (`from_user_id`), or both, and either may be missing. What is no text has its
-caption, or nothing. A user name is no identity, since it can pass to somebody else.
+caption, or nothing. sessions/sender_identity.py decides which user a sender is. A message of the type `system` says
+that a sender has another number, and with it another business-scoped id.
 
 The API has no key that makes a request happen once. `biz_opaque_callback_data` comes back in the statuses of a message,
 so a message whose sending was interrupted is known to have gone out when its status comes.
@@ -19,19 +20,25 @@ import httpx2
 
 from picomem.channels.account import Delivery, SendOutcome
 from picomem.clock import SECOND, Micros
+from picomem.engine.channel_contacts import ChangedIds
 from picomem.engine.channel_log import Incoming
 from picomem.errors import InvalidInput
-from picomem.light_dataclass import dataclass
+from picomem.light_dataclass import dataclass, replace
 from picomem.models.endpoint import checked_url
 from picomem.records.channel_message import ChannelMessage
 from picomem.records.session import Channel
-from picomem.settings import WhatsAppSettings
+from picomem.sessions.sender_identity import LID, PARENT, PHONE, SCOPED, USERNAME, identifying, kind_of
+from picomem.settings import KEYS_OF_AN_ACCOUNT, WhatsAppSettings
 
 DIRECT = "direct"
 _DAY_SECONDS = 86_400.0
 _LONGEST = 4_000  # characters; the API takes 4,096
 _NOT_SAID = {"reaction", "system", "unsupported", "unknown", "ephemeral", "request_welcome", "order"}
+_CHANGES = {"user_changed_number", "user_changed_user_id"}
 _WINDOW_CLOSED = 131047
+_LID = re.compile(r"(\d{1,30})(?::\d+)?@lid", re.ASCII)
+_JID = re.compile(r"(\d{1,20})(?::\d+)?@(?:s\.whatsapp\.net|c\.us)", re.ASCII)
+_SCOPED_ID = re.compile(r"[A-Z]{2}\.[\w.-]{1,200}", re.ASCII)
 _LIMITS = {4, 80007, 130429, 131048, 131056, 133016}  # error codes: too many messages for now
 _LATER = {1, 2, 131000, 131016}  # error codes: the service fails for now; it may have taken the message
 _LIMIT_SECONDS = 5.0
@@ -46,6 +53,20 @@ class SendStatus:
     message_id: str
     native_id: str
     problem: str
+
+
+def settings_of_accounts(settings: WhatsAppSettings) -> dict[str, WhatsAppSettings]:
+    """The settings of each account, by the name of its table. Raises InvalidInput where two have the same name or phone
+    number."""
+    accounts = {"whatsapp": replace(settings, accounts=())} if settings.account else {}
+    for account in settings.accounts:
+        own = {key: getattr(account, key) for key in ("account", *KEYS_OF_AN_ACCOUNT)}
+        accounts[f"whatsapp.accounts.{account.account}"] = replace(settings, accounts=(), **own)
+    for key in ("account", "phone_number_id"):
+        values = [value for account in accounts.values() if (value := getattr(account, key))]
+        if twice := next((value for value in values if values.count(value) > 1), ""):
+            raise InvalidInput(f"[whatsapp] has two accounts with the same {key}, “{twice}”; give each its own.")
+    return accounts
 
 
 def is_signed(body: bytes, signature: str, secret: str) -> bool:
@@ -73,13 +94,13 @@ def messages_in(
     """The messages, in the order in which they come. What has no id or no sender at all cannot be answered."""
     messages: list[Incoming] = []
     for value in _values(payload, settings.phone_number_id):
-        contacts = _objects(value.get("contacts"))
         own_number = _digits((value.get("metadata") or {}).get("display_phone_number"))
-        for message in _objects(value.get("messages")):
-            contact = _contact_of(message, contacts)
+        for message, contact in _messages_with_contacts(value):
             ids = _ids(message, contact)
             native_id = message.get("id")
-            if not (isinstance(native_id, str) and native_id and ids) or message.get("type") in _NOT_SAID:
+            if not (isinstance(native_id, str) and native_id and identifying(ids)):
+                continue
+            if message.get("type") in _NOT_SAID:
                 continue
             group = message.get("group_id")
             text = _text(message)
@@ -103,6 +124,22 @@ def messages_in(
     return messages
 
 
+def changes_in(payload: Mapping[str, Any], settings: WhatsAppSettings) -> list[ChangedIds]:
+    """The senders who have another phone number or business-scoped id from now on."""
+    changes: list[ChangedIds] = []
+    for value in _values(payload, settings.phone_number_id):
+        for message in _objects(value.get("messages")):
+            system = message.get("system")
+            if message.get("type") != "system" or not isinstance(system, dict):
+                continue
+            new = _ids({}, system)
+            before = {**message, "user_id": system.get("previous_user_id")}
+            old = tuple(native_id for native_id in _ids(before, before) if native_id not in new)
+            if system.get("type") in _CHANGES and old and new:
+                changes.append(ChangedIds(channel=Channel.WHATSAPP.value, account=settings.account, old=old, new=new))
+    return changes
+
+
 def is_named(text: str, names: Iterable[str]) -> bool:
     """Whether a text calls one of the names."""
     return any(re.search(rf"(?<!\w)@?{re.escape(name)}(?!\w)", text, re.IGNORECASE) for name in names if name)
@@ -111,7 +148,7 @@ def is_named(text: str, names: Iterable[str]) -> bool:
 def document_of(message: ChannelMessage) -> dict[str, Any]:
     """The request that sends a message."""
     kind, _, address = message.address.partition(":")
-    recipient = {"recipient": address} if kind == "id" else {"to": address}
+    recipient = {"recipient": address} if kind in (SCOPED, PARENT) else {"to": address}
     return {
         "messaging_product": "whatsapp",
         "recipient_type": "group" if kind == "group" else "individual",
@@ -152,13 +189,15 @@ class WhatsAppAccount:
     window_seconds = _DAY_SECONDS
     instructions = "This conversation is on WhatsApp: answer in plain text, without headings and tables, and briefly."
 
-    def __init__(self, settings: WhatsAppSettings) -> None:
-        """Raises InvalidInput where a setting is missing, or the address is none."""
+    def __init__(self, settings: WhatsAppSettings, table: str) -> None:
+        """`table` is the name of its table of settings. Raises InvalidInput where one is missing, or the address is
+        none."""
         for name in ("phone_number_id", "app_secret", "access_token", "verify_token"):
             if not getattr(settings, name):
+                variable = f"PICOMEM_{table}_{name}".replace(".", "_").upper()
                 raise InvalidInput(
-                    f"whatsapp.{name} is missing, and whatsapp.account is set; set PICOMEM_WHATSAPP_{name.upper()}, or "
-                    f"{name} in [whatsapp]."
+                    f"{table}.{name} is missing, and there is an account “{settings.account}”; set {variable}, or "
+                    f"{name} in [{table}]."
                 )
         self.account = settings.account
         base_url = checked_url(settings.base_url, "whatsapp.base_url")
@@ -198,23 +237,55 @@ def _objects(value: Any) -> list[Mapping[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-def _contact_of(message: Mapping[str, Any], contacts: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The contact who sent a message."""
+def _messages_with_contacts(value: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """The messages, each with the contact who sent it, or an empty one."""
+    messages, contacts = _objects(value.get("messages")), _objects(value.get("contacts"))
+    return [(message, _contact_of(message, contacts, is_only=len(messages) == 1)) for message in messages]
+
+
+def _contact_of(
+    message: Mapping[str, Any], contacts: Sequence[Mapping[str, Any]], *, is_only: bool
+) -> Mapping[str, Any]:
+    """The contact who sent a message. One that names no sender is the only contact's if it is the only message."""
     for contact in contacts:
         pairs = ((contact.get("wa_id"), message.get("from")), (contact.get("user_id"), message.get("from_user_id")))
         if any(one and one == other for one, other in pairs):
             return contact
-    is_sure = len(contacts) == 1 and not message.get("from") and not message.get("from_user_id")
+    is_sure = is_only and len(contacts) == 1 and not message.get("from") and not message.get("from_user_id")
     return contacts[0] if is_sure else {}
 
 
 def _ids(message: Mapping[str, Any], contact: Mapping[str, Any]) -> tuple[str, ...]:
-    """The sender's ids: a phone number first, to which Meta recommends to send."""
-    phones = (_digits(message.get("from")), _digits(contact.get("wa_id")))
-    scoped = (message.get("from_user_id"), contact.get("user_id"))
-    ids = [f"phone:{phone}" for phone in phones if phone]
-    ids += [f"id:{one}" for one in scoped if isinstance(one, str) and re.fullmatch(r"[\w.:-]{1,200}", one)]
-    return tuple(dict.fromkeys(ids))
+    """The sender's ids: a phone number first, to which Meta recommends to send, and a user name last. Where message and
+    contact differ in a business-scoped id, the message counts."""
+    profile = contact.get("profile")
+    username = profile.get("username") if isinstance(profile, dict) else None
+    ids = [
+        *_address_ids(message.get("from")),
+        *_address_ids(contact.get("wa_id")),
+        *_scoped_ids(SCOPED, message.get("from_user_id") or contact.get("user_id")),
+        *_scoped_ids(PARENT, message.get("from_parent_user_id") or contact.get("parent_user_id")),
+        *_scoped_ids(USERNAME, username.lower() if isinstance(username, str) else None),
+    ]
+    order = (PHONE, SCOPED, PARENT, LID, USERNAME)
+    return tuple(sorted(dict.fromkeys(ids), key=lambda native_id: order.index(kind_of(native_id))))
+
+
+def _address_ids(address: Any) -> list[str]:
+    """The id in an address: a phone number, a business-scoped id in its place, or a JID, as in
+    `351912345678:12@s.whatsapp.net` and `221400000000000@lid`."""
+    text = address if isinstance(address, str) else ""
+    if lid := _LID.fullmatch(text):
+        return [f"{LID}:{lid[1]}@lid"]
+    if _SCOPED_ID.fullmatch(text):
+        return _scoped_ids(SCOPED, text)
+    jid = _JID.fullmatch(text)
+    phone = _digits(jid[1] if jid else text)
+    return [f"{PHONE}:{phone}"] if phone else []
+
+
+def _scoped_ids(kind: str, value: Any) -> list[str]:
+    return [f"{kind}:{value}"] if isinstance(value, str) and re.fullmatch(r"[\w.:-]{1,200}", value) else []
 
 
 def _digits(value: Any) -> str:

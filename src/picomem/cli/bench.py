@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from picomem.cli.run import json_document
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import asdict
-from picomem.paths import named_path, private_umask
+from picomem.paths import database_file, named_path, private_umask
 from picomem.text.inert_text import for_terminal, one_line
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _own_questions(chosen: argparse.Namespace) -> tuple[OwnReport, str]:
     report = own_store.run(
         named_path(chosen.questions),
         variants(chosen.embedder or [], chosen.compare or []),
-        database=named_path(chosen.db) if chosen.db else None,
+        database=database_file(chosen.db) if chosen.db else None,
         user=chosen.user,
         progress=show_progress,
     )

@@ -63,9 +63,7 @@ def run_chat(chosen: argparse.Namespace) -> int:
     """Talk until the person ends it, or answer one question."""
     private_umask()
     os.environ.setdefault("PYDANTIC_AI_NO_BANNER", "1")
-    settings = load()
-    if "memory.enabled" not in given():
-        settings = replace(settings, memory=replace(settings.memory, enabled=True))
+    settings = settings_for_a_person()
     question = " ".join(chosen.question).strip()
     if not question and not sys.stdin.isatty():
         question = sys.stdin.read(_MOST_PIPED + 1).strip()
@@ -88,9 +86,29 @@ def run_chat(chosen: argparse.Namespace) -> int:
     return 0
 
 
+def settings_for_a_person() -> Settings:
+    """The settings, with memory on unless somebody has turned it off. Raises InvalidInput."""
+    settings = load()
+    if "memory.enabled" in given():
+        return settings
+    return replace(settings, memory=replace(settings.memory, enabled=True))
+
+
 def open_model(settings: Settings, name: str) -> Model:
     """The model to talk with: of that name, of the settings, or Ollama's on this machine. Raises InvalidInput."""
     from picomem.app import open_chat_model
+
+    chosen = with_model(settings, name)
+    if chosen.model.base_url not in ("", settings.model.base_url):  # the one that was found here
+        remark(f"talking with {chosen.model.model} of Ollama on this machine.")
+    return open_chat_model(chosen)
+
+
+def with_model(settings: Settings, name: str) -> Settings:
+    """Settings that name a model to talk with: of that name, of the settings, or Ollama's on this machine.
+
+    Raises InvalidInput where there is none.
+    """
     from picomem.models import ollama
     from picomem.models.provider import PROVIDERS
 
@@ -109,8 +127,7 @@ def open_model(settings: Settings, name: str) -> Model:
         if not installed or (wanted and wanted not in installed):
             raise InvalidInput(NO_MODEL)
         chosen = replace(chosen, provider="ollama", model=wanted or installed[0], base_url=ollama.base_url())
-        remark(f"talking with {chosen.model} of Ollama on this machine.")
-    return open_chat_model(replace(settings, model=chosen))
+    return replace(settings, model=chosen)
 
 
 class Chat:

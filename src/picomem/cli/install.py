@@ -16,6 +16,7 @@ from picomem.errors import InvalidInput, NotFound
 from picomem.hosts.host import REACHES, Host
 from picomem.hosts.host_entries import own_entries
 from picomem.hosts.installing import FileChange, HostPlan, install, plan_install, plan_uninstall, uninstall
+from picomem.hosts.keeping_transcripts import OFFER, SettingsChange, keep_expiring, offered_keeping, plan_keeping
 from picomem.hosts.known_hosts import HOST_NAMES, HOSTS, host_named
 from picomem.hosts.machine import Machine, this_machine
 from picomem.hosts.program import installed_program, is_short_lived
@@ -36,6 +37,11 @@ def add_install(parser: argparse.ArgumentParser) -> None:
         metavar="SCOPE",
         help="the settings of all your work, or those of the project in this folder (user, project; default: user)",
     )
+    parser.add_argument(
+        "--keep-transcripts",
+        action="store_true",
+        help="also keep copies of the transcripts that Claude Code is about to delete (ingest.keep; default: ask)",
+    )
     parser.add_argument("--dry-run", action="store_true", help="only show the changes, as a diff of each file")
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
@@ -55,11 +61,16 @@ def run_install(chosen: argparse.Namespace) -> int:
     if is_short_lived(program):
         remark(_SHORT_LIVED.format(program.path))
     plans = [plan_install(host, machine, chosen.scope, program) for host in hosts]
+    keeping = plan_keeping() if chosen.keep_transcripts else None
     if _may_change(plans, chosen, "Install picomem there", "Nothing was installed"):
+        offered = None if keeping or not _is_asked(plans, chosen) else offered_keeping(plans)
         plans = [plan if plan.problem else install(plan, program) for plan in plans]
+        if offered and _says_yes(f"{OFFER} [y/N] "):
+            keeping = offered
+        keeping = keeping and keep_expiring(keeping)
     elif not chosen.dry_run:
         return 0
-    return _report(plans, chosen, machine, done="added", idle="already installed", shows_remarks=True)
+    return _report(plans, chosen, machine, keeping, done="added", idle="already installed", shows_remarks=True)
 
 
 def run_uninstall(chosen: argparse.Namespace) -> int:
@@ -67,7 +78,7 @@ def run_uninstall(chosen: argparse.Namespace) -> int:
     machine = this_machine()
     named = _named_hosts(chosen.hosts)
     plans = [plan for host in named or HOSTS for plan in plan_uninstall(host, machine)]
-    plans = [plan for plan in plans if plan.is_change or plan.problem]
+    plans = [plan for plan in plans if plan.is_change or plan.problem or plan.edited_hooks]
     if not plans and not chosen.json:
         print("picomem is not installed there." if named else "picomem is installed in no host.")
         return 0
@@ -96,38 +107,55 @@ def _may_change(plans: Sequence[HostPlan], chosen: argparse.Namespace, question:
     """
     if chosen.dry_run:
         return False
-    if chosen.yes or chosen.hosts or not any(plan.is_change for plan in plans):
+    if not _is_asked(plans, chosen):
         return True
     if chosen.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise InvalidInput(f"{declined}: there is no terminal to ask at. Look with --dry-run, then say --yes.")
     for plan in plans:
         files = [f"  {change.file.path}" for change in plan.changes if change.is_change]
         print(for_terminal("\n".join([f"{plan.host.title}:", *(files or ["  nothing to change"])])), file=sys.stderr)
-    print(f"{question}? [y/n] ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+    if _says_yes(f"{question}? [y/n] "):
         return True
     print(f"{declined}.", file=sys.stderr)
     return False
+
+
+def _is_asked(plans: Sequence[HostPlan], chosen: argparse.Namespace) -> bool:
+    """Whether the person is asked before anything changes."""
+    return not (chosen.yes or chosen.hosts) and any(plan.is_change for plan in plans)
+
+
+def _says_yes(question: str) -> bool:
+    print(question, end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _report(
     plans: Sequence[HostPlan],
     chosen: argparse.Namespace,
     machine: Machine,
+    keeping: SettingsChange | None = None,
     *,
     done: str,
     idle: str,
     shows_remarks: bool,
 ) -> int:
     """Print what was changed, or in a dry run what would be; the exit code."""
+    own_diff = _diff_of(keeping.path, keeping.before, keeping.after) if keeping else ""
     if chosen.json:
         document = {"dry_run": chosen.dry_run, "hosts": [_view(plan, done, idle, shows_remarks) for plan in plans]}
+        if keeping:
+            document["settings"] = {"path": str(keeping.path), "diff": own_diff}
         write_result(json_document(document, indent=2))
     elif chosen.dry_run:
-        changes = "".join(_diff(change) for plan in plans for change in plan.changes).rstrip("\n")
+        changes = "".join([*(_diff(change) for plan in plans for change in plan.changes), own_diff]).rstrip("\n")
         write_result(for_terminal(changes or "Nothing would change."))
     else:
-        write_result(for_terminal("\n".join(_lines(plans, machine, done, idle, shows_remarks))))
+        lines = _lines(plans, machine, done, idle, shows_remarks)
+        if keeping:
+            state = 'now has keep = "expiring" in [ingest]' if own_diff else "keeps transcripts already"
+            lines.append(f"{_shown(keeping.path, machine)}: {state}")
+        write_result(for_terminal("\n".join(lines)))
     problems = [plan.problem for plan in plans if plan.problem]
     for problem in problems:
         remark(str(problem))
@@ -141,6 +169,10 @@ def _lines(plans: Sequence[HostPlan], machine: Machine, done: str, idle: str, sh
         for change in plan.changes:
             state = f"{_entries_of(change)} {_state(change, done, idle)}" if change.is_change else idle
             lines.append(f"  {_shown(change.file.path, machine)}: {state}")
+        lines += [
+            f"  ! somebody extended the {hook.event} hook “{hook.command}”, so it stays in {_shown(path, machine)}"
+            for path, hook in plan.edited_hooks
+        ]
         if plan.problem:
             lines.append("  ! left as it is")
         elif not shows_remarks:
@@ -167,6 +199,7 @@ def _view(plan: HostPlan, done: str, idle: str, shows_remarks: bool) -> dict[str
         "host": plan.host.name,
         "scope": plan.reach,
         "files": files,
+        "edited_hooks": [{"path": str(path), "event": h.event, "command": h.command} for path, h in plan.edited_hooks],
         "remarks": list(plan.host.remarks(plan.reach)) if shows_remarks else [],
         "problem": str(plan.problem or ""),
     }
@@ -185,14 +218,18 @@ def _entries_of(change: FileChange) -> str:
 
 
 def _diff(change: FileChange) -> str:
+    return _diff_of(change.file.path, change.before, change.after)
+
+
+def _diff_of(path: Path, before: str | None, after: str | None) -> str:
     """The change of a file as a unified diff, in which a file that is not there is /dev/null."""
     # Not splitlines, which also splits at separators that are no line ends to a patch.
-    before, after = (StringIO(text or "", newline="\n").readlines() for text in (change.before, change.after))
-    old_name = "/dev/null" if change.before is None else f"a{change.file.path}"
-    new_name = "/dev/null" if change.after is None else f"b{change.file.path}"
+    old, new = (StringIO(text or "", newline="\n").readlines() for text in (before, after))
+    old_name = "/dev/null" if before is None else f"a{path}"
+    new_name = "/dev/null" if after is None else f"b{path}"
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-        for line in unified_diff(before, after, old_name, new_name)
+        for line in unified_diff(old, new, old_name, new_name)
     )
 
 

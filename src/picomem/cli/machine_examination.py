@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from picomem import paths
 from picomem.hosts.host_findings import host_findings
@@ -14,10 +15,17 @@ from picomem.settings import load
 
 def with_host_findings(result: DoctorResult, chosen: argparse.Namespace) -> DoctorResult:
     """The result with what is wrong in the hosts' settings."""
-    default = paths.database_path(load().data.dir)
-    examined = paths.named_path(chosen.db) if chosen.db else default
+    data = load().data
+    named = paths.named_store(data.database)
+    default = _place(named) if named else paths.database_path(data.dir)
+    examined = _place(chosen.db) if chosen.db else default
     problems = host_findings(this_machine(), examined, default, is_named=bool(chosen.db))
     if not problems:
         return result
     findings = [FindingView("host", problem, False) for problem in problems]
     return replace(result, healthy=False, findings=[*result.findings, *findings])
+
+
+def _place(store: str) -> Path:
+    """A store, as it is compared and named; the address of a server without its password."""
+    return Path(paths.without_password(store)) if paths.is_server(store) else paths.database_file(store)

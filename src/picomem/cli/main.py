@@ -1,7 +1,7 @@
 """The command line: `picomem COMMAND …`.
 
-Every operation of the table is a command, rendered from its request; `chat`, `demo`, `install`, `uninstall`, `mcp`,
-`serve`, `bench`, `completion` and `help` stand beside them.
+Every operation of the table is a command, rendered from its request; `chat`, `tui`, `demo`, `install`, `uninstall`,
+`mcp`, `serve`, `bench`, `completion` and `help` stand beside them.
 Only what the command at hand needs is loaded: a hook waits for `picomem recall`. (This is argparse and not typer,
 which takes longer to import than a recall takes in all.)
 
@@ -31,6 +31,7 @@ from picomem.version import __version__
 
 _OTHERS: dict[str, tuple[Group, str, str]] = {
     "chat": ("use", "Talk with PicoBot, which remembers; it needs a model.", "picomem chat --model ollama:qwen3:8b"),
+    "tui": ("use", "Look into memory and change it, on screens in the terminal.", "picomem tui --theme light"),
     "demo": ("use", "Try it on sample sessions, in a store of its own.", "picomem demo --keep ~/picomem-demo"),
     "install": (
         "use",
@@ -183,6 +184,10 @@ def _run(arguments: list[str]) -> int:
         from picomem.cli.chat import run_chat
 
         return run_chat(chosen)
+    if name == "tui":
+        from picomem.cli.terminal_interface import run_tui
+
+        return run_tui(chosen)
     if name == "demo":
         from picomem.cli.demo import run_demo
 
@@ -340,6 +345,10 @@ def _add_other(commands: Any, name: str, late: Parser) -> None:
         from picomem.cli.chat import add_chat
 
         add_chat(added)
+    elif name == "tui":
+        from picomem.cli.terminal_interface import add_tui
+
+        add_tui(added)
     elif name == "serve":
         from picomem.cli.serve import add_serve
 
@@ -370,7 +379,10 @@ def _common(suppress: bool = False) -> Parser:
     default: dict[str, Any] = {"default": argparse.SUPPRESS} if suppress else {}
     common.add_argument("--json", action="store_true", help="print one JSON document", **default)
     common.add_argument(
-        "--db", metavar="PATH", help="the database (default: $PICOMEM_DB, or the data folder's)", **default
+        "--db",
+        metavar="PATH",
+        help="the database, or its address (default: $PICOMEM_DB, or the data folder's)",
+        **default,
     )
     common.add_argument("--user", metavar="ID", type=unicode_text, help="whose memory (default: local)", **default)
     return common

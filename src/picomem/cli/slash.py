@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from picomem.cli.text.presented import text_of
-from picomem.errors import InvalidInput, NotFound, did_you_mean
+from picomem.errors import InvalidInput, NotFound
+from picomem.operations.chat_commands import chat_commands, command_helps, command_request, find_command, not_found
 from picomem.operations.operation import ChatCommand, Operation
-from picomem.operations.table import operations
 
 if TYPE_CHECKING:
     from picomem.cli.chat import Chat
 
-_COMMANDS: tuple[tuple[ChatCommand, Operation], ...] = tuple(
-    (command, operation)
-    for operation in sorted(operations(), key=lambda operation: (operation.destructive, not operation.read_only))
-    for command in operation.chat_commands
-)
 _OWN_HELP = {
     "/new": "begin another conversation",
     "/session ID": "go on with one of them",
@@ -33,14 +28,16 @@ _OWN_HELP = {
 
 def help_text() -> str:
     """Every command, a line each."""
-    helps = {f"/{command.name} {command.placeholder}".rstrip(): command.help for command, _ in _COMMANDS}
-    return "\n".join(f"{usage:<20} {text}" for usage, text in {**helps, **_OWN_HELP}.items())
+    return "\n".join(f"{usage:<20} {text}" for usage, text in {**command_helps(), **_OWN_HELP}.items())
 
 
 def command_names() -> list[str]:
     """The names of the slash commands."""
-    own = [usage[1:].split()[0] for usage in _OWN_HELP]
-    return list(dict.fromkeys([*(command.name for command, _ in _COMMANDS), *own]))
+    return list(dict.fromkeys([*(command.name for command, _ in chat_commands()), *_own_names()]))
+
+
+def _own_names() -> list[str]:
+    return [usage[1:].split()[0] for usage in _OWN_HELP]
 
 
 def obey(chat: Chat, line: str) -> bool:
@@ -53,24 +50,15 @@ def obey(chat: Chat, line: str) -> bool:
     if name in _OWN:
         _OWN[name](chat, words)
         return True
-    command, operation = _command(name, words)
+    command, operation = find_command(name, words, _own_names())
     _run(chat, command, operation, words)
     return True
-
-
-def _command(name: str, words: str) -> tuple[ChatCommand, Operation]:
-    """The command of that name; where there are two, words choose the one that takes them."""
-    same_name = [pair for pair in _COMMANDS if pair[0].name == name]
-    if not same_name:
-        remedy = did_you_mean(name, command_names(), "/help lists them.", shown="/{}")
-        raise InvalidInput(f"There is no command /{name[:40]}; {remedy}")
-    return next((pair for pair in same_name if bool(pair[0].argument) == bool(words)), same_name[0])
 
 
 def _run(chat: Chat, command: ChatCommand, operation: Operation, words: str) -> None:
     if chat.engine is None:
         raise InvalidInput("Memory cannot be used, so there is nothing to look at.")
-    request = operation.request(**_values(chat, command, operation, words))
+    request = command_request(command, operation, words, chat.bot.talk.session)
     confirmation = operation.confirmation
     if confirmation and confirmation.is_needed(request):
         preview = operation.call(chat.engine, confirmation.preview(request))
@@ -83,33 +71,11 @@ def _run(chat: Chat, command: ChatCommand, operation: Operation, words: str) -> 
         request = confirmation.granted(request)
     try:
         result = operation.call(chat.engine, request)
-    except NotFound:
-        if not command.not_found:
-            raise
-        raise NotFound(command.not_found.format(words[:80])) from None
+    except NotFound as error:
+        raise not_found(command, words, error) from None
     print(text_of(operation, result))
     if command.continues_in != "same":
         chat.begin(result.session.id if command.continues_in == "result" else "")
-
-
-def _values(chat: Chat, command: ChatCommand, operation: Operation, words: str) -> dict[str, Any]:
-    """The fields of the request. Raises InvalidInput for what is missing."""
-    values = dict(command.values)
-    if command.argument:
-        values[command.argument] = _argument(command, operation, words)
-    if command.session:
-        session = chat.bot.talk.session
-        if not session:
-            raise InvalidInput("Nothing of this conversation is stored yet.")
-        values[command.session] = session
-    return values
-
-
-def _argument(command: ChatCommand, operation: Operation, words: str) -> str | int:
-    is_number = operation.request.__annotations__[command.argument].startswith("int")
-    if not words or (is_number and not (words.isascii() and words.isdigit())):
-        raise InvalidInput(f"{command.missing}, as in /{command.name} {command.example}.")
-    return int(words) if is_number else words
 
 
 def _new(chat: Chat, _words: str) -> None:

@@ -99,7 +99,7 @@ class Consolidator:
             loaded = session_rows.messages_after(
                 tx, self._scope, session.id, min(stands, session.last_consolidated_seq)
             )
-            due_now = due(session, loaded.messages, self._clock(), Triggers.of(self._settings), asked=asked)
+            due_now = due(session, loaded.messages, self._clock(), Triggers.of(self._settings, self._zone), asked=asked)
             if due_now is None:
                 return None
             if not self._settings.session.enable_summarization:

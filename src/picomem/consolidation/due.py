@@ -3,7 +3,7 @@
 What is counted is what came after the last consolidated message, by its number: a clock may jump. Any of three starts
 one (A6): its tokens pass half of the model's window, it has so many finished turns, or nobody has said anything for so
 long. The two designs say "half of the context window" and "about 8,000 tokens"; with the default window of 16,000 they
-are one.
+are one. A fourth is a time of day, where the settings name one: whatever was said before is taken up then.
 
 Two numbers come out, since two things are asked for. `last` is how far memory takes the conversation up: to its end,
 for what was said in a short talk is to be remembered too. `covers` is how far a summary may take its messages' place in
@@ -14,9 +14,10 @@ at the end whose result may yet come; and a question that waits for its answer g
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, time, timedelta, tzinfo
 from enum import StrEnum
 
-from picomem.clock import MINUTE, Micros
+from picomem.clock import MINUTE, Micros, to_datetime, to_micros
 from picomem.light_dataclass import dataclass
 from picomem.records.session import Message, Role, Session
 from picomem.sessions.pairs import Group, grouped, last_of, may_cut_behind
@@ -29,26 +30,40 @@ class Trigger(StrEnum):
     SIZE = "size"
     TURNS = "turns"
     IDLE = "idle"
+    DAILY = "daily"
     ASKED = "asked"  # by a person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Triggers:
-    """More than so many tokens, so many turns, so long idle (microseconds); how many messages stay in the prompt."""
+    """More than so many tokens, so many turns, so long idle (microseconds); how many messages stay in the prompt.
+
+    `daily` is the time of day, in `zone`, at which whatever was said before is taken up.
+    """
 
     tokens: int
     turns: int
     idle: Micros
     keep: int
+    daily: time | None = None
+    zone: tzinfo = UTC
 
     @classmethod
-    def of(cls, settings: Settings) -> Triggers:
+    def of(cls, settings: Settings, zone: tzinfo) -> Triggers:
+        daily = settings.memory.consolidation_time
         return cls(
             tokens=settings.session.context_window // 2,
             turns=settings.memory.consolidation_turn_threshold,
             idle=settings.memory.idle_consolidation_minutes * MINUTE,
             keep=settings.session.keep_messages,
+            daily=time.fromisoformat(daily) if daily else None,
+            zone=zone,
         )
+
+    def quiet_before(self, now: Micros) -> Micros:
+        """A conversation in which nobody has said anything after this is due."""
+        quiet = now - self.idle
+        return quiet if self.daily is None else max(quiet, _last(self.daily, now, self.zone))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +86,8 @@ def due(
     groups, _ = grouped(messages)
     start = next((at for at, group in enumerate(groups) if group.first > session.last_consolidated_seq), len(groups))
     fresh = groups[start:]
-    idle = now - session.last_active_at >= triggers.idle
-    end = _end(groups, with_questions=idle or asked)
+    is_quiet = session.last_active_at <= triggers.quiet_before(now)
+    end = _end(groups, with_questions=is_quiet or asked)
     if end < start:
         return None
     turns = sum(group.role is Role.USER for group in groups[start : end + 1])
@@ -80,14 +95,21 @@ def due(
         trigger = Trigger.SIZE
     elif turns >= triggers.turns:
         trigger = Trigger.TURNS
-    elif idle:
-        trigger = Trigger.IDLE
+    elif is_quiet:
+        trigger = Trigger.IDLE if now - session.last_active_at >= triggers.idle else Trigger.DAILY
     elif asked:
         trigger = Trigger.ASKED
     else:
         return None
     covered = min(_cover(groups, triggers.keep), end)
     return Due(trigger, groups[start].first, last_of(groups, end), last_of(groups, covered))
+
+
+def _last(daily: time, now: Micros, zone: tzinfo) -> Micros:
+    """When it was that time of day last."""
+    today = datetime.combine(to_datetime(now, zone).date(), daily, zone)
+    at = to_micros(today)
+    return at if at <= now else to_micros(datetime.combine(today.date() - timedelta(days=1), daily, zone))
 
 
 def _end(groups: Sequence[Group], with_questions: bool) -> int:

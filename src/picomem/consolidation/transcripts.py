@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from picomem.clock import MINUTE
 from picomem.consolidation.apply import Offered, TakingUp
 from picomem.consolidation.consolidate import Consolidator, PreparedPart
-from picomem.consolidation.due import Due, Trigger
+from picomem.consolidation.due import Due, Trigger, Triggers
 from picomem.consolidation.material import part_of
 from picomem.consolidation.proposal_checks import Taken
 from picomem.consolidation.transcript_material import (
@@ -60,9 +59,9 @@ class TranscriptConsolidator(Consolidator):
 
     def waiting_transcripts(self, *, only_idle: bool = False) -> list[WaitingTranscript]:
         """The transcripts with something new, the latest first; with `only_idle` those in which nothing was said for
-        `memory.idle_consolidation_minutes`."""
+        `memory.idle_consolidation_minutes`, or since `memory.consolidation_time`."""
         most = self._settings.memory.consolidation_window // 2
-        quiet = self._clock() - self._settings.memory.idle_consolidation_minutes * MINUTE
+        quiet = Triggers.of(self._settings, self._zone).quiet_before(self._clock())
         waiting = []
         with self._connector.read() as tx:
             for row in consolidations.waiting_transcripts(tx, self._scope, MOST_TOKENS):

@@ -80,7 +80,8 @@ def _fresh(folder: Path) -> Path:
     """The path of the demo's database, with no database there."""
     database = folder / DATABASE
     try:
-        if database.resolve() == paths.database_path().resolve():
+        named = paths.named_store()
+        if not paths.is_server(named) and database.resolve() == paths.database_path(named=named).resolve():
             raise InvalidInput(f"{database} is your own store; choose another folder for the demo.")
         for file in files_of(database):
             file.unlink(missing_ok=True)

@@ -15,11 +15,28 @@ if TYPE_CHECKING:
     from picomem.consolidation.consolidate import Consolidator
     from picomem.consolidation.reconcile import Reconciler
     from picomem.consolidation.transcripts import TranscriptConsolidator
+    from picomem.memory.agent_access import OriginOf
+    from picomem.memory.agent_files import Files
+    from picomem.memory.agent_graph import AgentGraph
     from picomem.memory.remember import Remembered
     from picomem.records.session import Loaded, Summary
     from picomem.sessions.context_window import ContextWindow
 
 AnyConsolidator = TypeVar("AnyConsolidator", bound="Consolidator")
+
+
+def agent_files(engine: Engine, origin_of: OriginOf | None = None) -> Files:
+    """`Engine.files` for a surface that tells the origin of what the agent writes."""
+    from picomem.memory.agent_files import Files
+
+    return Files(engine._context.agent_access(origin_of))
+
+
+def agent_graph(engine: Engine, origin_of: OriginOf | None = None) -> AgentGraph:
+    """The graph of entities, relations and observations that an agent keeps; see memory/agent_graph.py."""
+    from picomem.memory.agent_graph import AgentGraph
+
+    return AgentGraph(engine._context.agent_access(origin_of))
 
 
 def heard(engine: Engine, *texts: str) -> None:
@@ -75,7 +92,8 @@ def stated_lately(engine: Engine) -> list[str]:
 
 
 def in_group(engine: Engine) -> Engine:
-    """The engine for a group, where others read the answers: past sessions are not searched."""
+    """The engine for a group, where others read the answers: past sessions are neither searched nor cited, and a prompt
+    shows no memory unasked."""
     acting = engine.acting_as()
     acting._context.is_group = True
     return acting
@@ -88,6 +106,17 @@ def by_words(engine: Engine, project: str) -> Engine:
     acting._context.scope = scope
     acting._context.is_by_words = True
     return acting
+
+
+def is_in_group(engine: Engine) -> bool:
+    """Whether the engine is one for a group."""
+    return engine._context.is_group
+
+
+def cites_sources(engine: Engine) -> bool:
+    """Whether hits carry their citation (`memory.citations`)."""
+    setting = engine.settings.memory.citations
+    return setting == "on" or (setting == "auto" and not engine._context.is_group)
 
 
 def asked(engine: Engine, said: str, *, kept: Sequence[str] = ()) -> list[Remembered]:
@@ -173,12 +202,13 @@ def window_of(engine: Engine, session: str, *, until: int | None = None) -> Cont
 def window_around(
     engine: Engine, loaded: Loaded, question: str, summary: Summary | None = None, *, enabled: bool = True
 ) -> ContextWindow:
-    """The prompt around these messages; if memory is not `enabled`, the messages alone."""
+    """The prompt around these messages; if memory is not `enabled`, or the engine is one for a group, the messages
+    alone."""
     from picomem.sessions.context_window import Budgets, Known, window
 
     budgets = Budgets.of(engine.settings)
     index, known = "", []
-    if enabled and engine.settings.session.enable_user_memories:
+    if enabled and engine.settings.session.enable_user_memories and not engine._context.is_group:
         index = engine.index(budget=min(engine.settings.index.budget, budgets.memory // 2)).text
         hits = engine.recall(question, limit=budgets.memories, include_transcripts=False).hits if question else ()
         known = [Known(hit.key, hit.text, hit.origin) for hit in hits]

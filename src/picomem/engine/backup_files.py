@@ -20,10 +20,11 @@ from picomem.engine.authorization import granted_in, permit_only
 from picomem.engine.engine import Engine
 from picomem.erasure.later_purges import LaterPurge, later_purges, purge_again, purge_ids
 from picomem.errors import Conflict, Corrupt, InvalidInput, NotFound, StoreError
-from picomem.light_dataclass import dataclass, field
+from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.doctor import Diagnosis, examine
 from picomem.paths import is_folder, make_private_dir, status_of
-from picomem.store import access_tokens, meta, users
+from picomem.records.channel_message import Contact
+from picomem.store import access_tokens, contact_rows, meta, users
 from picomem.store.connector import Connector, Transaction
 from picomem.store.copying import copy_backup
 from picomem.store.replacing import remove_store, replace_store
@@ -185,11 +186,13 @@ def _purge_again(engine: Engine, copy: Connector, restored: Restored) -> None:
 
 
 def _withdraw_access(engine: Engine, copy: Connector, restored: Restored) -> None:
-    """A token that was revoked since, or went with a purge, opens nothing after a restore either."""
+    """A token that was revoked since, or went with a purge, opens nothing after a restore either, and an id of a
+    channel that was revoked stands for nobody."""
     with engine._context.connector.read() as now, copy.read() as then:
         scopes = users.scopes(then)
         valid = {token.id for scope in scopes for token in access_tokens.every(now, scope) if token.revoked_at is None}
         granted = {scope: granted_in(now, scope) for scope in scopes}
+        known = {_place(contact) for contact in contact_rows.every(now) if contact.revoked_at is None}
     for scope in scopes:
         with copy.write(scope) as tx:
             for token in access_tokens.every(tx, scope):
@@ -197,6 +200,15 @@ def _withdraw_access(engine: Engine, copy: Connector, restored: Restored) -> Non
                     access_tokens.revoke(tx, token, engine.now())
                     restored.access_taken_back += 1
             restored.access_taken_back += permit_only(tx, scope, granted[scope])
+    with copy.write(contact_rows.SCOPE) as tx:
+        for contact in contact_rows.every(tx):
+            if contact.revoked_at is None and _place(contact) not in known:
+                contact_rows.put(tx, replace(contact, revoked_at=engine.now()))
+                restored.access_taken_back += 1
+
+
+def _place(contact: Contact) -> tuple[str, str, str, str]:
+    return contact.channel, contact.account, contact.native_id, contact.person
 
 
 def _check_unchanged(engine: Engine, restored: Restored) -> None:

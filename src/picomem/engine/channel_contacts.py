@@ -1,8 +1,8 @@
 """Who writes on a channel: known people, and senders who wait for the owner to accept them.
 
-A sender is known by the ids that the channel gives. Where one of them is known, the others become known with it, since
-the channel vouches for all of them. An unknown sender gets a code, which the owner sees and the sender does not: the
-owner accepts the sender with it. A code has 50 random bits, is valid for a day and once, and at most so many wait.
+A sender is known by the ids that the channel gives (sessions/sender_identity.py). An unknown sender gets a code, which
+the owner sees and the sender does not: the owner accepts the sender with it. A code has 50 random bits, is valid for a
+day and once, and at most so many wait.
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 
-from picomem.clock import DAY
+from picomem.clock import DAY, Micros
 from picomem.engine.channel_log import Incoming
 from picomem.engine.engine import Engine
-from picomem.errors import NotFound
+from picomem.errors import Conflict, NotFound
+from picomem.light_dataclass import dataclass, replace
 from picomem.records.channel_message import Contact, Pairing
+from picomem.records.ids import new_id
 from picomem.records.scope import Scope
 from picomem.records.session import Channel
 from picomem.sessions.channel_users import user_of
+from picomem.sessions.sender_identity import IdentifiedSender, change_ids, identify, identifying
 from picomem.store import contact_rows
 from picomem.store.connector import Transaction
 from picomem.text.inert_text import one_line
@@ -29,18 +32,42 @@ _MOST_WAITING = 50  # of an account
 _LONGEST_NAME = 60
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedIds:
+    """A sender has other ids from now on, as a channel says: another phone number, and what goes with it."""
+
+    channel: str
+    account: str
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+
 def person_of(engine: Engine, incoming: Incoming) -> str:
-    """The user who sends a message; empty for an unknown sender."""
+    """The user who sends a message; empty for an unknown sender. What the message says of the sender's ids is kept."""
+
+    def identified(tx: Transaction) -> tuple[IdentifiedSender, list[Contact]]:
+        contacts = _contacts(tx, incoming.channel, incoming.account, incoming.native_ids)
+        sender = identify(incoming.native_ids, contacts)
+        return sender, _changes(sender, contacts, incoming, engine.now())
+
     connector = engine._context.connector
     with connector.read() as tx:
-        people = [contact_rows.person_of(tx, incoming.channel, incoming.account, one) for one in incoming.native_ids]
-    person = next((one for one in people if one), "")
-    if person and not all(people):
+        sender, changes = identified(tx)
+    if changes:
         with connector.write(contact_rows.SCOPE) as tx:
-            for native_id, known in zip(incoming.native_ids, people):
-                if not known:
-                    _put(tx, engine, incoming.channel, incoming.account, native_id, person)
-    return person
+            sender, changes = identified(tx)  # another process may have been faster
+            _put_all(tx, changes)
+    return sender.person
+
+
+def take_change(engine: Engine, change: ChangedIds) -> str:
+    """Keep that a sender has other ids now, as the channel says; the user, or empty for an unknown sender."""
+    native_ids = (*change.old, *change.new)
+    with engine._context.connector.write(contact_rows.SCOPE) as tx:
+        contacts = _contacts(tx, change.channel, change.account, native_ids)
+        sender = change_ids(change.old, change.new, contacts)
+        _put_all(tx, _changes(sender, contacts, change, engine.now()))
+    return sender.person
 
 
 def ask_to_pair(engine: Engine, incoming: Incoming) -> bool:
@@ -53,7 +80,8 @@ def ask_to_pair(engine: Engine, incoming: Incoming) -> bool:
             for pairing in contact_rows.pairings(tx)
             if (pairing.channel, pairing.account) == (incoming.channel, incoming.account)
         ]
-        if any(set(pairing.native_ids) & set(incoming.native_ids) for pairing in waiting):
+        native_ids = set(identifying(incoming.native_ids))
+        if any(native_ids & set(pairing.native_ids) for pairing in waiting):
             return False
         if len(waiting) >= _MOST_WAITING:
             return False
@@ -95,20 +123,53 @@ def accept(engine: Engine, code: str, person: str) -> tuple[str, Pairing]:
         pairing = next((one for one in waiting if secrets.compare_digest(one.code.encode(), wanted)), None)
         if pairing is None:
             raise NotFound("Nobody waits with that code; `picomem pair list` shows who waits.")
-        user = Scope(person or default_user(pairing.channel, pairing.native_ids)).user
+        user = Scope(person or _unused_user(tx, pairing)).user
+        sender, now = new_id(), engine.now()
         for native_id in pairing.native_ids:
-            _put(tx, engine, pairing.channel, pairing.account, native_id, user)
+            contact_rows.put(
+                tx,
+                Contact(
+                    channel=pairing.channel,
+                    account=pairing.account,
+                    native_id=native_id,
+                    person=user,
+                    created_at=now,
+                    sender=sender,
+                ),
+            )
         contact_rows.delete_pairing(tx, pairing.code)
     return user, pairing
 
 
-def revoke(engine: Engine, person: str) -> int:
-    """Let a user write on no channel any more; how many ids were known. Raises NotFound where none was."""
+def revoke(engine: Engine, person: str, native_id: str = "") -> int:
+    """Let a user write on no channel any more, or with `native_id` not by that id; how many ids were known.
+
+    All ids of a user are forgotten; a single one is kept as revoked, so that it does not become known again with the
+    next message. Raises NotFound where none was known.
+    """
     with engine._context.connector.write(contact_rows.SCOPE) as tx:
-        count = contact_rows.forget(tx, person)
+        if not native_id:
+            count = contact_rows.forget(tx, person)
+        else:
+            meant = [
+                contact
+                for contact in contact_rows.of_person(tx, person)
+                if contact.native_id == native_id and contact.revoked_at is None
+            ]
+            _put_all(tx, [replace(contact, revoked_at=engine.now()) for contact in meant])
+            count = len(meant)
     if not count:
-        raise NotFound(f"No channel knows {person[:64]}; `picomem pair list` shows who is known.")
+        what = f" as “{native_id[:64]}”" if native_id else ""
+        raise NotFound(f"No channel knows {person[:64]}{what}; `picomem pair list` shows who is known.")
     return count
+
+
+def former_people(engine: Engine, pairing: Pairing) -> list[str]:
+    """The users for whom an id of a waiting sender stood before."""
+    with engine._context.connector.read() as tx:
+        native_ids = identifying(pairing.native_ids)
+        stored = (contact_rows.of_id(tx, pairing.channel, pairing.account, native_id) for native_id in native_ids)
+        return sorted({contact.person for contact in stored if contact is not None})
 
 
 def default_user(channel: str, native_ids: Sequence[str]) -> str:
@@ -119,6 +180,52 @@ def default_user(channel: str, native_ids: Sequence[str]) -> str:
     return f"{channel}:{native_ids[0].partition(':')[2]}"
 
 
-def _put(tx: Transaction, engine: Engine, channel: str, account: str, native_id: str, person: str) -> None:
-    contact = Contact(channel=channel, account=account, native_id=native_id, person=person, created_at=engine.now())
-    contact_rows.put(tx, contact)
+def _unused_user(tx: Transaction, pairing: Pairing) -> str:
+    """The user id that the channel gives. Raises Conflict where it is the user of another sender: a phone number may
+    have passed to somebody else, who must not get the memory of the one before."""
+    user = default_user(pairing.channel, pairing.native_ids)
+    contacts = [contact for contact in contact_rows.of_person(tx, user) if contact.channel == pairing.channel]
+    shared = [one for one in contacts if one.native_id in pairing.native_ids and one.revoked_at is None]
+    if contacts and not shared:
+        raise Conflict(
+            f"{user} is the user of another sender, who may have had the number before; name a user with --user, or "
+            f"--user {user} if it is the same person."
+        )
+    return user
+
+
+def _contacts(tx: Transaction, channel: str, account: str, native_ids: Sequence[str]) -> list[Contact]:
+    """All contacts on an account of every user for whom one of the ids stands or stood."""
+    stored = (contact_rows.of_id(tx, channel, account, native_id) for native_id in native_ids)
+    people = sorted({contact.person for contact in stored if contact is not None})
+    return [
+        contact
+        for person in people
+        for contact in contact_rows.of_person(tx, person)
+        if (contact.channel, contact.account) == (channel, account)
+    ]
+
+
+def _changes(
+    sender: IdentifiedSender, contacts: Sequence[Contact], source: Incoming | ChangedIds, now: Micros
+) -> list[Contact]:
+    """The contacts to store after a payload."""
+
+    def contact_of(native_id: str) -> Contact:
+        return Contact(
+            channel=source.channel,
+            account=source.account,
+            native_id=native_id,
+            person=sender.person,
+            created_at=now,
+            sender=sender.sender,
+        )
+
+    changes = [contact_of(native_id) for native_id in sender.added]
+    changes += [replace(contact, revoked_at=now) for contact in contacts if contact.native_id in sender.revoked]
+    return changes
+
+
+def _put_all(tx: Transaction, contacts: Sequence[Contact]) -> None:
+    for contact in contacts:
+        contact_rows.put(tx, contact)

@@ -21,6 +21,7 @@ from picomem.records.scope import Scope
 
 if TYPE_CHECKING:
     from picomem.ingest.transcript_copies import TranscriptCopies
+    from picomem.memory.agent_access import AgentAccess, OriginOf
     from picomem.memory.echo_guard import HandedOut
     from picomem.memory.remember import Writer
     from picomem.memory.text_cleaning import Cleaner
@@ -93,6 +94,24 @@ class Context:
             said=self.said,
             persons=Grounds(said),
             stated=Grounds((*said, *users_own)),
+        )
+
+    def agent_access(self, origin_of: OriginOf | None = None) -> AgentAccess:
+        """The store for foreign memory tools; `origin_of` tells the origin of what their agent writes."""
+        from picomem.memory.agent_access import AgentAccess, of_the_agent
+        from picomem.policy.stated import Grounds
+
+        return AgentAccess(
+            connector=self.connector,
+            scope=self.scope,
+            writer=self.writer,
+            cleaner=self.cleaner,
+            clock=self.clock,
+            persons=lambda: Grounds(self.persons()),
+            is_agent=self.caller.is_agent,
+            origin_of=origin_of or of_the_agent,
+            settle=self.settle,
+            deleting=self.deleting,
         )
 
     def vectors(self) -> Vectors | None:

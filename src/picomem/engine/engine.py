@@ -489,6 +489,7 @@ class Engine:
     def forget(self, name: str, *, reason: str = "", scope: Scope | None = None) -> Change:
         """Archive a memory: it is believed no longer, and `history` still shows it. Raises NotFound or Conflict, and
         Refused where an agent may not (see `acting_as`)."""
+        from picomem.memory.decide import not_forgotten
         from picomem.memory.name_lookup import resolve
 
         persons = self._context.persons()
@@ -499,12 +500,7 @@ class Engine:
                 writer = self._context.writer("forget", said=persons)
                 asked = writer.persons.ask_to_forget(memory.key, memory.content)
                 if self.caller.is_agent and memory.is_a_persons and not asked:
-                    raise Refused(
-                        f"Not forgotten: the user {'stated' if memory.origin is Origin.USER else 'pinned'} "
-                        f"“{memory.key}” and has not asked for this in their own words; ask them to say “Forget "
-                        f"{memory.key}.” in a sentence of its own, or to forget it in a terminal, as in "
-                        f"“picomem forget {memory.key}”."
-                    )
+                    raise Refused(not_forgotten(memory))
                 return writer.forget(tx, self.scope, memory.id, self._context.cleaner().text(reason))
 
         return self._context.deleting(archive)
@@ -597,13 +593,7 @@ class Engine:
         """Texts that an agent keeps as a whole under a path, for foreign memory tools; see memory/agent_files.py."""
         from picomem.memory.agent_files import Files
 
-        return Files(
-            self._context.connector,
-            self.scope,
-            lambda: self._context.writer("remember"),
-            self._context.cleaner,
-            self._context.clock,
-        )
+        return Files(self._context.agent_access())
 
     def context(self, question: str) -> ContextWindow:
         """The memory part of a prompt for a question: the index page and the relevant memories."""

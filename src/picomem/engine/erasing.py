@@ -135,6 +135,7 @@ class Eraser:
             change_id=erased.change.id if erased else "",
             scan=scanned,
             left=tuple(left),
+            out_of_reach=self._context.connector.maintenance.copies_out_of_reach(),
             unfinished=unfinished,
             finished=not unfinished,
         )
@@ -203,7 +204,7 @@ class Eraser:
             with suppress(StoreError), self._context.connector.write(self._context.scope) as tx:
                 lease.taken(tx)
             rest = self._without_traces(None, _SCRUB_WAITS, lease)
-            done.left, done.unfinished = list(rest.left), rest.unfinished
+            done.left, done.out_of_reach, done.unfinished = list(rest.left), rest.out_of_reach, rest.unfinished
         return done
 
     def _scrub_copies(self, done: Scrubbed, *, dry_run: bool) -> None:

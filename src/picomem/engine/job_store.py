@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import tzinfo
 from typing import TypeVar
 
 from picomem.clock import SECOND, Micros
@@ -72,6 +73,11 @@ class JobStore:
     def settings(self) -> Settings:
         """The settings of the process."""
         return self._resources.settings
+
+    @property
+    def zone(self) -> tzinfo:
+        """The zone of times of day."""
+        return self._resources.zone
 
     @property
     def embedder_name(self) -> str:

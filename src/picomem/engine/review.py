@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from picomem.engine.engine import Engine
 from picomem.light_dataclass import replace
-from picomem.memory.review_items import ReviewItem, ReviewVerdict, settle, waiting
+from picomem.memory.review_items import REVIEW, ReviewItem, ReviewVerdict, settle, waiting
 from picomem.records.memory import Change
 from picomem.store import memories
 
 
-def to_review(engine: Engine) -> list[ReviewItem]:
-    """The pending decisions, pairs first, the latest first."""
+def to_review(engine: Engine, *, untrusted: bool = False) -> list[ReviewItem]:
+    """The pending decisions, pairs first, the latest first; with `untrusted` also about what came from others."""
     clean = engine._context.cleaner()
     with engine._context.connector.read() as tx:
-        items = waiting(tx, engine.scope, engine.now())
+        items = waiting(tx, engine.scope, engine.now(), untrusted=untrusted)
     return [
         replace(item, memory=clean.shown(item.memory), older=clean.shown(item.older) if item.older else None)
         for item in items
@@ -24,7 +24,7 @@ def decide_on(engine: Engine, name: str, verdict: ReviewVerdict, other: str = ""
     """Decide on what waits; the change, and the key of the memory that it changed. Raises NotFound, Conflict or
     InvalidInput."""
     with engine._context.connector.write(engine.scope) as tx:
-        change = settle(tx, engine._context.writer("review"), engine.scope, name, verdict, other)
+        change = settle(tx, engine._context.writer(REVIEW), engine.scope, name, verdict, other)
         key = memories.key_of(tx, engine.scope, change.memory_id)
     engine._context.settle()
     return change, key

@@ -47,6 +47,14 @@ def export_lines(engine: Engine, form: ExportFormat) -> Generator[str]:
         yield from lines_of(tx, scope, clean, context.clock(), form, ExportCounts())
 
 
+def left_by_undo(engine: Engine, run: str) -> str:
+    """What an undo of a run leaves, as a sentence; empty where it leaves nothing."""
+    from picomem.history.imported_conversations import conversations_left
+
+    with engine._context.connector.read() as tx:
+        return engine._context.cleaner().shown_text(conversations_left(tx, engine.scope, run))
+
+
 def import_from(
     engine: Engine,
     path: Path,
@@ -86,7 +94,7 @@ def import_from(
         read_transcript=read_transcript,
         progress=progress,
     )
-    intake.form = form.name
+    intake.form, intake.place = form.name, intake.clean(str(path.resolve()))
     form.read(path, intake)
     intake.store()
     return intake.run, intake.report

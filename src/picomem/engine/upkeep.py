@@ -9,6 +9,7 @@ from picomem.clock import Micros
 from picomem.engine.engine import Engine
 from picomem.errors import did_you_mean
 from picomem.light_dataclass import replace
+from picomem.memory.version_history import undone_by
 from picomem.records.hit import Hit, HitSession
 from picomem.records.kinds import Origin
 from picomem.records.memory import Change, Memory
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from picomem.records.episode import Episode
     from picomem.sessions.picobot_snapshot import TakenOver
     from picomem.store.episodes import NearbyEpisodes, TimelinePlace
+    from picomem.store.memories import ListedPage, ListFilter, ListPlace
     from picomem.text.temporal.event_times import EventTime
 
 _MOST_PROJECTS = 12  # that a warning names
@@ -122,6 +124,15 @@ def version_numbers(engine: Engine, memory_id: str) -> dict[int, int]:
 
     with engine._context.connector.read() as tx:
         return version_numbers(memories.versions(tx, engine.scope, memory_id))
+
+
+def memories_page(
+    engine: Engine, wanted: ListFilter, after: ListPlace | None, limit: int, damaged: list[str]
+) -> ListedPage:
+    """A page of what is believed now, the most important first; `damaged` gets the ids of its damaged rows."""
+    context = engine._context
+    with context.connector.read() as tx:
+        return memories.listed(tx, engine.scope, context.clock(), wanted, after, limit, damaged)
 
 
 def timeline_page(
@@ -220,12 +231,7 @@ def undone_changes(engine: Engine, damaged: list[str] | None = None) -> dict[str
     """
     with engine._context.connector.read() as tx:
         undoes = audit.undoing(tx, engine.scope, damaged)
-    undone: dict[str, str] = {}
-    for change, taken_back in undoes.items():
-        undone[taken_back] = change
-        # To undo an undo is to have it again.
-        undone.pop(undoes.get(taken_back, ""), None)
-    return undone
+    return undone_by(undoes)
 
 
 def import_sessions(engine: Engine, path: Path, *, move: bool = False) -> TakenOver:

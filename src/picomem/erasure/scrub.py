@@ -43,13 +43,14 @@ from picomem.text.tokens import count_tokens
 class Scrubbed:
     """The result of a scrub: rows looked at, rows with a secret in them, those that do not match their hash, and the
     secrets by rule. `unfinished` says why old text may still stand in the file, or its log; `left` names exported
-    pages that are to be looked at."""
+    pages that are to be looked at; `out_of_reach` says where copies stay that no scrub reaches, empty if nowhere."""
 
     rows: int = 0
     changed: int = 0
     damaged: int = 0
     findings: dict[str, int] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
+    out_of_reach: str = ""
     unfinished: str = ""
 
 

@@ -26,7 +26,7 @@ from picomem.evaluation.own_report import BARE, DEPTH, Answered, Came, OwnReport
 from picomem.evaluation.questions import OwnQuestion, read_questions
 from picomem.evaluation.variants import Variant
 from picomem.light_dataclass import dataclass
-from picomem.paths import database_path, named_database
+from picomem.paths import database_path, named_store
 from picomem.records.hit import Hit
 from picomem.store.copying import copy_store
 from picomem.store.plain_full_text import Fts5
@@ -64,8 +64,9 @@ def run(
     tell = progress or (lambda _: None)
     settings = ways[0].settings
     questions = read_questions(file, zone_of(settings))
-    store = database or database_path(settings.data.dir)
-    check_exists(store, named=database is not None or bool(named_database()))
+    named = named_store(settings.data.database)
+    store = database or database_path(settings.data.dir, named)
+    check_exists(store, named=database is not None or bool(named))
     with TemporaryDirectory(prefix="picomem-bench-") as folder:
         copy = Path(folder).resolve() / "memory.db"
         tell(f"copying {store}")

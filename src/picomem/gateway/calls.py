@@ -4,8 +4,8 @@ An engine is made for each call; it belongs to one user. The engine is synchrono
 from the check of its arguments to the finished result, and one that was begun is never abandoned: a client that goes
 away gets no result, but its write is whole. Only an operation that reports progress stops where it reports.
 
-Long operations have threads of their own, and a user has a part of all threads at most: neither a long call nor another
-user's many calls keep a short one waiting. Each thread that reads holds a database connection of its own.
+thread_places.py says in which threads, so that neither a long call nor a writer that waits for its lock keeps another
+user's call waiting.
 
 What cannot be undone asks first. A dry run gives a confirmation code, and the operation runs for that code alone: for
 ten minutes, for the caller's user, for the same request, and while it would do the same. The code is a message
@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +27,7 @@ from picomem.clock import MINUTE, Micros, iso
 from picomem.engine.authorization import confirmation_key
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, Forbidden, InvalidInput, NotFound, PicomemError
+from picomem.gateway.thread_places import ThreadPlaces, ThreadUse
 from picomem.light_dataclass import asdict, fields, replace
 from picomem.operations.agent_messages import for_remote_callers, result_for_remote_callers
 from picomem.operations.operation import Operation, options
@@ -34,9 +35,6 @@ from picomem.operations.schemas import Parameter, PlainParameters, result_schema
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
 
-SHORT_THREADS = 16
-LONG_THREADS = 4
-THREADS_OF_A_USER = 4
 _CODE_LASTS = 10 * MINUTE
 
 ToldProgress = Callable[[int, int, str], None]  # called in the event loop
@@ -106,23 +104,23 @@ class Calls:
             for operation in operations
             if not (operation.operator or operation.reads_local_files)
         }
-        self._short = CapacityLimiter(SHORT_THREADS)
-        self._long = CapacityLimiter(LONG_THREADS)
-        self._of_users: dict[tuple[str, bool], tuple[CapacityLimiter, int]] = {}  # and how many calls hold or await it
+        self.places = ThreadPlaces()
 
     async def find_caller(self, token: str) -> Caller | None:
         """The caller of a token; None if the token is not valid."""
         if not token:
             return None
-        return await to_thread.run_sync(self.runtime.caller_of, token, limiter=self._short)
+        return await to_thread.run_sync(self.runtime.caller_of, token, limiter=self.places.lookups)
 
     async def sign_in(self, code: str) -> str | None:
         """The token of a new session of the web page for a one-time code; None for a code that is not valid."""
-        return await to_thread.run_sync(self.runtime.sign_in, code, limiter=self._short)
+        async with self.places.place("", ThreadUse.WRITE) as limiter:
+            return await to_thread.run_sync(self.runtime.sign_in, code, limiter=limiter)
 
     async def sign_out(self, token: str) -> None:
         """End the session of a token."""
-        await to_thread.run_sync(self.runtime.sign_out, token, limiter=self._short)
+        async with self.places.place("", ThreadUse.WRITE) as limiter:
+            await to_thread.run_sync(self.runtime.sign_out, token, limiter=limiter)
 
     def named(self, name: str) -> RemoteOperation:
         """The operation of that name. Raises NotFound."""
@@ -148,9 +146,8 @@ class Calls:
         """
         remote = self.named(name)
         engine = self.engine_for(caller, remote, user)
-        is_long = remote.operation.long or remote.operation.asynchronous
         try:
-            async with self._thread_of(engine.scope.user, is_long=is_long) as limiter:
+            async with self.places.place(engine.scope.user, ThreadUse.of(remote.operation)) as limiter:
                 if remote.operation.asynchronous:
                     request = remote.parameters.request(arguments)
                     return self._shown(remote, await remote.operation.stream(engine, request, tell, progress))
@@ -168,7 +165,7 @@ class Calls:
 
     def turn_place(self, user: str) -> AbstractAsyncContextManager[CapacityLimiter]:
         """A place for a chat turn of a user, which is held until the end of the block."""
-        return self._thread_of(user, is_long=True)
+        return self.places.place(user, ThreadUse.LONG)
 
     def _acting(self, caller: Caller, user: str, operation: Operation) -> Caller:
         if not user or user == caller.user:
@@ -241,20 +238,6 @@ class Calls:
             )
         if int(until) <= engine.now():
             raise Conflict(f"The confirmation code was valid until {iso(int(until))}; look at the dry run again.")
-
-    @asynccontextmanager
-    async def _thread_of(self, user: str, *, is_long: bool) -> AsyncIterator[CapacityLimiter]:
-        """A thread's place: among the user's first, then among all, so who waits for the first takes none of others."""
-        kind = (user, is_long)
-        own, count = self._of_users.get(kind, (CapacityLimiter(THREADS_OF_A_USER), 0))
-        self._of_users[kind] = (own, count + 1)
-        try:
-            async with own:
-                yield self._long if is_long else self._short
-        finally:
-            own, count = self._of_users.pop(kind)
-            if count > 1:
-                self._of_users[kind] = (own, count - 1)
 
 
 def _in_thread(progress: ToldProgress | None) -> Callable[[int, int, str], None]:

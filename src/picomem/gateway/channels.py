@@ -56,9 +56,10 @@ class Channels:
 
 
 def _accounts(runtime: Runtime) -> Accounts:
-    if not runtime.settings.whatsapp.account:
+    whatsapp = runtime.settings.whatsapp
+    if not (whatsapp.account or whatsapp.accounts):
         return {}
-    from picomem.channels.whatsapp import WhatsAppAccount
+    from picomem.channels.whatsapp import WhatsAppAccount, settings_of_accounts
 
-    account = WhatsAppAccount(runtime.settings.whatsapp)
-    return {(account.channel, account.account): account}
+    accounts = [WhatsAppAccount(account, table) for table, account in settings_of_accounts(whatsapp).items()]
+    return {(account.channel, account.account): account for account in accounts}

@@ -35,6 +35,7 @@ from picomem.gateway.openapi import USER_HEADER
 from picomem.records.caller import Caller
 from picomem.records.ids import new_id
 from picomem.records.session import Message
+from picomem.side_tasks import side_tasks
 
 if TYPE_CHECKING:
     from picomem.agent.loop import PicoBot
@@ -110,8 +111,7 @@ class _Answer(Response):
 
     async def _response(self, receive: Receive, reader: MemoryObjectReceiveStream[_Said]) -> Response | None:
         """The response, once it is known to be one; None if the client has gone before."""
-        response: Response | None = None
-        async with anyio.create_task_group() as tasks:
+        async with side_tasks() as tasks:
 
             async def watch() -> None:
                 while (await receive())["type"] != "http.disconnect":
@@ -119,9 +119,8 @@ class _Answer(Response):
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(watch)
-            response = await self._begun(reader)
-            tasks.cancel_scope.cancel()
-        return response
+            return await self._begun(reader)
+        return None
 
     async def _begun(self, reader: MemoryObjectReceiveStream[_Said]) -> Response:
         said = [await reader.receive()]

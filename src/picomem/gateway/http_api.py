@@ -75,7 +75,8 @@ def application(
     rpc = RpcServer(calls, ending or Ending(), notes.note_call)
     chats = ChatCompletions(calls)
     channels = Channels(runtime)
-    mcp = McpOverHttp(runtime, [remote.operation for remote in calls.operations.values()], limits.body)
+    offered = [remote.operation for remote in calls.operations.values()]
+    mcp = McpOverHttp(runtime, offered, calls.places, limits.body)
 
     async def call(request: Request) -> Response:
         return await _answer(calls, request)

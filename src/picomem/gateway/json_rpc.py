@@ -44,6 +44,7 @@ from picomem.operations.operation import Operation
 from picomem.operations.sessions import BEGIN_SESSION
 from picomem.records.caller import Caller
 from picomem.records.session import Channel
+from picomem.side_tasks import side_tasks
 
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, FAULT, FAILED = -32700, -32600, -32601, -32602, -32603, -32000
 PROTOCOL = "picomem.v1"
@@ -309,20 +310,12 @@ class _Socket:
             called = {"call": told.pop("id")} if "id" in told else {}  # `id` is the request's
             await self.notify("event", {"id": request_id, "type": types[type(event)], **called, **told})
 
-        failure: PicomemError | None = None
-        result: dict[str, Any] = {}
-        async with anyio.create_task_group() as tasks:
+        async with side_tasks() as tasks:
             tasks.start_soon(tell_progress)
-            try:
-                result = await self._calls.call(
-                    self._caller, operation.name, arguments, user=user, progress=progress, tell=tell if types else None
-                )
-            except PicomemError as error:
-                failure = error  # what leaves a task group is wrapped in a group
-            tasks.cancel_scope.cancel()
-        if failure is not None:
-            raise failure
-        return result
+            return await self._calls.call(
+                self._caller, operation.name, arguments, user=user, progress=progress, tell=tell if types else None
+            )
+        return {}  # only a task that ends the block leads here, and there is none
 
     async def _send(self, value: Any) -> None:
         async with self._sending:

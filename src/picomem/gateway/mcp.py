@@ -14,6 +14,9 @@ error, because a model can read that and correct its call. If the sentence names
 used instead (agent_messages.py). Errors that belong to no tool (an unknown tool or resource) are errors of the
 protocol. A fault of ours is left to the SDK, which logs it to stderr.
 
+Facades. `mcp.facades` adds the tools of other memory servers, by their names and with their arguments and answers, on
+the same store (facades.py).
+
 Trust. The client is an agent: it cannot archive or change what the user stated or pinned, unless the user asks for it
 in turns that were ingested recently. Once it was given untrusted text, what it stores counts as such text too,
 however it is worded, except for what the user stated in such turns (`HandedOver`): a server does not see what the
@@ -29,35 +32,30 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack, redirect_stdout
-from threading import Lock
 from typing import Any
 from urllib.parse import unquote
 
 import anyio
 import mcp_types as types
-from anyio import CapacityLimiter, from_thread, to_thread
+from anyio import from_thread, to_thread
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
-from picomem.consolidation.proposal_checks import Spoken
-from picomem.engine.agent_support import keep_quotes, quotes_in_sight, stated_lately
 from picomem.engine.engine import Engine
 from picomem.errors import Forbidden, InvalidInput, PicomemError, did_you_mean
+from picomem.gateway.facade_tools import FacadeTool
+from picomem.gateway.facades import tools_of_facades
+from picomem.gateway.handed_over import HandedOver, HandedOverByUser, texts_in
 from picomem.gateway.lone_surrogates import SurrogateRepair
-from picomem.light_dataclass import asdict
+from picomem.gateway.thread_places import ThreadPlaces, ThreadUse
 from picomem.operations import table
 from picomem.operations.agent_messages import for_agents, result_for_agents
-from picomem.operations.offer_origins import vouched
 from picomem.operations.operation import Operation, Progressing
 from picomem.operations.schemas import described, result_json, result_schema, tool_parameters
-from picomem.policy.stated import Grounds
-from picomem.records.kinds import Origin
-from picomem.records.untrusted_fence import quoted_in
-from picomem.text.terms import terms
 from picomem.version import __version__
 
 INDEX = next(operation for operation in table.operations() if operation.resource)
@@ -74,9 +72,6 @@ INSTRUCTIONS = (
 )
 
 _MARKDOWN = "text/markdown"
-_MOST_USERS = 256
-_MOST_KEPT = 256  # quotes whose words are compared; some are always kept
-_CALLS_AT_ONCE = 4  # a reading thread holds a database connection of its own
 _PROGRESS_SECONDS = 0.1  # between two reports of a call: a client shows them, it does not count them
 
 Send = Callable[[float, float | None, str | None], Coroutine[Any, Any, None]]
@@ -86,13 +81,18 @@ class Tool:
     """An operation as a tool."""
 
     def __init__(self, operation: Operation, tools: Mapping[str, str]) -> None:
-        self._operation = operation
+        self.operation = operation
         self._tools = tools
         self._parameters = tool_parameters(operation)
 
+    @property
+    def thread_use(self) -> ThreadUse:
+        """What a call takes a thread for."""
+        return ThreadUse.of(self.operation)
+
     def listed(self) -> types.Tool:
         """The description for a client."""
-        operation = self._operation
+        operation = self.operation
         title = operation.name.replace("-", " ").capitalize()
         return types.Tool(
             name=operation.tool,
@@ -114,79 +114,19 @@ class Tool:
     ) -> types.CallToolResult:
         """Do it: the result as JSON and in words, or the sentence of the error."""
         try:
-            self._operation.check_permission(engine)  # before `vouched` reads what the user said
+            self.operation.check_permission(engine)  # before `vouched` reads what the user said
             request, note = self._parameters.request(arguments), ""
-            if self._operation.stores_request:
+            if self.operation.stores_request:
                 request, note = handed.vouched(engine, request)
-            result = self._operation.call(engine, request, progress)
+            result = self.operation.call(engine, request, progress)
         except PicomemError as error:
             said = for_agents(str(error), self._tools)
             return types.CallToolResult(content=[types.TextContent(text=said)], is_error=True)
         result = result_for_agents(result, self._tools)
-        told, reply = result_json(result), self._operation.reply(result)
+        told, reply = result_json(result), self.operation.reply(result)
         # What the client stores and gets back is not handed to it; a question with the words of a page is no such text.
-        handed.note(engine, [reply, told], _texts_in(arguments) if self._operation.stores_request else ())
+        handed.note(engine, [reply, told], texts_in(arguments) if self.operation.stores_request else ())
         return types.CallToolResult(content=[types.TextContent(text=reply + note)], structured_content=told)
-
-
-class HandedOver:
-    """What nobody trusted wrote of all that a server has handed to its client, or another server of the user's lately
-    (memory/untrusted_handouts.py): a client goes on when its server is restarted. Safe to share between threads."""
-
-    def __init__(self) -> None:
-        self._texts: dict[tuple[Origin, str], None] = {}
-        self._lock = Lock()
-
-    def note(self, engine: Engine, told: Any, own: Iterable[str] = ()) -> None:
-        """A result goes out; `own` are texts of the client's that come back in it."""
-        sent = {term for text in own for term in terms(text)}
-        quotes = (quote for text in _texts_in(told) for quote in quoted_in(text))
-        quoted = [quote for quote in quotes if not sent.issuperset(_words(quote[1]))]
-        with self._lock:
-            self._texts |= dict.fromkeys(quoted)
-            for oldest in list(self._texts)[:-_MOST_KEPT]:
-                del self._texts[oldest]
-        keep_quotes(engine, list(dict.fromkeys(quoted)))
-
-    def vouched(self, engine: Engine, request: Any) -> tuple[Any, str]:
-        """The request with the origin that its words have, and what the client is to know of that."""
-        with self._lock:
-            texts = list(self._texts)
-        others = [(origin, frozenset(terms(text))) for origin, text in texts]
-        others += quotes_in_sight(engine, " ".join(_texts_in(asdict(request))))
-        spoken = Spoken((Grounds(stated_lately(engine)),), tuple(others)) if others else None
-        return vouched(request, spoken, engine)
-
-
-class HandedOverByUser:
-    """`HandedOver` for each user of a server; of a user who asked long ago the store knows it. Not for threads."""
-
-    def __init__(self) -> None:
-        self._users: dict[str, HandedOver] = {}
-
-    def of(self, user: str) -> HandedOver:
-        """The texts that were returned to this user's clients."""
-        handed = self._users.pop(user, None) or HandedOver()
-        self._users[user] = handed
-        if len(self._users) > _MOST_USERS:
-            del self._users[next(iter(self._users))]
-        return handed
-
-
-def _words(quote: str) -> Iterable[str]:
-    """The terms of a quote; of a key those of its parts, as a key is made of words that stand in the content."""
-    return terms(quote.replace("_", " "))
-
-
-def _texts_in(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for member in value.values():
-            yield from _texts_in(member)
-    elif isinstance(value, (list, tuple)):
-        for member in value:
-            yield from _texts_in(member)
 
 
 class ToolProgress:
@@ -223,17 +163,25 @@ def project_of(uri: str) -> str | None:
 
 
 def build_server(
-    engine_of: Engine | Callable[[ServerRequestContext[Any]], Engine], operations: Iterable[Operation] | None = None
+    engine_of: Engine | Callable[[ServerRequestContext[Any]], Engine],
+    operations: Iterable[Operation] | None = None,
+    facades: Iterable[str] = (),
+    places: ThreadPlaces | None = None,
 ) -> Server[Any]:
     """An MCP server on an open engine, which it does not close; or on the engine that each request has.
 
-    `operations` are the table's where they are not given; one without a tool name is not offered.
+    `operations` are the table's where they are not given; one without a tool name is not offered. `facades` names the
+    other memory servers whose tools are offered as well (`mcp.facades` of the settings). `places` are the threads of
+    the process that serves, if it serves more than this.
     """
     given = tuple(table.operations() if operations is None else operations)
     named = {operation.name: operation.tool for operation in given if operation.tool}
-    tools = {operation.tool: Tool(operation, named) for operation in given if operation.tool}
+    tools: dict[str, Tool | FacadeTool] = {
+        operation.tool: Tool(operation, named) for operation in given if operation.tool
+    }
+    tools |= {tool.name: tool for tool in tools_of_facades(facades)}
     listed = [tool.listed() for tool in tools.values()]
-    limiter = CapacityLimiter(_CALLS_AT_ONCE)
+    threads = places or ThreadPlaces()
     handed = HandedOverByUser()
 
     def agents_engine(context: ServerRequestContext[Any]) -> Engine:
@@ -252,7 +200,8 @@ def build_server(
         progress = ToolProgress(context.session.report_progress)
         engine, given = agents_engine(context), params.arguments or {}
         seen = handed.of(engine.scope.user)
-        return await to_thread.run_sync(tool.answer, engine, given, progress, seen, limiter=limiter)
+        async with threads.place(engine.scope.user, tool.thread_use) as limiter:
+            return await to_thread.run_sync(tool.answer, engine, given, progress, seen, limiter=limiter)
 
     async def list_resources(_context: Any, _params: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=[_index_resource()])
@@ -263,7 +212,9 @@ def build_server(
     async def read_resource(
         context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        return await to_thread.run_sync(_read_index, agents_engine(context), params.uri, named, limiter=limiter)
+        engine = agents_engine(context)
+        async with threads.place(engine.scope.user, ThreadUse.READ) as limiter:
+            return await to_thread.run_sync(_read_index, engine, params.uri, named, limiter=limiter)
 
     return Server(
         "picomem",
@@ -291,7 +242,7 @@ def run_stdio(engine_opener: Callable[[], AbstractContextManager[Engine]]) -> No
         with ExitStack() as stack:
             with redirect_stdout(sys.stderr):
                 engine = stack.enter_context(engine_opener())
-            anyio.run(_serve, build_server(engine))
+            anyio.run(_serve, build_server(engine, facades=engine.settings.mcp.facades))
     except* BrokenPipeError:
         pass  # the client has gone without closing stdin first: nobody is left to tell
     finally:

@@ -17,6 +17,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from picomem.engine.engine import Engine
 from picomem.gateway.mcp import build_server
+from picomem.gateway.thread_places import ThreadPlaces
 from picomem.operations.operation import Operation
 from picomem.records.caller import Caller
 from picomem.runtime import Runtime
@@ -27,9 +28,11 @@ _MOST_SESSIONS = 10_000
 class McpOverHttp:
     """An ASGI application that offers `operations`; `running` has to be entered first."""
 
-    def __init__(self, runtime: Runtime, operations: Iterable[Operation], most_bytes: int) -> None:
+    def __init__(
+        self, runtime: Runtime, operations: Iterable[Operation], places: ThreadPlaces, most_bytes: int
+    ) -> None:
         self._runtime = runtime
-        server = build_server(self._engine_of, operations)
+        server = build_server(self._engine_of, operations, runtime.settings.mcp.facades, places)
         self._manager = StreamableHTTPSessionManager(
             server, max_request_body_size=most_bytes, max_sessions=_MOST_SESSIONS
         )

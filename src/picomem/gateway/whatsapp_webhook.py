@@ -13,13 +13,20 @@ import hmac
 import time
 from collections import deque
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from picomem.channels.answering import News
-from picomem.channels.whatsapp import SendStatus, is_signed, messages_in, statuses_in
-from picomem.engine.channel_contacts import ask_to_pair, person_of
+from picomem.channels.whatsapp import (
+    SendStatus,
+    changes_in,
+    is_signed,
+    messages_in,
+    settings_of_accounts,
+    statuses_in,
+)
+from picomem.engine.channel_contacts import ChangedIds, ask_to_pair, person_of, take_change
 from picomem.engine.channel_log import ChannelLog, Incoming, users_with_work
 from picomem.errors import Forbidden, NotFound
 from picomem.gateway.json_bodies import parsed
@@ -27,8 +34,10 @@ from picomem.light_dataclass import replace
 from picomem.records.caller import OWN_DATA, Caller
 from picomem.records.channel_message import DIRECTORY, OtherWords
 from picomem.runtime import Runtime
+from picomem.settings import WhatsAppSettings
 
 UNKNOWN = "I do not know you yet. Ask the owner of this PicoBot to accept you, and then write again."
+_THREADS = 4
 _MOST_GROUPS = 1_000
 _MOST_WORDS = 20  # of others, before a message
 _WORDS_SECONDS = 3_600.0
@@ -36,21 +45,23 @@ _LONGEST_WORDS = 1_000  # characters
 
 
 class WhatsAppWebhook:
-    """The routes of the account in the settings."""
+    """The routes of the accounts in the settings."""
 
     def __init__(self, runtime: Runtime, news: News) -> None:
         self._runtime = runtime
-        self._whatsapp = runtime.settings.whatsapp
+        accounts = settings_of_accounts(runtime.settings.whatsapp)
+        self._accounts = {settings.account: settings for settings in accounts.values()}
         self._names = runtime.settings.channels.names
         self._group_answers = runtime.settings.channels.group_answers
         self._news = news
-        self._groups: dict[str, deque[tuple[float, OtherWords]]] = {}
+        self._threads = CapacityLimiter(_THREADS)  # apart from others': writers may wait for their lock
+        self._groups: dict[tuple[str, str], deque[tuple[float, OtherWords]]] = {}  # by account and conversation
 
     async def verify(self, request: Request) -> Response:
         """Meta's question whether this address is ours."""
-        self._check_account(request)
         asked = request.query_params
-        shown, expected = asked.get("hub.verify_token", ""), self._whatsapp.verify_token
+        settings = self._settings_of(request)
+        shown, expected = asked.get("hub.verify_token", ""), settings.verify_token
         is_ours = hmac.compare_digest(shown.encode("utf-8", "replace"), expected.encode())
         if asked.get("hub.mode") != "subscribe" or not expected or not is_ours:
             raise Forbidden("The verification token is not the one of the settings (whatsapp.verify_token).")
@@ -58,23 +69,28 @@ class WhatsAppWebhook:
 
     async def receive(self, request: Request) -> Response:
         """Messages, and statuses of what was sent."""
-        self._check_account(request)
-        body, secret = await request.body(), self._whatsapp.app_secret
+        settings = self._settings_of(request)
+        body, secret = await request.body(), settings.app_secret
         if not secret or not is_signed(body, request.headers.get("X-Hub-Signature-256", ""), secret):
             raise Forbidden("The signature is not that of the app (whatsapp.app_secret).")
         payload = parsed(body)
         now = self._runtime.engine().now()
-        messages = messages_in(payload, self._whatsapp, self._names, now)
-        statuses = statuses_in(payload, self._whatsapp.phone_number_id)
-        await to_thread.run_sync(self._take, messages, statuses)
+        messages = messages_in(payload, settings, self._names, now)
+        statuses = statuses_in(payload, settings.phone_number_id)
+        changes = changes_in(payload, settings)
+        await to_thread.run_sync(self._take, changes, messages, statuses, limiter=self._threads)
         self._news.tell()
         return Response(status_code=200)
 
-    def _check_account(self, request: Request) -> None:
-        if request.path_params["account"] != self._whatsapp.account:
-            raise NotFound("There is no such account; [whatsapp] of the settings names it.")
+    def _settings_of(self, request: Request) -> WhatsAppSettings:
+        settings = self._accounts.get(request.path_params["account"])
+        if settings is None:
+            raise NotFound("There is no such account; [whatsapp] of the settings names them.")
+        return settings
 
-    def _take(self, messages: list[Incoming], statuses: list[SendStatus]) -> None:
+    def _take(self, changes: list[ChangedIds], messages: list[Incoming], statuses: list[SendStatus]) -> None:
+        for change in changes:
+            take_change(self._runtime.engine(), change)
         for message in messages:
             self._take_message(message)
         if statuses:
@@ -101,15 +117,17 @@ class WhatsAppWebhook:
 
     def _overhear(self, message: Incoming) -> None:
         if message.text.strip():
-            words = self._groups.pop(message.conversation, deque(maxlen=_MOST_WORDS))
+            group = (message.account, message.conversation)
+            words = self._groups.pop(group, deque(maxlen=_MOST_WORDS))
             words.append((time.monotonic(), OtherWords(message.name or "somebody", message.text[:_LONGEST_WORDS])))
-            self._groups[message.conversation] = words
+            self._groups[group] = words
             if len(self._groups) > _MOST_GROUPS:
                 del self._groups[next(iter(self._groups))]
 
     def _heard(self, message: Incoming) -> tuple[OtherWords, ...]:
         since = time.monotonic() - _WORDS_SECONDS
-        return tuple(words for at, words in self._groups.pop(message.conversation, ()) if at >= since)
+        heard = self._groups.pop((message.account, message.conversation), ())
+        return tuple(words for at, words in heard if at >= since)
 
     def _log(self, user: str) -> ChannelLog:
         return ChannelLog(self._runtime.engine(Caller(user, "channel:whatsapp", OWN_DATA)))

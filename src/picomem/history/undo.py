@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from picomem.clock import iso
 from picomem.consolidation.undo_consolidation import CONSOLIDATED, REOPENED, check_latest, on_record, turn_back
 from picomem.errors import Conflict, InvalidInput
+from picomem.history.imported_conversations import left_by
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.remember import Writer
 from picomem.memory.vectors import Vectors
@@ -61,6 +62,8 @@ def undo(
     if consolidated is not None:
         check_latest(tx, scope, consolidated, undoes)
         named = audit.of_run(tx, scope, consolidated.run)
+    elif not any(change.memory_id for change in named) and (left := left_by(tx, scope, named)):
+        raise InvalidInput(f"Run {name} stored no memory, so there is nothing to undo. {left}")
     elif len(named) == 1:
         return [_undo(tx, writer, scope, named[0], undoes, reason)]
     wrote = [change for change in named if _reason_against(tx, scope, change, undoes) == ""]

@@ -30,6 +30,7 @@ from picomem.ingest.projects import project_of
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope
 from picomem.runtime import Runtime
+from picomem.settings import settings_file
 
 _LONGEST_PATH = 100  # bytes of a socket's path; systems take 104 or 108
 _SECONDS = 2.0  # that a hook may take to send its request
@@ -127,9 +128,8 @@ def _bound(database: str | None) -> _HookServer | None:
 
 def _settings_state() -> tuple[int, int] | None:
     """What changes with the settings file."""
-    named = os.environ.get("PICOMEM_CONFIG")
     try:
-        status = Path(named).expanduser().stat() if named else (paths.data_dir() / "config.toml").stat()
-    except (OSError, RuntimeError, PicomemError):
+        status = settings_file().stat()
+    except (OSError, PicomemError):
         return None
     return status.st_mtime_ns, status.st_size

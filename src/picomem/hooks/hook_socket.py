@@ -69,7 +69,7 @@ def deciding(variables: Mapping[str, str], options: Mapping[str, str]) -> list[s
     named = {name: value for name, value in variables.items() if name.startswith("PICOMEM_") or name in _DECIDING}
     chosen = named | dict(options)
     for name in _PATHS:
-        if chosen.get(name):
+        if chosen.get(name) and "://" not in chosen[name]:
             chosen[name] = os.path.realpath(os.path.expanduser(chosen[name]))  # noqa: PTH111 - which raises for no text
     return [f"{name}={value}" for name, value in sorted(chosen.items())]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from picomem.errors import Conflict, InvalidInput
 from picomem.hosts import json_edit, toml_edit
 from picomem.hosts.host import Host, SettingsFile
-from picomem.hosts.program import NAME, Program, hook_invocation, is_mcp_command
+from picomem.hosts.program import NAME, Program, hook_invocation, is_edited_hook, is_mcp_command
 from picomem.light_dataclass import dataclass
 
 _BOM = "\ufeff"
@@ -40,11 +40,20 @@ class HookCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class EditedHook:
+    """A hook that starts picomem in somebody's own way: neither an install nor an uninstall touches it."""
+
+    event: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
 class OwnEntries:
     """The entries of picomem in a file."""
 
     servers: tuple[ServerEntry, ...] = ()
     hooks: tuple[HookCommand, ...] = ()
+    edited: tuple[EditedHook, ...] = ()
 
     @property
     def installed(self) -> bool:
@@ -59,7 +68,7 @@ def own_entries(text: str, file: SettingsFile) -> OwnEntries:
     document = _document(text, file)
     servers = _value(document, file.servers) if file.servers else None
     hooks = document.get("hooks") if file.has_hooks else None
-    return OwnEntries(tuple(_servers(servers)), tuple(_hooks(hooks)))
+    return OwnEntries(tuple(_servers(servers)), tuple(_hooks(hooks)), tuple(_edited_hooks(hooks)))
 
 
 def with_entries(text: str, file: SettingsFile, host: Host, program: Program) -> str:
@@ -76,6 +85,8 @@ def with_entries(text: str, file: SettingsFile, host: Host, program: Program) ->
     if file.has_hooks:
         for entry in host.hooks:
             existing = next((hook for hook in own.hooks if hook.event == entry.event), None)
+            if existing is None and any(hook.event == entry.event for hook in own.edited):
+                continue  # a second one would do the same again
             text = _with_hook(text, file, entry.event, existing, entry.handler(program.hook_command()))
     return bom + text
 
@@ -141,11 +152,26 @@ def _command_of(entry: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]
 def _hooks(hooks: Any) -> list[HookCommand]:
     return [
         HookCommand(event, number, place, handler["command"], *invocation, handler, "matcher" in group)
-        for event, groups in (hooks.items() if isinstance(hooks, dict) else ())
-        for number, group in enumerate(groups if isinstance(groups, list) else ())
-        for place, handler in enumerate(_handlers(group))
-        if isinstance(handler, dict) and (invocation := hook_invocation(handler.get("command")))
+        for event, number, place, group, handler in _all_handlers(hooks)
+        if (invocation := hook_invocation(handler.get("command")))
     ]
+
+
+def _edited_hooks(hooks: Any) -> list[EditedHook]:
+    return [
+        EditedHook(event, handler["command"])
+        for event, _, _, _, handler in _all_handlers(hooks)
+        if is_edited_hook(handler.get("command"))
+    ]
+
+
+def _all_handlers(hooks: Any) -> Iterator[tuple[str, int, int, dict[str, Any], dict[str, Any]]]:
+    """Every handler, with its event, the number and the object of its group, and its number there."""
+    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
+        for number, group in enumerate(groups if isinstance(groups, list) else ()):
+            for place, handler in enumerate(_handlers(group)):
+                if isinstance(handler, dict):
+                    yield event, number, place, group, handler
 
 
 def _handlers(group: Any) -> list[Any]:

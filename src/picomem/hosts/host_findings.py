@@ -16,6 +16,7 @@ from picomem.hosts.program import NAME
 from picomem.hosts.settings_files import read_settings
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.presentations.wording import plural
+from picomem.paths import is_server, without_password
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,8 @@ def _store_of(words: Sequence[str], env: dict[str, str], default: Path) -> tuple
     store = options.get("--db") or env.get("PICOMEM_DB")
     if not store and (folder := env.get("PICOMEM_DATA_DIR")):
         store = f"{folder}/picomem.db"
+    if store and is_server(store):
+        return Path(without_password(store)), options.get("--user", "")
     return Path(store).expanduser() if store else default, options.get("--user", "")
 
 

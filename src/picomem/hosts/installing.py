@@ -10,7 +10,7 @@ from pathlib import Path
 
 from picomem.errors import InvalidInput, PicomemError
 from picomem.hosts.host import Host, Reach, SettingsFile
-from picomem.hosts.host_entries import is_empty, own_entries, with_entries, without_entries
+from picomem.hosts.host_entries import EditedHook, is_empty, own_entries, with_entries, without_entries
 from picomem.hosts.machine import Machine
 from picomem.hosts.program import Program
 from picomem.hosts.settings_files import (
@@ -40,6 +40,11 @@ class FileChange:
         return self.before != self.after
 
     @property
+    def edited_hooks(self) -> tuple[EditedHook, ...]:
+        """The hooks that somebody extended; they stay as they are."""
+        return own_entries(self.before or "", self.file).edited
+
+    @property
     def kept_copy(self) -> Path | None:
         """The copy from before the first change, where there is one."""
         backup = backup_of(self.file.path)
@@ -59,6 +64,11 @@ class HostPlan:
     def is_change(self) -> bool:
         """Whether anything changes."""
         return any(change.is_change for change in self.changes)
+
+    @property
+    def edited_hooks(self) -> list[tuple[Path, EditedHook]]:
+        """The hooks that somebody extended, each with its file."""
+        return [(change.file.path, hook) for change in self.changes for hook in change.edited_hooks]
 
 
 def plan_install(host: Host, machine: Machine, reach: Reach, program: Program) -> HostPlan:

@@ -12,7 +12,7 @@ from typing import Any
 from picomem.errors import InvalidInput
 from picomem.hosts.machine import Machine
 from picomem.light_dataclass import dataclass, field
-from picomem.paths import named_path
+from picomem.paths import database_file, is_server
 
 NAME = "picomem"  # of the programs, and of the entry in a host's list of MCP servers
 HOOK_NAME = "picomem-hook"
@@ -27,6 +27,11 @@ _PYTHON_VALUES = frozenset(("-X", "-W"))  # options of Python that the next word
 _LAUNCHER_VALUES = frozenset(
     ("--from", "--with", "--python", "-p", "--directory", "--project", "--package", "--extra", "--group", "--spec")
 )  # the same of uv and pipx
+_OPERATORS = ";&|<>()`"
+_KEYWORDS = frozenset("if then elif else while until do ! { time".split())
+_SHELLS = frozenset("sh bash dash zsh ksh fish".split())
+# Programs that start the program that follows their options.
+_STARTERS = frozenset("nice ionice nohup timeout exec command sudo stdbuf setsid chrt taskset xargs".split())
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
@@ -63,8 +68,13 @@ def installed_program(machine: Machine, started_as: str, *, database: str | None
         raise InvalidInput(f"There is no program {HOOK_NAME} beside {path}; install picomem again.")
     database = database or machine.env.get("PICOMEM_DB")
     options: list[str] = []
+    if database and is_server(database):
+        raise InvalidInput(
+            "An address may hold a password, so it is not written into the settings of other programs; set `database` "
+            "in [data] of your settings file, and install without --db and $PICOMEM_DB."
+        )
     if database:
-        options += ["--db", str(named_path(database).absolute())]
+        options += ["--db", str(database_file(database).absolute())]
     if user:
         options += ["--user", user]
     env = {name: str(machine.named(name, machine.home)) for name in _KEPT_VARIABLES if machine.env.get(name)}
@@ -97,6 +107,50 @@ def hook_invocation(command: Any) -> tuple[tuple[str, ...], dict[str, str]] | No
     if len(options) % 2 or not _HOOK_OPTIONS.issuperset(options[::2]):
         return None
     return tuple(words), env
+
+
+def is_edited_hook(command: Any) -> bool:
+    """Whether somebody extended a hook of picomem: the command line starts `picomem-hook`, but not as picomem writes
+    it. It may only start it under a condition; a mention in a comment or as an argument starts nothing."""
+    if not isinstance(command, str) or HOOK_NAME not in command or hook_invocation(command) is not None:
+        return False
+    return any(_starts_hook(words) for line in command.splitlines() for words in _simple_commands(line))
+
+
+def _starts_hook(words: Sequence[str]) -> bool:
+    while words and words[0] in _KEYWORDS:
+        words = words[1:]
+    words, _ = _without_variables(words)
+    if not words:
+        return False
+    program = _program_name(words[0])
+    if program in _SHELLS and "-c" in words[:-1]:
+        script = words[words.index("-c") + 1]
+        return hook_invocation(script) is not None or is_edited_hook(script)
+    started = words[1:] if program in _STARTERS or program in _SHELLS else ()
+    return HOOK_NAME in (program, *map(_program_name, started))
+
+
+def _simple_commands(line: str) -> list[list[str]]:
+    """The words of each command of a shell's line, without redirections; none where it is no such line."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=_OPERATORS)
+    lexer.whitespace_split = True
+    try:
+        tokens = list(lexer)
+    except ValueError:
+        return []
+    commands: list[list[str]] = [[]]
+    is_target = False
+    for token in tokens:
+        if token.strip(_OPERATORS):
+            if not is_target:
+                commands[-1].append(token)
+            is_target = False
+        elif "<" in token or ">" in token:
+            is_target = True
+        else:
+            commands.append([])
+    return commands
 
 
 def is_mcp_command(words: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Insert and remove one table of a TOML document as text, so that every other byte stays as it was. Pure.
+"""Insert and remove one table of a TOML document, or set one key, as text: every other byte stays as it was. Pure.
 
 A table stands in lines of its own: `[mcp_servers.picomem]`, the keys, and perhaps further tables below it, such as
 `[mcp_servers.picomem.env]`. A new table goes to the end of the document. Python's own parser checks each edit: the
@@ -64,6 +64,22 @@ def put_table(text: str, path: Table, values: dict[str, Any]) -> str:
     return text
 
 
+def set_key(text: str, path: Table, key: str, value: str) -> str:
+    """The text with a key of a table set to a text; comments stay, also behind the value. Raises InvalidInput where the
+    table, or the old value, does not stand in lines of its own."""
+    before = parse_toml(text)
+    table = table_at(before, path)
+    if table is None:
+        return put_table(text, path, {key: value})
+    start = next((place for place, keys in _headers(text) if keys == path), None)
+    if start is not None:
+        after = _with_key(text, start, key, value, is_there=key in table)
+        if _says(after, before, path, {**table, key: value}):
+            return after
+    shown = ".".join(path)
+    raise InvalidInput(f"“{key}” cannot be set there; write {_key(key)} = {_value(value)} below [{shown}]")
+
+
 def remove_table(text: str, path: Table) -> str:
     """The text without a table, the tables below it, and an empty line before each. Raises InvalidInput."""
     before = parse_toml(text)
@@ -75,16 +91,34 @@ def remove_table(text: str, path: Table) -> str:
     return text
 
 
+def _with_key(text: str, start: int, key: str, value: str, *, is_there: bool) -> str:
+    """The text with a key in the table whose header begins at `start`."""
+    header_end = text.find("\n", start) + 1 or len(text)
+    if not is_there:
+        line_end = "\r\n" if "\r\n" in text else "\n"
+        before = text[:header_end] if text.endswith("\n", 0, header_end) else text[:header_end] + line_end
+        return f"{before}{_key(key)} = {_value(value)}{line_end}{text[header_end:]}"
+    end = next((place for place, _ in _headers(text) if place > start), len(text))
+    assignment = rf"(?m)^([ \t]*{re.escape(_key(key))}[ \t]*=[ \t]*)(\"[^\"\n]*\"|'[^'\n]*')"
+    old = re.compile(assignment).search(text, header_end, end)
+    return text[: old.start(2)] + _value(value) + text[old.end(2) :] if old else text
+
+
 def _check(before: dict[str, Any], text: str, path: Table, values: dict[str, Any] | None) -> None:
     """Raise InvalidInput where an edited text says anything else than the text before, but for the table."""
+    if not _says(text, before, path, values):
+        shown = ".".join(path)
+        raise InvalidInput(f"“{shown}” cannot be edited there; write [{shown}] as a table of its own")
+
+
+def _says(text: str, before: dict[str, Any], path: Table, values: dict[str, Any] | None) -> bool:
+    """Whether a text says the same as the document before, but for a table with these values."""
     try:
         after = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
-        after = {}
-    shown = ".".join(path)
+        return False
     # As text, since a number that is not one (nan) equals nothing.
-    if table_at(after, path) != values or repr(_rest(before, path)) != repr(_rest(after, path)):
-        raise InvalidInput(f"“{shown}” cannot be edited there; write [{shown}] as a table of its own")
+    return table_at(after, path) == values and repr(_rest(before, path)) == repr(_rest(after, path))
 
 
 def _rest(document: dict[str, Any], path: Table) -> dict[str, Any]:

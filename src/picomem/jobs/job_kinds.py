@@ -3,7 +3,8 @@
     watch                    all the time, where agents keep transcripts on this machine
     embed                    when rows have no vector of the embedder
     retention                when something is past its time, once in retention.cleanup_interval_secs at most
-    consolidate              when a conversation was idle for memory.idle_consolidation_minutes, or is long
+    consolidate              when a conversation was idle for memory.idle_consolidation_minutes, or since
+                             memory.consolidation_time, or is long
     consolidate-transcripts  when a session that was read rests as long, with memory.consolidate_transcripts and a model
     export-index             when memory changed, with index.export
     keep-transcripts         every minute, or hour, with ingest.keep
@@ -20,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from picomem.clock import DAY, HOUR, MINUTE, SECOND
+from picomem.consolidation.due import Triggers
 from picomem.engine.engine import Engine
 from picomem.engine.job_store import JobStore
-from picomem.errors import PicomemError
 from picomem.jobs.schedule import Busy, Done, Failed, Interrupted, Outcome, may_begin
 from picomem.light_dataclass import dataclass
 from picomem.paths import home_folder, named_path
@@ -160,11 +161,12 @@ class Consolidate:
         settings = store.settings
         if not settings.memory.enabled:
             return []
+        triggers = Triggers.of(settings, store.zone)
         statement = partial(
             due_work.to_consolidate,
-            idle_before=store.now() - settings.memory.idle_consolidation_minutes * MINUTE,
-            turns=settings.memory.consolidation_turn_threshold,
-            tokens=settings.session.context_window // 2,
+            idle_before=triggers.quiet_before(store.now()),
+            turns=triggers.turns,
+            tokens=triggers.tokens,
         )
         return [DueJob(user) for user in store.find(self.name, only, statement)]
 
@@ -187,7 +189,7 @@ class ConsolidateTranscripts:
         has_model = bool(memory.consolidation_model or memory.consolidation_command)
         if not (memory.enabled and memory.consolidate_transcripts and has_model):
             return []
-        idle_before = store.now() - memory.idle_consolidation_minutes * MINUTE
+        idle_before = Triggers.of(store.settings, store.zone).quiet_before(store.now())
         statement = partial(due_work.to_consolidate_transcripts, idle_before=idle_before)
         return [DueJob(user) for user in store.find(self.name, only, statement)]
 
@@ -318,8 +320,9 @@ def in_event_loop(work: Callable[[], Awaitable[_Result]], run: Run) -> _Result:
     """Await a coroutine until it is done or the job is to stop. Raises Stopped, and what the coroutine raises."""
     import anyio
 
+    from picomem.side_tasks import side_tasks
+
     results: list[_Result] = []
-    errors: list[PicomemError] = []
 
     async def stopping(scope: anyio.CancelScope) -> None:
         while not run.stop.is_set():
@@ -327,17 +330,11 @@ def in_event_loop(work: Callable[[], Awaitable[_Result]], run: Run) -> _Result:
         scope.cancel()
 
     async def working() -> None:
-        async with anyio.create_task_group() as tasks:
+        async with side_tasks() as tasks:
             tasks.start_soon(stopping, tasks.cancel_scope)
-            try:
-                results.append(await work())
-            except PicomemError as error:
-                errors.append(error)  # what leaves a task group is wrapped in a group
-            tasks.cancel_scope.cancel()
+            results.append(await work())
 
     anyio.run(working)
-    if errors:
-        raise errors[0]
     if not results:
         raise Stopped
     return results[0]

@@ -3,7 +3,7 @@
 A file is a memory like any other: redacted, versioned, with its changes on record, found by recall, forgotten,
 purged. The difference is that the agent controls the layout of its text. So it is not compared with other memories,
 and the gate only refuses text that nobody may store: text that is too long, and text that would manipulate a later
-reader.
+reader; of text that nobody trusted wrote also what gives orders.
 
 Writers coordinate by versions (compare and set, in the writing transaction). An operation with an id is done once:
 its change has the id as its idempotency key, and is found again when the operation is repeated.
@@ -12,21 +12,21 @@ its change has the id as its idempotency key, and is found again when the operat
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-from picomem.clock import Clock
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
 from picomem.light_dataclass import dataclass, replace
+from picomem.memory.agent_access import AgentAccess
+from picomem.memory.decide import version_origin
 from picomem.memory.remember import Writer, free_key
 from picomem.memory.text_cleaning import Cleaner
+from picomem.policy.gate import judge, judge_names
 from picomem.policy.injection import is_hijack
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
 from picomem.records.ids import content_hash, new_id
-from picomem.records.kinds import Kind, Origin
+from picomem.records.kinds import Kind, Origin, worst
 from picomem.records.memory import Change, Memory
-from picomem.records.scope import Scope
 from picomem.store import audit, memories
-from picomem.store.connector import Connector, Transaction
+from picomem.store.connector import Transaction
 from picomem.text.storable import plain
 from picomem.text.tokens import count_tokens
 
@@ -37,12 +37,14 @@ _LONGEST_PATH = 400
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file as it is stored. `version` is another after each write; `operation` is what wrote it, if it said so."""
+    """A file as it is stored. `version` is another after each write; `operation` is what wrote it, if it said so. Text
+    of an untrusted `origin` is data for whoever reads it."""
 
     path: str
     text: str
     version: str
     operation: str
+    origin: Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +68,10 @@ class Written:
 class Files:
     """The files of one scope."""
 
-    def __init__(
-        self,
-        connector: Connector,
-        scope: Scope,
-        writer: Callable[[], Writer],
-        cleaner: Callable[[], Cleaner],
-        clock: Clock,
-    ) -> None:
-        self._connector = connector
-        self._scope = scope
-        self._writer = writer
-        self._cleaner = cleaner
-        self._clock = clock
+    def __init__(self, access: AgentAccess) -> None:
+        self._access = access
+        self._connector = access.connector
+        self._scope = access.scope
 
     def read(self, path: str) -> StoredFile | None:
         """The file, or None where there is none. Raises InvalidInput for what is no path."""
@@ -91,7 +84,7 @@ class Files:
         """The paths of all files that begin so, in their order."""
         with self._connector.read() as tx:
             files = memories.files(tx, self._scope)
-        now = self._clock()
+        now = self._access.clock()
         return sorted({file.path for file in files if file.current(now) and file.path.startswith(prefix)})
 
     def write(self, path: str, text: str, *, expected: str | None, operation: FileWrite | None = None) -> Written:
@@ -100,28 +93,37 @@ class Files:
         Raises Conflict where the file is another by now, Refused where the gate says no, InvalidInput.
         """
         path = self._checked(path)
-        clean = self._cleaner().shown_text(plain(text))
+        clean = self._access.cleaner().shown_text(plain(text))
         check_text(clean)
         with self._connector.write(self._scope) as tx:
             if operation and (done := self._done(tx, operation)) is not None:
                 return done
             old = self._expected(tx, path, expected)
+            origin = self._access.origin_of(clean, [path], old.content if old else "")
             writer = self._writer_of("revise" if old else "remember", operation)
             if old is None:
-                made = self._made(tx, writer, path, clean, _WRITTEN)
+                check_names(path, clean, origin)
+                made = self._made(tx, writer, path, clean, origin, _WRITTEN)
             else:
-                made = writer.replace_version(tx, old, {"content": clean}, old.valid_from, "revise", _WRITTEN)
-            return Written(made.change_id, old is not None)
+                self._access.check_may_replace(old, clean, origin)
+                news: dict[str, object] = {"content": clean, "origin": version_origin(origin, old, changed=True)}
+                made = writer.replace_version(tx, old, news, old.valid_from, "revise", _WRITTEN)
+        self._access.settle()
+        return Written(made.change_id, old is not None)
 
     def delete(self, path: str, *, expected: str | None, operation: FileWrite | None = None) -> Written:
         """Archive the file, where it is of that version. Raises Conflict where it is another by now."""
         path = self._checked(path)
+        return self._access.deleting(lambda: self._deleted(path, expected, operation))
+
+    def _deleted(self, path: str, expected: str | None, operation: FileWrite | None) -> Written:
         with self._connector.write(self._scope) as tx:
             if operation and (done := self._done(tx, operation)) is not None:
                 return done
             old = self._expected(tx, path, expected)
             writer = self._writer_of("forget", operation)
             if old is not None:
+                self._access.check_may_forget(old)
                 writer.forget(tx, self._scope, old.id, _DELETED)
             elif operation is not None:  # so that the same operation has the same answer when a file is there
                 writer.record(tx, self._scope, "noop", _NOTHING_TO_DELETE)
@@ -135,9 +137,13 @@ class Files:
                 raise NotFound(f"There is no file {path}.")
             if memories.by_path(tx, self._scope, self._checked(to)) is not None:
                 raise Conflict(f"The file {to} already exists.")
-            writer = replace(self._writer(), verb="revise")
-            self._made(tx, writer, to, old.content, f"moved from {path}")
+            writer = self._access.writer("revise")
+            self._access.check_may_forget(old)
+            origin = worst((old.origin, self._access.origin_of(to, [], path)))
+            check_names(to, "", origin)
+            self._made(tx, writer, to, old.content, origin, f"moved from {path}")
             writer.forget(tx, self._scope, old.id, f"moved to {to}")
+        self._access.settle()
 
     def done(self, operation: FileWrite) -> Written | None:
         """The result of an operation that was sent before; None for a new one. Raises Conflict if another one was
@@ -148,7 +154,7 @@ class Files:
     # Parts
 
     def _checked(self, path: str) -> str:
-        return checked_path(path, self._cleaner())
+        return checked_path(path, self._access.cleaner())
 
     def _expected(self, tx: Transaction, path: str, expected: str | None) -> Memory | None:
         memory = memories.by_path(tx, self._scope, path)
@@ -157,12 +163,12 @@ class Files:
         return memory
 
     def _writer_of(self, verb: str, operation: FileWrite | None) -> Writer:
-        writer = replace(self._writer(), verb=verb)
+        writer = self._access.writer(verb)
         if operation is None:
             return writer
         return replace(writer, idempotency_key=operation.id, request_hash=_request_hash(operation))
 
-    def _made(self, tx: Transaction, writer: Writer, path: str, text: str, reason: str) -> Memory:
+    def _made(self, tx: Transaction, writer: Writer, path: str, text: str, origin: Origin, reason: str) -> Memory:
         id_, key = new_id(), _key(path)
         if memories.by_key(tx, self._scope, key) is not None:  # of another memory, which a person named so
             key = free_key(tx, self._scope, key)
@@ -176,7 +182,7 @@ class Files:
             content=text,
             context=_CONTEXT + path,
             tags=(_TAG,),
-            origin=Origin.AGENT,
+            origin=origin,
             valid_from=writer.now,
             known_from=writer.now,
             created_at=writer.now,
@@ -189,7 +195,9 @@ class Files:
     def _file(self, tx: Transaction, memory: Memory) -> StoredFile:
         change = audit.change(tx, self._scope, memory.change_id)
         operation = change.idempotency_key if change else ""
-        return StoredFile(memory.path, self._cleaner().shown_text(memory.content), memory.change_id, operation)
+        return StoredFile(
+            memory.path, self._access.cleaner().shown_text(memory.content), memory.change_id, operation, memory.origin
+        )
 
     def _done(self, tx: Transaction, operation: FileWrite) -> Written | None:
         changes = audit.of_idempotency_key(tx, self._scope, operation.id)
@@ -226,6 +234,15 @@ def checked_path(path: str, cleaner: Cleaner) -> str:
     if cleaner.text(path) != path:
         raise InvalidInput("The path looks like a secret; choose another.")
     return path
+
+
+def check_names(path: str, text: str, origin: Origin) -> None:
+    """Raises Refused for a path that gives orders, and for a text of nobody trusted that does."""
+    verdict = judge_names([path], origin)
+    if verdict.keep and text and not origin.trusted:
+        verdict = judge(text, kind=Kind.FACT, origin=origin, explicit=True)
+    if not verdict.keep:
+        raise Refused(f"Not written: {verdict.reason}")
 
 
 def check_text(text: str) -> None:

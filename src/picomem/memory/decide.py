@@ -53,6 +53,7 @@ class Offer:
     `around` is all that was said when it was asked for: it is judged with the content, and not stored.
     `key_given`, `kind_given`, `importance_given`: someone chose them; what nobody chose gives way to what is known.
     `signals` name what spoke for capturing a sentence that asks for nothing; they become part of the change's reason.
+    `path` is the place of the memory in a foreign tool's own order; see `decide_at_path`.
     """
 
     scope: Scope
@@ -74,6 +75,7 @@ class Offer:
     valid_from: Micros | None = None
     explicit: bool = True
     signals: tuple[str, ...] = ()
+    path: str = ""
 
     @property
     def is_candidate(self) -> bool:
@@ -129,6 +131,16 @@ def decide(
     if near:
         return Outcome(Decision.ADD, f"it is new; the closest memory is “{near[0].key}”", None, offer)
     return Outcome(Decision.ADD, "no similar memory is known", None, offer)
+
+
+def decide_at_path(offer: Offer, verdict: Verdict, standing: Memory | None) -> Outcome:
+    """The decision about an offer with a path. Its words are kept as they are, because a foreign tool finds them by its
+    own order. So it is compared only with the memory under the same path, which a person may have reworded."""
+    if not verdict.keep:
+        return Outcome(Decision.REFUSE, f"{verdict.reason} ({verdict.refusal})")
+    if standing is not None and standing.content == offer.content:
+        return Outcome(Decision.MERGE, f"already kept as “{standing.key}”", standing)
+    return Outcome(Decision.ADD, "kept in the words and the order of a foreign memory tool", None, offer)
 
 
 _MOST_JUDGED = 8  # of the known memories, best first
@@ -203,6 +215,16 @@ def persons_own(memory: Memory) -> str:
     return (
         f"The user {how} “{memory.key}” and has not said this themselves; ask them to say it in their own words, or to "
         f"change it in a terminal, as in “picomem revise {memory.key} …”."
+    )
+
+
+def not_forgotten(memory: Memory) -> str:
+    """Why an agent may not archive a memory."""
+    return (
+        f"Not forgotten: the user {'stated' if memory.origin is Origin.USER else 'pinned'} "
+        f"“{memory.key}” and has not asked for this in their own words; ask them to say “Forget "
+        f"{memory.key}.” in a sentence of its own, or to forget it in a terminal, as in "
+        f"“picomem forget {memory.key}”."
     )
 
 

@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from picomem.clock import Micros
 from picomem.errors import NotFound
 from picomem.light_dataclass import dataclass, field, replace
-from picomem.memory.decide import NOBODY, Offer, Outcome, decide, may_change
+from picomem.memory.decide import NOBODY, Offer, Outcome, decide, decide_at_path, may_change
 from picomem.memory.likeness import Relation, compare
 from picomem.policy.gate import Verdict, judge, judge_names, retells
 from picomem.policy.own_output import AnswerPiece, is_repeated
@@ -82,14 +82,9 @@ class Writer:
     def remember(self, tx: Transaction, offer: Offer, parents: Sequence[Parent] = ()) -> Remembered:
         """Put an offer through gate, match and decision, and apply what was decided."""
         parents = [*parents, *(source for source in self.sources if source not in parents)]
-        verdict = self.judged(offer.content, offer.kind, offer.origin, explicit=offer.explicit, around=offer.around)
-        if verdict.keep and offer.context:
-            # Why a thing matters is read by models as well: what may not be content may not be context.
-            verdict = self.judged(offer.context, offer.kind, offer.origin, explicit=True)
-        if verdict.keep:
-            scope = offer.scope
-            names = judge_names((scope.project, scope.agent, scope.session, *offer.tags, *offer.related), offer.origin)
-            verdict = verdict if names.keep else names
+        verdict = self.verdict_of(offer)
+        if offer.path:
+            return self._remember_at_path(tx, offer, verdict, parents)
         same_key = memories.by_key(tx, offer.scope, offer.key) if verdict.keep else None
         if same_key is not None and same_key.expired(self.now):
             # Nobody has tidied yet: what has expired says nothing about the offer, and must not date it.
@@ -110,6 +105,33 @@ class Writer:
         if offer.signals and outcome.decision is not Decision.REFUSE:
             outcome = replace(outcome, reason=f"{outcome.reason}; captured by its signals: {'; '.join(offer.signals)}")
         return self._apply(tx, offer, outcome, parents)
+
+    def verdict_of(self, offer: Offer) -> Verdict:
+        """The verdict of the gate on all that an offer would store."""
+        if offer.path:
+            # An agent that arranges its texts reads them first: they may come back.
+            verdict = judge(offer.content, kind=offer.kind, origin=offer.origin, explicit=offer.explicit)
+        else:
+            verdict = self.judged(offer.content, offer.kind, offer.origin, explicit=offer.explicit, around=offer.around)
+        if verdict.keep and offer.context:
+            # Why a thing matters is read by models as well: what may not be content may not be context.
+            verdict = self.judged(offer.context, offer.kind, offer.origin, explicit=True)
+        if verdict.keep:
+            scope = offer.scope
+            names = judge_names((scope.project, scope.agent, scope.session, *offer.tags, *offer.related), offer.origin)
+            verdict = verdict if names.keep else names
+        return verdict
+
+    def _remember_at_path(
+        self, tx: Transaction, offer: Offer, verdict: Verdict, parents: Sequence[Parent]
+    ) -> Remembered:
+        standing = memories.by_path(tx, offer.scope, offer.path)
+        if standing is not None and standing.expired(self.now):
+            self.forget(tx, standing.scope, standing.id, EXPIRED, "expire")
+            standing = None
+        if verdict.keep and memories.by_key(tx, offer.scope, offer.key) is not None:
+            offer = replace(offer, key=free_key(tx, offer.scope, offer.key))
+        return self._apply(tx, offer, decide_at_path(offer, verdict, standing), parents)
 
     def _stands_apart(self, offer: Offer, memory: Memory) -> bool:
         relation = compare(offer.content, memory.content).relation
@@ -246,6 +268,7 @@ class Writer:
             created_at=self.now,
             tokens=count_tokens(offer.content),
             change_id="",
+            path=offer.path,
             **_fields(offer),  # type: ignore[arg-type]
         )
 

@@ -2,14 +2,16 @@
 
 Each decision is one change to one memory, so that it can be undone separately:
 
-    keep        a candidate is confirmed; of a pair both stay, and are no longer linked
-    discard     the candidate, or the newer of a pair, is archived
+    keep        a candidate is confirmed, what came from others is no longer listed; of a pair both stay, and are no
+                longer linked
+    discard     the memory, or the newer of a pair, is archived
     supersede   the older of a pair is archived: it is no longer true
     merge       the older of a pair is archived: the newer says the same
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from picomem.clock import Micros
@@ -17,11 +19,14 @@ from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass
 from picomem.memory.name_lookup import resolve
 from picomem.memory.remember import Writer
+from picomem.memory.version_history import undone_by
 from picomem.records.kinds import Source
 from picomem.records.memory import CONTRADICTS, Change, Memory, doubted_pairs
 from picomem.records.scope import Scope
 from picomem.store import audit, memories
 from picomem.store.connector import Transaction
+
+REVIEW = "review"  # the verb of a person's decision
 
 
 class ReviewVerdict(StrEnum):
@@ -35,39 +40,55 @@ class ReviewVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReviewItem:
-    """Something to decide: a candidate, or a newer statement with the older one that it may contradict."""
+    """Something to decide: a candidate, a memory from a tool, the web or others, or a newer statement with the older
+    one that it may contradict."""
 
     memory: Memory
     older: Memory | None
     reason: str  # why it was stored, or linked
 
 
-def waiting(tx: Transaction, scope: Scope, now: Micros) -> list[ReviewItem]:
-    """The pending items, pairs first, the latest first."""
+def waiting(tx: Transaction, scope: Scope, now: Micros, *, untrusted: bool = False) -> list[ReviewItem]:
+    """The pending items, pairs first, the latest first; with `untrusted` also what came from tools, the web or others
+    and nobody has reviewed, last."""
     current = memories.current(tx, scope, now)
     contradictions = [ReviewItem(newer, older, _reason(tx, scope, newer)) for newer, older in doubted_pairs(current)]
     candidates = [ReviewItem(memory, None, _reason(tx, scope, memory)) for memory in current if memory.is_candidate]
-    return sorted(contradictions + candidates, key=review_place)
+    undone = undone_by(audit.undoing(tx, scope, [])) if untrusted else {}
+    from_others = [memory for memory in current if untrusted and _is_from_others(tx, scope, memory, undone)]
+    unreviewed = [ReviewItem(memory, None, _reason(tx, scope, memory)) for memory in from_others]
+    return sorted(contradictions + candidates + unreviewed, key=review_place)
 
 
-def review_place(item: ReviewItem) -> tuple[bool, int, str, str]:
+def review_place(item: ReviewItem) -> tuple[int, int, str, str]:
     """Where an item stands among those that wait."""
-    return item.older is None, -item.memory.known_from, item.memory.id, item.older.id if item.older else ""
+    group = 0 if item.older else 1 if item.memory.is_candidate else 2
+    return group, -item.memory.known_from, item.memory.id, item.older.id if item.older else ""
+
+
+def _is_from_others(tx: Transaction, scope: Scope, memory: Memory, undone: Mapping[str, str]) -> bool:
+    """Whether a memory came from a tool, the web or others, and no person has decided on it as it is now. A decision
+    that changed no words leaves the version in place when it is undone, so the `undone` changes tell."""
+    if memory.origin.trusted or memory.is_candidate:
+        return False
+    change = audit.change(tx, scope, memory.change_id)
+    return change is None or change.verb != REVIEW or change.id in undone
 
 
 def settle(tx: Transaction, writer: Writer, scope: Scope, name: str, verdict: ReviewVerdict, other: str = "") -> Change:
-    """Decide about a candidate, or about the pair of which a memory is one; `other` names the other one, where it is
-    in several pairs. Raises NotFound, Conflict, or InvalidInput where nothing of it waits."""
+    """Decide about a candidate, what came from others, or the pair of which a memory is one; `other` names the other
+    one, where it is in several pairs. Raises NotFound, Conflict, or InvalidInput where nothing of it waits."""
     memory = resolve(tx, scope, name)
     pair = _pair(tx, scope, memory, resolve(tx, scope, other) if other else None, writer.now)
-    if pair is None and not memory.is_candidate:
+    is_from_others = _is_from_others(tx, scope, memory, undone_by(audit.undoing(tx, scope, [])))
+    if pair is None and not (memory.is_candidate or is_from_others):
         raise InvalidInput(f"“{memory.key}” has no pending decision; `picomem review` lists the memories that do.")
     if pair is None and verdict in (ReviewVerdict.MERGE, ReviewVerdict.SUPERSEDE):
         raise InvalidInput(f"“{memory.key}” contradicts nothing that is known; keep or discard it.")
     if pair is None:
         if verdict is ReviewVerdict.DISCARD:
             return writer.forget(tx, memory.scope, memory.id, "reviewed: discarded", "discard")
-        confirmed: dict[str, object] = {"source": Source.MANUAL, "expires_at": None}
+        confirmed: dict[str, object] = {} if is_from_others else {"source": Source.MANUAL, "expires_at": None}
         return _next(tx, writer, memory, confirmed, "confirm", "reviewed: kept")
     return settle_pair(tx, writer, *pair, verdict)
 

@@ -165,3 +165,14 @@ def version_numbers(versions: Sequence[Memory]) -> dict[int, int]:
 def same(one: Memory, other: Memory) -> bool:
     """Whether two versions say the same about the same time."""
     return all(getattr(one, name) == getattr(other, name) for name in _SAME)
+
+
+def undone_by(undoes: Mapping[str, str]) -> dict[str, str]:
+    """Every change that was undone and is so still, with the change that undid it; `undoes` are all undos, oldest
+    first, each with the change that it undoes."""
+    undone: dict[str, str] = {}
+    for change, taken_back in undoes.items():
+        undone[taken_back] = change
+        # To undo an undo is to have it again.
+        undone.pop(undoes.get(taken_back, ""), None)
+    return undone

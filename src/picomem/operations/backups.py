@@ -10,7 +10,7 @@ from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, option
 from picomem.operations.presentations import backups as backup_presentations
-from picomem.paths import named_path
+from picomem.paths import database_file
 
 if TYPE_CHECKING:
     from picomem.engine.backup_files import Restored
@@ -55,8 +55,8 @@ class LaterPurgeView:
 class RestoreResult:
     """`state` is "verified" or "damaged" (only examined), "possible" (a dry run) or "restored". `checked` counts the
     rows by table, `problems` says what is wrong with them. `kept` is where the store lies that stood there before;
-    `purges` are those since the backup, `erased` counts what went again, `access_taken_back` the tokens and grants of
-    the backup that had been taken back since. `warnings` says what could not be found out."""
+    `purges` are those since the backup, `erased` counts what went again, `access_taken_back` the tokens, grants
+    and ids of channels in the backup that had been taken back since. `warnings` says what could not be found out."""
 
     backup: str
     store: str
@@ -112,7 +112,7 @@ def restore(engine: Engine, request: RestoreRequest) -> RestoreResult:
 def _path(text: str) -> Path:
     if not text.strip():
         raise InvalidInput("The name is empty; name a file.")
-    return named_path(text)
+    return database_file(text)
 
 
 def _result(path: Path, state: str, done: Restored, *, store: str, warnings: list[str]) -> RestoreResult:

@@ -53,12 +53,13 @@ def prompt_context(engine: Engine, request: PromptContextRequest) -> PromptConte
 
     It asks memory by words alone, as hooks do. Nothing is noted as given to a session.
     """
-    from picomem.engine.agent_support import by_words
+    from picomem.engine.agent_support import by_words, cites_sources
     from picomem.injection.context_block import as_injected, asks_memory
     from picomem.injection.prompt_context import AgentPrompt, Injection, injection
     from picomem.text.tokens import count_tokens
 
     hooks = engine.settings.hooks
+    is_cited = cites_sources(engine)
     acting = by_words(engine, request.project)
     chosen = Injection("", [], [], 0.0)
     obstacle: Obstacle = ""
@@ -79,7 +80,9 @@ def prompt_context(engine: Engine, request: PromptContextRequest) -> PromptConte
         block=chosen.block,
         tokens=count_tokens(chosen.block) if chosen.block else 0,
         token_budget=hooks.token_budget,
-        entries=[PromptEntry(hit_view(hit), as_injected(hit) in chosen.injected) for hit in chosen.hits],
+        entries=[
+            PromptEntry(hit_view(hit, is_cited=is_cited), as_injected(hit) in chosen.injected) for hit in chosen.hits
+        ],
     )
 
 

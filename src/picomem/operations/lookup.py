@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.fenced_results import fenced, fenced_reason, fenced_role, fenced_turn
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
-from picomem.operations.operation import MOST_ROWS, ChatCommand, Operation, option
+from picomem.operations.operation import LARGEST, MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.paging import Place, cursor_of, page_of, place_of
 from picomem.operations.presentations import lookup as lookup_presentations
 from picomem.operations.times import moment
 from picomem.operations.views import HitSessionView, HitView, hit_session_view, hit_view
 from picomem.paths import named_path
-from picomem.records.kinds import Kind
+from picomem.records.kinds import Kind, Origin
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
     from picomem.records.memory import Memory
     from picomem.records.transcript import Turn
     from picomem.store.episodes import TimelinePlace
+    from picomem.store.memories import ListPlace
 
 
 _MOST_OMITTED = 200  # entries that did not fit the index page and are listed
@@ -31,6 +33,7 @@ _MOST_AROUND = 20  # episodes on each side of one; each is read from its transcr
 @dataclass(frozen=True, slots=True)
 class MemoriesRequest:
     kind: str | None = option("only this kind", None, choices=tuple(Kind), short="-t", tool="category")
+    origin: str | None = option("only what came from here", None, choices=tuple(Origin))
     tag: str = option("only with this tag", "")
     project: str = option("only of this project, and what belongs to none", "")
     archived: bool = option("archived and expired memories instead", False)
@@ -41,7 +44,7 @@ class MemoriesRequest:
 @dataclass(frozen=True, slots=True)
 class MemoriesResult:
     """The most important first; `left_out` is how many more there are behind `cursor`, which is empty on the last page.
-    `warnings` says what is damaged."""
+    `warnings` says what of the page is damaged."""
 
     memories: list[MemoryView]
     left_out: int
@@ -55,28 +58,59 @@ def memories(engine: Engine, request: MemoriesRequest) -> MemoriesResult:
 
     now = engine.now()
     damaged: list[str] = []
-    listed = engine.memories(archived=request.archived, damaged=damaged)
-    if request.archived:
-        # An expired memory counts as archived, even before the retention task archives it.
-        listed += [memory for memory in engine.memories(valid_at=now, damaged=[]) if memory.expired(now)]
+    listed, left_out, cursor = (_archived_page if request.archived else _current_page)(engine, request, damaged)
+    views = [memory_view(shown(engine, memory), now) for memory in listed]
+    warnings = [] if views else unknown_project(engine, request.project)
+    return MemoriesResult(views, left_out, cursor, [*warnings, *damage_warnings(damaged)])
+
+
+def _current_page(engine: Engine, request: MemoriesRequest, damaged: list[str]) -> tuple[Sequence[Memory], int, str]:
+    """What is believed now: a page that the store reads, because there may be a hundred thousand."""
+    from picomem.engine.upkeep import memories_page
+    from picomem.store.memories import ListFilter
+
+    wanted = ListFilter(request.kind or "", request.origin or "", request.tag, request.project)
+    page = memories_page(engine, wanted, _list_place(request.cursor), request.limit, damaged)
+    return page.memories, page.left_out, cursor_of(_place_of(page.last)) if page.last and page.left_out else ""
+
+
+def _archived_page(engine: Engine, request: MemoriesRequest, damaged: list[str]) -> tuple[Sequence[Memory], int, str]:
+    """What is believed no longer. An expired memory counts as archived, even before the retention task archives it."""
+    now = engine.now()
+    listed = engine.memories(archived=True, damaged=damaged)
+    listed += [memory for memory in engine.memories(valid_at=now, damaged=[]) if memory.expired(now)]
     matching = [
         memory
         for memory in listed
         if (request.kind is None or memory.kind == request.kind)
+        and (request.origin is None or memory.origin == request.origin)
         and (not request.tag or request.tag in memory.tags)
         and (not request.project or memory.scope.project in ("", request.project))
     ]
     matching.sort(key=_place)
     page, cursor = page_of(matching, _place, request.cursor, request.limit)
     left_out = len(matching) - bisect_right(matching, _place(page[-1]), key=_place) if page else 0
-    views = [memory_view(shown(engine, memory), now) for memory in page]
-    warnings = [] if views else unknown_project(engine, request.project)
-    return MemoriesResult(views, left_out, cursor, [*warnings, *damage_warnings(damaged)])
+    return page, left_out, cursor
 
 
 def _place(memory: Memory) -> Place:
     """Where a memory stands in the list, the most important first."""
     return (not memory.pinned, -memory.importance, -memory.known_from, memory.key, memory.id, memory.version)
+
+
+def _place_of(last: ListPlace) -> Place:
+    """The same for a place of the store's list."""
+    return (not last.pinned, -last.importance, -last.known_from, last.key, last.id, last.version)
+
+
+def _list_place(cursor: str) -> ListPlace | None:
+    """The place behind which a page of the store's list begins."""
+    if not cursor:
+        return None
+    from picomem.store.memories import ListPlace
+
+    unpinned, importance, known_from, key, id_, version = place_of(cursor, (False, 0.0, 0, "", "", 0))
+    return ListPlace(not unpinned, -importance, min(-known_from, LARGEST), key, id_, version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +176,7 @@ def show(engine: Engine, request: ShowRequest) -> ShowResult:
     shown = {turn.index for turn in opened.turns}
     sessions = [] if engine.caller.is_agent else hit_sessions(engine, [hit])
     return ShowResult(
-        hit_view(hit),
+        hit_view(hit, is_cited=True),
         event.days(engine.zone) if event else "",
         opened.state,
         opened.note,
@@ -327,6 +361,7 @@ class TimelineResult:
 
 def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     """List what was said, latest first, by project, session or time."""
+    from picomem.engine.agent_support import cites_sources
     from picomem.engine.upkeep import hit_sessions, timeline_page, unknown_project, whole_session
 
     now = engine.now()
@@ -340,7 +375,8 @@ def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
         _timeline_place(request.cursor),
         damaged,
     )
-    views = [hit_view(hit, engine.settings.memory.citations) for hit in hits]
+    is_cited = cites_sources(engine)
+    views = [hit_view(hit, is_cited=is_cited) for hit in hits]
     warnings = [] if views else unknown_project(engine, request.project)
     # Titles would cost an agent tokens.
     sessions = [] if engine.caller.is_agent else hit_sessions(engine, hits)

@@ -181,9 +181,8 @@ class ScrubResult:
 def scrub(engine: Engine, request: ScrubRequest) -> ScrubResult:
     """Redact secrets in stored text, with the current rules."""
     done = engine.scrub(dry_run=request.dry_run)
-    return ScrubResult(
-        done.rows, done.changed, done.damaged, done.findings, request.dry_run, done.left, done.unfinished
-    )
+    left = [*done.left, *filter(None, [done.out_of_reach])]
+    return ScrubResult(done.rows, done.changed, done.damaged, done.findings, request.dry_run, left, done.unfinished)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,9 +65,11 @@ def search_notes(engine: Engine, request: SearchNotesRequest) -> SearchNotesResu
 
     Ask memory_recall first; this is for what is written in notes only. Changed files are read before it answers.
     """
+    from picomem.engine.agent_support import cites_sources
+
     results: list[NoteView] = []
     warnings: list[str] = []
-    cited = engine.settings.memory.citations != "off"
+    cited = cites_sources(engine)
     if request.corpus in ("memory", "all"):
         answer = engine.search_notes(request.query, limit=request.max_results, min_score=request.min_score)
         results += [_note_view(hit, cited) for hit in answer.hits]

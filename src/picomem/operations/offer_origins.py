@@ -6,6 +6,7 @@ Whatever the request claims, it is weighed against what the agent has in its sig
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,14 @@ def vouched(request: Any, spoken: Spoken | None, engine: Engine) -> tuple[Any, s
         note = " (without its context: untrusted text was read, and the user has not stated that)"
         return replace(request, context=left), note
     return request, ""
+
+
+def origin_of_text(spoken: Spoken | None, text: str, names: Iterable[str], known: str) -> Origin:
+    """The origin of what an agent stores without a request: a text with its names, in the place of a known one."""
+    if spoken is None:
+        return Origin.AGENT
+    origin = spoken.origin_of(text, known) if text else Origin.AGENT
+    return spoken.origin_of_words(" ".join(names).replace("_", " "), known) if origin.trusted else origin
 
 
 def _origin(request: RememberRequest | ReviseRequest, spoken: Spoken, known: str) -> Origin:

@@ -111,6 +111,7 @@ class Operation:
     - `progress_unit`: what a long operation counts, bytes or rows
     - `stores_request`: the texts of the request become memory, so their origin is weighed (offer_origins.py)
     - `default_tool`: an agent is offered its tool without asking for it; each tool costs tokens of every request
+    - `in_groups`: the tool is offered in a group too, where others read the answers
     - `memory_action`: its action in an agent's tool `memory`
     - `rpc_method`: what the designs call it in JSON-RPC, where it is not the operation's name
     - `resource`: the name of the MCP resource that holds its page
@@ -147,6 +148,7 @@ class Operation:
     progress_unit: str = "rows"
     stores_request: bool = False
     default_tool: bool = False
+    in_groups: bool = False
     memory_action: str = ""
     rpc_method: str = ""
     resource: str = ""
@@ -272,7 +274,8 @@ def option(
 
 
 def checked(request: Any) -> Any:
-    """A request whose numbers are within bounds, and whose texts are Unicode. Raises InvalidInput."""
+    """A request whose numbers are within bounds, whose texts are Unicode, and which chooses what there is. Raises
+    InvalidInput."""
     changes: dict[str, Any] = {}
     for name, _, about in options(type(request)):
         value = getattr(request, name)
@@ -282,7 +285,14 @@ def checked(request: Any) -> Any:
             # Arguments that were no UTF-8, and JSON such as "\ud800", hold what no database does.
             text = _unicode(value) if isinstance(value, str) else tuple(map(_unicode, value))
             changes |= {name: text} if text != value else {}
+            _check_choice(about["tool"] or name, text, about["choices"])
     return replace(request, **changes) if changes else request
+
+
+def _check_choice(name: str, chosen: str | tuple[str, ...], choices: tuple[str, ...]) -> None:
+    unknown = [text for text in ((chosen,) if isinstance(chosen, str) else chosen) if choices and text not in choices]
+    if unknown:
+        raise InvalidInput(f"“{unknown[0][:40]}” is no {name}; choose one of {', '.join(choices)}.")
 
 
 def _check_number(name: str, value: float, about: dict[str, Any]) -> None:

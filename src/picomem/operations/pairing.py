@@ -20,7 +20,8 @@ class PairListRequest:
 
 @dataclass(frozen=True, slots=True)
 class SenderView:
-    """A sender who waits to be accepted. The name is what the sender calls themselves."""
+    """A sender who waits to be accepted. The name is what the sender calls themselves; `formerly` are the users for
+    whom one of the ids stood before, such as the earlier owner of a phone number."""
 
     code: str
     channel: str
@@ -28,24 +29,27 @@ class SenderView:
     ids: list[str]
     name: str
     expires_at: str
+    formerly: list[str]
 
 
 @dataclass(frozen=True, slots=True)
 class ContactView:
-    """A known id of a channel, and the user that it stands for."""
+    """An id of a channel, and the user that it stands for; or stood for, until it was revoked."""
 
     user: str
     channel: str
     account: str
     id: str
+    revoked_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PairListResult:
-    """The senders who wait, the first one first; and who is known, by user."""
+    """The senders who wait, the first one first; who is known, by user; and the ids that were revoked."""
 
     waiting: list[SenderView]
     known: list[ContactView]
+    revoked: list[ContactView]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,27 +68,49 @@ class PairAcceptResult:
 
 @dataclass(frozen=True, slots=True)
 class PairRevokeRequest:
-    pass
+    id: str = option("revoke this id alone, written as in `picomem pair list`", "")
 
 
 @dataclass(frozen=True, slots=True)
 class PairRevokeResult:
-    """How many ids of the user were known."""
+    """How many ids of the user were known; `id` is the one that was asked for."""
 
     user: str
     ids: int
+    id: str
 
 
 def pair_list(engine: Engine, _request: PairListRequest) -> PairListResult:
     """List who waits to write to PicoBot on a channel, with the codes to accept them, and who is known."""
-    from picomem.engine.channel_contacts import every_contact, pairings
+    from picomem.engine.channel_contacts import every_contact, former_people, pairings
 
     waiting = [
-        SenderView(one.code, one.channel, one.account, list(one.native_ids), one.name, iso(one.expires_at))
-        for one in pairings(engine)
+        SenderView(
+            code=pairing.code,
+            channel=pairing.channel,
+            account=pairing.account,
+            ids=list(pairing.native_ids),
+            name=pairing.name,
+            expires_at=iso(pairing.expires_at),
+            formerly=former_people(engine, pairing),
+        )
+        for pairing in pairings(engine)
     ]
-    known = [ContactView(one.person, one.channel, one.account, one.native_id) for one in every_contact(engine)]
-    return PairListResult(waiting, known)
+    aliases = [
+        ContactView(
+            user=contact.person,
+            channel=contact.channel,
+            account=contact.account,
+            id=contact.native_id,
+            revoked_at=None if contact.revoked_at is None else iso(contact.revoked_at),
+        )
+        for contact in every_contact(engine)
+    ]
+    return PairListResult(
+        waiting=waiting,
+        known=[alias for alias in aliases if alias.revoked_at is None],
+        revoked=[alias for alias in aliases if alias.revoked_at is not None],
+    )
 
 
 def pair_accept(engine: Engine, request: PairAcceptRequest) -> PairAcceptResult:
@@ -100,11 +126,14 @@ def pair_accept(engine: Engine, request: PairAcceptRequest) -> PairAcceptResult:
     return PairAcceptResult(user, list(pairing.native_ids))
 
 
-def pair_revoke(engine: Engine, _request: PairRevokeRequest) -> PairRevokeResult:
-    """Let a user write to PicoBot on no channel any more; `--user` says who. Their memory stays."""
+def pair_revoke(engine: Engine, request: PairRevokeRequest) -> PairRevokeResult:
+    """Let a user write to PicoBot on no channel any more, or not by one id; `--user` says who. Their memory stays.
+
+    A revoked id stands for nobody until its sender is accepted again.
+    """
     from picomem.engine.channel_contacts import revoke
 
-    return PairRevokeResult(engine.scope.user, revoke(engine, engine.scope.user))
+    return PairRevokeResult(engine.scope.user, revoke(engine, engine.scope.user, request.id), request.id)
 
 
 OPERATIONS = (
@@ -140,7 +169,11 @@ OPERATIONS = (
         result=PairRevokeResult,
         run=pair_revoke,
         present=pairing_presentations.revoked,
-        reply=lambda result: f"{result.user} writes on no channel any more.",
+        reply=lambda result: (
+            f"{result.id} stands for {result.user} no more."
+            if result.id
+            else f"{result.user} writes on no channel any more."
+        ),
         permission="memory:write:global",
         example="picomem pair revoke --user ann",
         destructive=True,

@@ -136,7 +136,7 @@ def _purged(purged: Purged) -> PurgeResult:
         sessions=[],
         change_id=purged.change_id,
         scan=view,
-        left=list(purged.left),
+        left=[*purged.left, *filter(None, [purged.out_of_reach])],
         unfinished=purged.unfinished,
         finished=purged.finished,
         explanation=NOTES,

@@ -62,6 +62,7 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
     Returns scored entries within a token budget, pointers into past sessions, which ways of searching answered, and
     how sure it is.
     """
+    from picomem.engine.agent_support import cites_sources
     from picomem.engine.upkeep import unknown_project, whole_session
 
     now = moment(request.now, engine.now(), engine.zone) or engine.now()
@@ -101,7 +102,7 @@ def recall(engine: Engine, request: RecallRequest) -> AnswerView:
     else:
         answer = replace(answer, hits=tuple(replace(hit, parts=()) for hit in answer.hits))
     sessions = _hit_sessions(engine, answer)
-    return answer_view(answer, sessions, engine.settings.memory.citations, is_limited=request.limit is not None)
+    return answer_view(answer, sessions, is_cited=cites_sources(engine), is_limited=request.limit is not None)
 
 
 def _hit_sessions(engine: Engine, answer: Answer) -> list[HitSession]:
@@ -158,6 +159,7 @@ OPERATIONS = (
         read_only=True,
         idempotent=True,
         default_tool=True,
+        in_groups=True,
         chat_commands=(
             ChatCommand("memory", "what memory finds for them", argument="query", placeholder="WORDS", example="tea"),
         ),

@@ -20,9 +20,10 @@ _HEAD = """# Reference
 
 Rendered by `python -m picomem.operations.reference_page`; do not edit.
 
-Every command takes `--json` (one JSON document on stdout), `--db PATH` (default: `$PICOMEM_DB`, or `picomem.db` in
-the data directory) and `--user ID` (default: `local`), before or after the command. Times are dates (`2026-05-03`),
-RFC 3339 times, spans in words (`30d`, `last week`, `三天前`) or Unix milliseconds.
+Every command takes `--json` (one JSON document on stdout), `--db PATH` (a file, or the address of a
+[PostgreSQL](postgres.md) server; default: `$PICOMEM_DB`, `database` of `[data]`, or `picomem.db` in the data
+directory) and `--user ID` (default: `local`), before or after the command. Times are dates (`2026-05-03`), RFC 3339
+times, spans in words (`30d`, `last week`, `三天前`) or Unix milliseconds.
 
 Over HTTP and JSON-RPC the fields of a request have the names of the arguments and options in lower case, with `_` for
 `-` (`--token-budget` is `token_budget`); where a field has another name, it stands behind the option. A field of
@@ -35,8 +36,9 @@ _OTHERS = """## Other commands
 - `picomem chat [--session ID] [--model NAME] [QUESTION…]` talks with PicoBot, or answers one question (an argument, or
   stdin); see [agents](agent.md).
 - `picomem demo [--keep FOLDER]` shows it all on sample sessions, in a store of its own.
-- `picomem install [HOST…] [--scope user|project] [--dry-run] [--yes]` sets up the agents of this machine (or those that
-  are named) to use picomem, and `picomem uninstall [HOST…] [--dry-run] [--yes]` takes that back; see [hosts](hosts.md).
+- `picomem install [HOST…] [--scope user|project] [--keep-transcripts] [--dry-run] [--yes]` sets up the agents of this
+  machine (or those that are named) to use picomem, and `picomem uninstall [HOST…] [--dry-run] [--yes]` takes that back;
+  see [hosts](hosts.md).
 - `picomem mcp` serves the tools below to an agent, over MCP on stdin and stdout. The index page is the resource
   `picomem://index`.
 - `picomem serve [--host ADDRESS] [--port PORT]` serves every operation over HTTP, JSON-RPC and MCP; see

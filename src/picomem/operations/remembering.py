@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _KINDS = tuple(Kind)
 _PRIORITIES = tuple(Priority)
+_MOST_TOGETHER = 1_000  # memories that one call edits
 _CATEGORY = ToolWording(
     aliases={"knowledge": Kind.FACT.value},
     refused={
@@ -179,6 +180,35 @@ def forget(engine: Engine, request: ForgetRequest) -> ForgetResult:
     return ForgetResult(key, change_view(engine, change, key))
 
 
+@dataclass(frozen=True, slots=True)
+class BulkEditRequest:
+    action: str = option("what to do with each of them", choices=("archive", "pin", "unpin"), positional=True)
+    names: tuple[str, ...] = option("the memories: their keys or ids", positional=True, many=True)
+    reason: str = option("why", "", short="-m")
+
+
+@dataclass(frozen=True, slots=True)
+class BulkEditResult:
+    """The keys of what was changed, and of what was so already; `undo` takes back the `run`."""
+
+    run: str
+    changed: list[str]
+    unchanged: list[str]
+
+
+def bulk_edit(engine: Engine, request: BulkEditRequest) -> BulkEditResult:
+    """Archive, pin or unpin several memories in one run, which one `undo` takes back.
+
+    All of them are changed, or none if one of the names is wrong.
+    """
+    from picomem.engine.bulk_editing import edit_together
+
+    if not 0 < len(request.names) <= _MOST_TOGETHER:
+        raise InvalidInput(f"Name between 1 and {_MOST_TOGETHER:,} memories.")
+    done = edit_together(engine, request.names, request.action, request.reason)
+    return BulkEditResult(done.run, [memory.key for memory in done.changed], [memory.key for memory in done.unchanged])
+
+
 def _remembered(result: RememberResult) -> str:
     said = f"Memory stored: {result.memory.key}"
     return said if result.decision == "add" else f"{said} ({result.decision}: {result.reason})"
@@ -200,6 +230,7 @@ OPERATIONS = (
         creates=True,
         stores_request=True,
         default_tool=True,
+        in_groups=True,
         memory_action="save",
     ),
     Operation(
@@ -236,5 +267,17 @@ OPERATIONS = (
         chat_commands=(
             ChatCommand("forget", "archive a memory", argument="name", placeholder="NAME", example="staging_db_port"),
         ),
+    ),
+    Operation(
+        name="bulk-edit",
+        group="correct",
+        request=BulkEditRequest,
+        result=BulkEditResult,
+        run=bulk_edit,
+        present=remembering_presentations.edited_together,
+        reply=lambda result: f"Changed: {', '.join(result.changed)}",
+        permission="memory:write:user",
+        example="picomem bulk-edit archive old_port old_queue",
+        destructive=True,
     ),
 )

@@ -24,13 +24,15 @@ class ReviewRequest:
     )
     verdict: str | None = option("what to do with it", None, choices=tuple(ReviewVerdict), positional=True)
     other: str = option("the other statement, if the memory is in several pairs", "")
+    untrusted: bool = option("also list what came from tools, the web or others, and was not reviewed yet", False)
     limit: int = option("maximum number of entries", 20, short="-n", least=1, most=MOST_ROWS)
     cursor: str = option("continue from here: the cursor of the previous page", "")
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingView:
-    """A candidate; or, with `older`, a statement that may outdate that one. `reason` says why it was stored so."""
+    """A candidate, or a memory from others; or, with `older`, a statement that may outdate that one. `reason` says why
+    it was stored so."""
 
     memory: MemoryView
     older: MemoryView | None
@@ -54,9 +56,9 @@ class ReviewResult:
 def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
     """List what needs a decision, or decide: candidates, and statements that may contradict each other.
 
-    keep confirms a candidate, or keeps both of a pair; supersede archives the older of a pair, and merge does so
-    because the newer says the same; discard archives the candidate, or the newer of a pair. Each is one change that
-    `undo` takes back.
+    keep confirms a candidate or what came from others, or keeps both of a pair; supersede archives the older of a pair,
+    and merge does so because the newer says the same; discard archives the memory, or the newer of a pair. Each is one
+    change that `undo` takes back.
     """
     from picomem.engine.review import decide_on, to_review
 
@@ -67,7 +69,7 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
             raise Forbidden("A person decides on what waits; ask them to run `picomem review` in a terminal.")
         change, key = decide_on(engine, request.name, ReviewVerdict(request.verdict), request.other)
         return ReviewResult([], 0, "", change_view(engine, change, key), key)
-    waiting = to_review(engine)
+    waiting = to_review(engine, untrusted=request.untrusted)
     page, cursor = page_of(waiting, review_place, request.cursor, request.limit)
     left_out = len(waiting) - bisect_right(waiting, review_place(page[-1]), key=review_place) if page else 0
     now = engine.now()
@@ -78,12 +80,16 @@ def review(engine: Engine, request: ReviewRequest) -> ReviewResult:
     return ReviewResult(views, left_out, cursor, None, "")
 
 
+def _what(item: WaitingView) -> str:
+    return "candidate" if item.memory.is_candidate else f"from: {item.memory.origin}"
+
+
 def _listed(result: ReviewResult) -> str:
     if result.change:
         return f"{result.key}: {result.change.reason}"
     lines = []
     for item in result.waiting:
-        beside = f" (may outdate {item.older.key}: {item.older.content})" if item.older else " (candidate)"
+        beside = f" (may outdate {item.older.key}: {item.older.content})" if item.older else f" ({_what(item)})"
         lines.append(f"- {item.memory.key}: {item.memory.content}{beside}")
     return "\n".join(lines) or "Nothing waits for a decision."
 

@@ -16,7 +16,7 @@ _PLACES = {
     "maintenance": ("ingest", "withhold", "migrate", "scrub", "embed", "status", "doctor", "audit", "index-status"),
     "backups": ("backup", "restore"),
     "transferring": ("export", "import"),
-    "remembering": ("remember", "revise", "forget"),
+    "remembering": ("remember", "revise", "forget", "bulk-edit"),
     "undoing": ("undo", "changes"),
     "reviewing": ("review",),
     "purging": ("purge",),

@@ -31,9 +31,10 @@ _MOST_REASONS = 20
 class ExportRequest:
     path: str = option("the file to write (default: standard output)", "", positional=True, path=True)
     format: str | None = option(
-        "JSON lines that picomem imports, or a page to read (default: a page for *.md, else lines)",
+        "JSON lines that picomem imports, a page to read, or the graph of an agent in the file format of MCP's "
+        "server-memory (default: a page for *.md, else lines)",
         None,
-        choices=("picomem", "markdown"),
+        choices=("picomem", "markdown", "mcp-memory"),
     )
 
     @property

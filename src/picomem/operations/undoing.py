@@ -48,6 +48,8 @@ def undo(engine: Engine, request: Undo) -> UndoResult:
     one `remember`, one `migrate`, the memories of one `import` or `ingest`, one consolidation with its timeline entry
     and summary.
     """
+    from picomem.engine.transfers import left_by_undo
+
     done = engine.undo(request.change, reason=request.reason)
     now = engine.now()
     views = [
@@ -64,6 +66,9 @@ def undo(engine: Engine, request: Undo) -> UndoResult:
         f"“{key}” is believed again, and its expiry date is past; `picomem revise {key} --expires-at never` keeps it."
         for key in expired
     ]
+    undone = done[0].undone
+    if not undone.id.startswith(request.change):  # the run, and not one change of it
+        warnings += filter(None, [left_by_undo(engine, undone.run)])
     return UndoResult(done[0].change.run, views, warnings)
 
 

@@ -46,8 +46,8 @@ class HitView:
     parts: dict[str, float]
 
 
-def hit_view(hit: Hit, citations: str = "auto") -> HitView:
-    """A hit; without its citation where the settings (`memory.citations`) say "off"."""
+def hit_view(hit: Hit, *, is_cited: bool) -> HitView:
+    """A hit, with its citation or without."""
     return HitView(
         source=hit.source,
         id=hit.id,
@@ -68,7 +68,7 @@ def hit_view(hit: Hit, citations: str = "auto") -> HitView:
         branch=hit.branch,
         transcript=hit.transcript,
         turns=[turn + 1 for turn in hit.turns or ()],
-        citation="" if citations == "off" else hit.citation,
+        citation=hit.citation if is_cited else "",
         actions=list(hit.actions),
         remark=hit.remark,
         marks=[list(mark) for mark in hit.marks],
@@ -130,11 +130,11 @@ class AnswerView:
 
 
 def answer_view(
-    answer: Answer, sessions: Iterable[HitSession], citations: str = "auto", *, is_limited: bool = False
+    answer: Answer, sessions: Iterable[HitSession], *, is_cited: bool, is_limited: bool = False
 ) -> AnswerView:
     return AnswerView(
         question=answer.question,
-        hits=[hit_view(hit, citations) for hit in answer.hits],
+        hits=[hit_view(hit, is_cited=is_cited) for hit in answer.hits],
         sessions=[hit_session_view(session) for session in sessions],
         confidence=answer.confidence,
         legs=answer.legs,

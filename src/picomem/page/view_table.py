@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from picomem.page import agent_view, chat_view, episode_view, search_view, timeline_view
+from picomem.page import (
+    agent_view,
+    chat_view,
+    episode_view,
+    purge_view,
+    review_view,
+    search_view,
+    timeline_view,
+)
 from picomem.page.page_view import Act, PageView
 from picomem.page.undo_form import undo
 
@@ -13,9 +21,11 @@ VIEWS: tuple[PageView, ...] = (
     search_view.VIEW,
     timeline_view.VIEW,
     episode_view.VIEW,
+    review_view.VIEW,
     chat_view.LIST,
     chat_view.VIEW,
     agent_view.VIEW,
+    purge_view.VIEW,
 )
 
 # Forms that stand on many views.

@@ -68,13 +68,18 @@ class ChannelMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
-    """An id of a channel, and the user that it stands for."""
+    """An id of a sender on a channel, and the user that it stands for; revoked, it stands for nobody.
+
+    `sender` is the same for all ids of one sender, and empty for those that an older version stored.
+    """
 
     channel: str
     account: str
     native_id: str
     person: str
     created_at: Micros
+    sender: str = ""
+    revoked_at: Micros | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

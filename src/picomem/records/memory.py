@@ -46,7 +46,7 @@ class Memory:
     tokens: int
     change_id: str
     doc: int = 0
-    path: str = ""  # of a file that an agent keeps as a whole; see memory/agent_files.py
+    path: str = ""  # its place in a foreign tool: memory/agent_files.py, memory/graph_mapping.py
 
     @property
     def priority(self) -> Priority:

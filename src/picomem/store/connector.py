@@ -1,6 +1,6 @@
 """The interface of a database: open it, read from it, write to it in one transaction.
 
-Two implementations are planned, SQLite (`sqlite.py`) and PostgreSQL. Everything above this package gets a
+There are two implementations, SQLite (`sqlite.py`) and PostgreSQL (`postgres.py`). Everything above this package gets a
 `Transaction` and passes it to the functions of this package. It never sees a connection, a statement or a row.
 """
 
@@ -45,7 +45,7 @@ class Maintenance(Protocol):
     """Work on a database as a whole, for all users at once: that of the doctor, and after a purge.
 
     A server does some of it by itself, and leaves it to its administrators: there `files` is empty, `give_up_ballast`
-    has nothing to give, and `leave_no_trace` is a VACUUM of the tables.
+    has nothing to give, and `leave_no_trace` rewrites the tables alone.
     """
 
     def size(self) -> int:
@@ -86,6 +86,10 @@ class Maintenance(Protocol):
         in a log. It waits for others who read or write, so long at most. Raises Locked, ReadOnly or DiskFull."""
         ...
 
+    def copies_out_of_reach(self) -> str:
+        """Where copies of what was deleted may be that `leave_no_trace` does not reach; empty if nowhere."""
+        ...
+
 
 class _RolledBack(Exception):
     """Ends a transaction that is to leave nothing behind."""
@@ -121,9 +125,8 @@ class Connector(Protocol):
         EVERYONE no other runs at all. A statement, or a nested call, with another user's id is a mistake in the program
         and raises RuntimeError.
 
-        SQLite has one writer, so there every lock is that of the file. PostgreSQL takes an advisory lock of the
-        transaction: an exclusive one on a hash of the user's id, under a shared one on the store, which EVERYONE takes
-        exclusively.
+        SQLite has one writer, so there every lock is that of the file. PostgreSQL locks a row of the user's, and for
+        EVERYONE the table of these rows.
         """
         ...
 

@@ -19,19 +19,21 @@ def put(tx: Transaction, contact: Contact) -> None:
     sql(tx).run("put_contact", user=DIRECTORY, **{name: getattr(contact, name) for name in Contact.__slots__})
 
 
-def person_of(tx: Transaction, channel: str, account: str, native_id: str) -> str:
-    """The user whom an id stands for; empty where it stands for nobody, or its row is damaged."""
+def of_id(tx: Transaction, channel: str, account: str, native_id: str) -> Contact | None:
+    """The contact of an id, revoked or not; None where there is none, or its row is damaged."""
     row = sql(tx).one("contact", user=DIRECTORY, channel=channel, account=account, native_id=native_id)
-    return str(row[3]) if row is not None and is_whole("contacts", row) else ""
+    return _contact(row) if row is not None and is_whole("contacts", row) else None
+
+
+def of_person(tx: Transaction, person: str) -> list[Contact]:
+    """The contacts of a person on all channels, with the revoked ones; damaged ones are left out."""
+    rows = sql(tx).all("contacts_of_person", user=DIRECTORY, person=person)
+    return [_contact(row) for row in rows if is_whole("contacts", row)]
 
 
 def every(tx: Transaction) -> list[Contact]:
-    """All contacts, by person; damaged ones are left out."""
-    return [
-        Contact(channel=row[0], account=row[1], native_id=row[2], person=row[3], created_at=row[4])
-        for row in sql(tx).all("contacts", user=DIRECTORY)
-        if is_whole("contacts", row)
-    ]
+    """All contacts, by person, with the revoked ones; damaged ones are left out."""
+    return [_contact(row) for row in sql(tx).all("contacts", user=DIRECTORY) if is_whole("contacts", row)]
 
 
 def forget(tx: Transaction, person: str) -> int:
@@ -58,6 +60,18 @@ def delete_pairing(tx: Transaction, code: str) -> None:
 def delete_expired(tx: Transaction, now: Micros) -> None:
     """Delete the pairings that have expired."""
     sql(tx).run("delete_expired_pairings", user=DIRECTORY, now=now)
+
+
+def _contact(row: Row) -> Contact:
+    return Contact(
+        channel=row[0],
+        account=row[1],
+        native_id=row[2],
+        person=row[3],
+        created_at=row[4],
+        sender=row[6] or "",
+        revoked_at=row[7],
+    )
 
 
 def _pairing(row: Row) -> Pairing:

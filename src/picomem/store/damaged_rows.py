@@ -28,6 +28,7 @@ _MAY_BE_NULL = {
     "consolidations": {"before_at"},
     "tombstones": {"size"},
     "access_tokens": {"expires_at", "revoked_at"},
+    "contacts": {"sender", "revoked_at"},
 }
 _OF_A_SCOPE = {"user_id", "agent", "project", "session"}
 _CHOICES = {
@@ -40,7 +41,7 @@ _CHOICES = {
 }
 _LISTS = {"memories": ("tags", "related")}
 _UNREADABLE = '["(damaged)"]'
-_NULL_TEXTS = {"closed_by", "path", "idempotency_key", "request_hash", "abandoned", "actions"}
+_NULL_TEXTS = {"closed_by", "path", "idempotency_key", "request_hash", "abandoned", "actions", "sender"}
 
 
 def readable(table: str, row: Row) -> Row:

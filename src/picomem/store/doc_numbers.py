@@ -1,7 +1,8 @@
-"""The numbers of documents in full text on SQLite: unique in the file, and never reused.
+"""The numbers of documents in full text: never reused, and on SQLite unique in the file.
 
 Each user has a range of 2^32 numbers and a row with the last number used. So assigning numbers writes only to that
-user's row; only a user's first document looks at the ranges of the others.
+user's row; only a user's first document looks at the ranges of the others. PostgreSQL needs no ranges: there full text
+is keyed by the user, and each user's numbers begin at 1.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ _RANGE_BITS = 32
 _LAST_DOCS = ("last_memory_doc", "last_episode_doc", "last_note_doc")
 
 
-def take(tx: Transaction, scope: Scope, count: int) -> int:
-    """Take consecutive numbers for a user; the first of them. Raises Corrupt."""
+def take(tx: Transaction, scope: Scope, count: int, *, with_ranges: bool = True) -> int:
+    """Take consecutive numbers for a user; the first of them. Raises Corrupt.
+
+    `with_ranges` is whether two users may not have the same number.
+    """
     row = sql(tx).one("doc_range", user=scope.user)
     if row is None:
-        last = _first_range(tx, scope)
+        last = _first_range(tx, scope) if with_ranges else _before_first(tx, scope)
     elif is_whole("doc_ranges", row):
         last = int(row[0])
     else:
@@ -74,6 +78,12 @@ def _first_range(tx: Transaction, scope: Scope) -> int:
         raise _damaged(scope)
     (highest,) = sql(tx).one("highest_doc_of_all") or (None,)
     return before_ranges if highest is None else next_range(highest)
+
+
+def _before_first(tx: Transaction, scope: Scope) -> int:
+    if highest_taken(tx, scope) > 0:
+        raise _damaged(scope)
+    return 0
 
 
 def _damaged(scope: Scope) -> Corrupt:

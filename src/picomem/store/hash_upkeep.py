@@ -46,9 +46,9 @@ class HashedWrite(NamedTuple):
 
 
 @cache
-def hashed_write(name: str) -> HashedWrite | None:
+def hashed_write(name: str, database: str = "sqlite") -> HashedWrite | None:
     """The statement of that name as a `HashedWrite`; None if it writes no rows with a hash."""
-    text = _COMMENT.sub("", statement(name))
+    text = _COMMENT.sub("", statement(name, database))
     if match := _UPDATE.match(text):
         table, condition = match.groups()
         return HashedWrite(table, (), select(table, condition)) if table in COLUMNS else None

@@ -43,6 +43,39 @@ class HeldVersions(NamedTuple):
     missing: int
 
 
+class ListPlace(NamedTuple):
+    """The place of a memory in the list, the most important first."""
+
+    pinned: bool
+    importance: float
+    known_from: Micros
+    key: str
+    id: str
+    version: int
+
+
+class ListFilter(NamedTuple):
+    """What a list of memories is limited to; empty texts limit nothing. What belongs to no project counts as every
+    project's."""
+
+    kind: str = ""
+    origin: str = ""
+    tag: str = ""
+    project: str = ""
+
+
+class ListedPage(NamedTuple):
+    """A page of the list: its memories, its last place, and how many there are behind it."""
+
+    memories: list[Memory]
+    last: ListPlace | None
+    left_out: int
+
+
+_BEFORE_ALL = ListPlace(True, 2.0, 2**62, "", "", 0)
+_MOST = 2**31  # rows that are counted
+
+
 def insert(tx: Transaction, memory: Memory, parents: Sequence[Parent] = ()) -> Memory:
     """Store a version, its full-text entry and its lineage; returned with its number in the index."""
     scope = memory.scope
@@ -145,8 +178,17 @@ def by_path(tx: Transaction, scope: Scope, path: str) -> Memory | None:
 
 def files(tx: Transaction, scope: Scope) -> list[Memory]:
     """The files of this very owner; damaged rows are left out."""
-    owner = {"user": scope.user, "agent": scope.agent, "project": scope.project, "session": scope.session}
-    return _whole(sql(tx).all("files", **owner), scope, [])
+    return _whole(sql(tx).all("files", **_owner(scope)), scope, [])
+
+
+def of_graph(tx: Transaction, scope: Scope, damaged: list[str]) -> list[Memory]:
+    """The parts of this very owner's graph (memory/graph_mapping.py); damaged rows are left out, and their ids put on
+    `damaged`."""
+    return _whole(sql(tx).all("graph", **_owner(scope)), scope, damaged)
+
+
+def _owner(scope: Scope) -> dict[str, str]:
+    return {"user": scope.user, "agent": scope.agent, "project": scope.project, "session": scope.session}
 
 
 def holder(tx: Transaction, version: Memory) -> Memory | None:
@@ -199,6 +241,33 @@ def current(tx: Transaction, scope: Scope, now: Micros, damaged: list[str] | Non
     """The versions that are believed and true now, within the scope. Damaged rows are left out and put on `damaged`."""
     rows = sql(tx).all("current_memories", user=scope.user, now=now)
     return _within(tx, scope, rows, damaged)
+
+
+def listed(
+    tx: Transaction,
+    scope: Scope,
+    now: Micros,
+    wanted: ListFilter,
+    after: ListPlace | None,
+    limit: int,
+    damaged: list[str],
+) -> ListedPage:
+    """A page of what is believed and true now, behind a place. `damaged` gets the damaged rows of this page."""
+    values: dict[str, object] = {
+        "user": scope.user,
+        "agent": scope.agent,
+        "scope_project": scope.project,
+        "session": scope.session,
+        "now": now,
+        **wanted._asdict(),
+    }
+    rows = sql(tx).all("listed_memories", **values, **_values(after or _BEFORE_ALL), limit=limit)
+    last = _list_place(rows[-1]) if rows else None
+    left_out = 0
+    if last is not None and len(rows) == limit:
+        counted = sql(tx).one("count_listed_memories", **values, **_values(last), limit=_MOST)
+        left_out = int(counted[0]) if counted else 0
+    return ListedPage(_within(tx, scope, rows, damaged), last, left_out)
 
 
 def at(
@@ -476,6 +545,14 @@ def _names(stored: str) -> tuple[str, ...]:
     except ValueError:
         names = None
     return tuple(map(str, cast(list[object], names))) if isinstance(names, list) else ("(damaged)",)
+
+
+def _list_place(row: Row) -> ListPlace:
+    return ListPlace(bool(row[11]), row[10], row[18], row[6], row[0], row[1])
+
+
+def _values(place: ListPlace) -> dict[str, object]:
+    return {**place._asdict(), "pinned": int(place.pinned)}
 
 
 def _read(rows: list[Row]) -> list[Memory]:

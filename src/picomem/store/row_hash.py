@@ -53,7 +53,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "access_tokens": "id digest label permissions created_at expires_at revoked_at user_id",
         "channel_messages": "id channel account conversation direction native_id address is_group text context state "
         "reason session_id message_id said_at created_at due_at attempts user_id",
-        "contacts": "channel account native_id person created_at user_id",
+        "contacts": "channel account native_id person created_at user_id sender revoked_at",
         "pairings": "code channel account native_ids name created_at expires_at user_id",
     }.items()
 }

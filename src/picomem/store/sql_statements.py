@@ -1,9 +1,10 @@
-"""The SQL statements, by name. They stand in `sql/*.sql`, each once:
+"""The SQL statements, by name. They stand in `sql/*.sql`, each once, those of full text once for each database:
 
     -- name: insert_memory
     INSERT INTO memories (…) VALUES (:user, …)
 
-A block that begins `-- part: NAME` is no statement but a piece, put in wherever a statement says `{NAME}`.
+A block that begins `-- part: NAME` is no statement but a piece, put in wherever a statement says `{NAME}`. One that
+begins `-- everyone: NAME` is a statement that sees the rows of all users; every other one is given a user.
 """
 
 from __future__ import annotations
@@ -12,15 +13,29 @@ import re
 from functools import cache
 from pathlib import Path
 
+DATABASES = ("sqlite", "postgres")  # a file whose name ends in _sqlite or _postgres is of that database alone
+
 _FOLDER = Path(__file__).parent
-_BLOCK = re.compile(r"^-- (name|part): (\w+)\n", re.MULTILINE)
+_BLOCK = re.compile(r"^-- (name|everyone|part): (\w+)\n", re.MULTILINE)
 _PART = re.compile(r"\{(\w+)\}")
 
 
 @cache
-def statement(name: str) -> str:
+def statement(name: str, database: str = "sqlite") -> str:
     """The statement of that name. Raises KeyError for a name that no file has: a mistake in the program."""
-    return _load()[name]
+    return load(database)[name]
+
+
+@cache
+def is_of_everyone(name: str) -> bool:
+    """Whether the statement of that name sees the rows of all users."""
+    return name in _everyones()
+
+
+@cache
+def _everyones() -> frozenset[str]:
+    blocks = (match for path in (_FOLDER / "sql").glob("*.sql") for match in _BLOCK.findall(path.read_text("utf-8")))
+    return frozenset(name for kind, name in blocks if kind == "everyone")
 
 
 def schema(name: str) -> str:
@@ -29,10 +44,11 @@ def schema(name: str) -> str:
 
 
 @cache
-def _load() -> dict[str, str]:
+def load(database: str = "sqlite") -> dict[str, str]:
+    """Every statement of a database, by name: those that all have, and its own."""
     named: dict[str, str] = {}
     parts: dict[str, str] = {}
-    for path in sorted((_FOLDER / "sql").glob("*.sql")):
+    for path in _files(database):
         pieces = _BLOCK.split(path.read_text("utf-8"))[1:]
         for what, name, body in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
             known = parts if what == "part" else named
@@ -40,3 +56,8 @@ def _load() -> dict[str, str]:
                 raise ValueError(f"{path.name} says {name} a second time")
             known[name] = body.strip().rstrip(";")
     return {name: _PART.sub(lambda m: parts[m.group(1)], body) for name, body in named.items()}
+
+
+def _files(database: str) -> list[Path]:
+    others = tuple(f"_{other}" for other in DATABASES if other != database)
+    return sorted(path for path in (_FOLDER / "sql").glob("*.sql") if not path.stem.endswith(others))

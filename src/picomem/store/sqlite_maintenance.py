@@ -65,6 +65,9 @@ class SqliteMaintenance:
         """Free the room that is kept for a full disk; whether there was any."""
         return ballast.give_up(self._path)
 
+    def copies_out_of_reach(self) -> str:
+        return ""
+
     def leave_no_trace(self, wait_seconds: float) -> None:
         """Merge full text, write the file anew, and empty the log.
 

@@ -67,6 +67,12 @@ def _hash_episodes_anew(connection: apsw.Connection) -> None:
     hash_anew(connection, "episodes", ("actions",))
 
 
+def _hash_contacts_anew(connection: apsw.Connection) -> None:
+    from picomem.store.row_hash_migration import hash_anew
+
+    hash_anew(connection, "contacts", ("sender", "revoked_at"))
+
+
 def _move_to_columns(connection: apsw.Connection) -> None:
     from picomem.store.file_columns_migration import move_to_columns
 
@@ -89,6 +95,8 @@ STEPS = (
     Step(("0013",)),
     Step(("0014",)),
     Step(("0015",)),
+    Step(("0016",), _hash_contacts_anew),
+    Step(("0017",)),
 )
 SCHEMA_VERSION = len(STEPS)
 FRESH_VERSION = 15  # what schema/fresh_sqlite_0015.sql makes; later steps follow it

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from pathlib import Path
 
 from picomem.records.scope import Scope
 from picomem.store.connector import Connector, Everyone, Maintenance, Transaction
 
 
 class LateConnector:
-    """`open_store` opens the database at `path`, or raises StoreError."""
+    """`open_store` opens the database of that name, or raises StoreError."""
 
-    def __init__(self, path: Path, open_store: Callable[[], Connector]) -> None:
-        self.name = str(path)
+    def __init__(self, name: str, open_store: Callable[[], Connector]) -> None:
+        self.name = name
         self._open_store = open_store
         self.read_only = True
         self._connector: Connector | None = None

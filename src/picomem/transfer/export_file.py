@@ -18,17 +18,18 @@ from picomem.records.scope import Scope
 from picomem.store import exported_pages
 from picomem.store.connector import Connector, Transaction
 from picomem.store.exported_pages import WHOLE, Export
-from picomem.transfer import export_markdown, export_records
+from picomem.transfer import export_graph, export_markdown, export_records
+from picomem.transfer.export_graph import graph_lines
 from picomem.transfer.export_lines import ExportCounts, export_lines
 from picomem.transfer.export_markdown import markdown_lines
 from picomem.transfer.export_records import Clean
 
-ExportFormat = Literal["picomem", "markdown"]
-FORMATS: tuple[ExportFormat, ...] = ("picomem", "markdown")
+ExportFormat = Literal["picomem", "markdown", "mcp-memory"]
 
 _HEADS: dict[ExportFormat, bytes] = {
     "picomem": export_records.HEAD,
     "markdown": export_markdown.HEAD.encode(),
+    "mcp-memory": export_graph.HEAD.encode(),
 }
 _CHUNK = 1 << 20
 
@@ -39,6 +40,8 @@ def lines_of(
     """The lines of an export."""
     if form == "markdown":
         return markdown_lines(tx, scope, clean, now, counts)
+    if form == "mcp-memory":
+        return graph_lines(tx, scope, clean, now, counts)
     return export_lines(tx, scope, clean, counts)
 
 

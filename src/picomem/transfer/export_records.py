@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from picomem.clock import DAY, Micros, iso, parse_iso
 from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
+from picomem.memory.graph_mapping import LONGEST_PATH
 from picomem.records.ids import new_id
 from picomem.records.kinds import Kind, Origin, Source
 from picomem.records.memory import Change, Memory, Parent
@@ -251,7 +252,7 @@ def _read_version(fields: _Fields, id_: str, user: str, created_at: Micros, clea
         created_at=created_at,
         tokens=count_tokens(content),
         change_id=fields.id("opened_by"),
-        path=fields.name("path"),
+        path=fields.name("path", most=LONGEST_PATH),
     )
     closed_by = fields.id("closed_by") if fields.text("closed_by") else ""
     if (memory.valid_to is not None and memory.valid_to < memory.valid_from) or (
@@ -390,10 +391,10 @@ class _Fields:
     def text(self, name: str) -> str:
         return self.value(name, str)
 
-    def name(self, name: str) -> str:
+    def name(self, name: str, most: int = _LONGEST_NAME) -> str:
         """A short line of text."""
         text = self.text(name)
-        if len(text) > _LONGEST_NAME or (text and not text.isprintable()):
+        if len(text) > most or (text and not text.isprintable()):
             raise InvalidInput(f"{self.where}{name} is no short line of text")
         return text
 

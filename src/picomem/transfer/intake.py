@@ -18,6 +18,7 @@ from time import monotonic
 
 from picomem.clock import Micros
 from picomem.errors import InvalidInput
+from picomem.history.imported_conversations import note_transcripts
 from picomem.ingest.report import Report
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import Offer
@@ -47,7 +48,8 @@ Telling = Callable[[int, int, str], None]  # bytes done, bytes in all, the file
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedEntry:
     """An entry of another program. `identity` is its id there, or stands for it; `place` says where it was read. `at`
-    is since when it holds. It is an agent's where nothing says who wrote it: hosts let their agents write."""
+    is since when it holds. It is an agent's where nothing says who wrote it: hosts let their agents write. With a
+    `path` it is kept in these very words, which are cleaned already; see `Offer`."""
 
     identity: str
     place: str
@@ -61,6 +63,7 @@ class ImportedEntry:
     at: Micros | None = None
     project: str = ""
     agent: str = ""
+    path: str = ""
 
 
 @dataclass(slots=True)
@@ -120,6 +123,7 @@ class Intake:
         self.redactor, self.dry_run, self.run, self.progress = redactor, dry_run, run, progress
         self.report = ImportReport()
         self.form = ""  # the name of the format
+        self.place = ""  # the path of the file or folder
         self._writer, self._settle, self._read_transcript = writer, settle, read_transcript
         self._waiting: list[Step] = []
         self._since = monotonic()
@@ -169,6 +173,9 @@ class Intake:
         report.changed = done.decisions.get(Decision.SUPERSEDE, 0)
         report.known = done.decisions.get(Decision.MERGE, 0)
         report.passed_over.update(done.skipped)
+        if report.sessions:
+            with self.connector.write(self.scope) as tx:
+                note_transcripts(tx, self.writer(), self.scope, self.place)
 
     def _conversations(self, path: Path) -> int:
         with self.connector.read() as tx:
@@ -237,7 +244,7 @@ class Intake:
 
     def _offer_of(self, entry: ImportedEntry) -> Offer:
         """An entry as an offer; what comes with its text is shortened where it is too long. Raises InvalidInput."""
-        content = self.cleaner.text(entry.content)
+        content = entry.content if entry.path else self.cleaner.text(entry.content)
         kind = entry.kind or kind_of(content)
         tags = dict.fromkeys(" ".join(tag.split())[:_LONGEST_NAME] for tag in entry.tags)
         project, agent = (" ".join(self.cleaner.text(name).split())[:200] for name in (entry.project, entry.agent))
@@ -255,7 +262,8 @@ class Intake:
             origin=entry.origin,
             source=Source.MIGRATION,
             valid_from=entry.at,
-            explicit=False,
+            explicit=bool(entry.path),  # an agent kept it on purpose
+            path=entry.path,
         )
 
     def _count(self, entry: ImportedEntry, result: Remembered) -> None:

@@ -8,9 +8,11 @@ here already is left as it is, and so is one that was purged here; but one whose
 from __future__ import annotations
 
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
+from picomem.history.imported_conversations import note_conversation
 from picomem.history.undo import undo
 from picomem.light_dataclass import replace
 from picomem.memory.agent_files import check_text, checked_path
+from picomem.memory.graph_mapping import is_graph_path
 from picomem.memory.remember import Writer, free_key
 from picomem.memory.version_history import IMPORTED, same
 from picomem.policy.gate import judge, judge_names
@@ -106,20 +108,23 @@ class Restoring:
             reason = "" if names.keep else names.reason
             try:
                 check_ids(version.scope)
-                if version.path:
+                is_file = bool(version.path) and not is_graph_path(version.path)
+                if is_file:
                     checked_path(version.path, self._intake.cleaner)
                     check_text(version.content)
+                elif self._intake.clean(version.path) != version.path:
+                    raise InvalidInput("A name in its path looks like a secret.")
             except (InvalidInput, Refused) as error:
                 return str(error)
-            for text in () if version.path else filter(None, (version.content, version.context)):
+            for text in () if is_file else filter(None, (version.content, version.context)):
                 verdict = judge(text, kind=version.kind, origin=version.origin, explicit=True)
                 reason = reason or ("" if verdict.keep else f"{verdict.reason} ({verdict.refusal})")
-            if not version.content and not version.path:
+            if not version.content and not is_file:
                 reason = "It has no text."
             if reason:
                 return reason
             if version.path and version.known_to is None and memories.by_path(tx, version.scope, version.path):
-                return f"There is a file {version.path} here."
+                return f"There is a {'file' if is_file else 'part of the graph'} {version.path} here."
         return self._reason_against_changes(tx, memory)
 
     def _reason_against_changes(self, tx: Transaction, memory: ExportedMemory) -> str:
@@ -161,7 +166,7 @@ class Restoring:
 
     # Conversations
 
-    def session(self, tx: Transaction, _writer: Writer, place: str, exported: ExportedSession) -> None:
+    def session(self, tx: Transaction, writer: Writer, place: str, exported: ExportedSession) -> None:
         """Store a conversation, without its messages."""
         session, report = exported.session, self._intake.report
         try:
@@ -186,6 +191,7 @@ class Restoring:
         session_rows.put(tx, session)
         if exported.summary is not None:
             session_rows.put_summary(tx, self._scope, exported.summary)
+        note_conversation(tx, writer, self._scope, self._intake.place)
         report.sessions += 1
 
     def message(self, tx: Transaction, _writer: Writer, place: str, message: Message) -> None:

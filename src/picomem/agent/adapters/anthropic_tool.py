@@ -12,14 +12,20 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from picomem.engine.agent_support import agent_files
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, InvalidInput, NotFound, PicomemError
+from picomem.records.kinds import Origin
+from picomem.records.untrusted_fence import fenced
+
+if TYPE_CHECKING:
+    from picomem.memory.agent_access import OriginOf
 
 ROOT = "/memories"
 _DEEPEST = 2  # levels that a listing shows
-_FIELDS: dict[str, tuple[str, ...]] = {
+COMMANDS: dict[str, tuple[str, ...]] = {
     "view": ("path",),
     "create": ("path", "file_text"),
     "str_replace": ("path", "old_str"),
@@ -30,17 +36,18 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 
 
 class ClaudeMemory:
-    """The six commands, on an open engine, which is not closed. `actor` is who has changed memory."""
+    """The six commands, on an open engine, which is not closed. `actor` is who has changed memory; `origin_of` tells
+    the origin of what it writes, where it has read untrusted text."""
 
-    def __init__(self, engine: Engine, *, actor: str = "agent:claude") -> None:
-        self._files = engine.acting_as(actor).files()
+    def __init__(self, engine: Engine, *, actor: str = "agent:claude", origin_of: OriginOf | None = None) -> None:
+        self._files = agent_files(engine.acting_as(actor, agent=True), origin_of)
 
     def run(self, command: Mapping[str, Any]) -> str:
         """Do a command, as Claude sends it; what to answer. Raises InvalidInput, NotFound, Conflict or Refused."""
         name = command.get("command")
-        if name not in _FIELDS:
-            raise InvalidInput(f"There is no command “{str(name)[:40]}”; there are {', '.join(_FIELDS)}.")
-        missing = [field for field in _FIELDS[name] if command.get(field) is None]
+        if name not in COMMANDS:
+            raise InvalidInput(f"There is no command “{str(name)[:40]}”; there are {', '.join(COMMANDS)}.")
+        missing = [field for field in COMMANDS[name] if command.get(field) is None]
         if missing:
             raise InvalidInput(f"{name} needs “{missing[0]}”.")
         return getattr(self, f"_{name}")(command)
@@ -50,7 +57,7 @@ class ClaudeMemory:
         if path and (file := self._files.read(path)) is not None:
             lines = file.text.split("\n")
             first, last = _range(command.get("view_range"), len(lines))
-            shown = _numbered(lines, first, last)
+            shown = _quoted(_numbered(lines, first, last), file.origin)
             return f"Here's the content of {command['path']} with line numbers:\n{shown}"
         below = self._files.paths(f"{path}/" if path else "")
         if path and not below:
@@ -79,7 +86,7 @@ class ClaudeMemory:
             )
         text = file.text.replace(old, command.get("new_str") or "", 1)
         self._files.write(path, text, expected=file.version)
-        shown = _numbered(text.split("\n"), max(1, at[0] - 2), at[0] + 2)
+        shown = _quoted(_numbered(text.split("\n"), max(1, at[0] - 2), at[0] + 2), file.origin)
         return f"The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{shown}"
 
     def _insert(self, command: Mapping[str, Any]) -> str:
@@ -156,7 +163,7 @@ def memory_tool(engine: Engine, *, actor: str = "agent:claude") -> Any:
         except PicomemError as error:
             raise ToolError(str(error)) from error
 
-    methods = {name: lambda _self, command: run(command) for name in _FIELDS}
+    methods = {name: lambda _self, command: run(command) for name in COMMANDS}
     return type("PicomemMemoryTool", (BetaAbstractMemoryTool,), methods)()
 
 
@@ -188,6 +195,11 @@ def _range(given: Any, lines: int) -> tuple[int, int]:
 
 def _numbered(lines: list[str], first: int, last: int) -> str:
     return "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(lines[first - 1 : last], first))
+
+
+def _quoted(lines: str, origin: Origin) -> str:
+    """Lines of a file; those that nobody trusted wrote as data."""
+    return lines if origin.trusted else fenced(lines, origin)
 
 
 def _places(text: str, part: str) -> list[tuple[int, int]]:

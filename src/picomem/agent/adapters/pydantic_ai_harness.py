@@ -34,7 +34,7 @@ class HarnessStore:
     """A `MemoryStore` on an open engine, which it does not close. `actor` is who has changed memory."""
 
     def __init__(self, engine: Engine, *, actor: str = "agent") -> None:
-        self._files = engine.acting_as(actor).files()
+        self._files = engine.acting_as(actor, agent=True).files()
 
     def __repr__(self) -> str:
         return "HarnessStore()"

@@ -39,7 +39,7 @@ def restored(result: RestoreResult) -> Presentation:
     if result.erased:
         blocks.append(Sentence(f"Erased from the backup again: {counts(result.erased)}."))
     if result.access_taken_back:
-        taken = plural(result.access_taken_back, "token or grant", "tokens and grants")
+        taken = plural(result.access_taken_back, "token, grant or sender", "tokens, grants and senders")
         blocks.append(Sentence(f"{taken} of the backup had been taken back since, and stay so."))
     next_steps = []
     if result.kept:

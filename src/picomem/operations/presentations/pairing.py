@@ -8,21 +8,27 @@ from picomem.operations.presentation import Block, Presentation, Sentence, Table
 from picomem.operations.presentations.wording import day
 
 if TYPE_CHECKING:
-    from picomem.operations.pairing import PairAcceptResult, PairListResult, PairRevokeResult
+    from picomem.operations.pairing import ContactView, PairAcceptResult, PairListResult, PairRevokeResult
 
 
 def listed(result: PairListResult) -> Presentation:
     blocks: list[Block] = []
     if result.waiting:
         rows = tuple(
-            (one.code, one.channel, ", ".join(one.ids), one.name, day(one.expires_at)) for one in result.waiting
+            (one.code, one.channel, one.account, ", ".join(one.ids), one.name, day(one.expires_at))
+            for one in result.waiting
         )
-        blocks.append(Table(("code", "channel", "waits", "calls themselves", "until"), rows))
+        blocks.append(Table(("code", "channel", "account", "waits", "calls themselves", "until"), rows))
+        blocks += [
+            Sentence(f"{one.code} has an id that stood for {', '.join(one.formerly)} before; ask who it is now.")
+            for one in result.waiting
+            if one.formerly
+        ]
     else:
         blocks.append(Sentence("Nobody waits to be accepted."))
-    if result.known:
-        known = tuple((one.user, one.channel, one.account, one.id) for one in result.known)
-        blocks.append(Table(("user", "channel", "account", "known as"), known))
+    if aliases := (*result.known, *result.revoked):
+        rows = tuple((one.user, one.channel, one.account, one.id, _state(one)) for one in aliases)
+        blocks.append(Table(("user", "channel", "account", "known as", "state"), rows))
     steps = (f"`picomem pair accept {result.waiting[0].code} --user ID` accepts a sender.",) if result.waiting else ()
     return Presentation(blocks=tuple(blocks), next_steps=steps)
 
@@ -34,4 +40,9 @@ def accepted(result: PairAcceptResult) -> Presentation:
 
 
 def revoked(result: PairRevokeResult) -> Presentation:
-    return Presentation(blocks=(Sentence(f"PicoBot answers {result.user} on no channel any more."),))
+    said = f"{result.id} stands for {result.user} no more." if result.id else ""
+    return Presentation(blocks=(Sentence(said or f"PicoBot answers {result.user} on no channel any more."),))
+
+
+def _state(alias: ContactView) -> str:
+    return f"revoked {day(alias.revoked_at)}" if alias.revoked_at else "known"

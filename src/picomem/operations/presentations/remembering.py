@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.operations.presentation import Block, Presentation, PresentedEntry, Sentence, Text, Verbatim
-from picomem.operations.presentations.wording import counts, day, details, step
+from picomem.operations.presentations.wording import counts, day, details, plural, step
 
 if TYPE_CHECKING:
     from picomem.operations.maintenance import AuditResult
-    from picomem.operations.remembering import ForgetResult, RememberResult, ReviseResult
+    from picomem.operations.remembering import BulkEditResult, ForgetResult, RememberResult, ReviseResult
     from picomem.operations.undoing import ChangesResult, UndoneView, UndoResult
 
 _NOTHING_DECIDED = Sentence("Nothing has been decided yet.")
@@ -37,6 +37,15 @@ def revised(result: ReviseResult) -> Presentation:
 
 def forgotten(result: ForgetResult) -> Presentation:
     return Presentation(blocks=(Sentence(f"{result.key} is archived; `picomem history {result.key}` still shows it."),))
+
+
+def edited_together(result: BulkEditResult) -> Presentation:
+    changed = plural(len(result.changed), "memory", "memories")
+    so_already = f"; {plural(len(result.unchanged), 'was', 'were')} so already" if result.unchanged else ""
+    return Presentation(
+        blocks=(Sentence(f"{changed} changed: {', '.join(result.changed)}{so_already}."),),
+        next_steps=(f"`picomem undo {result.run}` takes it back.",),
+    )
 
 
 def undone(result: UndoResult) -> Presentation:

@@ -33,6 +33,7 @@ def _waiting(view: WaitingView, number: int) -> PresentedEntry:
     memory, older = view.memory, view.older
     since, because = day(memory.valid_from)[:10], Text(f"because {view.reason}")
     if older is None:
-        return PresentedEntry(f"{memory.key}  (candidate, {since})", (Text(memory.content), because), number)
+        what = "candidate" if memory.is_candidate else f"from: {memory.origin}"
+        return PresentedEntry(f"{memory.key}  ({what}, {since})", (Text(memory.content), because), number)
     heading = f"{memory.key}  ({since}) may outdate {older.key}"
     return PresentedEntry(heading, (Text(memory.content), Text(f"older: {older.content}"), because), number)

@@ -38,7 +38,8 @@ def imported(result: ImportResult) -> Presentation:
     blocks.append(Sentence(f"{result.path} ({result.format}): {', '.join(counts)}."))
     if result.conversations or result.messages:
         said = f"{plural(result.conversations, 'new conversation')} and {plural(result.messages, 'new message')}"
-        blocks.append(Sentence(f"{said}."))
+        stay = "" if result.dry_run else " An undo leaves them; `picomem purge --session ID` erases one."
+        blocks.append(Sentence(f"{said}.{stay}"))
     if result.users:
         blocks.append(Sentence(f"Of {', '.join(result.users)}: `picomem sessions --user ID` lists them."))
     if result.passed_over:

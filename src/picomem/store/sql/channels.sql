@@ -35,7 +35,7 @@ SELECT max(said_at) FROM channel_messages
 WHERE user_id = :user AND channel = :channel AND account = :account AND conversation = :conversation
   AND direction = 'in'
 
--- name: users_with_open_channel_messages
+-- everyone: users_with_open_channel_messages
 SELECT DISTINCT user_id FROM channel_messages WHERE state IN ('waiting', 'ready', 'sending') ORDER BY user_id
 
 -- name: delete_old_channel_messages
@@ -45,19 +45,26 @@ WHERE user_id = :user AND created_at < :before AND state IN ('answered', 'sent',
 -- name: delete_channel_messages
 DELETE FROM channel_messages WHERE user_id = :user
 
+-- part: contact_columns
+channel, account, native_id, person, created_at, user_id, sender, revoked_at, row_hash
+
 -- name: put_contact
-INSERT INTO contacts (user_id, channel, account, native_id, person, created_at, row_hash)
-VALUES (:user, :channel, :account, :native_id, :person, :created_at, :row_hash)
+INSERT INTO contacts (user_id, channel, account, native_id, person, created_at, sender, revoked_at, row_hash)
+VALUES (:user, :channel, :account, :native_id, :person, :created_at, :sender, :revoked_at, :row_hash)
 ON CONFLICT (user_id, channel, account, native_id) DO UPDATE SET person = excluded.person,
-    created_at = excluded.created_at, row_hash = excluded.row_hash
+    created_at = excluded.created_at, sender = excluded.sender, revoked_at = excluded.revoked_at,
+    row_hash = excluded.row_hash
 
 -- name: contact
-SELECT channel, account, native_id, person, created_at, user_id, row_hash FROM contacts
+SELECT {contact_columns} FROM contacts
 WHERE user_id = :user AND channel = :channel AND account = :account AND native_id = :native_id
 
 -- name: contacts
-SELECT channel, account, native_id, person, created_at, user_id, row_hash FROM contacts
-WHERE user_id = :user ORDER BY person, channel, account, native_id
+SELECT {contact_columns} FROM contacts WHERE user_id = :user ORDER BY person, channel, account, native_id
+
+-- name: contacts_of_person
+SELECT {contact_columns} FROM contacts WHERE user_id = :user AND person = :person
+ORDER BY channel, account, native_id
 
 -- name: delete_contacts
 DELETE FROM contacts WHERE user_id = :user AND person = :person

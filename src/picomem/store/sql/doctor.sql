@@ -1,4 +1,4 @@
--- name: users
+-- everyone: users
 SELECT user_id FROM memories UNION SELECT user_id FROM changes UNION SELECT user_id FROM lineage
 UNION SELECT user_id FROM transcripts UNION SELECT user_id FROM episodes UNION SELECT user_id FROM tombstones
 UNION SELECT user_id FROM sessions UNION SELECT user_id FROM note_files UNION SELECT user_id FROM exports
@@ -23,12 +23,6 @@ SELECT max(doc) FROM episodes WHERE user_id = :user
 
 -- name: last_note_doc
 SELECT max(doc) FROM note_sections WHERE user_id = :user
-
--- name: memory_words_clear
-INSERT INTO memory_words (memory_words) VALUES ('delete-all')
-
--- name: episode_words_clear
-INSERT INTO episode_words (episode_words) VALUES ('delete-all')
 
 -- name: count_memory_orphans
 SELECT count(*) FROM vectors

@@ -11,7 +11,7 @@ u.user_id >= :first AND u.user_id <= :last
     SELECT 1 FROM leases AS h
     WHERE h.user_id = u.user_id AND h.name = :lease AND h.expires_at > :now AND h.expires_at <= :longest_lease)
 
--- name: due_to_consolidate
+-- everyone: due_to_consolidate
 SELECT DISTINCT u.user_id FROM sessions AS u
 WHERE {may_begin}
   AND u.last_consolidated_seq < (
@@ -24,7 +24,7 @@ WHERE {may_begin}
            WHERE m.user_id = u.user_id AND m.session_id = u.id AND m.seq > u.last_consolidated_seq) > :tokens)
 ORDER BY u.user_id
 
--- name: due_to_consolidate_transcripts
+-- everyone: due_to_consolidate_transcripts
 SELECT DISTINCT u.user_id FROM transcripts AS u
 WHERE {may_begin}
   AND u.send_policy <> 'deny' AND u.parent_session = '' AND u.path NOT LIKE 'picomem:session/%'
@@ -41,7 +41,7 @@ WHERE {may_begin}
            OR (r.generation <> u.generation AND e.created_at > r.at)))
 ORDER BY u.user_id
 
--- name: due_to_retain
+-- everyone: due_to_retain
 SELECT DISTINCT u.user_id FROM (
     SELECT m.user_id FROM memories AS m WHERE m.known_to IS NULL AND m.valid_to IS NULL AND m.expires_at <= :now
     UNION SELECT e.user_id FROM episodes AS e WHERE e.category = 'timeline' AND e.created_at < :timeline_before
@@ -49,7 +49,7 @@ SELECT DISTINCT u.user_id FROM (
 WHERE {may_begin}
 ORDER BY u.user_id
 
--- name: due_to_embed
+-- everyone: due_to_embed
 SELECT u.user_id,
     u.last_doc || ' ' || coalesce(
         (SELECT v.last_doc || '.' || v.rewrites FROM vector_spaces AS v
@@ -61,7 +61,7 @@ FROM doc_ranges AS u
 WHERE {may_begin}
 ORDER BY u.user_id
 
--- name: left_running
+-- everyone: left_running
 SELECT u.user_id FROM jobs AS u
 WHERE {may_begin} AND u.name = :job AND u.state = 'running'
 ORDER BY u.user_id

@@ -115,7 +115,7 @@ ORDER BY e.started_at DESC LIMIT :limit
 -- name: episodes_of_transcripts
 SELECT e.transcript_id, e.first_turn, e.part, e.last_turn, e.doc, e.tokens, e.role, e.started_at FROM episodes AS e
 WHERE e.user_id = :user AND e.transcript_id IN (SELECT value FROM json_each(:transcripts))
-ORDER BY e.started_at DESC LIMIT :limit
+ORDER BY e.started_at DESC NULLS LAST LIMIT :limit
 
 -- From a place on, which the index of times finds at once, however far back it is. CROSS JOIN keeps that order.
 -- name: timeline

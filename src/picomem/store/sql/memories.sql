@@ -32,9 +32,15 @@ WHERE user_id = :user AND agent = :agent AND project = :project AND session = :s
 ORDER BY id DESC LIMIT 1
 
 -- name: files
+-- Paths that begin with two slashes are of a graph.
 SELECT {memory_columns} FROM memories
-WHERE user_id = :user AND agent = :agent AND project = :project AND session = :session AND path IS NOT NULL
-  AND known_to IS NULL AND valid_to IS NULL
+WHERE user_id = :user AND agent = :agent AND project = :project AND session = :session
+  AND path IS NOT NULL AND (path < '//' OR path >= '/0') AND known_to IS NULL AND valid_to IS NULL
+
+-- name: graph
+SELECT {memory_columns} FROM memories
+WHERE user_id = :user AND agent = :agent AND project = :project AND session = :session
+  AND path >= '//graph/' AND path < '//graph0' AND known_to IS NULL AND valid_to IS NULL
 
 -- name: memory_versions
 SELECT {memory_columns} FROM memories
@@ -62,6 +68,29 @@ WHERE user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR (valid_to > 
   AND (valid_from <= :now OR valid_from <= known_from)
   AND (expires_at IS NULL OR expires_at > :now)
 ORDER BY id, version
+
+-- part: listed_memories
+-- The order is that of the index memories_listed. Equal values of the first three columns are told apart by the others,
+-- which rise.
+user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR (valid_to > :now AND valid_to > known_from))
+  AND (valid_from <= :now OR valid_from <= known_from)
+  AND (expires_at IS NULL OR expires_at > :now)
+  AND (:agent = '' OR agent IN ('', :agent)) AND (:scope_project = '' OR project IN ('', :scope_project))
+  AND (:session = '' OR session IN ('', :session))
+  AND (:kind = '' OR kind = :kind) AND (:origin = '' OR origin = :origin)
+  AND (:project = '' OR project IN ('', :project))
+  AND (:tag = '' OR EXISTS (
+    SELECT 1 FROM json_each(CASE WHEN json_valid(tags) THEN tags ELSE '[]' END) AS tag WHERE tag.value = :tag))
+  AND (pinned, importance, known_from) <= (:pinned, :importance, :known_from)
+  AND ((pinned, importance, known_from) < (:pinned, :importance, :known_from) OR (key, id, version) > (:key, :id, :version))
+ORDER BY pinned DESC, importance DESC, known_from DESC, key, id, version LIMIT :limit
+
+-- name: listed_memories
+SELECT {memory_columns} FROM memories WHERE {listed_memories}
+
+-- name: count_listed_memories
+-- Its limit keeps the order, and with it the index.
+SELECT count(*) FROM (SELECT 1 FROM memories WHERE {listed_memories})
 
 -- name: newest_keys
 SELECT key, agent, project, session FROM memories

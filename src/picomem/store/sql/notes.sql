@@ -45,27 +45,3 @@ SELECT count(*) FROM note_sections WHERE user_id = :user
 
 -- name: delete_notes
 DELETE FROM note_files WHERE user_id = :user
-
--- name: note_words_add
-INSERT INTO note_words (rowid, name, body) VALUES (:doc, :name, :body)
-
--- name: note_words_remove
-INSERT INTO note_words (note_words, rowid, name, body) VALUES ('delete', :doc, :name, :body)
-
--- name: note_words_clear
-INSERT INTO note_words (note_words) VALUES ('delete-all')
-
--- name: note_words_size
-SELECT count(*) FROM note_words_docsize
-
--- name: note_word_scores
-SELECT rowid, -bm25(note_words, 2.0, 1.0) FROM note_words WHERE note_words MATCH :match
-
--- name: note_word_count
-SELECT doc FROM note_vocabulary WHERE term = :term
-
--- name: note_words_near
-SELECT term, doc FROM note_vocabulary WHERE term >= :from AND term < :to LIMIT :limit
-
--- name: note_words_averages
-SELECT block FROM note_words_data WHERE id = 1

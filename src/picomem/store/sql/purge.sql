@@ -113,23 +113,3 @@ DELETE FROM exports WHERE user_id = :user AND path = :path
 
 -- name: delete_meta
 DELETE FROM meta WHERE name = :name
-
--- Full text, written anew as a whole: one document more makes another segment, so that there is something to merge.
-
--- name: memory_words_optimize
-INSERT INTO memory_words (memory_words) VALUES ('optimize')
-
--- name: episode_words_optimize
-INSERT INTO episode_words (episode_words) VALUES ('optimize')
-
--- name: note_words_optimize
-INSERT INTO note_words (note_words) VALUES ('optimize')
-
--- name: memory_words_with
-SELECT term FROM memory_vocabulary WHERE instr(term, :part) LIMIT 1
-
--- name: episode_words_with
-SELECT term FROM episode_vocabulary WHERE instr(term, :part) LIMIT 1
-
--- name: note_words_with
-SELECT term FROM note_vocabulary WHERE instr(term, :part) LIMIT 1

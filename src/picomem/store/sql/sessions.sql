@@ -44,7 +44,7 @@ ORDER BY s.last_active_at DESC, s.id DESC LIMIT :limit
 -- name: sessions_page
 SELECT {session_columns} FROM sessions AS s
 WHERE s.user_id = :user AND (:channel = '' OR s.channel = :channel) AND (:agent = '' OR s.agent = :agent)
-  AND (:project = '' OR s.project = :project) AND (s.archived_at IS NOT NULL) = :archived
+  AND (:project = '' OR s.project = :project) AND (s.archived_at IS NOT NULL) = (:archived = 1)
   AND (:at IS NULL OR s.last_active_at < :at OR (s.last_active_at = :at AND s.id < :id))
 ORDER BY s.last_active_at DESC, s.id DESC LIMIT :limit
 

@@ -3,19 +3,21 @@
     {"type": "entity", "name", "entityType", "observations": […]}
     {"type": "relation", "from", "to", "relationType"}
 
-Each observation, and each relation, becomes an entry that names what it is about. There are no times in it. Models
-write the graph, so it is an agent's.
+Each entity, each observation and each relation becomes a memory, as if an agent had stored it with the same tools of
+ours (memory/graph_mapping.py), so `read_graph` gives the graph back. There are no times in it. Models write the graph,
+so it is an agent's.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from picomem.errors import InvalidInput
 from picomem.ingest import reader
+from picomem.memory.graph_mapping import GraphMemory, entity_memory, observation_memory, relation_memory
 from picomem.paths import is_regular
 from picomem.transfer.bounded_files import bounded_lines, check_size, json_document, json_of
 from picomem.transfer.foreign_fields import list_of, records_of, text_of
@@ -43,7 +45,7 @@ class McpMemoryGraph:
                 _offer_relation(intake, place, record)
             elif kind == "entity" or (kind is None and "observations" in record):
                 _offer_entity(intake, place, record)
-            else:
+            elif kind != "export":  # the first line of an export of ours
                 intake.unreadable(place, "it is neither an entity nor a relation")
 
 
@@ -77,17 +79,17 @@ def _offer_entity(intake: Intake, place: str, record: dict[str, Any]) -> None:
         entry if isinstance(entry, str) else text_of(entry, "content", "text")
         for entry in list_of(record, "observations")
     ]
-    if not observations:
-        intake.report.passed_over["entity without observations"] += 1
+    type_ = text_of(record, "entityType")
+    _offer(intake, place, name, lambda: entity_memory(name, type_, intake.clean))
     for observation in observations:
         if not observation.strip():
             intake.unreadable(place, "an observation of it is no text")
             continue
-        about = observation if name.casefold() in observation.casefold() else f"{name}: {observation}"
-        intake.offer(
-            ImportedEntry(
-                identity=f"{name}\n{observation}", place=place, content=about, tags=(text_of(record, "entityType"),)
-            )
+        _offer(
+            intake,
+            place,
+            f"{name}\n{observation}",
+            lambda observation=observation: observation_memory(name, type_, observation, intake.clean),
         )
 
 
@@ -96,9 +98,25 @@ def _offer_relation(intake: Intake, place: str, record: dict[str, Any]) -> None:
     if not all(names):
         intake.unreadable(place, "it lacks one of from, relationType and to")
         return
-    first, relation, second = names
-    content = f"{first} {relation.replace('_', ' ')} {second}"
-    intake.offer(ImportedEntry(identity="\n".join(names), place=place, content=content, tags=("relation",)))
+    _offer(intake, place, "\n".join(names), lambda: relation_memory(names[0], names[1], names[2], intake.clean))
+
+
+def _offer(intake: Intake, place: str, identity: str, mapped: Callable[[], GraphMemory]) -> None:
+    try:
+        part = mapped()
+    except InvalidInput as error:
+        intake.unreadable(place, str(error).rstrip("."))
+        return
+    intake.offer(
+        ImportedEntry(
+            identity=identity,
+            place=place,
+            content=part.content,
+            tags=part.tags,
+            importance=part.importance,
+            path=part.path,
+        )
+    )
 
 
 FORMAT = McpMemoryGraph()

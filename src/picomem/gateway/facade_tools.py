@@ -1,0 +1,190 @@
+"""A tool of another memory server, offered by ours on the same store: its name, its arguments and its answers.
+
+What holds for every tool of ours holds for these: the caller needs a permission, the gate judges what is stored, text
+of untrusted origin is fenced, and a text that an agent stores after it has read such text has that origin
+(`handed_over.py`). Where one of these keeps a tool from doing what its own server would, the answer says so: as an
+error with one sentence, or in a further block of text behind the usual answer.
+
+The schemas use the part of JSON Schema that `_problem_in` checks. Unknown fields are ignored, as those servers do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import mcp_types as types
+
+from picomem.engine.agent_support import answered
+from picomem.engine.engine import Engine
+from picomem.errors import InvalidInput, PicomemError
+from picomem.gateway.handed_over import HandedOver, texts_in
+from picomem.gateway.thread_places import ThreadUse
+from picomem.light_dataclass import dataclass
+from picomem.memory.agent_access import OriginOf
+from picomem.operations.agent_messages import for_agents
+from picomem.operations.offer_origins import origin_of_text
+from picomem.operations.operation import Progressing
+from picomem.records.kinds import Origin, worst
+
+READING, WRITING = "memory:read:user", "memory:write:user"
+_PLACEHOLDER = "[redacted:"
+_KINDS: dict[str, tuple[type, str]] = {
+    "string": (str, "a text"),
+    "integer": (int, "a whole number"),
+    "array": (list, "a list"),
+    "object": (dict, "an object"),
+}
+
+JsonSchema = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FacadeReply:
+    """What a tool answers: its text, and its data where the tool has an output schema. `notes` are further blocks."""
+
+    text: str
+    data: dict[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+
+
+Handler = Callable[[Engine, Mapping[str, Any], OriginOf], FacadeReply]
+
+
+@dataclass(frozen=True, slots=True)
+class FacadeTool:
+    """One tool. `permission` is what a call with these arguments needs; `handle` does it for arguments that fit."""
+
+    name: str
+    title: str
+    description: str
+    takes: JsonSchema
+    gives: JsonSchema | None
+    permission: Callable[[Mapping[str, Any]], str]
+    handle: Handler
+    destructive: bool = False
+    idempotent: bool = False
+    read_only: bool = False
+
+    @property
+    def thread_use(self) -> ThreadUse:
+        """What a call takes a thread for."""
+        return ThreadUse.READ if self.read_only else ThreadUse.WRITE
+
+    def listed(self) -> types.Tool:
+        """The description for a client."""
+        return types.Tool(
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            input_schema=self.takes,
+            output_schema=self.gives,
+            annotations=types.ToolAnnotations(
+                read_only_hint=self.read_only,
+                destructive_hint=self.destructive,
+                idempotent_hint=self.idempotent,
+                open_world_hint=False,
+            ),
+        )
+
+    def answer(
+        self, engine: Engine, arguments: dict[str, Any], _progress: Progressing, handed: HandedOver
+    ) -> types.CallToolResult:
+        """Do it: the answer, or the sentence of the error."""
+        arguments = {name: value for name, value in arguments.items() if value is not None}
+        try:
+            permission = self.permission(arguments)
+            engine.caller.require(permission, self.name)
+            check_arguments(self.name, self.takes, arguments)
+            stores = permission == WRITING
+            origins = _Origins(handed, engine, arguments if stores else {})
+            reply = self.handle(engine, arguments, origins)
+        except PicomemError as error:
+            said = types.TextContent(text=for_agents(str(error), {}))
+            return types.CallToolResult(content=[said], is_error=True)
+        answered(engine, reply.text, [], reply.data)
+        handed.note(engine, [reply.text, reply.data], texts_in(arguments) if stores else ())
+        blocks = [reply.text, *reply.notes, *(_notes(reply, arguments, origins) if stores else ())]
+        content: list[Any] = [types.TextContent(text=block) for block in blocks]
+        return types.CallToolResult(content=content, structured_content=reply.data)
+
+
+class _Origins:
+    """The origins of what one call stores, by what its client has read. `given` are those that it has told."""
+
+    def __init__(self, handed: HandedOver, engine: Engine, arguments: Mapping[str, Any]) -> None:
+        # Before a transaction begins: it reads the store.
+        self._spoken = handed.spoken(engine, arguments) if arguments else None
+        self.told: set[Origin] = set()
+
+    def __call__(self, text: str, names: Any, known: str) -> Origin:
+        origin = origin_of_text(self._spoken, text, names, known)
+        self.told.add(origin)
+        return origin
+
+
+def _notes(reply: FacadeReply, arguments: Mapping[str, Any], origins: _Origins) -> Iterator[str]:
+    """Where what was stored is not what was given."""
+    came_so = any(_PLACEHOLDER in text for text in texts_in(arguments))
+    if not came_so and any(_PLACEHOLDER in text for text in texts_in([reply.text, reply.data])):
+        yield "A secret was left out: a placeholder stands in its place."
+    if origins.told and not (worse := worst(origins.told)).trusted:
+        yield f"Untrusted text was read, and the user has not stated all of this, so its origin is {worse}."
+
+
+def check_arguments(tool: str, schema: JsonSchema, arguments: Mapping[str, Any]) -> None:
+    """Raise InvalidInput with one sentence where arguments do not fit."""
+    problem = _problem_in(dict(arguments), schema, "")
+    if problem:
+        raise InvalidInput(f"Invalid arguments for {tool}: {problem}.")
+
+
+def _problem_in(value: Any, schema: JsonSchema, where: str) -> str:
+    """What is wrong with a value, if anything."""
+    kind, called = _KINDS[schema["type"]]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        return f"{where or 'they'} must be {called}"
+    if "enum" in schema and value not in schema["enum"]:
+        return f"{where} must be one of {', '.join(schema['enum'])}"
+    if isinstance(value, list):
+        parts = ((element, schema["items"], f"{where}[{number}]") for number, element in enumerate(value))
+        return next(filter(None, (_problem_in(*part) for part in parts)), "")
+    if isinstance(value, dict):
+        missing = [name for name in schema.get("required", ()) if name not in value]
+        if missing:
+            return f"{_inside(where, missing[0])} is missing"
+        known = (
+            (value[name], part, _inside(where, name)) for name, part in schema["properties"].items() if name in value
+        )
+        return next(filter(None, (_problem_in(*part) for part in known)), "")
+    return ""
+
+
+def _inside(where: str, name: str) -> str:
+    return f"{where}.{name}" if where else name
+
+
+def object_schema(*optional: str, **properties: JsonSchema) -> JsonSchema:
+    """An object of these properties, which are required but for the `optional` ones."""
+    required = [name for name in properties if name not in optional]
+    return {"type": "object", "properties": properties} | ({"required": required} if required else {})
+
+
+def text_schema(description: str = "") -> JsonSchema:
+    """A text."""
+    return {"type": "string"} | ({"description": description} if description else {})
+
+
+def list_schema(items: JsonSchema, description: str = "") -> JsonSchema:
+    """A list."""
+    return {"type": "array", "items": items} | ({"description": description} if description else {})
+
+
+def closed(schema: Any) -> Any:
+    """A schema of what is given: its objects have no further properties."""
+    if isinstance(schema, list):
+        return [closed(member) for member in schema]
+    if not isinstance(schema, dict):
+        return schema
+    members = {name: closed(member) for name, member in schema.items()}
+    return members | ({"additionalProperties": False} if members.get("type") == "object" else {})

@@ -1,0 +1,84 @@
+"""What a server has handed to its clients of text that nobody trusted wrote, so that it is known when it comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from threading import Lock
+from typing import Any
+
+from picomem.consolidation.proposal_checks import Spoken
+from picomem.engine.agent_support import keep_quotes, quotes_in_sight, stated_lately
+from picomem.engine.engine import Engine
+from picomem.light_dataclass import asdict
+from picomem.operations.offer_origins import vouched
+from picomem.policy.stated import Grounds
+from picomem.records.kinds import Origin
+from picomem.records.untrusted_fence import quoted_in
+from picomem.text.terms import terms
+
+_MOST_USERS = 256
+_MOST_KEPT = 256  # quotes whose words are compared; some are always kept
+
+
+class HandedOver:
+    """What nobody trusted wrote of all that a server has handed to its client, or another server of the user's lately
+    (memory/untrusted_handouts.py): a client goes on when its server is restarted. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._texts: dict[tuple[Origin, str], None] = {}
+        self._lock = Lock()
+
+    def note(self, engine: Engine, told: Any, own: Iterable[str] = ()) -> None:
+        """A result goes out; `own` are texts of the client's that come back in it."""
+        sent = {term for text in own for term in terms(text)}
+        quotes = (quote for text in texts_in(told) for quote in quoted_in(text))
+        quoted = [quote for quote in quotes if not sent.issuperset(_words(quote[1]))]
+        with self._lock:
+            self._texts |= dict.fromkeys(quoted)
+            for oldest in list(self._texts)[:-_MOST_KEPT]:
+                del self._texts[oldest]
+        keep_quotes(engine, list(dict.fromkeys(quoted)))
+
+    def spoken(self, engine: Engine, arguments: Any) -> Spoken | None:
+        """What the client can have read that nobody trusted wrote, when it stores these arguments; None for nothing."""
+        with self._lock:
+            texts = list(self._texts)
+        others = [(origin, frozenset(terms(text))) for origin, text in texts]
+        others += quotes_in_sight(engine, " ".join(texts_in(arguments)))
+        return Spoken((Grounds(stated_lately(engine)),), tuple(others)) if others else None
+
+    def vouched(self, engine: Engine, request: Any) -> tuple[Any, str]:
+        """The request with the origin that its words have, and what the client is to know of that."""
+        return vouched(request, self.spoken(engine, asdict(request)), engine)
+
+
+class HandedOverByUser:
+    """`HandedOver` for each user of a server; of a user who asked long ago the store knows it. Not for threads."""
+
+    def __init__(self) -> None:
+        self._users: dict[str, HandedOver] = {}
+
+    def of(self, user: str) -> HandedOver:
+        """The texts that were returned to this user's clients."""
+        handed = self._users.pop(user, None) or HandedOver()
+        self._users[user] = handed
+        if len(self._users) > _MOST_USERS:
+            del self._users[next(iter(self._users))]
+        return handed
+
+
+def _words(quote: str) -> Iterable[str]:
+    """The terms of a quote; of a key those of its parts, as a key is made of words that stand in the content."""
+    return terms(quote.replace("_", " "))
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text in a value of JSON, but for the names of fields."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for member in value.values():
+            yield from texts_in(member)
+    elif isinstance(value, (list, tuple)):
+        for member in value:
+            yield from texts_in(member)

@@ -1,0 +1,64 @@
+"""Places in worker threads, so that nobody's calls keep another's waiting.
+
+The engine is synchronous, so each call runs in a thread. A writer may wait for the lock of another process for half a
+minute, and a long operation takes minutes. So calls that read, calls that write and long ones have threads of their
+own, and so has the look-up of tokens, with which every request begins. A user has a part of the threads of a kind at
+most. Each thread that reads holds a database connection of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from enum import Enum
+
+from anyio import CapacityLimiter
+
+from picomem.operations.operation import Operation
+
+THREADS_OF_A_USER = 4  # of each kind
+_LOOKUP_THREADS = 4
+
+
+class ThreadUse(Enum):
+    """What a thread is taken for."""
+
+    READ = "read"
+    WRITE = "write"
+    LONG = "long"
+
+    @classmethod
+    def of(cls, operation: Operation) -> ThreadUse:
+        """What an operation takes a thread for."""
+        if operation.long or operation.asynchronous:
+            return cls.LONG
+        return cls.READ if operation.read_only else cls.WRITE
+
+
+_THREADS = {ThreadUse.READ: 16, ThreadUse.WRITE: 8, ThreadUse.LONG: 4}
+
+
+class ThreadPlaces:
+    """The threads of a server."""
+
+    def __init__(self) -> None:
+        self.lookups = CapacityLimiter(_LOOKUP_THREADS)
+        self._of_all = {use: CapacityLimiter(threads) for use, threads in _THREADS.items()}
+        self._of_users: dict[tuple[str, ThreadUse], tuple[CapacityLimiter, int]] = {}  # and how many hold or await it
+
+    @asynccontextmanager
+    async def place(self, user: str, use: ThreadUse) -> AsyncIterator[CapacityLimiter]:
+        """A place of a user until the end of the block; its limiter is for `to_thread.run_sync`.
+
+        The user's own bound comes first, so who waits for that takes no place of others.
+        """
+        kind = (user, use)
+        own, count = self._of_users.get(kind, (CapacityLimiter(THREADS_OF_A_USER), 0))
+        self._of_users[kind] = (own, count + 1)
+        try:
+            async with own:
+                yield self._of_all[use]
+        finally:
+            own, count = self._of_users.pop(kind)
+            if count > 1:
+                self._of_users[kind] = (own, count - 1)

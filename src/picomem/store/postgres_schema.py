@@ -1,0 +1,82 @@
+"""The schema of a store on PostgreSQL: the tables of SQLite's script in PostgreSQL's words, and those of search."""
+
+from __future__ import annotations
+
+import os
+
+import psycopg
+
+from picomem import errors
+from picomem.store.meta import DOCS_BEFORE_RANGES, REDACTION_KEY
+from picomem.store.postgres_dialect import SCHEMA, translated_schema, translated_statement
+from picomem.store.row_hash import row_hash
+from picomem.store.sql_statements import schema, statement
+from picomem.store.sqlite_migrations import FRESH_VERSION, SCHEMA_VERSION, STEPS
+from picomem.text.terms import VERSION as TERMS_VERSION
+
+OLDEST = 160_000  # PostgreSQL 16
+_VERSION = "schema_version"
+_LOCK = 0x7069636F  # of the transaction that makes the tables: two processes may begin at once
+
+
+def prepare(connection: psycopg.Connection, store: str, partitions: int, *, create: bool) -> None:
+    """Make the tables, or bring them up to date, in one transaction. Raises NoStore, NewerSchema or StoreError."""
+    if connection.info.server_version < OLDEST:
+        raise errors.StoreError(f"{store} is older than PostgreSQL 16; use a newer server.")
+    if connection.info.parameter_status("server_encoding") != "UTF8":
+        raise errors.StoreError(f"{store} is not encoded in UTF8; make the database with ENCODING 'UTF8'.")
+    version = _version(connection)
+    if version == SCHEMA_VERSION:
+        return
+    if version == 0 and not create:
+        raise errors.NoStore(
+            f"There is no store in {store}; check the address, or make one there with `picomem remember` or "
+            "`picomem ingest`."
+        )
+    with connection.transaction():
+        _execute(connection, f"SELECT pg_advisory_xact_lock({_LOCK})")
+        version = _version(connection)
+        if version > SCHEMA_VERSION:
+            raise errors.NewerSchema(
+                f"{store} was written by a newer picomem (schema {version}, this one knows {SCHEMA_VERSION}); upgrade "
+                "picomem to open it."
+            )
+        if version == 0:
+            _make_fresh(connection, partitions)
+            version = FRESH_VERSION
+        _execute(connection, f"SET LOCAL search_path TO {SCHEMA}")
+        for step in STEPS[version:]:
+            if step.function is not None:
+                raise errors.NewerSchema(f"{store} cannot be brought to schema {SCHEMA_VERSION} by this version.")
+            for name in step.files:
+                for text in translated_schema(schema(name), partitions):
+                    _execute(connection, text)
+        _put(connection, _VERSION, str(SCHEMA_VERSION))
+
+
+def _version(connection: psycopg.Connection) -> int:
+    """The version of the schema; 0 where there is no store."""
+    (table,) = connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.meta",)).fetchone() or (None,)
+    if table is None:
+        return 0
+    row = connection.execute(f"SELECT value FROM {SCHEMA}.meta WHERE name = %s", (_VERSION,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _make_fresh(connection: psycopg.Connection, partitions: int) -> None:
+    _execute(connection, f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+    _execute(connection, f"SET LOCAL search_path TO {SCHEMA}")
+    for name in (f"fresh_sqlite_{FRESH_VERSION:04}", "search_postgres"):
+        _execute(connection, "\n".join(translated_schema(schema(name), partitions)))
+    entries = {DOCS_BEFORE_RANGES: "0", REDACTION_KEY: os.urandom(32).hex(), "terms_version": TERMS_VERSION}
+    for name, value in entries.items():
+        _put(connection, name, value)
+
+
+def _put(connection: psycopg.Connection, name: str, value: str) -> None:
+    values = {"name": name, "value": value, "row_hash": row_hash("meta", (name, value))}
+    connection.execute(translated_statement(statement("set_meta")).encode(), values)
+
+
+def _execute(connection: psycopg.Connection, text: str) -> None:
+    connection.execute(text.encode())

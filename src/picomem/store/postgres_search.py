@@ -1,0 +1,147 @@
+"""Full text on PostgreSQL: a row for each term of a document, in tables of our own.
+
+No ranking function of PostgreSQL weighs as recall does, and row-level security keeps an operator like `@@` from using
+an index. So a posting holds what BM25 needs, and is looked up by user, source and term. The terms are those of SQLite,
+without the token of the owner, because the user's id is the head of the key.
+
+The score is that of FTS5 without the weight of the term, see `fts5.py`. One thing differs: the mean length of a
+document is that of the user's own documents, since a number that all users share would make every writer wait for the
+others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from picomem.records.scope import Scope
+from picomem.store.search import K1, SATURATION, B, Document, Posting
+from picomem.text.terms import terms
+
+if TYPE_CHECKING:
+    from picomem.store.postgres_transaction import PostgresTransaction
+
+_NUMBERS = {"memory": 1, "episode": 2, "note": 3}
+_WITH_NAMES = ("memory", "note")
+_HIGHEST = "\U0010ffff"  # the end of what begins alike
+
+
+class PostgresSearch:
+    """`Search` on the tables `word_postings` and `word_totals`."""
+
+    __slots__ = ("_tx",)
+
+    def __init__(self, tx: PostgresTransaction) -> None:
+        self._tx = tx
+
+    def add(self, scope: Scope, source: str, documents: Iterable[Document]) -> None:
+        words: list[str] = []
+        numbers: list[int] = []
+        frequencies: list[int] = []
+        sizes: list[int] = []
+        count = total = 0
+        for document in documents:
+            postings, size = _analysed(source, document)
+            words += postings
+            frequencies += postings.values()
+            numbers += [document.doc] * len(postings)
+            sizes += [size] * len(postings)
+            count, total = count + 1, total + size
+        if words:
+            self._tx.run(
+                "add_postings",
+                user=scope.user,
+                source=_NUMBERS[source],
+                words=words,
+                numbers=numbers,
+                frequencies=frequencies,
+                sizes=sizes,
+            )
+        self._count(scope, source, count, total)
+
+    def remove(self, scope: Scope, source: str, documents: Iterable[Document]) -> None:
+        count = total = 0
+        for document in documents:
+            postings, size = _analysed(source, document)
+            if postings:
+                self._tx.run(
+                    "remove_postings",
+                    user=scope.user,
+                    source=_NUMBERS[source],
+                    doc=document.doc,
+                    words=list(postings),
+                )
+            count, total = count + 1, total + size
+        self._count(scope, source, -count, -total)
+
+    def postings(self, scope: Scope, source: str, term: str, *, prefix: bool = False, weight: float = 1.0) -> Posting:
+        place = {"user": scope.user, "source": _NUMBERS[source]}
+        if prefix:
+            rows = self._tx.all("postings_of_terms", **place, **{"from": term, "to": term + _HIGHEST})
+        else:
+            rows = self._tx.all("postings_of_term", **place, term=term)
+        mean = self._mean_size(scope, source) if rows else 1.0
+        scores = {
+            doc: weight * (frequency * SATURATION / (frequency + K1 * (1 - B + B * size / mean)))
+            for doc, frequency, size in rows
+        }
+        return Posting(term, len(rows), scores)
+
+    def count(self, scope: Scope, source: str, term: str) -> int:
+        row = self._tx.one("count_postings", user=scope.user, source=_NUMBERS[source], term=term)
+        return int(row[0]) if row else 0
+
+    def terms_near(self, scope: Scope, source: str, head: str, limit: int) -> dict[str, int]:
+        bounds = {"from": head, "to": head + _HIGHEST}
+        rows = self._tx.all("terms_between", user=scope.user, source=_NUMBERS[source], **bounds, limit=limit)
+        return dict(rows)
+
+    def has_term_with(self, part: str) -> bool:
+        return self._tx.one("any_term_with", part=part) is not None
+
+    def size(self, source: str) -> int:
+        row = self._tx.one("indexed_documents", source=_NUMBERS[source])
+        return int(row[0]) if row else 0
+
+    def holds(self, source: str, documents: Iterable[tuple[Scope, Document]]) -> bool:
+        """Each posting counts into one sum, so that neither side is kept in memory."""
+        expected = 0
+        totals: dict[str, tuple[int, int]] = {}
+        for scope, document in documents:
+            postings, size = _analysed(source, document)
+            count, total = totals.get(scope.user, (0, 0))
+            totals[scope.user] = (count + 1, total + size)
+            expected += sum(hash((scope.user, term, document.doc, times, size)) for term, times in postings.items())
+        number = _NUMBERS[source]
+        stored = {user: (count, total) for user, count, total in self._tx.all("all_word_totals", source=number)}
+        if {user: counts for user, counts in stored.items() if counts != (0, 0)} != totals:
+            return False
+        return sum(map(hash, self._tx.all("all_postings", source=number))) == expected
+
+    def clear(self, source: str) -> None:
+        self._tx.run("clear_postings", source=_NUMBERS[source])
+        self._tx.run("clear_word_totals", source=_NUMBERS[source])
+
+    def _mean_size(self, scope: Scope, source: str) -> float:
+        row = self._tx.one("word_totals", user=scope.user, source=_NUMBERS[source])
+        documents, total = row or (0, 0)
+        return max(1.0, total / documents) if documents > 0 else 1.0
+
+    def _count(self, scope: Scope, source: str, documents: int, total: int) -> None:
+        if documents:
+            self._tx.run(
+                "add_to_word_totals", user=scope.user, source=_NUMBERS[source], documents=documents, terms=total
+            )
+
+
+def _analysed(source: str, document: Document) -> tuple[Counter[str], int]:
+    """How often each term of a document counts, and how many terms it has."""
+    body = terms(document.body)
+    postings, size = Counter(body), len(body)
+    if source in _WITH_NAMES:
+        name = terms(document.name)
+        size += len(name)
+        for term in name:
+            postings[term] += 2
+    return postings, size

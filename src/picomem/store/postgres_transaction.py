@@ -1,0 +1,152 @@
+"""Transactions on one connection to PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import psycopg
+from psycopg import sql as quoted
+
+from picomem.records.scope import Scope
+from picomem.store import doc_numbers
+from picomem.store.connector import EVERYONE, Everyone, RepairTransaction, Row, Transaction
+from picomem.store.hash_upkeep import hashed_write, restore, select, write
+from picomem.store.postgres_dialect import translated_statement
+from picomem.store.postgres_errors import postgres_translation
+from picomem.store.postgres_search import PostgresSearch
+from picomem.store.row_hash import COLUMNS, KEYS
+from picomem.store.sql_statements import is_of_everyone, statement
+
+DATABASE = "postgres"  # whose statements
+
+
+class OpenTransaction:
+    """A transaction of the server that is under way, and whose rows it sees at this moment.
+
+    The server shows the rows of the user that is named in the setting `picomem.user_id`, or of nobody. The setting ends
+    with the transaction, because behind a pool the next transaction of a connection may be of another program.
+    """
+
+    def __init__(self, connection: psycopg.Connection, store: str, sees: str | Everyone | None) -> None:
+        self.connection = connection
+        self.store = store
+        self._sees = sees
+
+    def execute(self, text: str, values: Mapping[str, object], sees: str | Everyone | None) -> psycopg.Cursor[Any]:
+        """Run a statement that sees the rows of a user, of everyone, or as far as that matters of nobody."""
+        try:
+            self.see(sees)
+            cursor = self.connection.cursor(binary=True)
+            return cursor.execute(translated_statement(text).encode(), values)
+        except psycopg.Error as error:
+            raise postgres_translation(error, self.store) from error
+
+    def execute_many(self, text: str, rows: list[Mapping[str, object]], sees: str | Everyone | None) -> None:
+        """Run a statement once for each of the values."""
+        try:
+            self.see(sees)
+            with self.connection.cursor() as cursor:
+                cursor.executemany(translated_statement(text).encode(), rows)
+        except psycopg.Error as error:
+            raise postgres_translation(error, self.store) from error
+
+    def see(self, whose: str | Everyone | None) -> None:
+        """Let the following statements see the rows of a user, or of everyone; None changes nothing."""
+        if whose is None or whose == self._sees:
+            return
+        self.connection.execute(seeing(whose).encode())
+        self._sees = whose
+
+
+def seeing(whose: str | Everyone) -> str:
+    """The statement by which the server shows the rows of a user, or of everyone, until the transaction ends."""
+    user, everyone = ("", "on") if isinstance(whose, Everyone) else (whose, "")
+    name = quoted.Literal(user).as_string(None)
+    return f"SELECT set_config('picomem.user_id', {name}, true), set_config('picomem.everyone', '{everyone}', true)"
+
+
+class PostgresTransaction(Transaction):
+    """A transaction on one connection."""
+
+    def __init__(self, opened: OpenTransaction, user: str | None = None) -> None:
+        """`user` is the one whose rows alone may be read and written; None: everyone's."""
+        self._opened = opened
+        self._user = user
+
+    @property
+    def search(self) -> PostgresSearch:
+        return PostgresSearch(self)
+
+    def all(self, name: str, /, **values: object) -> list[Row]:
+        self._refuse_others(name, values)
+        return self._opened.execute(statement(name, DATABASE), values, _whose(name, values)).fetchall()
+
+    def one(self, name: str, /, **values: object) -> Row | None:
+        self._refuse_others(name, values)
+        return self._opened.execute(statement(name, DATABASE), values, _whose(name, values)).fetchone()
+
+    def run(self, name: str, /, **values: object) -> int:
+        self._refuse_others(name, values)
+        if (written := hashed_write(name, DATABASE)) is not None:
+            return write(written, statement(name, DATABASE), values, self._rows, self._run)
+        return self._opened.execute(statement(name, DATABASE), values, _whose(name, values)).rowcount
+
+    def run_many(self, name: str, rows: Iterable[Mapping[str, object]], /) -> None:
+        written = hashed_write(name, DATABASE)
+        of_user: dict[str | Everyone | None, list[Mapping[str, object]]] = {}
+        for values in rows:
+            self._refuse_others(name, values)
+            whole = values if written is None else written.with_hash(values)
+            of_user.setdefault(_whose(name, values), []).append(whole)
+        for whose, several in of_user.items():
+            self._opened.execute_many(statement(name, DATABASE), several, whose)
+
+    def next_docs(self, scope: Scope, count: int = 1) -> int:
+        return doc_numbers.take(self, scope, count, with_ranges=False)
+
+    def last_doc(self, scope: Scope) -> int:
+        return doc_numbers.last(self, scope)
+
+    def _refuse_others(self, name: str, values: Mapping[str, object]) -> None:
+        if self._user is not None and values.get("user", self._user) != self._user:
+            raise RuntimeError(f"The statement {name} is of user {values['user']}, its transaction of {self._user}.")
+
+    def _rows(self, text: str, values: Mapping[str, object]) -> list[Row]:
+        return self._opened.execute(text, values, _owner(values)).fetchall()
+
+    def _run(self, text: str, values: Mapping[str, object]) -> int:
+        return self._opened.execute(text, values, _owner(values)).rowcount
+
+
+class PostgresRepair(PostgresTransaction, RepairTransaction):
+    """A transaction that also sees rows as they stand in the tables. A text of PostgreSQL can always be decoded."""
+
+    def undecoded(self, table: str) -> Iterator[Row]:
+        for row in self._opened.execute(select(table, "TRUE"), {}, EVERYONE).fetchall():
+            yield tuple(value.encode() if isinstance(value, str) else value for value in row)
+
+    def restore(self, table: str, was: Row, row: Row) -> int:
+        names = (*COLUMNS[table], "row_hash")
+        keys = {names.index(name) for name in KEYS[table]}
+        before = tuple(_decoded(value) if place in keys else value for place, value in enumerate(was))
+        self._opened.see(EVERYONE)
+        return restore(table, before, tuple(map(_decoded, row)), self._run)
+
+    def rebuild_indexes(self) -> bool:
+        """The server keeps its indexes; an administrator runs REINDEX where one is damaged."""
+        return False
+
+
+def _decoded(value: object) -> object:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _whose(name: str, values: Mapping[str, object]) -> str | Everyone | None:
+    return EVERYONE if is_of_everyone(name) else _owner(values)
+
+
+def _owner(values: Mapping[str, object]) -> str | None:
+    """The user of a statement's values; None where it names none, and so sees what the one before it saw."""
+    owner = values.get("user", values.get("user_id"))
+    return None if owner is None else str(owner)

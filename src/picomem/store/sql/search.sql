@@ -1,0 +1,24 @@
+-- Look-ups of search that are plain statements on every database.
+
+-- name: count_memory_docs
+SELECT count(*) FROM memories WHERE user_id = :user
+
+-- name: episodes_around
+-- From each episode back to the beginning of the one before it, and on to the turn after it. CROSS JOIN fixes the order:
+-- a few seeks for each episode, and no scan.
+SELECT n.transcript_id, n.first_turn, n.part, n.last_turn, n.doc, n.tokens, n.role, n.started_at
+FROM json_each(:docs) AS asked
+CROSS JOIN episodes AS e ON e.user_id = :user AND e.doc = asked.value
+CROSS JOIN episodes AS n ON n.user_id = :user AND n.transcript_id = e.transcript_id
+    AND n.first_turn BETWEEN coalesce((
+        SELECT max(b.first_turn) FROM episodes AS b
+        WHERE b.user_id = :user AND b.transcript_id = e.transcript_id AND b.first_turn < e.first_turn), e.first_turn)
+    AND e.last_turn + 1
+    AND n.last_turn >= e.first_turn - 1
+
+-- name: doc_range
+SELECT last_doc, user_id, row_hash FROM doc_ranges WHERE user_id = :user
+
+-- name: put_doc_range
+INSERT INTO doc_ranges (user_id, last_doc, row_hash) VALUES (:user, :last_doc, :row_hash)
+ON CONFLICT (user_id) DO UPDATE SET last_doc = excluded.last_doc, row_hash = excluded.row_hash

@@ -1,0 +1,75 @@
+"""The dialog in which a person edits the text of a memory."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Checkbox, Footer, Input, Static, TextArea
+
+from picomem.light_dataclass import dataclass
+from picomem.text.inert_text import for_terminal
+from picomem.tui.presented_content import TITLE, styled
+from picomem.tui.typed_text import LineField, TextField
+
+
+@dataclass(frozen=True, slots=True)
+class EditedText:
+    """What the person wrote. `was_wrong` says that the old text was never true."""
+
+    content: str
+    reason: str
+    was_wrong: bool
+
+
+class PlainCheckbox(Checkbox):
+    """A checkbox that can be told from its characters alone, without colours."""
+
+    @property
+    def _button(self) -> Content:
+        return Content("[x]" if self.value else "[ ]")
+
+
+class EditDialog(ModalScreen[EditedText | None]):
+    """Edit a text; the result is None where nothing is to be changed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "save", "Save", priority=True),
+        Binding("escape", "cancel", "Cancel", priority=True),
+    ]
+
+    def __init__(self, key: str, content: str) -> None:
+        super().__init__()
+        self._key = key
+        # The person edits what they see. A control character or a change of direction stands there as an escape.
+        self._shown = for_terminal(content)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Static(styled(f"Edit {self._key}", TITLE), markup=False)
+            yield TextField(self._shown, soft_wrap=True, tab_behavior="focus", id="content")
+            yield LineField(placeholder="Why it changes (optional)", compact=True, id="reason")
+            yield PlainCheckbox("The old text was always wrong", compact=True, id="wrong")
+        yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Begin at the end of the text."""
+        text = self.query_one(TextArea)
+        text.focus()
+        text.move_cursor(text.document.end)
+
+    def action_save(self) -> None:
+        """Keep the text, if it is another one."""
+        content = self.query_one(TextArea).text.strip()
+        if not content or content == self._shown.strip():
+            self.dismiss(None)
+            return
+        self.dismiss(EditedText(content, self.query_one(Input).value.strip(), self.query_one(Checkbox).value))
+
+    def action_cancel(self) -> None:
+        """Keep the old text."""
+        self.dismiss(None)

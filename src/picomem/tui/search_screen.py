@@ -1,0 +1,148 @@
+"""Search: the answer to a question while it is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.timer import Timer
+from textual.widget import Widget
+
+from picomem.operations.inert_results import inert
+from picomem.operations.presentations.wording import plural
+from picomem.operations.views import AnswerView
+from picomem.tui.browse_screen import BrowseScreen
+from picomem.tui.entry_list import EntryList
+from picomem.tui.first_steps import first_steps
+from picomem.tui.list_entry import ListEntry, hit_entries
+from picomem.tui.operation_runner import LatestCall
+from picomem.tui.slash_commands import usages
+from picomem.tui.typed_text import LineField
+from picomem.tui.workspace import Workspace
+
+_PATIENCE = 0.15  # seconds after which it is said that a search runs
+_MOST_QUESTION = 2_000  # characters
+
+
+class SearchScreen(BrowseScreen):
+    """A question at the top, the hits below it."""
+
+    mode = "search"
+    text_lines = 2
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "to_list", "To the hits"),
+    ]
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self.question = LineField(
+            placeholder="Search memories and past sessions", max_length=_MOST_QUESTION, compact=True, id="question"
+        )
+        self._searches = LatestCall(self._start_search, self._show_answer, self.fail)
+        self._slow: Timer | None = None
+
+    def compose_body(self) -> Iterable[Widget]:
+        yield self.question
+        yield from super().compose_body()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer the way to the hits in the question only."""
+        if action == "to_list":
+            return self.question.has_focus
+        return super().check_action(action, parameters)
+
+    def on_mount(self) -> None:
+        """Begin with the question."""
+        self.question.focus()
+        self._ask_again()
+
+    def reload(self) -> None:
+        """Search again."""
+        self._ask_again()
+
+    def on_input_changed(self) -> None:
+        """Search for what is typed so far."""
+        self._ask_again()
+
+    def on_input_submitted(self) -> None:
+        """Go to the hits; or do what a command says."""
+        if self.question.value.startswith("/"):
+            self.obey(self.question.value)
+            self.question.value = ""
+        else:
+            self.action_to_list()
+
+    def on_key(self, event: Any) -> None:
+        """Go from the question down to the hits."""
+        if event.key == "down" and self.question.has_focus:
+            event.stop()
+            self.action_to_list()
+
+    def action_search(self) -> None:
+        """Go to the question."""
+        self.question.focus()
+
+    def action_to_list(self) -> None:
+        """Go to the hits."""
+        self.entries.focus()
+
+    def _ask_again(self) -> None:
+        question = self.question.value.strip()
+        if not question:
+            self._searches.ask(self._read_first_steps)
+            return
+        if question.startswith("/"):
+            self._show_commands(question)
+            return
+        self._searches.ask(lambda: self.runner.call("recall", query=question))
+        if self._slow is None:
+            self._slow = self.set_timer(_PATIENCE, self._say_searching)
+
+    def _show_commands(self, typed: str) -> None:
+        """The commands that begin like what is typed."""
+        name = typed.split()[0]
+        matching = {usage: text for usage, text in usages().items() if usage.startswith(name)}
+        self.summarise("enter does what the command says" if matching else "There is no such command")
+        self.entries.show([ListEntry(id=usage, title=usage, text=text) for usage, text in matching.items()])
+
+    def on_entry_list_opened(self, event: EntryList.Opened) -> None:
+        """Go to the hit; or take a command that is chosen into the line."""
+        if event.entry and event.entry.id.startswith("/"):
+            self.question.focus()
+            self.question.value = f"{event.entry.id.split()[0]} "
+            self.question.cursor_position = len(self.question.value)
+        else:
+            super().on_entry_list_opened(event)
+
+    def _start_search(self, work: Any) -> None:
+        self.run_worker(work, group="search")
+
+    def _say_searching(self) -> None:
+        self._slow = None
+        if self._searches.is_running:
+            self.summarise("Searching …")
+
+    async def _read_first_steps(self) -> Content:
+        return first_steps(await self.runner.call("status"))
+
+    def _show_answer(self, answer: AnswerView | Content) -> None:
+        if isinstance(answer, Content):
+            self.entries.show([])
+            self.summary.update(answer)
+            return
+        shown = inert(answer)
+        self.summarise(_account(shown))
+        self.entries.show(hit_entries(answer), keep_place=self.screen.focused is self.entries)
+
+
+def _account(answer: AnswerView) -> str:
+    """What was found, how sure it is, and what was left out and why."""
+    if not answer.hits:
+        return " · ".join(["Nothing was found", *answer.warnings])
+    account = [plural(len(answer.hits), "hit"), f"confidence {answer.confidence:.2f}"]
+    account += [f"{answer.left_out:,} more did not fit the budget"] if answer.left_out > 0 else []
+    account += [f"“{answer.time_phrase}”"] if answer.time_phrase else []
+    account += [f"{leg} {state}" for leg, state in answer.legs.items()]
+    return " · ".join([*account, *answer.warnings])

@@ -1,0 +1,124 @@
+"""`picomem tui`: the program that holds the screens together."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.theme import Theme
+from textual.widgets import Input, TextArea
+
+from picomem.tui.base_screen import MODES, BaseScreen
+from picomem.tui.chat_screen import ChatScreen
+from picomem.tui.memories_screen import MemoriesScreen
+from picomem.tui.operation_runner import OperationRunner
+from picomem.tui.search_screen import SearchScreen
+from picomem.tui.sessions_screen import SessionsScreen
+from picomem.tui.status_screen import StatusScreen
+from picomem.tui.timeline_screen import TimelineScreen
+from picomem.tui.workspace import Workspace
+
+DARK = Theme(
+    "picomem-dark",
+    primary="#7aa2f7",
+    accent="#8fb8ff",
+    warning="#e0af68",
+    error="#f7768e",
+    success="#9ece6a",
+    foreground="#d5d8df",
+    background="#16181d",
+    surface="#1b1e24",
+    panel="#23272f",
+)
+LIGHT = Theme(
+    "picomem-light",
+    primary="#2a5db0",
+    accent="#1f4e9c",
+    warning="#8a5a00",
+    error="#b3261e",
+    success="#2e6b2e",
+    foreground="#1f2328",
+    background="#fbfbfa",
+    surface="#f3f3f1",
+    panel="#e8e8e5",
+    dark=False,
+)
+_OF_A_SCREEN = ("go", "search")
+_SIGNALS = ("SIGTERM", "SIGHUP")
+_SCREENS: dict[str, Callable[[Workspace], BaseScreen]] = {
+    "search": SearchScreen,
+    "memories": MemoriesScreen,
+    "timeline": TimelineScreen,
+    "sessions": SessionsScreen,
+    "chat": ChatScreen,
+    "status": StatusScreen,
+}
+
+
+class TerminalApp(App[int]):
+    """The terminal user interface of one user's memory."""
+
+    CSS_PATH = "terminal_app.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    ESCAPE_TO_MINIMIZE = False
+    TITLE = "picomem"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(str(number), f"go('{mode}')", mode.capitalize(), show=False) for number, mode in enumerate(MODES, 1)),
+        Binding("u", "screen.undo", "Undo"),
+        Binding("slash", "search", "Search", key_display="/"),
+        Binding("question_mark", "screen.show_keys", "Keys", key_display="?"),
+        Binding("q", "quit", "Quit"),
+        Binding("ctrl+q", "quit", "Quit", priority=True),
+    ]
+
+    def __init__(self, runner: OperationRunner, *, theme: str = "dark", no_model: str = "") -> None:
+        super().__init__()
+        self.workspace = Workspace(runner, runner.engine.scope.user, no_model)
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        self.theme = f"picomem-{theme}"
+        for mode, screen in _SCREENS.items():
+            self.add_mode(mode, partial(screen, self.workspace))
+
+    async def on_mount(self) -> None:
+        """Begin with the search, and end with the terminal as it was when the system asks for it."""
+        loop = asyncio.get_running_loop()
+        for name in _SIGNALS:
+            with suppress(NotImplementedError, ValueError, AttributeError, RuntimeError):
+                number = getattr(signal, name)
+                loop.add_signal_handler(number, self.exit, 128 + number)
+        await self.switch_mode("search")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer the keys of the program on its screens, and not in a dialog."""
+        if action in _OF_A_SCREEN:
+            return isinstance(self.screen, BaseScreen) and not isinstance(self.focused, Input | TextArea)
+        return super().check_action(action, parameters)
+
+    async def action_go(self, mode: str) -> None:
+        """Show a screen."""
+        await self.switch_mode(mode)
+
+    async def action_search(self) -> None:
+        """Go to the question, from any screen."""
+        await self.switch_mode("search")
+        if isinstance(self.screen, SearchScreen):
+            self.screen.action_search()
+
+    async def action_talk_on(self, session: str) -> None:
+        """Go on with a conversation."""
+        await self.switch_mode("chat")
+        if isinstance(self.screen, ChatScreen):
+            await self.screen.go_on(session)
+
+
+def preferred_theme(environment: Mapping[str, str]) -> str:
+    """The theme that goes with the terminal's background, as far as the terminal says which it is."""
+    background = environment.get("COLORFGBG", "").rpartition(";")[2]
+    return "light" if background in ("7", "15") else "dark"

@@ -1,0 +1,41 @@
+"""Stores on the server that the tests start, whatever database the other tests run on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import home, picomem
+from tests.postgres_server import address_of, forget_databases
+
+from picomem.engine.engine import Engine
+from picomem.records.scope import Scope
+from picomem.runtime import Runtime
+from picomem.settings import RecallSettings, Settings
+from picomem.store.postgres import PostgresConnector
+
+__all__ = ["home", "picomem"]
+
+OpenStore = Callable[..., Engine]
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """The address of a new store."""
+    yield address_of(tmp_path)
+    forget_databases()
+
+
+@pytest.fixture
+def connector(address: str) -> Iterator[PostgresConnector]:
+    opened = PostgresConnector(address)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def engine_of(connector: PostgresConnector) -> Callable[[str], Engine]:
+    """The engine of a user."""
+    runtime = Runtime(connector, Settings(recall=RecallSettings(embedder="none", timezone="UTC")))
+    return lambda user: runtime.engine(scope=Scope(user))

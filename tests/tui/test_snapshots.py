@@ -1,0 +1,73 @@
+"""What each screen shows, character by character, on a small and on a large terminal.
+
+The snapshots are plain text, so that a reviewer can read them: `UPDATE_SNAPSHOTS=1 pytest tests/tui` writes them anew.
+(pytest-textual-snapshot 1.1 does not go with the pytest of this project; it would store 100 kB of SVG a screen.)
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.tui.driving import LARGE, SMALL, Person, at_the_terminal
+
+from picomem.engine.engine import Engine
+
+NO_MODEL = "No model is set to talk with: run `ollama pull qwen3:8b`."
+SCREENS = {
+    "search": (),
+    "hits": ("?tide table of Kiel",),
+    "memories": ("escape", "2"),
+    "timeline": ("escape", "3"),
+    "sessions": ("escape", "4"),
+    "chat": ("escape", "5"),
+    "status": ("escape", "6", "i"),
+    "commands": ("?/pu",),
+    "purge": ("?/purge_older 1", "enter"),
+    "keys": ("escape", "2", "question_mark"),
+    "edit": ("escape", "2", "e"),
+    "history": ("escape", "2", "h"),
+}
+
+
+def compare(person: Person, path: Path) -> None:
+    """Compare the screen with its snapshot, or write that."""
+    shown = person.text + "\n"
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        path.write_text(shown, "utf-8")
+    assert shown.splitlines() == path.read_text("utf-8").splitlines()
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "200x60"])
+def test_every_screen_of_the_demo_shows_what_its_snapshot_shows(
+    demo: Engine, snapshots: Path, size: tuple[int, int]
+) -> None:
+    columns, rows = size
+
+    async def look(person: Person) -> None:
+        for name, keys in SCREENS.items():
+            for key in keys:
+                await (person.search(key[1:]) if key.startswith("?") else person.press(key))
+            compare(person, snapshots / f"{name}-{columns}x{rows}.txt")
+            assert len(person.lines) == rows
+            if name in ("keys", "edit", "history", "purge", "chat"):
+                await person.press("escape")
+            await person.press("slash")
+            await person.search("")
+
+    at_the_terminal(demo, look, size, no_model=NO_MODEL)
+
+
+def test_an_empty_store_says_what_to_do_first(engine: Engine, snapshots: Path) -> None:
+    async def look(person: Person) -> None:
+        compare(person, snapshots / "empty-search-80x24.txt")
+        assert "picomem ingest" in person.text
+        await person.press("escape", "2")
+        assert "picomem remember TEXT" in person.text
+        await person.press("3")
+        assert "picomem ingest" in person.text
+        await person.press("4")
+        assert "There are no conversations with PicoBot yet" in person.text
+
+    at_the_terminal(engine, look)
