@@ -155,7 +155,7 @@ def test_a_person_finds_edits_and_undoes_in_tmux_and_has_the_shell_back(
     tmux.type("kiel")
     tmux.shows("│ tide_table")
     tmux.press("Down")
-    tmux.shows("▌ tide_table")
+    tmux.until(lambda shown: "▌ tide_table" in shown and "e Edit" in shown)
     tmux.type("e")
     tmux.shows("Edit tide_table")
     tmux.type(" 潮汐表")

@@ -29,7 +29,7 @@ def test_a_purge_shows_what_would_go_and_does_it_for_a_y_alone(engine: Engine) -
         assert "Erased for good: 1 session" in person.text and "Scanned" in person.text
         assert not engine.memories()
         await person.press("escape")
-        assert "Nothing is stored yet" in person.text
+        await person.until(lambda: "Nothing is stored yet" in person.text)
         await person.search("/purge_user")
         await person.press("enter")
         assert "There is nothing to erase." in person.text
@@ -51,7 +51,7 @@ def test_one_conversation_is_erased_from_the_list_of_sessions(engine: Engine) ->
         await person.press("y")
         assert "Erased for good" in person.text
         await person.press("escape")
-        assert "1 conversation" in person.text
+        await person.until(lambda: "1 conversation" in person.text)
 
     at_the_terminal(engine, story)
 

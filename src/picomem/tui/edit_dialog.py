@@ -38,8 +38,8 @@ class EditDialog(ModalScreen[EditedText | None]):
     """Edit a text; the result is None where nothing is to be changed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", "Save", priority=True),
-        Binding("escape", "cancel", "Cancel", priority=True),
+        Binding("ctrl+s", "save", "Save"),
+        Binding("escape", "cancel", "Cancel"),
     ]
 
     def __init__(self, key: str, content: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.events import Paste
+from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import Input, TextArea
 
@@ -41,7 +41,7 @@ class MessageField(TextField):
     """A message: enter sends it, and another key begins a new line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "send", "Send", priority=True),
+        Binding("enter", "send", "Send"),
         Binding("ctrl+j,shift+enter,alt+enter", "begin_line", "New line", key_display="^j"),
     ]
 
@@ -51,6 +51,13 @@ class MessageField(TextField):
         def __init__(self, text: str) -> None:
             self.text = text
             super().__init__()
+
+    async def _on_key(self, event: Key) -> None:
+        # Not by a binding with priority: that would overtake the characters which wait to be typed.
+        if event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            self.action_send()
 
     def action_send(self) -> None:
         """Send the message and empty the field."""
