@@ -8,6 +8,7 @@ import pytest
 from tests.conftest import SOURCES
 
 from picomem.page.message_catalog import LANGUAGES, catalog, preferred_language, say_in
+from picomem.page.view_table import VIEWS
 
 PAGE = SOURCES / "page"
 # A key in a template or a module: a whole text, or the beginning of one that a value ends.
@@ -59,6 +60,12 @@ def test_every_text_is_used_and_every_used_text_exists() -> None:
 )
 def test_the_language_is_the_first_that_the_browser_asks_for(accepted: str, language: str) -> None:
     assert preferred_language(accepted) == language
+
+
+def test_the_documentation_names_every_view_of_the_rail() -> None:
+    page = (SOURCES.parents[1] / "docs" / "page.md").read_text("utf-8")
+    labels = [say_in("en")(f"rail.{view.name}") for view in VIEWS if view.icon]
+    assert [label for label in labels if f"| {label} |" not in page] == []
 
 
 def test_a_text_agrees_with_its_count() -> None:

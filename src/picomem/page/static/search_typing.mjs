@@ -22,6 +22,9 @@ export function searchWhileTyping() {
       const fresh = await loaded(address);
       if (!fresh) return;
       replaceRegions(fresh, ["#results"]);
+      // Screen readers are told how many there are, and not every word of every result.
+      const account = document.querySelector("#results .account p, #results .empty-note");
+      document.querySelector("#search-said").textContent = account?.textContent.replace(/\s+/g, " ").trim() ?? "";
       document.title = fresh.title;
       history[isFirst ? "pushState" : "replaceState"](null, "", address);
     } catch {
