@@ -12,15 +12,19 @@ export UV_SYSTEM_CERTS ?= 1
 # Container images often forbid bytecode. Each of the hundreds of processes of the tests would then compile every module.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test style layers types wheel installed lowest check lint soak bench weights peers peers-tests server-memory conformance hosts \
-	lock clean
+.PHONY: demo screenshots test style layers types wheel installed lowest check postgres postgres-sample lint soak bench \
+	weights peers peers-tests server-memory conformance hosts lock clean
 
 demo: .venv/ready
 	@$(BIN)/picomem demo
 
+# The pictures of the web page in docs/pictures; they need a browser.
+screenshots: .venv/ready
+	@$(BIN)/python -m tests.page.screenshots docs/pictures
+
 # The cheap steps come first. A step that fails ends the run and is named last; it also runs alone: make types
 # Steps joined by "+" run beside each other, since each of them uses one core.
-STEPS ?= style layers types+installed+lowest check
+STEPS ?= style layers types+installed+lowest check postgres-sample
 BESIDE := -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 test: .venv/ready
@@ -82,6 +86,18 @@ wheel: .venv/ready
 
 check: .venv/ready
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# The tests on a PostgreSQL server that they start: all of them, or a sample of half a minute. Those that need the file of
+# a store are skipped.
+ON_POSTGRES = $(BIN)/pytest -n 2 --dist worksteal --database postgres
+SAMPLE := tests/memory/test_remember.py tests/sessions/test_log.py tests/consolidation/test_consolidation.py \
+	tests/agent/test_turns.py tests/notes/test_note_search.py tests/operations/test_paging.py tests/jobs/test_schedule.py
+
+postgres: .venv/ready
+	$(ON_POSTGRES)
+
+postgres-sample: .venv/ready
+	$(ON_POSTGRES) $(SAMPLE)
 
 # The tests of docs/reliability.md at their full amounts, hours of them; one row with ROW=R8, a part with SOAK=0.1.
 SOAK ?= 1

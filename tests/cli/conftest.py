@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.clean_home import Ran, variables_of
+from tests.clean_home import home as home  # a fixture
 from tests.forked_program import program
 
-
-@dataclass(frozen=True)
-class Ran:
-    """What a command printed, and how it ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
 Picomem = Callable[..., Ran]
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A clean home: no settings, no transcripts, no store."""
-    folder = tmp_path / "home"
-    folder.mkdir()
-    return folder
 
 
 @pytest.fixture
@@ -47,7 +24,7 @@ def picomem(home: Path) -> Picomem:
             arguments,
             stdin=stdin.encode(),
             cwd=home,
-            env={**kept, "HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "TZ": "UTC", **(env or {})},
+            env={**kept, **variables_of(home), "TZ": "UTC", **(env or {})},
             timeout=120,
         )
         return Ran(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))

@@ -64,7 +64,7 @@ class Ran(NamedTuple):
 def picomem(db: Path, *arguments: str) -> Ran:
     """Run the command line."""
     code, out, err = program().run(
-        ["--db", chosen().named(db), *arguments], stdin=b"", cwd=Path.cwd(), env=_environment(db), timeout=TIMEOUT
+        ["--db", chosen().named(db), *arguments], stdin=b"", cwd=Path.cwd(), env=environment(db), timeout=TIMEOUT
     )
     return Ran(code, out.decode(), err.decode())
 
@@ -92,7 +92,7 @@ def serving(db: Path, *arguments: str, **variables: str) -> Iterator[Served]:
     """Run `picomem serve` on a free port until the end of the block."""
     log = db.with_suffix(".log")
     with log.open("w") as errors:
-        env = {**_environment(db), **variables}
+        env = {**environment(db), **variables}
         process = program().start(_serve(db, arguments), env=env, stderr=errors.fileno())
     with _served(db, process, log) as served:
         yield served
@@ -104,7 +104,7 @@ def serving_in_fresh_interpreter(db: Path, *arguments: str, **variables: str) ->
     log = db.with_suffix(".log")
     command = [sys.executable, "-m", "picomem", *_serve(db, arguments)]
     with log.open("w") as errors:
-        env = {**_environment(db), **variables}
+        env = {**environment(db), **variables}
         process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=errors)
     with _served(db, process, log) as served:
         yield served
@@ -130,7 +130,7 @@ def _served(db: Path, process: ForkedProcess | subprocess.Popen[bytes], log: Pat
 @contextmanager
 def running_mcp(db: Path, **variables: str) -> Iterator[ForkedProcess]:
     """Run `picomem mcp` until the end of the block; then its stdin closes."""
-    env = {**_environment(db), **variables}
+    env = {**environment(db), **variables}
     process = program().start(["--db", chosen().named(db), "mcp"], env=env, has_stdin=True)
     try:
         yield process
@@ -138,7 +138,8 @@ def running_mcp(db: Path, **variables: str) -> Iterator[ForkedProcess]:
         process.communicate(timeout=TIMEOUT)
 
 
-def _environment(db: Path) -> dict[str, str]:
+def environment(db: Path) -> dict[str, str]:
+    """The variables of a process on a store of a test."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PICOMEM_")}
     home = db.parent / "home"  # the transcripts of whoever runs the tests are not read
     home.mkdir(exist_ok=True)

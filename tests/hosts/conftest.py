@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.clean_home import Ran, variables_of
+from tests.clean_home import home as home  # a fixture
 
 from picomem.hosts.machine import Machine
 from picomem.hosts.program import Program
@@ -21,27 +20,7 @@ _HOOK_SCRIPT = f"#!{sys.executable}\nimport json, os, sys\nprint(json.dumps([os.
 _SCRIPT = f"#!{sys.executable}\nimport sys\nfrom picomem.cli.main import main\nsys.exit(main())\n"
 
 
-@dataclass(frozen=True)
-class Done:
-    """What a command printed, and how it ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-RunPicomem = Callable[..., Done]
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    folder = tmp_path / "home"
-    folder.mkdir()
-    return folder
+RunPicomem = Callable[..., Ran]
 
 
 @pytest.fixture
@@ -76,11 +55,10 @@ def program(programs: Path) -> Program:
 def run_picomem(home: Path, project: Path, programs: Path) -> RunPicomem:
     """Run the installed `picomem ARGUMENTS…` in the project's folder."""
 
-    def _run(*arguments: str, env: dict[str, str] | None = None) -> Done:
+    def _run(*arguments: str, env: dict[str, str] | None = None) -> Ran:
         clean = {
-            "HOME": str(home),
+            **variables_of(home),
             "PATH": os.defpath,
-            "XDG_DATA_HOME": str(home / "data"),
             "PYTHONPATH": str(ROOT / "src"),
         }
         done = subprocess.run(
@@ -93,7 +71,7 @@ def run_picomem(home: Path, project: Path, programs: Path) -> RunPicomem:
             timeout=60,
             check=False,
         )
-        return Done(done.returncode, done.stdout, done.stderr)
+        return Ran(done.returncode, done.stdout, done.stderr)
 
     return _run
 

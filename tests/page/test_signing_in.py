@@ -6,14 +6,16 @@ import json
 import re
 from pathlib import Path
 
+import httpx2
 import pytest
-from tests.gateway.serving import Served, picomem, serving, token
+from tests.forked_program import program
+from tests.gateway.serving import Served, environment, picomem, serving, token
 
 from picomem import open as open_memory
 from picomem.clock import MINUTE
 from picomem.engine.authorization import caller_of, make_sign_in_code, sign_in, tokens
 
-from .serving_pages import EVERYTHING, READ_ONLY, browser_client, code_for, form_code_in, signed_in_client
+from .serving_pages import EVERYTHING, HTML, READ_ONLY, browser_client, code_for, form_code_in, signed_in_client
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
 
@@ -196,3 +198,21 @@ def test_a_file_that_a_killed_server_left_is_not_believed(tmp_path: Path) -> Non
     ):
         (tmp_path / "memory.db-server.json").write_text(text)
         assert running_address(db) == ""
+
+
+def test_open_starts_a_server_where_none_runs(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    words = ["--db", str(db), "open", "--json", "--no-browser", "--port", "0", "--no-watch"]
+    process = program().start(words, env=environment(db))
+    try:
+        said = json.loads(process.stdout.readline())
+        with httpx2.Client(
+            base_url=said["url"], headers={"Accept": HTML, "Origin": said["url"]}, trust_env=False
+        ) as client:
+            answer = client.post("/sign-in", data={"code": said["link"].partition("#")[2]}, follow_redirects=True)
+            assert "Nothing is remembered yet" in answer.text
+        again = json.loads(picomem(db, "open", "--json", "--no-browser").stdout)
+        assert again["url"] == said["url"]
+    finally:
+        process.kill()
+        process.communicate()

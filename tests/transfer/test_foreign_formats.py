@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
+from tests.distinct_texts import distinct_text
 from tests.transfer.conftest import exported, take_in
 from tests.transfer.foreign_files import FILES, ForeignFile
 
@@ -292,3 +296,17 @@ def test_a_graph_is_exported_as_server_memory_would_write_it_and_a_purge_writes_
     assert (tmp_path / "again.jsonl").read_text("utf-8") == path.read_text("utf-8")
     engine.purge(everything=True)
     assert path.read_text("utf-8").count("\n") == 1
+
+
+@pytest.mark.sqlite_file("reads the database of claude-mem, a SQLite file of its own")
+def test_rows_of_claude_mem_that_share_an_id_are_all_taken_in(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "claude-mem.db"
+    with closing(apsw.Connection(str(path))) as database:
+        database.execute("CREATE TABLE observations(id INTEGER, project TEXT, title TEXT, facts TEXT, created_at TEXT)")
+        rows = [(7 if number < 450 else number, distinct_text("harbour", number)) for number in range(460)]
+        database.executemany(
+            "INSERT INTO observations VALUES (?, 'crane', ?, '[]', '2026-03-04T05:06:07Z')", random.sample(rows, 460)
+        )
+    _, report = take_in(engine, path, dry_run=True)
+    offered = report.new + report.known + report.changed + sum(report.refused.values())
+    assert offered == 460

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.amounts import amount
 from tests.conftest import START
+from tests.databases import Database
 from tests.transfer.conftest import contents, exported, take_in
 
 import picomem
@@ -20,9 +21,9 @@ from picomem.clock import DAY, iso
 from picomem.engine.engine import Engine
 from picomem.engine.transfers import export_to, left_by_undo
 from picomem.errors import Conflict, InvalidInput, NotFound, Refused
-from picomem.records.kinds import Origin
+from picomem.memory.remember import Writer
+from picomem.records.kinds import CHANGE_VERBS, Origin
 from picomem.records.session import NewMessage, Role, ToolCall
-from picomem.transfer import export_records
 from picomem.transfer import intake as intake_module
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -702,7 +703,16 @@ def test_every_verb_that_picomem_writes_keeps_its_name_in_an_import() -> None:
     sources = (Path(picomem.__file__).parent).rglob("*.py")
     written = {verb for path in sources for verb in re.findall(r"writer\(\"([a-z_-]+)\"", path.read_text("utf-8"))}
     assert len(written) > 10
-    assert written <= export_records._VERBS
+    assert written <= CHANGE_VERBS
+
+
+@pytest.mark.parametrize(("verb", "decision"), [("remember", "added"), ("recall", "add")])
+def test_no_change_has_a_word_that_an_import_would_not_keep(
+    verb: str, decision: str, engine: Engine, db: Path, database: Database
+) -> None:
+    writer = Writer("user:ann", engine.now(), verb)
+    with pytest.raises(AssertionError), database.connect(db).write(engine.scope) as tx:
+        writer.record(tx, engine.scope, decision, "a reason")
 
 
 def test_an_undo_of_an_import_counts_the_conversations_that_stay(engine: Engine, open_engine, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from picomem.recall.question import parse
 from picomem.records.caller import Caller
 from picomem.records.hit import Answer, Hit
 from picomem.records.kinds import Decision, Kind, Origin, Priority
-from picomem.records.memory import Change, Memory
+from picomem.records.memory import ANY_CHANGE, Change, ChangeFilter, Memory
 from picomem.records.scope import Scope
 from picomem.settings import Settings
 from picomem.store import audit, episodes, memories
@@ -279,14 +279,21 @@ class Engine:
         )
 
     def changes(
-        self, limit: int = 20, *, about: str = "", run: str = "", before: str = "", damaged: list[str] | None = None
+        self,
+        limit: int = 20,
+        *,
+        about: str = "",
+        run: str = "",
+        before: str = "",
+        damaged: list[str] | None = None,
+        wanted: ChangeFilter = ANY_CHANGE,
     ) -> list[tuple[Change, str]]:
         """The latest decisions, refusals included, each with the key of the memory that it is about.
 
         With `about` those about one memory (its key, its id, or the beginning of one), with `run` those of a run (its
-        id, or the beginning of one), with `before` those earlier than the change with that id. Damaged rows are left
-        out, and their ids are put on `damaged`; without such a list
-        they raise Corrupt. Raises NotFound or Conflict.
+        id, or the beginning of one), with `before` those earlier than the change with that id, and of all these only
+        those that are `wanted`. Damaged rows are left out, and their ids are put on `damaged`; without such a list they
+        raise Corrupt. Raises NotFound or Conflict.
         """
         from picomem.memory.name_lookup import lives
 
@@ -300,8 +307,8 @@ class Engine:
             elif run:
                 recorded = audit.named(tx, self.scope, run)[::-1]
             else:
-                recorded = audit.latest(tx, self.scope, limit, before, damaged)
-            recorded = [change for change in recorded if not before or change.id < before]
+                recorded = audit.latest(tx, self.scope, limit, before, damaged, wanted)
+            recorded = [change for change in recorded if (not before or change.id < before) and wanted.wants(change)]
             return [(change, memories.key_of(tx, self.scope, change.memory_id, damaged)) for change in recorded[:limit]]
 
     def timeline(

@@ -21,7 +21,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
@@ -68,6 +68,7 @@ class RpcServer:
         remotes = calls.operations.values()
         self._names = {remote.operation.rpc_method: remote.name for remote in remotes if remote.operation.rpc_method}
         self._sockets: dict[str, set[_Socket]] = {}  # by user
+        self._seen: dict[str, str] = {}  # the last change that the sockets of a user know of
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -80,8 +81,11 @@ class RpcServer:
     async def serve(self, web_socket: WebSocket) -> None:
         """Answer one socket until it closes."""
         offered = [name for name in web_socket.scope.get("subprotocols", ()) if not name.startswith(SUBPROTOCOL)]
-        await web_socket.accept(PROTOCOL if PROTOCOL in offered else None)
         caller: Caller = web_socket.state.caller
+        if caller.user not in self._sockets:  # what changes from here on is told
+            with suppress(StoreError):  # the next look tries again
+                self._seen[caller.user] = await self._last_change(caller.user)
+        await web_socket.accept(PROTOCOL if PROTOCOL in offered else None)
         socket = _Socket(web_socket, caller, self._calls, self._names, self._ending, self._note_call)
         self._sockets.setdefault(caller.user, set()).add(socket)
         try:
@@ -99,22 +103,22 @@ class RpcServer:
                     tasks.start_soon(socket.notify, "server.ending", {})
 
     async def _watch(self) -> None:
-        seen: dict[str, str] = {}
         while True:
             await anyio.sleep(_LOOK_SECONDS)
-            users = list(self._sockets)
-            seen = {user: change for user, change in seen.items() if user in self._sockets}
-            for user in users:
+            self._seen = {user: change for user, change in self._seen.items() if user in self._sockets}
+            for user in list(self._sockets):
                 try:
-                    engine = self._calls.runtime.engine(Caller(user))
-                    change = await to_thread.run_sync(last_change, engine)
+                    change = await self._last_change(user)
                 except StoreError:
                     continue  # the next look tries again; whoever calls is told
-                before = seen.setdefault(user, change)
+                before = self._seen.setdefault(user, change)
                 if change != before:
-                    seen[user] = change
+                    self._seen[user] = change
                     for socket in list(self._sockets.get(user, ())):
                         await socket.notify("memory.changed", {"change": change})
+
+    async def _last_change(self, user: str) -> str:
+        return await to_thread.run_sync(last_change, self._calls.runtime.engine(Caller(user)))
 
 
 class _Socket:

@@ -33,7 +33,7 @@ from picomem.recall.lexical_search import Corpus, match_words
 from picomem.recall.question import MOST_TERMS, Question
 from picomem.recall.rank import best_by_words
 from picomem.records.ids import new_id
-from picomem.records.kinds import Decision, Kind, Origin
+from picomem.records.kinds import CHANGE_DECISIONS, CHANGE_VERBS, Decision, Kind, Origin
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.store import audit, memories
@@ -293,6 +293,7 @@ class Writer:
         undoes: str = "",
     ) -> Change:
         """Put a decision on record."""
+        assert self.verb in CHANGE_VERBS and decision in CHANGE_DECISIONS, (self.verb, decision)
         change = Change(
             id=new_id(after=audit.last_id(tx, scope)),
             run=self.run,

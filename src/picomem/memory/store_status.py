@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from picomem.clock import Micros
+from picomem.clock import DAY, Micros, iso, to_datetime
 from picomem.light_dataclass import asdict, dataclass, field
 from picomem.memory.job_leases import jobs
 from picomem.records.scope import Scope
 from picomem.store import audit, consolidations, episodes, memories, row_counts, session_rows, tombstones, vector_rows
 from picomem.store.connector import Connector, Transaction
 from picomem.text.terms import VERSION
+
+SPENDING_DAYS = 30  # for which spending is told by day
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,9 @@ class Status:
     `daily_token_limit` are allowed; 0: any number is. `jobs` is the state of each background job, and `job_errors`
     what went wrong last in those that do not go well. `hook_problem` is what went wrong last in a hook on this machine,
     and the log that has the rest; empty where nothing did. `copies` are the kept copies of transcripts: `files`,
-    `bytes`, and `most_bytes`, beyond which the oldest go; empty where none are kept.
+    `bytes`, and `most_bytes`, beyond which the oldest go; empty where none are kept. `read_at` says of each host when
+    something new was read from its transcripts last. `spent_by_day` are the tokens of each of the last 30 days (UTC) on
+    which there were any, by date.
     """
 
     database: str = field(metadata={"local": True})
@@ -48,6 +52,8 @@ class Status:
     embedder_trouble: str = ""
     hook_problem: str = field(default="", metadata={"local": True})
     copies: dict[str, int] = field(default_factory=dict)
+    read_at: dict[str, str] = field(default_factory=dict)
+    spent_by_day: dict[str, int] = field(default_factory=dict)
 
 
 def status(
@@ -55,6 +61,7 @@ def status(
 ) -> Status:
     """Count. Reads only."""
     background = jobs(tx, scope, now)
+    hosts = episodes.count_by_host(tx, scope)
     return Status(
         database=connector.name,
         read_only=connector.read_only,
@@ -63,10 +70,7 @@ def status(
         candidates=memories.count_candidates(tx, scope, now),
         archived=memories.count_no_longer_believed(tx, scope, now),
         episodes=row_counts.episodes(tx, scope),
-        transcripts={
-            count.host: {"files": count.files, "turns": count.turns, "bytes": count.bytes}
-            for count in episodes.count_by_host(tx, scope)
-        },
+        transcripts={count.host: {"files": count.files, "turns": count.turns, "bytes": count.bytes} for count in hosts},
         sessions=session_rows.count(tx, scope),
         messages=session_rows.count_all_messages(tx, scope),
         vectors={f"{count.source} {count.model}": count.vectors for count in vector_rows.count_by_model(tx, scope)},
@@ -78,6 +82,11 @@ def status(
         models={model: asdict(spend) for model, spend in consolidations.spent_in_all(tx, scope).items()},
         spent_today=consolidations.spent_on(tx, scope, now).tokens,
         daily_token_limit=daily_token_limit,
+        read_at={count.host: iso(count.read_at) for count in hosts},
+        spent_by_day={
+            f"{to_datetime(day * DAY):%Y-%m-%d}": tokens
+            for day, tokens in consolidations.spent_by_day(tx, scope, now - (SPENDING_DAYS - 1) * DAY).items()
+        },
         jobs={job.name: job.state.value for job in background},
         job_errors={job.name: job.last_error for job in background if job.last_error},
     )

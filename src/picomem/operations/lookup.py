@@ -69,7 +69,7 @@ def _current_page(engine: Engine, request: MemoriesRequest, damaged: list[str]) 
     from picomem.engine.upkeep import memories_page
     from picomem.store.memories import ListFilter
 
-    wanted = ListFilter(request.kind or "", request.origin or "", request.tag, request.project)
+    wanted = ListFilter(request.kind or "", request.origin or "", request.tag.strip(), request.project)
     page = memories_page(engine, wanted, _list_place(request.cursor), request.limit, damaged)
     return page.memories, page.left_out, cursor_of(_place_of(page.last)) if page.last and page.left_out else ""
 

@@ -14,6 +14,7 @@ from picomem.operations.memory_views import ChangeView, change_view, damage_warn
 from picomem.operations.operation import MOST_ROWS, Operation, Progressing, option
 from picomem.operations.presentations import maintenance as maintenance_presentations
 from picomem.operations.presentations import remembering as remembering_presentations
+from picomem.operations.presentations.wording import plural
 from picomem.paths import home_folder, named_path, status_of
 
 if TYPE_CHECKING:
@@ -311,7 +312,8 @@ def index_status(engine: Engine, request: IndexStatusRequest) -> IndexStatusResu
 
 
 def _ingested(result: IngestResult) -> str:
-    return f"{result.files} files read, {result.episodes} new episodes, {result.requests} requests to remember."
+    counted = [plural(result.files, "file read", "files read"), plural(result.episodes, "new episode")]
+    return f"{', '.join([*counted, plural(result.requests, 'request', 'requests')])} to remember."
 
 
 OPERATIONS = (

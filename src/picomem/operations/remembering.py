@@ -126,10 +126,12 @@ class ReviseRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReviseResult:
-    """The version that is believed from now on; `version_number` counts versions, as `memory.version` counts rows."""
+    """The version that is believed from now on; `version_number` counts versions, as `memory.version` counts rows.
+    `undo` takes back the change `change_id`."""
 
     memory: MemoryView
     version_number: int
+    change_id: str
 
 
 def revise(engine: Engine, request: ReviseRequest) -> ReviseResult:
@@ -154,7 +156,8 @@ def revise(engine: Engine, request: ReviseRequest) -> ReviseResult:
         origin=request.origin,
         scope=engine.scope.narrowed(project=request.project),
     )
-    return ReviseResult(memory_view(memory, engine.now()), version_numbers(engine, memory.id)[memory.version])
+    number = version_numbers(engine, memory.id)[memory.version]
+    return ReviseResult(memory_view(memory, engine.now()), number, memory.change_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, field
 from picomem.operations.operation import Operation, Progressing, option
 from picomem.operations.presentations import transferring as transferring_presentations
+from picomem.operations.presentations.wording import plural
 from picomem.paths import named_path, status_of
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ OPERATIONS = (
         run=export,
         lines=exported_lines,
         present=transferring_presentations.exported,
-        reply=lambda result: f"{result.memories} memories were exported to {result.path}.",
+        reply=lambda result: f"{plural(result.memories, 'memory was', 'memories were')} exported to {result.path}.",
         permission="memory:read:user",
         example="picomem export memories.jsonl",
         read_only=True,

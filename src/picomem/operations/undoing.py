@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.errors import InvalidInput
-from picomem.light_dataclass import dataclass, field
+from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import MOST_ROWS, Operation, option
 from picomem.operations.presentations import remembering as remembering_presentations
+from picomem.operations.times import moment
+from picomem.records.memory import ChangeFilter
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
@@ -76,6 +78,10 @@ def undo(engine: Engine, request: Undo) -> UndoResult:
 class Changes:
     name: str = option("only those of this memory: its key or id", "", positional=True)
     run: str = option("only those of this run: its id, or the beginning of it", "")
+    verb: str = option("only those of this verb, such as remember, revise or undo", "")
+    actor: str = option("only those of this actor, as in user:ann", "")
+    since: int | str | None = option("not before: a date, or words like 30d", None)
+    until: int | str | None = option("not after: a date, or words like yesterday", None)
     limit: int = option("maximum number of changes", 20, short="-n", least=1, most=MOST_ROWS)
     cursor: str = option("continue from here: the cursor of the previous page", "", tool=None)
 
@@ -109,12 +115,28 @@ def changes(engine: Engine, request: Changes) -> ChangesResult:
     damaged: list[str] = []
     undone = undone_changes(engine, damaged)
     recorded = engine.changes(
-        request.limit + 1, about=request.name, run=request.run, before=request.cursor, damaged=damaged
+        request.limit + 1,
+        about=request.name,
+        run=request.run,
+        before=request.cursor,
+        damaged=damaged,
+        wanted=_wanted(engine, request),
     )
     page = recorded[: request.limit]
     listed = [ListedChange(change_view(engine, change, key), undone.get(change.id, "")) for change, key in page]
     cursor = page[-1][0].id if len(recorded) > len(page) else ""
     return ChangesResult(listed, cursor, damage_warnings(damaged))
+
+
+def _wanted(engine: Engine, request: Changes) -> ChangeFilter:
+    now, wanted = engine.now(), ChangeFilter(actor=request.actor, verb=request.verb)
+    since = moment(request.since, now, engine.zone)
+    until = moment(request.until, now, engine.zone, end=True)
+    return replace(
+        wanted,
+        since=wanted.since if since is None else since,
+        until=wanted.until if until is None else until,
+    )
 
 
 def _said(result: UndoResult) -> str:

@@ -21,7 +21,7 @@ from picomem.page.marked_text import marked_pieces
 from picomem.page.message_catalog import LANGUAGES, Say
 from picomem.page.page_view import address_of
 from picomem.page.relative_time import ago, exactly
-from picomem.page.svg_marks import icon, score_bar
+from picomem.page.svg_marks import columns, icon, score_bar
 from picomem.text.inert_text import for_prompt, one_line
 
 THEMES = ("system", "light", "dark")
@@ -67,6 +67,7 @@ def _environment() -> Environment:
         "moment": _moment,
         "score_bar": score_bar,
         "icon": icon,
+        "columns": columns,
         "address_of": lambda path, **fields: address_of(path, {name: [str(value)] for name, value in fields.items()}),
     }
     environment.filters |= {"marked": _marked, "one_line": one_line, "as_typed": _as_typed, "short_id": _short_id}

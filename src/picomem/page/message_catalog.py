@@ -15,7 +15,7 @@ _ONE = ".one"  # the end of the key of a text for a count of 1, where it differs
 class Say(Protocol):
     """The text of a key in one language, with `values` in its places."""
 
-    def __call__(self, key: str, **values: object) -> str: ...
+    def __call__(self, key: str, /, **values: object) -> str: ...
 
 
 @cache
@@ -29,7 +29,7 @@ def say_in(language: str) -> Say:
     """The texts of a language. A key that does not exist raises KeyError."""
     texts = catalog(language)
 
-    def say(key: str, **values: object) -> str:
+    def say(key: str, /, **values: object) -> str:
         if values.get("count") == 1 and key + _ONE in texts:
             key += _ONE
         shown = {name: f"{value:,}" if isinstance(value, int) else value for name, value in values.items()}

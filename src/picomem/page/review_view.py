@@ -29,8 +29,8 @@ class ReviewEntry:
 
 async def show(asked: PageRequest) -> PageContent:
     """A page of what waits for a decision, in groups."""
-    found = await asked.call("review", {"untrusted": True, "limit": _LIMIT, "cursor": asked.asked("cursor")})
-    entries = [entry_of(waiting) for waiting in found["waiting"]]
+    listed = await asked.call("review", {"untrusted": True, "limit": _LIMIT, "cursor": asked.asked("cursor")})
+    entries = [entry_of(waiting) for waiting in listed["waiting"]]
     values: dict[str, Any] = {
         "groups": [
             (group, members)
@@ -38,8 +38,8 @@ async def show(asked: PageRequest) -> PageContent:
             if (members := [entry for entry in entries if entry.group == group])
         ],
         "keys": KEYS,
-        "left_out": found["left_out"],
-        "next": asked.address_with(cursor=found["cursor"]) if found["cursor"] else "",
+        "left_out": listed["left_out"],
+        "next": asked.address_with(cursor=listed["cursor"]) if listed["cursor"] else "",
         "is_first": not asked.asked("cursor"),
     }
     return PageContent(template="review.html", title=asked.say("review.title"), values=values)

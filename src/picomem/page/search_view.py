@@ -16,6 +16,7 @@ from picomem.records.kinds import Kind, Origin
 
 FILTERS = ("kind", "origin", "project", "tag", "as_of", "valid_at", "weak")
 _LIMIT = 20
+_BUDGET = 8_000  # tokens; a person reads on where an agent would pay for it
 _WEAK_BELOW = 0.3  # a confidence at which the answer is hardly one
 _SURE_FROM = 0.6
 _COMMANDS = ("picomem install", "picomem ingest", 'picomem remember "I drink green tea"')
@@ -50,7 +51,7 @@ async def show(asked: PageRequest) -> PageContent:
         is_empty = not recent and not (await asked.call("memories", {"limit": 1}))["memories"]
         values |= {"recent": recent, "is_empty": is_empty}
         return PageContent(template="search.html", title=say("search.title"), values=values)
-    arguments: dict[str, Any] = {"query": question, "limit": _LIMIT, "include_context": True}
+    arguments: dict[str, Any] = {"query": question, "limit": _LIMIT, "token_budget": _BUDGET, "include_context": True}
     arguments |= {name: [asked.asked(name)] for name in ("kind", "origin") if asked.asked(name)}
     arguments |= {name: asked.asked(name) for name in ("project", "tag", "as_of", "valid_at") if asked.asked(name)}
     answer = AnswerView(**await asked.call("recall", arguments))

@@ -17,6 +17,7 @@ _HEIGHT = 8
 _BUDGET_WIDTH, _BUDGET_HEIGHT = 680, 16
 _GAP = 1  # pixel, between the parts of a budget
 _LONG_WIDTH = 180
+_COLUMN, _COLUMNS_HEIGHT = 20, 96  # the width of a day, and the height of the tallest
 
 
 def score_bar(parts: Sequence[tuple[str, float]], title: str) -> Markup:
@@ -73,6 +74,31 @@ def threshold_bar(value: float, least: float, title: str) -> Markup:
         f'<rect class="bar-ground" y="4" width="{_LONG_WIDTH}" height="8" rx="2"/>'
         f'<rect class="threshold-{kind}" y="4" width="{width:.1f}" height="8" rx="2"/>'
         f'<rect class="threshold-line" x="{max(0.0, place - 1):.1f}" width="2" height="16"/></svg>'
+    )
+
+
+def columns(days: Sequence[tuple[str, int]], limit: int, title: str, limit_title: str) -> Markup:
+    """A column for each day, with a line for the limit of a day, if there is one. `days` are dates and amounts."""
+    tallest = max([1, limit, *(amount for _, amount in days)])
+    width = len(days) * _COLUMN
+    pieces: list[str] = []
+    for place, (date, amount) in enumerate(days):
+        height = max(2.0, amount / tallest * _COLUMNS_HEIGHT) if amount else 1.0
+        shown = "column-over" if limit and amount >= limit else "column" if amount else "column-none"
+        pieces.append(
+            f'<rect class="{shown}" x="{place * _COLUMN + 2}" y="{_COLUMNS_HEIGHT - height:.1f}" width="{_COLUMN - 4}" '
+            f'height="{height:.1f}" rx="1"><title>{escape(date)}: {amount:,}</title></rect>'
+        )
+    if limit:
+        level = _COLUMNS_HEIGHT - limit / tallest * _COLUMNS_HEIGHT
+        level = min(max(level, 1.0), _COLUMNS_HEIGHT - 1.0)
+        pieces.append(
+            f'<line class="column-limit" x1="0" x2="{width}" y1="{level:.1f}" y2="{level:.1f}">'
+            f"<title>{escape(limit_title)}</title></line>"
+        )
+    return Markup(
+        f'<svg class="columns" role="img" viewBox="0 0 {width} {_COLUMNS_HEIGHT}" preserveAspectRatio="none">'
+        f"<title>{escape(title)}</title>{''.join(pieces)}</svg>"
     )
 
 

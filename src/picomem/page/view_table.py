@@ -8,6 +8,10 @@ from picomem.page import (
     agent_view,
     chat_view,
     episode_view,
+    health_view,
+    history_view,
+    memories_view,
+    memory_view,
     purge_view,
     review_view,
     search_view,
@@ -19,13 +23,18 @@ from picomem.page.undo_form import undo
 VIEWS: tuple[PageView, ...] = (
     search_view.HOME,
     search_view.VIEW,
+    memories_view.VIEW,
+    memory_view.VIEW,
     timeline_view.VIEW,
     episode_view.VIEW,
     review_view.VIEW,
     chat_view.LIST,
     chat_view.VIEW,
     agent_view.VIEW,
+    history_view.VIEW,
+    history_view.ONE,
     purge_view.VIEW,
+    health_view.VIEW,
 )
 
 # Forms that stand on many views.

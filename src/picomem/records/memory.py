@@ -104,6 +104,24 @@ def doubted_pairs(memories: Iterable[Memory]) -> list[tuple[Memory, Memory]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeFilter:
+    """Which changes are wanted; an empty text wants any. `since` and `until` are times, [since, until)."""
+
+    actor: str = ""
+    verb: str = ""
+    since: Micros = -(2**62)
+    until: Micros = 2**62
+
+    def wants(self, change: Change) -> bool:
+        """Whether a change is one of them."""
+        is_theirs = self.actor in ("", change.actor) and self.verb in ("", change.verb)
+        return is_theirs and self.since <= change.at < self.until
+
+
+ANY_CHANGE = ChangeFilter()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """One recorded step: who decided what about which memory, when, why, and from what."""
 

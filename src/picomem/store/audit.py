@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from picomem.errors import Corrupt, NotFound
 from picomem.light_dataclass import asdict
 from picomem.records.ids import content_hash
-from picomem.records.memory import Change
+from picomem.records.memory import ANY_CHANGE, Change, ChangeFilter
 from picomem.records.scope import Scope
 from picomem.store.connector import Row, Transaction
 from picomem.store.memories import id_range, unique_id
@@ -31,10 +31,16 @@ def of_memory(tx: Transaction, scope: Scope, memory_id: str, damaged: list[str] 
 
 
 def latest(
-    tx: Transaction, scope: Scope, limit: int, before: str = "", damaged: list[str] | None = None
+    tx: Transaction,
+    scope: Scope,
+    limit: int,
+    before: str = "",
+    damaged: list[str] | None = None,
+    wanted: ChangeFilter = ANY_CHANGE,
 ) -> list[Change]:
     """The latest changes, or the latest before the change with the id `before`; damaged rows as in `of_memory`."""
-    return _read(sql(tx).all("latest_changes", user=scope.user, before=before, limit=limit), damaged)
+    rows = sql(tx).all("latest_changes", user=scope.user, before=before, limit=limit, **asdict(wanted))
+    return _read(rows, damaged)
 
 
 def last_id(tx: Transaction, scope: Scope) -> str:

@@ -317,6 +317,12 @@ def spent_on(tx: Transaction, scope: Scope, at: Micros) -> Spend:
     return Spend(int(calls), int(given), int(taken))
 
 
+def spent_by_day(tx: Transaction, scope: Scope, since: Micros) -> dict[int, int]:
+    """The tokens of all models on each day since a time on which there were any, by the day's number since 1970."""
+    rows = sql(tx).all("spent_by_day", user=scope.user, first=since // DAY)
+    return {int(day): int(tokens) for day, tokens in rows}
+
+
 def spent_in_all(tx: Transaction, scope: Scope) -> dict[str, Spend]:
     """The total cost of each model."""
     rows = sql(tx).all("spent_in_all", user=scope.user)

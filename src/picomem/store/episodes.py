@@ -25,12 +25,14 @@ _MOST_WITH_ACTIONS = 200  # episodes of one transcript whose actions are read to
 
 
 class HostCount(NamedTuple):
-    """The transcripts of a host: the number of `files`, and their total size in bytes."""
+    """The transcripts of a host: the number of `files`, their total size in bytes, and when something new was read from
+    one last."""
 
     host: str
     files: int
     turns: int
     bytes: int
+    read_at: Micros
 
 
 def put_transcript(tx: Transaction, scope: Scope, transcript: Transcript) -> None:
@@ -94,7 +96,7 @@ def _transcripts(tx: Transaction, scope: Scope) -> list[Row]:
 def count_by_host(tx: Transaction, scope: Scope) -> list[HostCount]:
     """How many transcripts there are of each host."""
     rows = sql(tx).all("count_transcripts", user=scope.user)
-    return [HostCount(host, files, turns or 0, size or 0) for host, files, turns, size in rows]
+    return [HostCount(host, files, turns or 0, size or 0, read_at) for host, files, turns, size, read_at in rows]
 
 
 def any_withheld(tx: Transaction, scope: Scope) -> bool:

@@ -260,6 +260,7 @@ def listed(
         "session": scope.session,
         "now": now,
         **wanted._asdict(),
+        "tag_in_json": json.dumps(wanted.tag, ensure_ascii=False),
     }
     rows = sql(tx).all("listed_memories", **values, **_values(after or _BEFORE_ALL), limit=limit)
     last = _list_place(rows[-1]) if rows else None

@@ -90,14 +90,18 @@ def translated_schema(text: str, partitions: int) -> Iterator[str]:
             continue
         table = _TABLE.fullmatch(sql)
         if table is None:
-            yield sql
+            yield _TYPE.sub(_typed, sql) if sql.startswith("ALTER TABLE") else sql
             continue
-        name, columns = table[1], _TYPE.sub(lambda kind: _TYPES[kind[0]], table[2])
+        name, columns = table[1], _TYPE.sub(_typed, table[2])
         if not re.search(r"\buser_id\b", columns):
             yield f"CREATE TABLE {name} ({columns});"
             continue
         yield f"CREATE TABLE {name} ({columns}) PARTITION BY HASH (user_id);"
         yield from partitioned(name, partitions)
+
+
+def _typed(kind: re.Match[str]) -> str:
+    return _TYPES[kind[0]]
 
 
 def partitioned(table: str, partitions: int) -> Iterator[str]:

@@ -7,11 +7,14 @@ import os
 import psycopg
 
 from picomem import errors
+from picomem.store.connector import EVERYONE
+from picomem.store.hash_upkeep import select
 from picomem.store.meta import DOCS_BEFORE_RANGES, REDACTION_KEY
 from picomem.store.postgres_dialect import SCHEMA, translated_schema, translated_statement
-from picomem.store.row_hash import row_hash
+from picomem.store.postgres_transaction import seeing
+from picomem.store.row_hash import COLUMNS, KEYS, row_hash
 from picomem.store.sql_statements import schema, statement
-from picomem.store.sqlite_migrations import FRESH_VERSION, SCHEMA_VERSION, STEPS
+from picomem.store.sqlite_migrations import FRESH_VERSION, SCHEMA_VERSION, STEPS, Added
 from picomem.text.terms import VERSION as TERMS_VERSION
 
 OLDEST = 160_000  # PostgreSQL 16
@@ -46,12 +49,23 @@ def prepare(connection: psycopg.Connection, store: str, partitions: int, *, crea
             version = FRESH_VERSION
         _execute(connection, f"SET LOCAL search_path TO {SCHEMA}")
         for step in STEPS[version:]:
-            if step.function is not None:
-                raise errors.NewerSchema(f"{store} cannot be brought to schema {SCHEMA_VERSION} by this version.")
             for name in step.files:
                 for text in translated_schema(schema(name), partitions):
                     _execute(connection, text)
+            if step.added is not None:
+                _hash_anew(connection, step.added)
         _put(connection, _VERSION, str(SCHEMA_VERSION))
+
+
+def _hash_anew(connection: psycopg.Connection, added: Added) -> None:
+    """Give the rows of a table the hash over columns that were added; a damaged row stays damaged."""
+    _execute(connection, seeing(EVERYONE))
+    keys = " AND ".join(f"{name} = %({name})s" for name in KEYS[added.table])
+    columns = COLUMNS[added.table]
+    for *values, stored in connection.execute(select(added.table, "TRUE").encode()).fetchall():
+        if stored == row_hash(added.table, values[: -len(added.columns)]):
+            row = dict(zip(columns, values, strict=True)) | {"row_hash": row_hash(added.table, values)}
+            connection.execute(f"UPDATE {added.table} SET row_hash = %(row_hash)s WHERE {keys}".encode(), row)
 
 
 def _version(connection: psycopg.Connection) -> int:

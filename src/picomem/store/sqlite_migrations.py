@@ -23,12 +23,23 @@ from picomem.text.terms import VERSION as TERMS_VERSION
 APPLICATION_ID = 0x5069636F  # "Pico": how `file` and we know the database
 
 
+class Added(NamedTuple):
+    """Columns that a table got as its last ones, so that its rows are hashed anew."""
+
+    table: str
+    columns: tuple[str, ...]
+
+
 class Step(NamedTuple):
-    """A step from one version of the schema to the next: files of `schema/`, and then perhaps a function for what
-    SQL cannot do. Both run in the transaction of the whole migration."""
+    """A step from one version of the schema to the next: files of `schema/`, then what is to be hashed anew, or a
+    function for what SQL cannot do. All of it runs in the transaction of the whole migration.
+
+    PostgreSQL takes the steps behind FRESH_VERSION too, so these have no function.
+    """
 
     files: tuple[str, ...]
     function: Callable[[apsw.Connection], None] | None = None
+    added: Added | None = None
 
 
 def _name_the_store(connection: apsw.Connection) -> None:
@@ -61,18 +72,6 @@ def _move_user_rows(connection: apsw.Connection) -> None:
     move_user_rows(connection)
 
 
-def _hash_episodes_anew(connection: apsw.Connection) -> None:
-    from picomem.store.row_hash_migration import hash_anew
-
-    hash_anew(connection, "episodes", ("actions",))
-
-
-def _hash_contacts_anew(connection: apsw.Connection) -> None:
-    from picomem.store.row_hash_migration import hash_anew
-
-    hash_anew(connection, "contacts", ("sender", "revoked_at"))
-
-
 def _move_to_columns(connection: apsw.Connection) -> None:
     from picomem.store.file_columns_migration import move_to_columns
 
@@ -88,18 +87,19 @@ STEPS = (
     Step(("0006",), _hash_rows),
     Step(("0007",)),
     Step(("0008", "search_sqlite_0008"), _move_user_rows),
-    Step(("0009",), _hash_episodes_anew),
+    Step(("0009",), added=Added("episodes", ("actions",))),
     Step(("0010",), _move_to_columns),
     Step(("0011",)),
     Step(("0012",)),
     Step(("0013",)),
     Step(("0014",)),
     Step(("0015",)),
-    Step(("0016",), _hash_contacts_anew),
+    Step(("0016",), added=Added("contacts", ("sender", "revoked_at"))),
     Step(("0017",)),
+    Step(("0018",)),
 )
 SCHEMA_VERSION = len(STEPS)
-FRESH_VERSION = 15  # what schema/fresh_sqlite_0015.sql makes; later steps follow it
+FRESH_VERSION = 18  # what schema/fresh_sqlite_0018.sql makes; later steps follow it
 
 
 def migrate(connection: apsw.Connection, path: Path) -> None:
@@ -117,6 +117,8 @@ def migrate(connection: apsw.Connection, path: Path) -> None:
         for step in STEPS[version:]:
             for name in step.files:
                 connection.execute(schema(name))
+            if step.added is not None:
+                _hash_anew(connection, step.added)
             if step.function is not None:
                 step.function(connection)
         connection.pragma("user_version", SCHEMA_VERSION)
@@ -125,6 +127,12 @@ def migrate(connection: apsw.Connection, path: Path) -> None:
         if not connection.get_autocommit():  # SQLite rolls back by itself where the disk failed
             connection.execute("ROLLBACK")
         raise
+
+
+def _hash_anew(connection: apsw.Connection, added: Added) -> None:
+    from picomem.store.row_hash_migration import hash_anew  # which a new store does not need
+
+    hash_anew(connection, added.table, added.columns)
 
 
 def refuse_another_programs(path: Path) -> None:

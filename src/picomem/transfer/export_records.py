@@ -23,7 +23,7 @@ from picomem.errors import InvalidInput
 from picomem.light_dataclass import dataclass, replace
 from picomem.memory.graph_mapping import LONGEST_PATH
 from picomem.records.ids import new_id
-from picomem.records.kinds import Kind, Origin, Source
+from picomem.records.kinds import CHANGE_DECISIONS, CHANGE_VERBS, Kind, Origin, Source
 from picomem.records.memory import Change, Memory, Parent
 from picomem.records.scope import Scope
 from picomem.records.session import Channel, Message, Role, Session, Summary, ToolCall
@@ -41,11 +41,6 @@ _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _WORD = re.compile(r"[a-z][a-z_-]{0,39}")
 _ACTOR = re.compile(r"[\w.@+-]{1,64}(:[\w.@+/-]{1,64})?")  # “user:anna”, “agent:mcp”, “hook”
 _OTHER = "other"
-_VERBS = frozenset("remember revise forget expire undo consolidate review import migrate doctor restore purge".split())
-_DECISIONS = frozenset(
-    "add merge supersede refuse revise correct archive expire restore confirm keep discard unsure noop repair purge "
-    "consolidate reopen import".split()
-)
 _MOST_NAMES = 1_000
 _LONGEST_NAME = 400
 _MOST_VERSIONS = 100_000
@@ -289,8 +284,8 @@ def _read_change(fields: _Fields, memory_id: str, clean: Clean) -> Change:
         run=fields.id("run"),
         at=fields.past("at"),
         actor=actor if _ACTOR.fullmatch(actor) else "import",
-        verb=verb if verb in _VERBS else _OTHER,
-        decision=decision if decision in _DECISIONS else _OTHER,
+        verb=verb if verb in CHANGE_VERBS else _OTHER,
+        decision=decision if decision in CHANGE_DECISIONS else _OTHER,
         reason=clean(fields.text("reason")),
         memory_id=memory_id,
         before=fields.number_or_none("before"),

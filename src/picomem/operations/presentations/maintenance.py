@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from picomem.operations.presentation import Block, Fields, Presentation, PresentedEntry, Sentence, Table, Text
-from picomem.operations.presentations.wording import counts, plural
+from picomem.operations.presentations.wording import counts, day, plural
 
 if TYPE_CHECKING:
     from picomem.memory.store_status import Status
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
 
 _MOST_PROBLEMS = 20
+_DAYS_TOLD = 7  # of those on which a model cost something
 _NOT_REPAIRED = ("copy", "file", "host", "purge", "reference")  # checks whose findings no repair mends
 
 
@@ -112,7 +113,8 @@ def status(result: Status) -> Presentation:
     pairs += [
         (
             "transcripts",
-            f"{host}: {plural(held['files'], 'file')}, {plural(held['turns'], 'turn')}, {held['bytes'] / 1e6:,.1f} MB",
+            f"{host}: {plural(held['files'], 'file')}, {plural(held['turns'], 'turn')}, {held['bytes'] / 1e6:,.1f} MB"
+            + (f", read {day(result.read_at[host])}" if host in result.read_at else ""),
         )
         for host, held in result.transcripts.items()
     ]
@@ -149,7 +151,8 @@ def _spending(result: Status) -> list[tuple[str, str]]:
         for name, spend in result.models.items()
     ]
     limit = f"of {result.daily_token_limit:,} tokens" if result.daily_token_limit else "tokens, without a limit"
-    return [*pairs, ("today", f"{result.spent_today:,} {limit}")] if pairs else []
+    days = [("on " + date, f"{tokens:,} tokens") for date, tokens in list(result.spent_by_day.items())[-_DAYS_TOLD:]]
+    return [*pairs, *days, ("today", f"{result.spent_today:,} {limit}")] if pairs else []
 
 
 def checked(result: DoctorResult) -> Presentation:

@@ -38,17 +38,19 @@ def imported(result: ImportResult) -> Presentation:
     blocks.append(Sentence(f"{result.path} ({result.format}): {', '.join(counts)}."))
     if result.conversations or result.messages:
         said = f"{plural(result.conversations, 'new conversation')} and {plural(result.messages, 'new message')}"
-        stay = "" if result.dry_run else " An undo leaves them; `picomem purge --session ID` erases one."
+        stay = " An undo leaves them; `picomem purge --session ID` erases one." if result.run else ""
         blocks.append(Sentence(f"{said}.{stay}"))
     if result.users:
         blocks.append(Sentence(f"Of {', '.join(result.users)}: `picomem sessions --user ID` lists them."))
     if result.passed_over:
         blocks.append(Sentence(f"Passed over: {counts_of(result.passed_over, number_first=False)}."))
+    all_are_named = len(result.problems) >= sum(result.refused.values()) + sum(result.unreadable.values())
     for title, reasons in (("Refused:", result.refused), ("Unreadable:", result.unreadable)):
-        if reasons:
+        if reasons and not all_are_named:
             texts = tuple(Text(f"{count:,}: {reason}") for reason, count in reasons.items())
             blocks.append(PresentedEntry(title, texts))
     if result.problems:
-        blocks.append(PresentedEntry("The first of them:", tuple(map(Text, result.problems))))
+        title = "Not taken in:" if all_are_named else "The first of them:"
+        blocks.append(PresentedEntry(title, tuple(map(Text, result.problems))))
     steps = (f"`picomem undo {result.run}` takes the memories back.",) if result.run else ()
     return Presentation(blocks=tuple(blocks), warnings=tuple(result.warnings), next_steps=steps)

@@ -38,6 +38,7 @@ export function listenToKeys() {
       else closePane();
       return;
     }
+    if (document.querySelector("dialog[open]")) return;
     if (isTyping(event.target)) {
       if (key === "ArrowDown" && event.target.id === "q") {
         event.preventDefault();
@@ -58,7 +59,9 @@ export function listenToKeys() {
     else if (key === "k") move(-1);
     else if (key === "Enter" && event.target.matches?.("[data-item]")) {
       event.target.querySelector("a[data-opens], a[href]")?.click();
-    } else isOurs = key.length === 1 && clickHere(key);
+    } else if (key === "?") document.querySelector("#keys").showModal();
+    else if (key === " " && event.target.matches?.("[data-item]")) event.target.querySelector("input[type=checkbox]")?.click();
+    else isOurs = key.length === 1 && clickHere(key);
     if (isOurs) event.preventDefault();
   });
 }

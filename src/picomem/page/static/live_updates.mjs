@@ -22,6 +22,7 @@ export function followChanges() {
   const note = document.querySelector(".offline-note");
   let wait = 1_000;
   let isLeaving = false;
+  let wasClosed = false;
   function connect() {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     const socket = new WebSocket(`${scheme}://${location.host}/ws`, ["picomem.v1"]);
@@ -29,11 +30,14 @@ export function followChanges() {
       note.hidden = true;
       document.body.dataset.live = "on";
       wait = 1_000;
+      if (wasClosed) refresh(); // something may have changed meanwhile
+      wasClosed = false;
     });
     socket.addEventListener("message", (event) => {
       if (JSON.parse(event.data).method === "memory.changed") refresh();
     });
     socket.addEventListener("close", () => {
+      wasClosed = true;
       delete document.body.dataset.live;
       note.hidden = isLeaving;
       setTimeout(connect, wait);

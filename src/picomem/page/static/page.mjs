@@ -4,6 +4,7 @@ import { copyOnClick } from "./copying.mjs";
 import { openInPane } from "./detail_pane.mjs";
 import { listenToKeys } from "./keys.mjs";
 import { followChanges } from "./live_updates.mjs";
+import { sendQuickly } from "./quick_forms.mjs";
 import { searchWhileTyping } from "./search_typing.mjs";
 import { signInByLink } from "./sign_in.mjs";
 import { hideToastInTime } from "./toast.mjs";
@@ -15,6 +16,7 @@ hideToastInTime();
 if (document.querySelector("#search")) {
   searchWhileTyping();
   openInPane();
+  sendQuickly();
   listenToKeys();
   followChanges();
   chatOverSocket();

@@ -7,6 +7,8 @@ export function searchWhileTyping() {
   const form = document.querySelector("#search");
   const filters = document.querySelector(".view-search .filters");
   if (!filters) return;
+  const box = form.elements.q;
+  if (document.activeElement === box) box.setSelectionRange(box.value.length, box.value.length);
   let timer = 0;
   let shown = location.search;
 

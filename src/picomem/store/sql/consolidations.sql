@@ -60,6 +60,10 @@ ON CONFLICT (user_id, day, model) DO UPDATE SET calls = spending.calls + exclude
 SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0) FROM spending
 WHERE user_id = :user AND day = :day
 
+-- name: spent_by_day
+SELECT day, sum(input_tokens) + sum(output_tokens) FROM spending
+WHERE user_id = :user AND day >= :first GROUP BY day ORDER BY day
+
 -- name: spent_in_all
 SELECT model, sum(calls), sum(input_tokens), sum(output_tokens) FROM spending
 WHERE user_id = :user GROUP BY model ORDER BY model

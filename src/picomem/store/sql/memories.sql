@@ -71,7 +71,7 @@ ORDER BY id, version
 
 -- part: listed_memories
 -- The order is that of the index memories_listed. Equal values of the first three columns are told apart by the others,
--- which rise.
+-- which rise. Tags are a list in JSON: one of them stands in it between quotes, and a quote within it is escaped.
 user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR (valid_to > :now AND valid_to > known_from))
   AND (valid_from <= :now OR valid_from <= known_from)
   AND (expires_at IS NULL OR expires_at > :now)
@@ -79,8 +79,7 @@ user_id = :user AND known_to IS NULL AND (valid_to IS NULL OR (valid_to > :now A
   AND (:session = '' OR session IN ('', :session))
   AND (:kind = '' OR kind = :kind) AND (:origin = '' OR origin = :origin)
   AND (:project = '' OR project IN ('', :project))
-  AND (:tag = '' OR EXISTS (
-    SELECT 1 FROM json_each(CASE WHEN json_valid(tags) THEN tags ELSE '[]' END) AS tag WHERE tag.value = :tag))
+  AND (:tag = '' OR replace(tags, :tag_in_json, '') <> tags)
   AND (pinned, importance, known_from) <= (:pinned, :importance, :known_from)
   AND ((pinned, importance, known_from) < (:pinned, :importance, :known_from) OR (key, id, version) > (:key, :id, :version))
 ORDER BY pinned DESC, importance DESC, known_from DESC, key, id, version LIMIT :limit
@@ -90,7 +89,7 @@ SELECT {memory_columns} FROM memories WHERE {listed_memories}
 
 -- name: count_listed_memories
 -- Its limit keeps the order, and with it the index.
-SELECT count(*) FROM (SELECT 1 FROM memories WHERE {listed_memories})
+SELECT count(*) FROM (SELECT 1 FROM memories WHERE {listed_memories}) AS listed
 
 -- name: newest_keys
 SELECT key, agent, project, session FROM memories
@@ -150,6 +149,7 @@ SELECT {change_columns} FROM changes WHERE user_id = :user AND memory_id = :memo
 
 -- name: latest_changes
 SELECT {change_columns} FROM changes WHERE user_id = :user AND (:before = '' OR id < :before)
+  AND (:actor = '' OR actor = :actor) AND (:verb = '' OR verb = :verb) AND at >= :since AND at < :until
 ORDER BY id DESC LIMIT :limit
 
 -- name: last_change_id

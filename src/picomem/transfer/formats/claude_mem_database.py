@@ -67,7 +67,8 @@ class ClaudeMemDatabase:
 
 
 def _rows(database: HostDatabase, table: str, wanted: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """The rows of a table, with those of the wanted columns that it has; what is too long is left out."""
+    """The rows of a table, with those of the wanted columns that it has; what is too long is left out. Rows may share
+    an id: a table that was copied has no key."""
     columns = database.columns(table)
     if "id" not in columns:
         return
@@ -78,14 +79,16 @@ def _rows(database: HostDatabase, table: str, wanted: tuple[str, ...]) -> Iterat
         f"WHEN octet_length({name}) <= {_LONGEST} THEN CAST({name} AS BLOB) END"
         for name in names
     )
-    last = -(2**62)
+    last, passed = -(2**62), 0  # the id of the last row, and how many rows with that id were read
     while page := database.select(
-        f"SELECT id, {chosen} FROM {table} WHERE typeof(id) = 'integer' AND id > ? ORDER BY id LIMIT {_PAGE}", last
+        f"SELECT id, {chosen} FROM {table} WHERE typeof(id) = 'integer' AND id >= ? ORDER BY id LIMIT {_PAGE} OFFSET ?",
+        last,
+        passed,
     ):
         for row in page:
             values = (value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in row[1:])
             yield {"id": row[0], **dict(zip(names, values, strict=True))}
-        last = page[-1][0]
+            last, passed = row[0], passed + 1 if row[0] == last else 1
 
 
 def _offer_observation(intake: Intake, row: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
--- A fresh SQLite store of schema 15, as the migrations up to 0015 make it, in the words that SQLite keeps; the
+-- A fresh SQLite store of schema 18, as the migrations up to 0018 make it, in the words that SQLite keeps; the
 -- comments are in those. `python -m tests.store.fresh_schema` writes this file, and a test compares it.
 CREATE TABLE meta (
     name   TEXT PRIMARY KEY,
@@ -424,7 +424,7 @@ CREATE TABLE contacts (
     native_id   TEXT    NOT NULL,
     person      TEXT    NOT NULL,
     created_at  INTEGER NOT NULL,
-    row_hash    TEXT,
+    row_hash    TEXT, sender TEXT, revoked_at INTEGER,
     PRIMARY KEY (user_id, channel, account, native_id)
 ) STRICT;
 CREATE INDEX contacts_person ON contacts (user_id, person);
@@ -440,3 +440,6 @@ CREATE TABLE pairings (
     row_hash    TEXT,
     PRIMARY KEY (user_id, code)
 ) STRICT;
+CREATE INDEX memories_listed ON memories (user_id, pinned DESC, importance DESC, known_from DESC, key, id, version,
+    kind, origin, agent, project, session, valid_from, valid_to, expires_at) WHERE known_to IS NULL;
+CREATE INDEX memories_named ON memories (user_id, key, id, version);

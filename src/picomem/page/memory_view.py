@@ -1,0 +1,159 @@
+"""One memory: what it says, where it came from, how it changed, who changed it and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from picomem.errors import Conflict, InvalidInput, NotFound, PicomemError, Refused
+from picomem.light_dataclass import dataclass
+from picomem.operations.lookup import ShowResult, SourceView
+from picomem.operations.memory_views import MemoryView
+from picomem.operations.table import operation
+from picomem.operations.undoing import ListedChange
+from picomem.page.page_view import PageContent, PageRequest, PageView, Redirect, own_path
+from picomem.page.word_diff import Difference, word_diff
+from picomem.records.kinds import Kind, Priority
+
+_MOST_CHANGES = 50
+_MOST_OPENED = 3  # sources of which the messages are shown
+FIELDS = ("content", "context", "kind", "priority", "tags", "expires_at")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownVersion:
+    """A version as people count them, and what differs from the one before it."""
+
+    number: int
+    memory: MemoryView
+    difference: list[tuple[Difference, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSource:
+    """A source with the messages behind it, where they can be opened; `problem` says why they cannot."""
+
+    source: SourceView
+    opened: ShowResult | None
+    problem: str
+
+
+async def show(asked: PageRequest) -> PageContent:
+    """The memory that the address names, by its id or its key."""
+    return await _page(asked)
+
+
+async def revise(asked: PageRequest) -> Redirect | PageContent:
+    """Store what was edited as a new version. What was typed is shown again where it cannot be stored."""
+    asked.caller.require(operation("revise").permission, "revise")
+    versions, _ = await _versions(asked)
+    memory = versions[-1]
+    try:
+        if asked.sent("version") != str(memory.version):
+            raise Conflict("It changed since you opened it. Below is what you typed; compare it with what it says now.")
+        done = await asked.call("revise", revision(memory, asked.form, asked.sent("reason")))
+    except (Conflict, InvalidInput, Refused) as error:
+        typed = {name: asked.sent(name) for name in (*FIELDS, "reason")}
+        return await _page(asked, typed=typed, error=error)
+    return Redirect(to=own_path(asked.sent("back")), notice="notice.revised", about=memory.key, run=done["change_id"])
+
+
+def revision(memory: MemoryView, form: Mapping[str, Sequence[str]], reason: str) -> dict[str, Any]:
+    """The arguments of `revise` for what a form changes of a memory; fields that say the same are left out."""
+    typed = {name: form[name][0].strip() for name in FIELDS if form.get(name)}
+    arguments: dict[str, Any] = {"name": memory.id}
+    for name in ("content", "context", "kind", "priority"):
+        if name in typed and typed[name] != getattr(memory, name).strip():
+            arguments[name] = typed[name]
+    tags = [tag for part in typed.get("tags", "").split(",") if (tag := part.strip())]
+    if tags and tags != memory.tags:
+        arguments["tags"] = tags
+    expires = (memory.expires_at or "")[:10]
+    if "expires_at" in typed and typed["expires_at"] != expires:
+        arguments["expires_at"] = typed["expires_at"] or "never"
+    if form.get("correct"):
+        arguments["correct"] = True
+    if reason.strip():
+        arguments["reason"] = reason
+    return arguments
+
+
+async def _page(
+    asked: PageRequest, typed: Mapping[str, str] | None = None, error: PicomemError | None = None
+) -> PageContent:
+    versions, numbers = await _versions(asked)
+    memory = versions[-1]
+    explained = await asked.call("why", {"id": memory.id})
+    listed = await asked.call("changes", {"name": memory.id, "limit": _MOST_CHANGES})
+    changes: list[ListedChange] = listed["changes"]
+    values = {
+        "memory": memory,
+        "versions": shown_versions(versions, numbers),
+        "sources": await _opened(asked, explained["sources"], memory),
+        "changes": changes,
+        "archiving": archiving_change(changes) if not memory.current else "",
+        "typed": typed or {name: _typed(memory, name) for name in FIELDS} | {"reason": ""},
+        "problem": str(error) if error else "",
+        "is_editing": asked.asked("edit") == "1" or error is not None,
+        "here": f"/memory/{memory.id}",
+        "kinds": [kind.value for kind in Kind],
+        "priorities": [priority.value for priority in Priority],
+    }
+    return PageContent(template="memory.html", title=memory.key, values=values, status=error.status if error else 200)
+
+
+async def _versions(asked: PageRequest) -> tuple[list[MemoryView], list[int]]:
+    result = await asked.call("history", {"name": asked.parameters["id"]})
+    if not result["versions"]:
+        raise NotFound("There is no such memory.")
+    last = result["versions"][-1].id  # a key may have been held by several, one after another
+    pairs = [(view, number) for view, number in zip(result["versions"], result["version_numbers"]) if view.id == last]
+    return [view for view, _ in pairs], [number for _, number in pairs]
+
+
+def shown_versions(rows: Sequence[MemoryView], numbers: Sequence[int]) -> list[ShownVersion]:
+    """The versions, the latest first. One change may store several rows: the last of them counts."""
+    by_number = dict(zip(numbers, rows))
+    shown: list[ShownVersion] = []
+    before = ""
+    for number, memory in sorted(by_number.items()):
+        shown.append(ShownVersion(number, memory, word_diff(before, memory.content) if before else []))
+        before = memory.content
+    return shown[::-1]
+
+
+def archiving_change(changes: Sequence[ListedChange]) -> str:
+    """The change that archived a memory, if undoing it is what brings the memory back."""
+    latest = next((listed for listed in changes if not listed.undone_by), None)
+    return latest.change.id if latest and latest.change.decision in ("archive", "expire", "supersede") else ""
+
+
+async def _opened(asked: PageRequest, sources: Sequence[SourceView], memory: MemoryView) -> list[OpenedSource]:
+    opened: list[OpenedSource] = []
+    for source in sources:
+        if source.kind == "memory":
+            continue  # the version before it, which stands among the versions
+        result, problem = None, ""
+        if source.kind == "episode" and len(opened) < _MOST_OPENED:
+            try:
+                result = ShowResult(**await asked.call("show", {"episode": source.id, "query": memory.content[:400]}))
+                problem = result.explanation
+            except PicomemError as error:
+                problem = str(error)
+        opened.append(OpenedSource(source, result, problem))
+    return opened
+
+
+def _typed(memory: MemoryView, name: str) -> str:
+    if name == "tags":
+        return ", ".join(memory.tags)
+    return (memory.expires_at or "")[:10] if name == "expires_at" else str(getattr(memory, name))
+
+
+VIEW = PageView(
+    name="memory",
+    path="/memory/{id}",
+    show=show,
+    permission=operation("history").permission,
+    actions={"/memory/{id}/revise": revise},
+)

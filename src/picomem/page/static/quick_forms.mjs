@@ -1,0 +1,70 @@
+// Forms that change something in a moment: sent without leaving the page, whose regions are then as the server has them.
+import { loaded, replaceRegions } from "./regions.mjs";
+import { hideToastInTime } from "./toast.mjs";
+
+function place() {
+  const item = document.activeElement?.closest?.("[data-item]");
+  const all = [...document.querySelectorAll("#content [data-item]")];
+  return { id: item?.id, number: all.indexOf(item) };
+}
+
+// The same item has the focus again, or where it has gone the one that took its place.
+function restore(before) {
+  if (before.number < 0) return;
+  const all = [...document.querySelectorAll("#content [data-item]")];
+  const item = (before.id && document.getElementById(before.id)) || all[Math.min(before.number, all.length - 1)];
+  item?.focus();
+}
+
+async function send(form, submitter) {
+  const before = place();
+  const pane = form.closest("#detail");
+  const fields = new URLSearchParams(new FormData(form));
+  const action = submitter?.getAttribute("formaction") || form.getAttribute("action");
+  const response = await fetch(action, { method: "POST", body: fields, headers: { Accept: "text/html" } });
+  const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+  if (response.status === 401) return location.reload();
+  replaceRegions(fresh, ["#toast"]);
+  hideToastInTime();
+  const said = fresh.querySelector("#content .warning");
+  if (!response.ok && !fresh.querySelector("#content form[data-editing]")) {
+    if (said) {
+      const note = document.createElement("div");
+      note.className = "toast";
+      note.setAttribute("role", "alert");
+      note.textContent = said.textContent;
+      document.querySelector("#toast").replaceChildren(note);
+      hideToastInTime();
+    }
+    return;
+  }
+  if (pane) {
+    pane.replaceChildren(...fresh.querySelector("#content").childNodes);
+    const whole = await loaded(location.href);
+    if (whole) replaceRegions(whole, ["#content"]);
+  } else if (new URL(response.url).pathname === location.pathname || !response.redirected) {
+    replaceRegions(fresh, ["#content"]);
+    if (response.redirected) history.replaceState(null, "", response.url);
+  } else {
+    const whole = await loaded(location.href);
+    if (whole) replaceRegions(whole, ["#content"]);
+  }
+  restore(before);
+}
+
+export function sendQuickly() {
+  document.addEventListener("submit", async (event) => {
+    const form = event.target.closest("form[data-quick]");
+    if (!form) return;
+    event.preventDefault();
+    try {
+      await send(form, event.submitter);
+    } catch {
+      document.querySelector(".offline-note").hidden = false;
+    }
+  });
+  document.addEventListener("change", (event) => {
+    if (!event.target.matches("[data-choose-all]")) return;
+    for (const box of event.target.form.querySelectorAll('input[name="id"]')) box.checked = event.target.checked;
+  });
+}

@@ -1,0 +1,174 @@
+"""The list of memories and one memory, in a browser: with the keyboard alone, without scripts, and in two windows."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+from tests.gateway.serving import Served
+
+from picomem import open as open_memory
+
+from .serving_pages import READ_ONLY, browsing, code_for, form_code_in, sign_in, signed_in, signed_in_client
+from .stored_examples import fill_examples
+
+pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
+
+
+def test_a_story_by_keyboard_alone(pages: Served) -> None:
+    fill_examples(pages.db, "ann")
+    with signed_in(pages.url, pages.db, user="ann") as page:
+        press = page.keyboard.press
+        press("Escape")  # leaves the search box
+        press("g")
+        press("m")
+        expect(page.locator("#list tr[data-item]")).to_have_count(6)
+        for _ in range(2):
+            press("j")
+        second = page.locator("tr[data-item]").nth(1)
+        expect(second).to_be_focused()
+        key = second.locator("a.key").inner_text()
+        press("p")
+        expect(page.locator(".toast")).to_contain_text(f"Pinned: {key}")
+        press("u")
+        expect(page.locator(".toast")).to_contain_text(f"Undone: {key}")
+        press("x")
+        expect(page.locator(".toast")).to_contain_text(f"Archived: {key}")
+        expect(page.locator("tr[data-item]")).to_have_count(5)
+        expect(page.locator("tr[data-item]:focus")).to_have_count(1)
+        press("u")
+        expect(page.locator("tr[data-item]")).to_have_count(6)
+        press("Enter")
+        expect(page.locator("#detail h1")).to_be_visible()
+        press("Escape")
+        expect(page.locator("#detail")).to_be_hidden()
+        press("?")
+        expect(page.get_by_role("heading", name="Keys")).to_be_visible()
+        press("Escape")
+        press("/")
+        expect(page.get_by_role("searchbox")).to_be_focused()
+        page.keyboard.type("tea")
+        press("Enter")
+        expect(page.locator(".hit").first).to_contain_text("black tea")
+        press("ArrowDown")
+        expect(page.locator(".hit").first).to_be_focused()
+
+
+def test_a_memory_is_edited_in_the_pane_and_shows_what_changed(pages: Served) -> None:
+    fill_examples(pages.db, "ben")
+    with signed_in(pages.url, pages.db, user="ben") as page:
+        page.goto("/memories?kind=decision")
+        page.get_by_role("link", name="Edit").click()
+        pane = page.locator("#detail")
+        pane.get_by_label("What it says").fill("The queue moved from Redis to PostgreSQL because Redis lost orders")
+        pane.get_by_label("Reason for the change").fill("The report says orders")
+        pane.get_by_role("button", name="Save a new version").click()
+        expect(page.locator(".toast")).to_contain_text("Saved: queue_store")
+        expect(pane.locator("del")).to_have_text("jobs")
+        expect(pane.locator("ins")).to_have_text("orders")
+        expect(pane).to_contain_text("The report says orders")
+        expect(page.locator("#list")).to_contain_text("lost orders")
+        page.locator(".toast").get_by_role("button", name="Undo").click()
+        expect(page.locator("#list")).to_contain_text("lost jobs")
+
+
+def test_a_story_without_scripts(pages: Served) -> None:
+    fill_examples(pages.db, "cleo")
+    with signed_in(pages.url, pages.db, user="cleo", java_script_enabled=False) as page:
+        page.get_by_role("link", name="Memories").click()
+        for key in ("tea", "queue_store"):
+            page.get_by_label(f"Choose {key}").check()
+        page.locator(".bulk").get_by_role("button", name="Archive").click()
+        expect(page.locator(".toast")).to_contain_text("Archived: 2 memories")
+        expect(page.get_by_label("Choose tea")).to_have_count(0)
+        expect(page.get_by_label("Choose queue_store")).to_have_count(0)
+        page.get_by_role("button", name="Undo").click()
+        expect(page.get_by_label("Choose queue_store")).to_be_visible()
+        page.get_by_role("link", name="tea", exact=True).click()
+        expect(page.locator("del")).to_have_text("green")
+        expect(page.locator("ins")).to_have_text("black")
+        page.get_by_role("link", name="Edit").click()
+        page.get_by_label("What it says").fill("Prefers white tea in the morning")
+        page.get_by_role("button", name="Save a new version").click()
+        expect(page.locator(".memory-text")).to_have_text("Prefers white tea in the morning")
+        page.locator(".buttons").get_by_role("button", name="Archive").click()
+        expect(page.get_by_text("This is not believed any more")).to_be_visible()
+        page.get_by_role("button", name="Restore").click()
+        expect(page.get_by_text("This is not believed any more")).to_have_count(0)
+        page.goto("/memories?archived=1")
+        expect(page.get_by_text("Nothing is archived")).to_be_visible()
+
+
+def test_what_was_typed_is_kept_when_it_cannot_be_stored(pages: Served) -> None:
+    fill_examples(pages.db, "dan")
+    with signed_in_client(pages, user="dan") as client:
+        shown = client.get("/memory/tea?edit=1").text
+        fields = {
+            "csrf": form_code_in(shown),
+            "version": re.findall(r'name="version" value="(\d+)"', shown)[0],
+            "content": "Prefers coffee",
+            "reason": "so she says",
+        }
+        path = re.findall(r'action="(/memory/[^/]+)/revise"', shown)[0]
+        late = client.post(f"{path}/revise", data={**fields, "version": "1"})
+        assert late.status_code == 409
+        assert "changed since you opened it" in late.text
+        empty = client.post(f"{path}/revise", data={**fields, "content": ""})
+        assert empty.status_code == 422
+        for answer in (late, empty):
+            assert "so she says" in answer.text
+        assert "Prefers coffee</textarea>" in late.text
+        assert client.post(f"{path}/revise", data=fields).status_code == 303
+        assert client.post("/memory/nothing/archive", data=fields).status_code == 404
+        assert client.get("/memory/nothing").status_code == 404
+
+
+def test_a_session_that_reads_sees_no_controls_and_can_send_no_form(pages: Served) -> None:
+    with signed_in_client(pages, READ_ONLY) as client:
+        for path in ("/memories", "/memory/tea", "/memory/tea?edit=1"):
+            text = client.get(path).text
+            assert 'data-key-here="x"' not in text
+            assert "<textarea" not in text
+        code = form_code_in(client.get("/").text)
+        for path in ("/memories/archive", "/memory/tea/pin", "/memory/tea/revise", "/undo"):
+            answer = client.post(
+                path, data={"csrf": code, "id": "tea", "change": "x" * 8, "version": "2", "content": "y"}
+            )
+            assert (answer.status_code, "<h1>" in answer.text) == (403, True), path
+
+
+def test_two_windows_see_each_others_changes(pages: Served) -> None:
+    fill_examples(pages.db, "eve")
+    with browsing(pages.url) as context:
+        first, second = context.new_page(), context.new_page()
+        sign_in(first, code_for(pages.db, "eve"))
+        first.goto("/memories")
+        expect(first.locator("body[data-live]")).to_be_attached()
+        second.goto("/memory/tea")
+        second.locator(".buttons").get_by_role("button", name="Archive").click()
+        expect(second.get_by_text("This is not believed any more")).to_be_visible()
+        expect(first.locator("#list tr[data-item]")).to_have_count(5)
+        first.goto("/memory/queue_store?edit=1")
+        expect(first.locator("body[data-live]")).to_be_attached()
+        first.get_by_label("What it says").fill("half a sentence")
+        second.get_by_role("button", name="Restore").click()
+        expect(second.get_by_text("This is not believed any more")).to_have_count(0)
+        expect(first.get_by_label("What it says")).to_have_value("half a sentence")
+
+
+def test_pages_of_the_list_lead_on(pages: Served) -> None:
+    with open_memory(pages.db, user="fay", embedder="none") as memory:
+        for number in range(53):
+            memory.remember(f"Mooring {number} holds boat {number * 7}", key=f"mooring_{number}")
+    with signed_in_client(pages, user="fay") as client:
+        code = form_code_in(client.get("/").text)
+        first = client.get("/memories").text
+        path = re.findall(r'rel="next" href="([^"]+)"', first)[0].replace("&amp;", "&")
+        second = client.get(path).text
+        keys = re.findall(r'class="key mono"[^>]*>(\w+)', first + second)
+        assert len(keys) == len(set(keys)) == 53
+        assert 'rel="next"' not in second
+        none = client.post("/memories/archive", data={"csrf": code, "back": "/memories"})
+        assert none.headers["location"] == "/memories"
+        assert "Choose some memories first" in client.get("/memories").text

@@ -1,0 +1,119 @@
+"""The tables on PostgreSQL: their types, their partitions, and stores of older versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from tests.postgres_server import PARTITIONS, empty_database
+
+from picomem.errors import NewerSchema
+from picomem.records.scope import Scope
+from picomem.store import postgres_schema
+from picomem.store.postgres import PostgresConnector
+from picomem.store.postgres_schema import prepare
+from picomem.store.postgres_transaction import seeing
+from picomem.store.row_hash import COLUMNS, is_whole, row_hash
+from picomem.store.sqlite_migrations import FRESH_VERSION, SCHEMA_VERSION, STEPS
+
+pytestmark = pytest.mark.requirement("X11")
+SEARCH = {"word_postings", "word_totals", "user_locks"}
+
+
+@pytest.fixture
+def connection(address: str) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(address, autocommit=True) as opened:
+        opened.execute("SET search_path TO picomem")
+        yield opened
+
+
+def _columns(connection: psycopg.Connection) -> list[tuple]:
+    return connection.execute(
+        "SELECT table_name, column_name, data_type, collation_name, is_nullable FROM information_schema.columns "
+        "WHERE table_schema = 'picomem' ORDER BY table_name, ordinal_position"
+    ).fetchall()
+
+
+def _made(connection: psycopg.Connection) -> list[list[tuple]]:
+    indexes = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'picomem' ORDER BY indexdef"
+    policies = "SELECT tablename, policyname, qual FROM pg_policies ORDER BY tablename, policyname"
+    checks = (
+        "SELECT conrelid::regclass::text, pg_get_constraintdef(oid) FROM pg_constraint "
+        "WHERE connamespace = 'picomem'::regnamespace ORDER BY 1, 2"
+    )
+    return [
+        _columns(connection),
+        *(connection.execute(text.encode()).fetchall() for text in (indexes, policies, checks)),
+    ]
+
+
+def test_numbers_have_64_bits_and_texts_are_compared_by_their_bytes(connection: psycopg.Connection) -> None:
+    columns = [column for column in _columns(connection) if column[0].rpartition("_")[0] not in SEARCH - {""}]
+    columns = [column for column in columns if column[0] not in SEARCH]
+    assert {kind for _, _, kind, _, _ in columns} == {"text", "bigint", "double precision", "bytea"}
+    assert {collation for _, _, kind, collation, _ in columns if kind == "text"} == {"C"}
+
+
+def test_every_table_of_users_is_partitioned_and_fenced(connection: psycopg.Connection) -> None:
+    tables = connection.execute(
+        "SELECT relname, relkind, relrowsecurity, relforcerowsecurity FROM pg_class "
+        "WHERE relnamespace = 'picomem'::regnamespace AND relkind IN ('r', 'p')"
+    ).fetchall()
+    whole = {name for name, kind, _, _ in tables if kind == "p"}
+    assert {name for name, _, enabled, forced in tables if not (enabled and forced)} == {"meta"}
+    assert len(tables) == 1 + len(whole) * (1 + PARTITIONS)
+    assert set(COLUMNS) - whole == {"meta"}
+
+
+@pytest.mark.parametrize("version", range(FRESH_VERSION, SCHEMA_VERSION))
+def test_a_migrated_store_equals_a_fresh_one_and_its_rows_match_their_hashes(
+    version: int, connection: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = empty_database()
+    with psycopg.connect(old, autocommit=True) as opened:
+        with monkeypatch.context() as then:
+            then.setattr(postgres_schema, "SCHEMA_VERSION", version)
+            then.setattr(postgres_schema, "STEPS", STEPS[:version])
+            prepare(opened, "an old store", PARTITIONS, create=True)
+        opened.execute("SET search_path TO picomem")
+        added = [step.added for step in STEPS[version:] if step.added is not None]
+        for table, columns in added:
+            _put_row(opened, table, columns)
+        PostgresConnector(old, partitions=PARTITIONS).close()
+        assert _made(opened) == _made(connection)
+        for table, _ in added:
+            names = ", ".join(COLUMNS[table])
+            (row,) = opened.execute(f"SELECT {names}, row_hash FROM {table}".encode()).fetchall()
+            assert is_whole(table, row)
+
+
+def _put_row(connection: psycopg.Connection, table: str, added: tuple[str, ...]) -> None:
+    connection.execute(seeing("mia").encode().replace(b", true)", b", false)"))
+    names = COLUMNS[table][: -len(added)]
+    kinds = {name: kind for of, name, kind, _, _ in _columns(connection) if of == table}
+    values = ["mia" if name == "user_id" else "a" if kinds[name] == "text" else 1 for name in names]
+    places = ", ".join(["%s"] * (len(names) + 1))
+    text = f"INSERT INTO {table} ({', '.join(names)}, row_hash) VALUES ({places})"
+    connection.execute(text.encode(), [*values, row_hash(table, values)])
+
+
+def test_a_store_of_a_newer_version_is_refused(address: str, connection: psycopg.Connection) -> None:
+    connection.execute("UPDATE meta SET value = '999' WHERE name = 'schema_version'")
+    with pytest.raises(NewerSchema, match="schema 999"):
+        PostgresConnector(address)
+
+
+def test_a_store_can_share_a_database_with_another_program() -> None:
+    address = empty_database()
+    with psycopg.connect(address, autocommit=True) as opened:
+        opened.execute("CREATE TABLE memories (id integer)")
+        connector = PostgresConnector(address, partitions=PARTITIONS)
+        with connector.write(Scope("mia")) as tx:
+            tx.run("put_user_mark", user="mia", name="a", value="b")
+        connector.close()
+        assert opened.execute("SELECT count(*) FROM memories").fetchone() == (0,)
+
+
+def test_a_step_that_both_databases_take_is_no_function_of_one_of_them() -> None:
+    assert [step for step in STEPS[FRESH_VERSION:] if step.function is not None] == []
