@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 from tests.gateway.serving import Served
 
 from picomem.page.view_table import VIEWS
 
+from .axe_check import assert_accessible
 from .serving_pages import DESKTOP, PHONE, browsing, code_for, signed_in
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
@@ -24,19 +24,6 @@ PATHS = (
 )
 PATHS += tuple(view.path for view in VIEWS if "{" not in view.path and view.path not in PATHS)
 LOOKS = [(theme, size) for theme in ("light", "dark") for size in (DESKTOP, PHONE)]
-
-
-def assert_accessible(page: Page, where: str) -> None:
-    """Fail with what axe found, and where a page scrolls sideways."""
-    result = Axe().run(page)
-    said = [
-        f"{violation['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}"
-        for violation in result.response["violations"]
-        for node in violation["nodes"]
-    ]
-    assert not said, (where, said)
-    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert wide <= 0, (where, wide)
 
 
 @pytest.mark.parametrize(("theme", "size"), LOOKS, ids=[f"{theme}-{size['width']}" for theme, size in LOOKS])

@@ -52,8 +52,8 @@ function element(name, className, text = "") {
 
 // The answer that is on its way, as a message at the end of the list.
 function answerIn(list) {
-  const item = element("li", "turn said-assistant is-coming");
-  const text = element("div", "turn-text");
+  const item = element("li", "said said-assistant is-coming");
+  const text = element("div", "said-text");
   item.append(text);
   list.append(item);
   const calls = new Map();
@@ -110,8 +110,8 @@ export function chatOverSocket() {
   async function say(text) {
     const list = document.querySelector("#messages");
     document.querySelector(".empty-note")?.remove();
-    const own = element("li", "turn said-user");
-    own.append(element("div", "turn-text", text));
+    const own = element("li", "said said-user");
+    own.append(element("div", "said-text", text));
     list.append(own);
     const answer = answerIn(list);
     const id = (running = ++number);
