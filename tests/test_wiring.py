@@ -104,6 +104,7 @@ def test_a_write_says_whose_it_is() -> None:
         "sessions/picobot_snapshot.py",
         "store/connector.py",
         "store/postgres.py",
+        "store/postgres_schema.py",
         "store/postgres_transaction.py",
         "store/sqlite_maintenance.py",
     }

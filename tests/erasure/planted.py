@@ -54,7 +54,8 @@ def plant(engine: Engine, folder: Path) -> None:
             {"id": "kept-session", "channel_type": "TUI", "channel_id": "", "user_id": "local", "conversation": [{"User": {"content": STAYS}}]},
         ]
     }  # fmt: skip
-    (folder / "sessions.json.migrated").write_text(json.dumps(snapshot))
+    if engine._context.connector.maintenance.files():  # where a snapshot of PicoBot's may lie beside
+        (folder / "sessions.json.migrated").write_text(json.dumps(snapshot))
     engine.export_index(folder / "memory" / "MEMORY-INDEX.md")
     assert word["content"] in (folder / "memory" / "MEMORY-INDEX.md").read_text()
 

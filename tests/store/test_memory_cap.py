@@ -65,6 +65,7 @@ def _assert_whole(engine: Engine, acknowledged: dict[str, str]) -> None:
     engine.close()
 
 
+@pytest.mark.sqlite_file("bounds the memory of a process that has the file open")
 @pytest.mark.requirement("P3")
 @pytest.mark.reliability("R5")
 @pytest.mark.parametrize(

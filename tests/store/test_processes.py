@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 from tests.amounts import amount
+from tests.databases import chosen
 from tests.distinct_texts import distinct_text
 
 from picomem import open as open_memory
@@ -67,11 +68,15 @@ def _mixed(memory: Engine, seed: int) -> dict[str, Any]:
     return {"model": model, "failed": failed}
 
 
+_CHORES_ON_A_SERVER = ("purge", "scrub", "doctor", "visit")
+
+
 def _keep(memory: Engine, rng: random.Random, name: str) -> list[str]:
     """One piece of maintenance beside others who write; what is wrong with what it says."""
-    path = Path(sys.argv[1])
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        match rng.choice(("purge", "scrub", "doctor", "copy", "visit")):
+    store, beside = sys.argv[1:3]
+    chores = ("purge", "scrub", "doctor", "copy", "visit") if Path(store).exists() else _CHORES_ON_A_SERVER
+    with tempfile.TemporaryDirectory(dir=beside) as folder:
+        match rng.choice(chores):
             case "purge":
                 return _erase(memory, Path(folder) / f"{name}.jsonl")
             case "scrub":
@@ -80,12 +85,12 @@ def _keep(memory: Engine, rng: random.Random, name: str) -> list[str]:
                 findings = memory.doctor().findings
                 return [f"{name}: {finding}" for finding in findings if finding.check != "purge"]  # another's goes on
             case "copy":
-                copy_store(path, Path(folder) / "copy.db")
+                copy_store(Path(store), Path(folder) / "copy.db")
                 with open_memory(Path(folder) / "copy.db", embedder="none") as copy:
                     findings = copy.doctor().findings
                 return [f"{name}, in the copy: {finding}" for finding in findings if finding.check != "purge"]
             case "visit":
-                with open_memory(path, embedder="none") as second:
+                with open_memory(store, embedder="none") as second:
                     second.status()
     return []
 
@@ -131,7 +136,11 @@ class Process:
     def __init__(self, path: Path) -> None:
         env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
         self._process = subprocess.Popen(
-            [sys.executable, __file__, str(path)], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, __file__, chosen().named(path), str(path.parent)],
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
 
     def send(self, job: str, *given: object) -> None:

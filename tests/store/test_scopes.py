@@ -64,6 +64,7 @@ def test_a_transaction_of_everyone_writes_rows_of_each(connector) -> None:
             user_entries.put(inner, ANN, "colour", "blue")
 
 
+@pytest.mark.sqlite_file("only full text in a file needs ranges of numbers")
 def test_numbers_of_documents_come_from_a_range_of_the_user_and_are_never_given_out_twice(connector) -> None:
     taken: dict[str, list[int]] = {}
     for scope, count in ((MIA, 2), (ANN, 1), (MIA, 3), (ANN, 2)):

@@ -36,6 +36,7 @@ def _wrapped(percent: int) -> list[str]:
     return ["fiu-run", "-x", *(part for point in points for part in ("-c", point))]
 
 
+@pytest.mark.sqlite_file("lets calls on the files of the store fail")
 @pytest.mark.requirement("P3")
 @pytest.mark.reliability("R4")
 @pytest.mark.timeout(1_800)

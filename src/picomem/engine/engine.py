@@ -178,7 +178,9 @@ class Engine:
         asked_at = self._context.clock() if asked_at is None else asked_at
 
         def recall() -> Answer:
-            return self._context.resources.recall.answer(self._context.owner(scope), question, wanted, asked_at)
+            resources = self._context.resources
+            chosen = resources.recall_by_words if self._context.is_by_words else resources.recall
+            return chosen.answer(self._context.owner(scope), question, wanted, asked_at)
 
         notes = self._context.notes() if include_notes and not (scope or self.scope).session else None
         if notes is None:

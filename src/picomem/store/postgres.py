@@ -28,6 +28,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from time import monotonic, sleep
 from typing import Any
 
 import psycopg
@@ -55,6 +56,10 @@ _PATH = f"SET LOCAL search_path TO {SCHEMA}"
 _TABLES = (
     f"SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace('{SCHEMA}') "
     "AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname"
+)
+_READERS = (
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
+    "AND age(backend_xmin) >= age(%s::xid)"
 )
 _TERMS = "SELECT value FROM meta WHERE name = 'terms_version'"
 
@@ -138,9 +143,22 @@ class PostgresConnector:
         milliseconds = max(1, round(wait_seconds * 1000))
         with self._explained(), psycopg.connect(self._connection_string, autocommit=True) as connection:
             tables = connection.execute(_TABLES.encode()).fetchall()
+            self._wait_for_readers(connection, wait_seconds)
             connection.execute(f"SET lock_timeout = {milliseconds}".encode())  # ends with the connection
             for (table,) in tables:
                 connection.execute(f"VACUUM (FULL, ANALYZE) {SCHEMA}.{table}".encode())
+
+    def _wait_for_readers(self, connection: psycopg.Connection[Any], wait_seconds: float) -> None:
+        """Wait until nobody reads from a moment before this one: rows that somebody still sees would be kept."""
+        deadline = monotonic() + wait_seconds
+        (now,) = connection.execute("SELECT pg_current_xact_id()::xid::text").fetchone() or ("",)
+        while connection.execute(_READERS.encode(), (now,)).fetchone() != (0,):
+            if monotonic() > deadline:
+                raise errors.Locked(
+                    f"{self.name} is being read by another process, so its tables cannot be written anew yet and still "
+                    "hold what was taken out. Run `picomem purge` again when that has finished."
+                )
+            sleep(0.02)
 
     def close(self) -> None:
         """Close every connection."""
