@@ -10,7 +10,7 @@ from picomem.light_dataclass import dataclass
 from picomem.operations.memory_views import ChangeView, MemoryView
 from picomem.operations.undoing import ListedChange
 from picomem.page.page_view import PageContent, PageRequest, PageView
-from picomem.page.word_differences import Marks, word_differences
+from picomem.page.word_diff import Marks, marked_differences
 
 FILTERS = ("verb", "actor", "since", "until")
 VERBS = (
@@ -132,7 +132,7 @@ async def _content_beside(asked: PageRequest, change: ChangeView) -> ContentBesi
         return None
     if before is None or after is None:
         return ContentBeside(before, after, [], [])
-    return ContentBeside(before, after, *word_differences(before.content, after.content))
+    return ContentBeside(before, after, *marked_differences(before.content, after.content))
 
 
 VIEW = PageView(

@@ -8,7 +8,7 @@ from picomem.errors import Conflict, InvalidInput, NotFound
 from picomem.light_dataclass import dataclass
 from picomem.operations.reviewing import WaitingView
 from picomem.page.page_view import WRITE, PageContent, PageRequest, PageView, Redirect, own_path
-from picomem.page.word_differences import Marks, word_differences
+from picomem.page.word_diff import Marks, marked_differences
 
 _LIMIT = 20
 _PAIR_VERDICTS = ("supersede", "merge", "keep", "discard")
@@ -63,7 +63,7 @@ def entry_of(waiting: WaitingView) -> ReviewEntry:
     if waiting.older is None:
         group = "candidate" if waiting.memory.is_candidate else "from_others"
         return ReviewEntry(group, waiting, [], [], _SINGLE_VERDICTS)
-    older_marks, marks = word_differences(waiting.older.content, waiting.memory.content)
+    older_marks, marks = marked_differences(waiting.older.content, waiting.memory.content)
     return ReviewEntry("pair", waiting, marks, older_marks, _PAIR_VERDICTS)
 
 

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from typing import Literal
 
 Difference = Literal["same", "removed", "added"]
+Marks = list[list[int]]  # offsets in a text, [start, end)
 
 # A word, a run of white space, or one other character. Chinese and Japanese have no spaces: each character by itself.
 _PIECE = re.compile(r"[^\W\u3040-\u30ff\u3400-\u9fff]+|\s+|.", re.DOTALL)
@@ -22,6 +23,21 @@ def word_diff(before: str, after: str) -> list[tuple[Difference, str]]:
     if len(old) + len(new) > _MOST_PIECES:
         return [("removed", before), ("added", after)]
     return list(_joined(_differences(old, new)))
+
+
+def marked_differences(before: str, after: str) -> tuple[Marks, Marks]:
+    """What went from the first text, and what came into the second, as marks for `marked_text`."""
+    removed: Marks = []
+    added: Marks = []
+    old = new = 0
+    for difference, piece in word_diff(before, after):
+        if difference == "removed":
+            removed.append([old, old + len(piece)])
+        if difference == "added":
+            added.append([new, new + len(piece)])
+        old += 0 if difference == "added" else len(piece)
+        new += 0 if difference == "removed" else len(piece)
+    return removed, added
 
 
 def _differences(old: list[str], new: list[str]) -> Iterator[tuple[Difference, str]]:
