@@ -20,9 +20,9 @@ from pathlib import Path
 
 from benchmarks.share_curves import ShareAxis, drawn_shares
 from picomem.evaluation.tables import markdown, plain
-from picomem.hooks.hook_events import HookEvent, hits_block
-from picomem.hooks.prompt_context import recalled
-from picomem.hooks.relevance import relevance
+from picomem.injection.context_block import hits_block
+from picomem.injection.prompt_context import AgentPrompt, recalled
+from picomem.injection.relevance import relevance
 from picomem.light_dataclass import dataclass
 from picomem.paths import write_whole
 from picomem.settings import HookSettings
@@ -106,8 +106,7 @@ def judgements(name: str, settings: HookSettings, progress: Callable[[str], None
 
 
 def _judged(store: InjectionStore, prompt: Prompt, budget: int) -> Judgement:
-    event = HookEvent(name="UserPromptSubmit", session="new", folder=f"/work/{prompt.project}", prompt=prompt.text)
-    answer, hits = recalled(store.engine(prompt.project), event)
+    answer, hits = recalled(store.engine(prompt.project), AgentPrompt(prompt.text, session="new"))
     sure = relevance(prompt.text, answer, hits)
     text, ids = hits_block(hits, budget)
     helps = any(store.helps(hit, prompt) for hit in hits[: len(ids)])

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from picomem.hooks.prompt_signals import observe_prompt
+from picomem.injection.prompt_signals import observe_prompt
 from picomem.light_dataclass import dataclass
 from picomem.memory.pair_signals import observe_pair
 from picomem.models.classifier import WEIGHTS, encode

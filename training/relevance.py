@@ -1,4 +1,4 @@
-"""Fits what the prompt hook injects (picomem/hooks/relevance.py) to the prompts of data/injection.jsonl.
+"""Fits what the prompt hook injects (picomem/injection/relevance.py) to the prompts of data/injection.jsonl.
 
     python -m training.relevance             writes the weights into the package
     python -m training.relevance --validate  prints, from a tenfold cross-validation, how many prompts get something
@@ -19,9 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from picomem.hooks.hook_events import HookEvent
-from picomem.hooks.prompt_context import recalled
-from picomem.hooks.relevance import WEIGHTS, relevance_signals
+from picomem.injection.prompt_context import AgentPrompt, recalled
+from picomem.injection.relevance import WEIGHTS, relevance_signals
 from picomem.light_dataclass import dataclass
 from training.injection_sets import CHOSEN_ON, InjectionStore
 
@@ -46,8 +45,7 @@ def observe(path: Path = CHOSEN_ON) -> list[Seen]:
         try:
             made = []
             for prompt in store.prompts:
-                event = HookEvent(name="UserPromptSubmit", folder=f"/work/{prompt.project}", prompt=prompt.text)
-                answer, hits = recalled(store.engine(prompt.project), event)
+                answer, hits = recalled(store.engine(prompt.project), AgentPrompt(prompt.text))
                 if hits:
                     signals = relevance_signals(prompt.text, answer, hits)
                     made.append(Seen(signals, bool(prompt.answers), any(store.helps(hit, prompt) for hit in hits)))

@@ -281,6 +281,23 @@ def test_a_turn_that_is_cancelled_keeps_what_was_said_in_the_sockets_session(
     talk(chatting, otto, conversation)
 
 
+def test_events_of_a_turn_bear_the_id_of_their_request(chatting: Served, model: ModelServer) -> None:
+    model.steps = [[("memory_recall", {"query": "ferry"})], "Nothing is known."]
+    paula = token(chatting.db, "--user", "paula")
+
+    async def conversation(client: ClientConnection) -> None:
+        await client.send(json.dumps(_request("chat", "turn", message="When does the ferry leave?")))
+        events = []
+        while "method" in (message := json.loads(await client.recv())):
+            events += [message["params"]] if message["method"] == "event" else []
+        assert {event["id"] for event in events} == {"turn"}
+        (called,) = [event for event in events if event["type"] == "tool_call"]
+        (answered,) = [event for event in events if event["type"] == "tool_result"]
+        assert called["call"] == answered["call"] != "turn"
+
+    talk(chatting, paula, conversation)
+
+
 async def _answer(client: ClientConnection) -> Any:
     """The next answer, notifications passed over."""
     while "method" in (answer := json.loads(await client.recv())):

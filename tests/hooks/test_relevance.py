@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from tests.databases import chosen
 
 import picomem
-from picomem.hooks.hook_events import HookEvent, hits_block
-from picomem.hooks.prompt_context import context_of, recalled
-from picomem.hooks.prompt_signals import observe_prompt
-from picomem.hooks.relevance import relevance
+from picomem.hooks.hook_context import context_of
+from picomem.hooks.hook_events import HookEvent
+from picomem.injection.context_block import hits_block
+from picomem.injection.prompt_context import AgentPrompt, recalled
+from picomem.injection.prompt_signals import observe_prompt
+from picomem.injection.relevance import relevance
 from picomem.models.classifier import linear_logit, load
 from picomem.recall.hits import HIT_OVERHEAD
 from picomem.text.tokens import count_tokens
@@ -75,7 +77,7 @@ _PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @_PATIENT
 @given(prompt=st.text(max_size=400))
 def test_any_prompt_has_a_relevance_between_0_and_1(billing: picomem.Engine, prompt: str) -> None:
-    answer, hits = recalled(billing, _event(prompt))
+    answer, hits = recalled(billing, AgentPrompt(prompt, "s"))
 
     assert 0.0 <= relevance(prompt, answer, hits) <= 1.0
 

@@ -21,6 +21,7 @@ from picomem.engine.job_store import job_store
 from picomem.errors import Refused
 from picomem.gateway.mcp import build_server
 from picomem.jobs.schedule import Failed, ended
+from picomem.light_dataclass import replace
 from picomem.models.static import StaticEmbedder
 from picomem.operations.agent_messages import result_for_agents
 from picomem.operations.operation import options
@@ -58,6 +59,8 @@ def filled(db: Path, tmp_path: Path, clock, database: Database) -> Iterator[tupl
     person.remember("Harbor deploys go out on Tuesdays", key="deploys", kind="decision")
     person.revise("deploys", "Harbor deploys go out on Wednesdays")
     person.remember("The harbor museum is closed on Mondays", key="museum", origin="web")
+    dockyard = replace(person.scope, project="dockyard", agent="harbor-master")
+    person.remember("The dry dock of the harbor holds two boats", key="dock", scope=dockyard)
     log = person.sessions()
     session = log.create("api", title="On cranes").id
     log.append(
@@ -84,6 +87,7 @@ def filled(db: Path, tmp_path: Path, clock, database: Database) -> Iterator[tupl
         "revise": {"name": "tugboat", "content": "The tugboat is moored at pier ten", "origin": "agent"},
         "forget": {"name": "tugboat"},
         "undo": {"change": mine.change_id},
+        "prompt-context": {"prompt": "When do the deploys of the harbor go out?", "project": "dockyard"},
         "recall": {"query": "harbor", "include_untrusted": True},
         "search-notes": {"query": "staging database"},
         "read-note": {"path": "MEMORY.md"},

@@ -187,7 +187,11 @@ class _Values:
     def request(self, operation: Operation) -> Any:
         hints = get_type_hints(operation.request)
         about = {name: metadata for name, _, metadata in options(operation.request)}
-        return operation.request(**{name: self.of(hints[name], name, about[name]) for name in about})
+        values = {name: self.of(hints[name], name, about[name]) for name in about}
+        if operation.name == "export" and values["path"] not in TEXTS:
+            # A person who writes their memory to a file that another user reads gives it away.
+            values["path"] = str(self.tenant.folder / "export.jsonl")
+        return operation.request(**values)
 
 
 def _shown(value: object) -> str:

@@ -130,3 +130,11 @@ def test_columns_stand_on_their_ground_below_the_limit() -> None:
     assert 'class="column-limit" x1="0" x2="60" y1="1.0"' in drawn
     assert "All &lt;b&gt;" in drawn
     assert "column-limit" not in columns([("2026-05-01", 0)], 0, "", "")
+
+
+def test_the_doctor_says_how_far_it_is(open_engine, tmp_path) -> None:
+    engine = open_engine(tmp_path / "memory.db")
+    engine.remember("Prefers green tea in the morning")
+    told: list[tuple[int, int, str]] = []
+    assert engine.doctor(progress=lambda *state: told.append(state)).healthy
+    assert told == [(1, 3, "users"), (2, 3, "full text")]

@@ -7,6 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from tests.gateway.serving import Served
 
+from picomem.page.view_table import VIEWS
+
 from .serving_pages import DESKTOP, PHONE, browsing, code_for, signed_in
 
 pytestmark = pytest.mark.sqlite_file("serves a file, which other processes use as well")
@@ -20,6 +22,7 @@ PATHS = (
     "/memory/tea",
     "/memory/tea?edit=1",
 )
+PATHS += tuple(view.path for view in VIEWS if "{" not in view.path and view.path not in PATHS)
 LOOKS = [(theme, size) for theme in ("light", "dark") for size in (DESKTOP, PHONE)]
 
 

@@ -7,7 +7,7 @@ from datetime import UTC
 import pytest
 
 from picomem.clock import DAY, HOUR, MINUTE, SECOND
-from picomem.page.marked_text import marked_pieces
+from picomem.page.marked_text import marked_pieces, passage_mark
 from picomem.page.message_catalog import say_in
 from picomem.page.page_view import own_path
 from picomem.page.relative_time import ago, exactly
@@ -41,6 +41,20 @@ def test_marks_stay_on_their_words_when_what_is_invisible_goes() -> None:
     assert ("port", True) in pieces
     assert ("a", True) in pieces
     assert "".join(piece for piece, _ in pieces) == "a\\x1b[31m port\\u202e and a port"
+
+
+@pytest.mark.parametrize(
+    ("text", "statement", "marked"),
+    [
+        ("Fine. From now on use uv: uv sync!", "from now on, use uv - uv sync", "From now on use uv: uv sync"),
+        ("同意，不要密钥。请记住", "不要密钥", "不要密钥"),
+        ("We use uv now", "From now on use uv", ""),
+        ("anything", "…", ""),
+    ],
+)
+def test_the_passage_of_a_statement_is_marked_as_a_whole(text: str, statement: str, marked: str) -> None:
+    marks = passage_mark(text, statement)
+    assert "".join(text[start:end] for start, end in marks) == marked
 
 
 def test_a_bar_never_leaves_its_ground_and_its_title_is_text() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from contextlib import suppress
@@ -724,3 +725,19 @@ def test_an_undo_of_an_import_counts_the_conversations_that_stay(engine: Engine,
     run, _ = take_in(other, path)
     assert [undone.key for undone in other.undo(run)] == ["crane"]
     assert left_by_undo(other, run).startswith("1 conversation with PicoBot stays; `picomem sessions`")
+
+
+@pytest.mark.parametrize(
+    ("rubbish", "sentence"),
+    [("\n", "more than 1,000,000 empty lines in a row"), ("x\n", "More than 100,000 entries cannot be read")],
+)
+def test_a_packed_file_of_lines_that_are_nothing_is_given_up_early(
+    rubbish: str, sentence: str, engine: Engine, tmp_path: Path
+) -> None:
+    engine.remember("The crane is yellow", key="crane")
+    head, *_ = exported(engine)
+    path = tmp_path / "export.jsonl.gz"
+    piece = gzip.compress((rubbish * 1_000_000).encode(), 1)  # gzip's members may follow one another
+    path.write_bytes(gzip.compress(head.encode()) + 20 * piece)
+    with pytest.raises(InvalidInput, match=sentence):
+        take_in(engine, path)

@@ -8,10 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from tests.cli.conftest import home, picomem
 from tests.conftest import OpenEngine
 
 from picomem.demo.walkthrough import SAMPLES
 from picomem.engine.engine import Engine
+
+__all__ = ["home", "picomem"]
 
 
 @pytest.fixture
@@ -28,6 +31,14 @@ def demo(open_engine: OpenEngine, samples: Path) -> Engine:
     engine = open_engine(user="mia")
     engine.ingest([samples])
     engine.remember("The tide table of Kiel is in docs/tides.md", key="tide_table", kind="fact", pinned=True)
+    return engine
+
+
+@pytest.fixture
+def stated(engine: Engine) -> Engine:
+    """A store with two statements of a person."""
+    engine.remember("The tide table of Kiel is in docs/tides.md", key="tide_table", kind="fact", pinned=True)
+    engine.remember("Releases go out on Tuesdays", key="release_day")
     return engine
 
 

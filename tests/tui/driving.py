@@ -18,7 +18,9 @@ from picomem.tui.operation_runner import OperationRunner
 from picomem.tui.terminal_app import TerminalApp
 
 SMALL, LARGE = (80, 24), (200, 60)
-_MOST_PAUSES = 20_000
+_MOST_PAUSES = 2_000
+_A_FEW_PAUSES = 200
+_A_LOOK = 0.05  # seconds after which a dialog, for which a worker waits, is looked for
 _FOLDER = re.compile(r"/tmp/pm-\w{8}")
 _ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 
@@ -40,6 +42,11 @@ class Person:
         """The screen, with the same id in place of every id, and the same folder in place of that of the samples."""
         shown = _FOLDER.sub("/tmp/pm-00000000", "\n".join(self.lines))
         return _ID.sub(lambda match: re.sub("[0-9a-f]", "0", match[0]), shown)
+
+    @property
+    def lines_without_ids(self) -> list[str]:
+        """The lines of `text`."""
+        return self.text.split("\n")
 
     @property
     def conversation(self) -> str:
@@ -76,7 +83,17 @@ class Person:
             ]
             if not working:
                 return
+            # Threads that work would get less of the processor while this loop spins.
+            tasks = [worker._task for worker in working if worker._task]
+            await asyncio.wait(tasks, timeout=_A_LOOK, return_when=asyncio.FIRST_COMPLETED)
         raise AssertionError(f"it never came to rest: {working}")
+
+    async def calm_down(self, condition: Callable[[], bool] = bool) -> None:
+        """Wait until something is so, and at most as long as the interface takes to draw itself some times."""
+        for _ in range(_A_FEW_PAUSES):
+            await self.pilot.pause()
+            if condition():
+                return
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait until something is so."""

@@ -31,12 +31,23 @@ SCREENS = {
 }
 
 
-def compare(person: Person, path: Path) -> None:
-    """Compare the screen with its snapshot, or write that."""
-    shown = person.text + "\n"
+async def compare(person: Person, path: Path) -> None:
+    """Compare the screen with its snapshot, or write that. The keys at the bottom may be drawn a moment later."""
     if os.environ.get("UPDATE_SNAPSHOTS"):
-        path.write_text(shown, "utf-8")
-    assert shown.splitlines() == path.read_text("utf-8").splitlines()
+        await person.calm_down()
+        path.write_text(person.text + "\n", "utf-8")
+    expected = path.read_text("utf-8").removesuffix("\n").split("\n")
+    await person.calm_down(lambda: person.lines_without_ids == expected)
+    assert person.lines_without_ids == expected
+
+
+ONLY_SMALL = (
+    "sessions",
+    "chat",
+    "commands",
+    "keys",
+    "edit",
+)  # on a large terminal they have more room, and that is all
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "200x60"])
@@ -47,9 +58,11 @@ def test_every_screen_of_the_demo_shows_what_its_snapshot_shows(
 
     async def look(person: Person) -> None:
         for name, keys in SCREENS.items():
+            if size == LARGE and name in ONLY_SMALL:
+                continue
             for key in keys:
                 await (person.search(key[1:]) if key.startswith("?") else person.press(key))
-            compare(person, snapshots / f"{name}-{columns}x{rows}.txt")
+            await compare(person, snapshots / f"{name}-{columns}x{rows}.txt")
             assert len(person.lines) == rows
             if name in ("keys", "edit", "history", "purge", "chat"):
                 await person.press("escape")
@@ -61,7 +74,7 @@ def test_every_screen_of_the_demo_shows_what_its_snapshot_shows(
 
 def test_an_empty_store_says_what_to_do_first(engine: Engine, snapshots: Path) -> None:
     async def look(person: Person) -> None:
-        compare(person, snapshots / "empty-search-80x24.txt")
+        await compare(person, snapshots / "empty-search-80x24.txt")
         assert "picomem ingest" in person.text
         await person.press("escape", "2")
         assert "picomem remember TEXT" in person.text

@@ -14,7 +14,7 @@ SIZES = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "200x60"])
 
 @SIZES
 @pytest.mark.requirement("X3")
-def test_a_memory_is_searched_edited_and_the_edit_is_undone(demo: Engine, size: tuple[int, int]) -> None:
+def test_a_memory_is_searched_edited_and_the_edit_is_undone(stated: Engine, size: tuple[int, int]) -> None:
     async def story(person: Person) -> None:
         await person.type("kiel")
         assert "tide_table" in person.text and "confidence" in person.text
@@ -26,23 +26,22 @@ def test_a_memory_is_searched_edited_and_the_edit_is_undone(demo: Engine, size: 
         await person.press("ctrl+s")
         assert person.note == "tide_table is revised (version 2); u undoes it."
         assert "docs/tides.md now" in person.text
-        assert demo.why("tide_table").memory.content.endswith("docs/tides.md now")
-        assert demo.why("tide_table").changes[-1].reason.startswith("moved")
+        assert stated.why("tide_table").memory.content.endswith("docs/tides.md now")
+        assert stated.why("tide_table").changes[-1].reason.startswith("moved")
         await person.press("u")
         assert "Undone: tide_table" in person.note
-        assert demo.why("tide_table").memory.content.endswith("docs/tides.md")
+        assert stated.why("tide_table").memory.content.endswith("docs/tides.md")
 
-    at_the_terminal(demo, story, size)
+    at_the_terminal(stated, story, size)
 
 
-@SIZES
-def test_a_memory_is_pinned_forgotten_and_brought_back(demo: Engine, size: tuple[int, int]) -> None:
+def test_a_memory_is_pinned_forgotten_and_brought_back(stated: Engine) -> None:
     async def story(person: Person) -> None:
         await person.press("escape", "2")
         assert "fact · pinned" in person.text
         await person.press("p")
         assert person.note == "tide_table is unpinned; u undoes it."
-        assert not demo.why("tide_table").memory.pinned
+        assert not stated.why("tide_table").memory.pinned
         await person.press("p", "x")
         assert person.note == "tide_table is archived; u undoes it."
         assert "tide_table  " not in person.text
@@ -51,10 +50,10 @@ def test_a_memory_is_pinned_forgotten_and_brought_back(demo: Engine, size: tuple
         await person.press("u", "a")
         assert "tide_table  fact · pinned" in person.text
         await person.press("u", "u")
-        assert demo.why("tide_table").memory.pinned
+        assert stated.why("tide_table").memory.pinned
         assert "u Undo" not in person.text  # nothing is left to undo
 
-    at_the_terminal(demo, story, size)
+    at_the_terminal(stated, story)
 
 
 @SIZES
@@ -74,29 +73,30 @@ def test_a_memory_opens_to_its_reasons_its_history_and_the_session_it_comes_from
     at_the_terminal(demo, story, size)
 
 
-def test_an_edit_that_the_gate_refuses_is_a_sentence_and_changes_nothing(demo: Engine) -> None:
+def test_an_edit_that_the_gate_refuses_is_a_sentence_and_changes_nothing(stated: Engine) -> None:
     async def story(person: Person) -> None:
         await person.press("escape", "2", "e")
         person.app.screen.query_one("#content", TextArea).text = "key: sk-EXAMPLE0not0a0real0key0harbor0mail42"
         await person.press("ctrl+s")
         assert person.note.startswith("! ")
-        assert demo.why("tide_table").memory.content == "The tide table of Kiel is in docs/tides.md"
+        assert stated.why("tide_table").memory.content == "The tide table of Kiel is in docs/tides.md"
 
-    at_the_terminal(demo, story)
+    at_the_terminal(stated, story)
 
 
-def test_an_edit_that_is_cancelled_changes_nothing(demo: Engine) -> None:
+def test_an_edit_that_is_cancelled_changes_nothing(stated: Engine) -> None:
     async def story(person: Person) -> None:
         await person.press("escape", "2", "e", "x", "escape")
-        assert demo.why("tide_table").memory.content == "The tide table of Kiel is in docs/tides.md"
+        assert stated.why("tide_table").memory.content == "The tide table of Kiel is in docs/tides.md"
         assert "Edit" in person.lines[-1]
 
-    at_the_terminal(demo, story)
+    at_the_terminal(stated, story)
 
 
 def test_the_cursor_moves_by_letters_and_arrows_and_stays_in_view(demo: Engine) -> None:
     async def story(person: Person) -> None:
-        await person.press("escape", "3", "j", "j", "k", "down", "pagedown", "end")
+        await person.press("escape", "3")
+        await person.press("j", "j", "k", "down", "pagedown", "end")
         entries = person.app.screen.query_one(EntryList)
         assert entries.chosen is entries.entries[-1]
         last = entries.chosen.title

@@ -14,7 +14,7 @@ from picomem.agent.events import EVENTS, Notice, Tell, TurnResult
 from picomem.errors import InvalidInput, StoreError
 from picomem.light_dataclass import dataclass
 from picomem.operations.operation import Operation, option
-from picomem.operations.presentation import Presentation, Verbatim
+from picomem.operations.presentation import Presentation, Sentence, Verbatim
 from picomem.records.session import Channel
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from picomem.agent.loop import PicoBot
     from picomem.engine.engine import Engine
+
+
+_NOT_INSTALLED = "PicoBot needs the extra `agent`: install picomem[agent], such as with pip."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,34 @@ async def chat_turn(engine: Engine, request: ChatTurn, tell: Tell) -> TurnResult
     for notice in await settle(bot):
         await tell(Notice(notice))
     return turn
+
+
+@dataclass(frozen=True, slots=True)
+class ChatModelRequest:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class ChatModelResult:
+    """The model that PicoBot talks with; `problem` says what is missing where there is none."""
+
+    provider: str
+    model: str
+    problem: str
+
+
+def chat_model(engine: Engine, _request: ChatModelRequest) -> ChatModelResult:
+    """Say which model PicoBot talks with, or how to set one up. Nothing is connected to."""
+    from importlib.util import find_spec
+
+    from picomem.models.provider import chat_choice
+
+    try:
+        chosen = chat_choice(engine.settings)
+    except InvalidInput as error:
+        return ChatModelResult("", "", str(error))
+    problem = "" if find_spec("pydantic_ai") else _NOT_INSTALLED
+    return ChatModelResult(chosen.provider, chosen.model, problem)
 
 
 async def open_model(engine: Engine) -> Model:
@@ -68,7 +99,7 @@ def check_installed() -> None:
     try:
         import pydantic_ai  # noqa: F401
     except ModuleNotFoundError:
-        raise InvalidInput("PicoBot needs the extra `agent`: install picomem[agent], such as with pip.") from None
+        raise InvalidInput(_NOT_INSTALLED) from None
 
 
 def _model(engine: Engine) -> Model:
@@ -81,6 +112,10 @@ def _bot(engine: Engine, session: str, model: Model, channel: Channel) -> PicoBo
     from picomem.agent.loop import PicoBot
 
     return PicoBot(model, engine, session=session, channel=channel)
+
+
+def _told_model(result: ChatModelResult) -> str:
+    return result.problem or f"PicoBot talks with {result.model} of {result.provider}."
 
 
 OPERATIONS = (
@@ -98,5 +133,18 @@ OPERATIONS = (
         asynchronous=True,
         events=EVENTS,
         converses=True,
+    ),
+    Operation(
+        name="chat-model",
+        group="look",
+        request=ChatModelRequest,
+        result=ChatModelResult,
+        run=chat_model,
+        present=lambda result: Presentation(blocks=(Sentence(_told_model(result)),)),
+        reply=lambda result: _told_model(result),
+        permission="memory:read:session",
+        example="picomem chat-model",
+        read_only=True,
+        idempotent=True,
     ),
 )

@@ -99,6 +99,15 @@ def in_group(engine: Engine) -> Engine:
     return acting
 
 
+def by_words(engine: Engine, project: str) -> Engine:
+    """The engine as a hook opens it in a project: recall asks by words alone, whatever embedder there is."""
+    scope = engine._context.owner(engine.scope.narrowed(project=project))
+    acting = engine.acting_as(agent=engine.caller.is_agent)
+    acting._context.scope = scope
+    acting._context.is_by_words = True
+    return acting
+
+
 def is_in_group(engine: Engine) -> bool:
     """Whether the engine is one for a group."""
     return engine._context.is_group

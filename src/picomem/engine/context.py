@@ -50,6 +50,7 @@ class Context:
         self.sources: tuple[Parent, ...] = ()  # what changes are made from
         self.said = ""  # by the person for whom an agent acts
         self.is_group = False  # whether others than the user read the answers
+        self.is_by_words = False  # whether recall asks as without an embedder
         self.kept_sessions: Sessions | None = None
         self._kept_vectors: Vectors | None = None
 

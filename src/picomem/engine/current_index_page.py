@@ -7,7 +7,7 @@ from contextlib import suppress
 from picomem.engine.context import Context
 from picomem.errors import StoreError
 from picomem.memory import index_page_cache
-from picomem.memory.index_page import IndexPage
+from picomem.memory.index_page import IndexAccount, IndexPage
 from picomem.records.scope import Scope
 
 
@@ -24,3 +24,10 @@ def index_page(context: Context, scope: Scope | None, budget: int | None) -> Ind
         with suppress(StoreError), context.connector.write(owner) as tx:
             index_page_cache.keep(tx, owner, page, made_from)
     return page
+
+
+def index_account(context: Context, scope: Scope, budget: int | None) -> IndexAccount:
+    """The page of a scope, line by line."""
+    size = context.settings.index.budget if budget is None else budget
+    with context.connector.read() as tx:
+        return index_page_cache.explained(tx, context.owner(scope), context.clock(), size, context.cleaner().shown)

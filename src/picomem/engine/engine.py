@@ -178,7 +178,9 @@ class Engine:
         asked_at = self._context.clock() if asked_at is None else asked_at
 
         def recall() -> Answer:
-            return self._context.resources.recall.answer(self._context.owner(scope), question, wanted, asked_at)
+            resources = self._context.resources
+            chosen = resources.recall_by_words if self._context.is_by_words else resources.recall
+            return chosen.answer(self._context.owner(scope), question, wanted, asked_at)
 
         notes = self._context.notes() if include_notes and not (scope or self.scope).session else None
         if notes is None:
@@ -691,14 +693,21 @@ class Engine:
         )
         return page
 
-    def doctor(self, *, repair: bool = False) -> Diagnosis:
+    def doctor(self, *, repair: bool = False, progress: Callable[[int, int, str], None] | None = None) -> Diagnosis:
         """Check the file, every row's hash, what is derived, and the kept copies of transcripts; with `repair`, rebuild
-        what is derived."""
+        what is derived. `progress` is told how many parts are done, of how many, and which comes."""
         from picomem.ingest.transcript_copies import copy_problems
         from picomem.memory.doctor import examine
 
         writer = self._context.writer("doctor")
-        diagnosis = examine(self._context.connector, self.embedder_name, self._context.redactor, writer, repair=repair)
+        diagnosis = examine(
+            self._context.connector,
+            self.embedder_name,
+            self._context.redactor,
+            writer,
+            repair=repair,
+            progress=progress,
+        )
         with suppress(StoreError):  # what cannot be read was reported
             for problem in copy_problems(self._context.connector):
                 diagnosis.add("copy", problem)

@@ -62,6 +62,7 @@ class Resources:
         meaning = MeaningLeg(embedder) if embedder is not None else None
         without = f"failed: {str(self.no_embedder).rstrip('.')}" if self.no_embedder else "off"
         self.recall = Recall(connector, self.redactor, meaning, zone, lexicon, weights, without)
+        self.recall_by_words = Recall(connector, self.redactor, None, zone, None, weights)
 
     def redactor(self) -> Redactor:
         """Takes secrets out of texts, with the store's key for the marks. Raises StoreError."""

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from picomem.ingest.ingest import Ingest
     from picomem.ingest.storing import TranscriptRequest
     from picomem.ingest.transcript_copies import KeptCopies
+    from picomem.memory.index_page import IndexAccount
     from picomem.memory.timeline import TimelineHits
     from picomem.records.episode import Episode
     from picomem.sessions.picobot_snapshot import TakenOver
-    from picomem.store.episodes import TimelinePlace
+    from picomem.store.episodes import NearbyEpisodes, TimelinePlace
     from picomem.store.memories import ListedPage, ListFilter, ListPlace
     from picomem.text.temporal.event_times import EventTime
 
@@ -149,6 +150,32 @@ def timeline_page(
     """
     context = engine._context
     return context.timeline(context.owner(scope), context.time(since), context.time(until), limit, damaged, after)
+
+
+def episodes_by_time(engine: Engine, scope: Scope, since: Micros, until: Micros, slot: Micros) -> dict[Micros, int]:
+    """How many episodes of a scope began in [since, until), by the beginning of each span of `slot` microseconds that
+    has some."""
+    with engine._context.connector.read() as tx:
+        return episodes.count_by_time(tx, engine._context.owner(scope), since, until, slot)
+
+
+def episodes_around(engine: Engine, episode: Episode, limit: int) -> NearbyEpisodes:
+    """The ids of at most `limit` episodes before one in its transcript, and of as many after it."""
+    with engine._context.connector.read() as tx:
+        return episodes.ids_around(tx, engine.scope, episode, limit)
+
+
+def projects_and_agents(engine: Engine) -> tuple[list[str], list[str]]:
+    """The names of all projects and of all agents that something of the user belongs to."""
+    with engine._context.connector.read() as tx:
+        return episodes.projects(tx, engine.scope), episodes.agents(tx, engine.scope)
+
+
+def index_account(engine: Engine, scope: Scope, budget: int | None) -> IndexAccount:
+    """The index page of a scope, line by line. Raises InvalidInput for a budget that no page fits."""
+    from picomem.engine.current_index_page import index_account
+
+    return index_account(engine._context, scope, budget)
 
 
 def hit_sessions(engine: Engine, hits: Iterable[Hit]) -> list[HitSession]:

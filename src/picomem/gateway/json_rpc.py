@@ -3,7 +3,7 @@
 A request's `params` are the operation's arguments by name. While it runs, the client is told with notifications:
 
     progress        {"id", "done", "total", "text"}     of a long operation
-    event           {"id", "type", …}                   of a chat turn
+    event           {"id", "type", …}                   of a chat turn; the id of a tool's call is its "call"
     memory.changed  {"change"}                          memory of the socket's user changed, by whatever program
     server.ending   {}                                  no request is taken any more; the socket closes with code 1012
                                                         when those that run are answered
@@ -310,7 +310,9 @@ class _Socket:
                     await self.notify("progress", params)
 
         async def tell(event: Any) -> None:
-            await self.notify("event", {"id": request_id, "type": types[type(event)], **asdict(event)})
+            told = asdict(event)
+            called = {"call": told.pop("id")} if "id" in told else {}  # `id` is the request's
+            await self.notify("event", {"id": request_id, "type": types[type(event)], **called, **told})
 
         async with side_tasks() as tasks:
             tasks.start_soon(tell_progress)

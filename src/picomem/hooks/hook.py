@@ -170,7 +170,7 @@ def _say(writer: int, message: bytes) -> None:
 
 def _context(event: HookEvent, options: Mapping[str, str]) -> tuple[str, list[str]]:
     """What goes into the model's context, and the ids of it that are not to come again. Raises PicomemError."""
-    from picomem.hooks.prompt_context import context_of
+    from picomem.hooks.hook_context import context_of
 
     try:
         with _opened(event, options, create=False) as engine:

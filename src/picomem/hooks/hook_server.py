@@ -23,9 +23,9 @@ from picomem.app import open_runtime
 from picomem.engine.agent_support import note_injected
 from picomem.engine.hook_log import described, note
 from picomem.errors import PicomemError
+from picomem.hooks.hook_context import context_of
 from picomem.hooks.hook_events import encoded, event_of
 from picomem.hooks.hook_socket import ANSWERED, LARGEST_INPUT, NOT_HERE, PREFIX, SUFFIX, deciding, parsed
-from picomem.hooks.prompt_context import context_of
 from picomem.ingest.projects import project_of
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope

@@ -22,6 +22,7 @@ from picomem.errors import InvalidInput
 from picomem.paths import open_regular
 
 LONGEST = 8 * 1024 * 1024
+_SAMPLE_BLANK = 100_000  # blank lines, after which nothing else is looked for
 _SAMPLE_LINES = 20
 _SAMPLE_BYTES = 256 * 1024 * 1024  # read in search of them: a file may be one line of many gigabytes
 _SHORT = 32 * 1024  # bytes of a sampled line; a longer one is shortened
@@ -48,15 +49,18 @@ class Line(NamedTuple):
     data: bytes | None
 
 
-def lines(path: Path, offset: int = 0, *, longest: int = LONGEST) -> Iterator[Line]:
-    """The complete lines of a transcript from byte `offset` on; blank lines are passed over.
+def lines(path: Path, offset: int = 0, *, longest: int = LONGEST, most_blank: int | None = None) -> Iterator[Line]:
+    """The complete lines of a transcript from byte `offset` on; blank lines are passed over, `most_blank` in a row.
 
     A last line without a newline is complete if it is a whole JSON object, which no part of a longer one can be; a
     program that writes no newline at the end would lose it otherwise. Raises NotFound or InvalidInput (not a regular
-    file, cannot be read, damaged compression); the lines before the damage are given first.
+    file, cannot be read, damaged compression, more blank lines than that); the lines before the damage are given first.
     """
     with _opened(path, offset) as stream:
-        yield from _split(stream, offset, longest)
+        for line in _split(stream, offset, longest, most_blank):
+            if line is None:
+                raise InvalidInput(f"{path} has more than {most_blank:,} empty lines in a row; remove them.")
+            yield line
 
 
 class Sample(NamedTuple):
@@ -81,9 +85,14 @@ def sample(path: Path) -> Sample:
     sample is small however long the lines are. A line that is no JSON object, or longer than `LONGEST`, is cut.
     """
     kept: list[bytes] = []
-    too_long, read = 0, 0
+    too_long, read, blank = 0, 0, 0
     with _opened(path, 0) as stream:
-        while len(kept) < _SAMPLE_LINES and read < _SAMPLE_BYTES and (data := stream.readline(LONGEST + 1)):
+        while (
+            len(kept) < _SAMPLE_LINES
+            and read < _SAMPLE_BYTES
+            and blank < _SAMPLE_BLANK
+            and (data := stream.readline(LONGEST + 1))
+        ):
             read += len(data)
             end = b"\n" if data.endswith(b"\n") else b""
             if not end and len(data) > LONGEST:
@@ -93,6 +102,8 @@ def sample(path: Path) -> Sample:
             elif line := data.removeprefix(_BOM).strip(_PADDING):
                 short = line if len(line) <= _SHORT else _shortened(line)
                 kept.append((short or line[:_SHORT]) + end)
+            else:
+                blank += 1
     return Sample(b"".join(kept), too_long > 0 and not any(map(_is_json, kept)))
 
 
@@ -190,8 +201,9 @@ def _compressed(start: bytes) -> bool:
     )
 
 
-def _split(stream: BinaryIO, offset: int, longest: int) -> Iterator[Line]:
-    position = offset
+def _split(stream: BinaryIO, offset: int, longest: int, most_blank: int | None) -> Iterator[Line | None]:
+    """The lines; None at the end where more than `most_blank` of them are blank in a row."""
+    position, blank = offset, 0
     while data := stream.readline(longest + 1):
         start, position = position, position + len(data)
         if not data.endswith(b"\n"):
@@ -207,7 +219,13 @@ def _split(stream: BinaryIO, offset: int, longest: int) -> Iterator[Line]:
         if start == 0:
             data = data.removeprefix(_BOM)
         if data := data.strip(_PADDING):
+            blank = 0
             yield Line(start, position, data)
+            continue
+        blank += 1
+        if blank == most_blank:
+            yield None
+            return
 
 
 def _pass_line(stream: BinaryIO, most: int | None = None) -> int | None:

@@ -88,8 +88,10 @@ def examine(
     writer: Writer,
     *,
     repair: bool,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> Diagnosis:
-    """Examine the whole file, and the vectors of a model ("none": of none).
+    """Examine the whole file, and the vectors of a model ("none": of none). `progress` is told how many parts are done
+    of how many: the file, each user, and full text.
 
     With `repair` it writes, in one transaction; without, it only reads. Missing vectors take longer than a
     transaction may: who calls makes them for those that the diagnosis says are waiting.
@@ -99,7 +101,7 @@ def examine(
         for problem in connector.maintenance.integrity():
             result.add("file", problem)
         with connector.maintenance.repair() if repair else connector.maintenance.examine() as tx:
-            _examine_rows(tx, connector, model, redactor, writer, result, repair)
+            _examine_rows(tx, connector, model, redactor, writer, result, repair, progress or _unheard)
         left = set(connector.maintenance.integrity()) if repair and result.findings else set()
     except (FilesMoved, Locked, ReadOnly, DiskFull):
         raise
@@ -120,6 +122,7 @@ def _examine_rows(
     writer: Writer,
     result: Diagnosis,
     repair: bool,
+    progress: Callable[[int, int, str], None],
 ) -> None:
     if repair:
         if result.findings:  # an index that disagrees with its table is derived, like full text
@@ -129,7 +132,9 @@ def _examine_rows(
     users = _users(tx, result)
     _check_meta(tx, users, result, repair)
     _check_doc_numbers(tx, users, result, repair)
-    for user in users:
+    parts = len(users) + 2
+    for done, user in enumerate(users, 1):
+        progress(done, parts, "users")
         _check_marks(tx, user, result, repair)
         _check_owned(tx, user, result)
         _check_memories(tx, user, writer, result, repair)
@@ -154,8 +159,13 @@ def _examine_rows(
             f"a purge of {name} was begun and is not finished; if none runs now, `picomem purge --user {name}` "
             "finishes it",
         )
+    progress(parts - 1, parts, "full text")
     _check_notes(tx, connector, users, result, repair)
     _check_words(tx, connector, users, result, repair)
+
+
+def _unheard(_done: int, _total: int, _part: str) -> None:
+    """Where nobody follows the progress."""
 
 
 def _users(tx: Transaction, result: Diagnosis) -> list[Scope]:

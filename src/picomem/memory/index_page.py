@@ -50,13 +50,48 @@ class IndexPage:
     left_out: int
 
 
+@dataclass(frozen=True, slots=True)
+class IndexLine:
+    """A line of the page, its tokens with the end of the line, and the memory that it is of, if it is an entry's."""
+
+    text: str
+    tokens: int
+    memory: Memory | None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexAccount:
+    """The page, line by line, and the entries that did not fit, the most important first. The tokens of the lines add
+    up to a little more than those of the page, because lines count a little less together than alone."""
+
+    page: IndexPage
+    lines: list[IndexLine]
+    omitted: list[Memory]
+
+
+def account(memories: Iterable[Memory], episodes: int, budget: int = BUDGET, *, damaged: int = 0) -> IndexAccount:
+    """What `build` builds, explained. Raises InvalidInput."""
+    listed = list(memories)
+    page = build(listed, episodes, budget, damaged=damaged)
+    shown = _shown(listed)
+    outdated = _outdated(shown)
+    by_line: dict[str, list[Memory]] = {}
+    for memory in sorted(shown, key=lambda memory: (memory.id in outdated, *_rank(memory))):
+        by_line.setdefault(_line(memory, outdated), []).append(memory)
+    lines = []
+    for text in page.text.splitlines():
+        waiting = by_line.get(text)
+        lines.append(IndexLine(text, _cost([text]), waiting.pop(0) if waiting else None))
+    return IndexAccount(page, lines, [memory for left in by_line.values() for memory in left])
+
+
 def build(memories: Iterable[Memory], episodes: int, budget: int = BUDGET, *, damaged: int = 0) -> IndexPage:
     """The page for these current memories; `damaged` is how many were left out because they are damaged. Raises
     InvalidInput for a budget that no page fits."""
     if not LEAST_BUDGET <= budget <= MOST_BUDGET:
         raise InvalidInput(f"The budget of the index page must be between {LEAST_BUDGET} and {MOST_BUDGET:,} tokens.")
-    shown = [memory for memory in memories if memory.origin.trusted and not memory.is_candidate]
-    outdated = {older.id for _, older in doubted_pairs(shown)}
+    shown = _shown(memories)
+    outdated = _outdated(shown)
     trusted = sorted(shown, key=lambda memory: (memory.id in outdated, *_rank(memory)))
     sections = _sections(trusted)
     domains = _domains(trusted, episodes)
@@ -74,6 +109,14 @@ def build(memories: Iterable[Memory], episodes: int, budget: int = BUDGET, *, da
         if tokens <= budget or not kept:
             return IndexPage(page, tokens, budget, len(kept), len(trusted) - len(kept))
         kept.discard(max(kept, key=lambda memory_id: _order(sections, memory_id)))
+
+
+def _shown(memories: Iterable[Memory]) -> list[Memory]:
+    return [memory for memory in memories if memory.origin.trusted and not memory.is_candidate]
+
+
+def _outdated(shown: Sequence[Memory]) -> set[str]:
+    return {older.id for _, older in doubted_pairs(shown)}
 
 
 def _rank(memory: Memory) -> tuple[object, ...]:

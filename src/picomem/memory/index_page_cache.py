@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from picomem.clock import Micros
-from picomem.memory.index_page import IndexPage, build
+from picomem.memory.index_page import IndexAccount, IndexPage, account, build
 from picomem.records.ids import content_hash
 from picomem.records.memory import Memory
 from picomem.records.scope import Scope
@@ -31,6 +31,15 @@ def page(
     if kept is not None and kept.made_from == made_from:
         return IndexPage(kept.text, kept.tokens, budget, len(current) - kept.left_out, kept.left_out), ""
     return build([shown(memory) for memory in current], count, budget, damaged=len(damaged)), made_from
+
+
+def explained(
+    tx: Transaction, scope: Scope, now: Micros, budget: int, shown: Callable[[Memory], Memory]
+) -> IndexAccount:
+    """The page for a scope, line by line. Raises InvalidInput for a budget that no page fits."""
+    damaged: list[str] = []
+    current = [shown(memory) for memory in memories.current(tx, scope, now, damaged)]
+    return account(current, row_counts.episodes(tx, scope), budget, damaged=len(damaged))
 
 
 def keep(tx: Transaction, scope: Scope, made: IndexPage, made_from: str) -> None:

@@ -8,7 +8,7 @@ from picomem.light_dataclass import fields, replace
 from picomem.text.inert_text import for_prompt, one_line
 
 # The fields that hold text of several lines. All others are names, times, reasons and remarks: one line each.
-_TEXTS = frozenset({"text", "content", "context", "page", "snippet", "summary", "candidate", "answer"})
+_TEXTS = frozenset({"text", "content", "context", "page", "snippet", "summary", "candidate", "answer", "block"})
 
 
 def inert(value: Any, name: str = "") -> Any:

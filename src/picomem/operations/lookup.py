@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from picomem.clock import iso
-from picomem.light_dataclass import dataclass, field
+from picomem.light_dataclass import dataclass, field, replace
 from picomem.operations.fenced_results import fenced, fenced_reason, fenced_role, fenced_turn
 from picomem.operations.memory_views import ChangeView, MemoryView, change_view, damage_warnings, memory_view
 from picomem.operations.operation import LARGEST, MOST_ROWS, ChatCommand, Operation, option
 from picomem.operations.paging import Place, cursor_of, page_of, place_of
 from picomem.operations.presentations import lookup as lookup_presentations
 from picomem.operations.times import moment
-from picomem.operations.views import HitView, hit_view
+from picomem.operations.views import HitSessionView, HitView, hit_session_view, hit_view
 from picomem.paths import named_path
 from picomem.records.kinds import Kind, Origin
 
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from picomem.records.transcript import Turn
     from picomem.store.episodes import TimelinePlace
     from picomem.store.memories import ListPlace
+
+
+_MOST_OMITTED = 200  # entries that did not fit the index page and are listed
+_MOST_AROUND = 20  # episodes on each side of one; each is read from its transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,7 @@ class ShowRequest:
     episode: str = option("the episode's id, or the beginning of it", positional=True)
     query: str = option("open a long text at these words, and mark them", "")
     all: bool = option("print a long text in full", False)
+    around: int = option("episodes before it, and after it, to open as well", 0, least=0, most=_MOST_AROUND, tool=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +137,28 @@ class TurnView:
 
 
 @dataclass(frozen=True, slots=True)
+class NearbyEpisode:
+    """An episode beside the one that was asked for, with its messages; without any where they cannot be opened."""
+
+    id: str
+    turns: list[TurnView]
+
+
+@dataclass(frozen=True, slots=True)
 class ShowResult:
     """`state` is "open" with the very messages in `turns`; or "gone", "changed" or "unreadable", and `explanation` says
     why; of an "open" one it says where it was read from a kept copy. `happened` is the day, or the first and the last,
-    of the event that the episode tells of."""
+    of the event that the episode tells of. `before` and `after` are as many episodes as `around` asks for, in the order
+    of the transcript. `session` says what people are told of the session; it is empty for an agent."""
 
     episode: HitView
     happened: str
     state: str
     explanation: str
     turns: list[TurnView]
+    before: list[NearbyEpisode] = field(default_factory=list)
+    after: list[NearbyEpisode] = field(default_factory=list)
+    session: HitSessionView | None = None
 
 
 def show(engine: Engine, request: ShowRequest) -> ShowResult:
@@ -149,14 +166,34 @@ def show(engine: Engine, request: ShowRequest) -> ShowResult:
 
     A long message is opened at the words of `query`.
     """
-    from picomem.engine.upkeep import event_of
+    from picomem.engine.upkeep import episodes_around, event_of, hit_sessions
     from picomem.recall.hits import episode_hit
 
     episode, transcript, opened = engine.show(request.episode)
     event = event_of(engine, episode)
-    hit = hit_view(episode_hit(episode, transcript, 0.0, "", event=event), is_cited=True)
-    turns = [_turn_view(turn, episode.preview, request) for turn in opened.turns]
-    return ShowResult(hit, event.days(engine.zone) if event else "", opened.state, opened.note, turns)
+    hit = episode_hit(episode, transcript, 0.0, "", event=event)
+    before, after = episodes_around(engine, episode, request.around) if request.around else ([], [])
+    shown = {turn.index for turn in opened.turns}
+    sessions = [] if engine.caller.is_agent else hit_sessions(engine, [hit])
+    return ShowResult(
+        hit_view(hit, is_cited=True),
+        event.days(engine.zone) if event else "",
+        opened.state,
+        opened.note,
+        [_turn_view(turn, episode.preview, request) for turn in opened.turns],
+        [_nearby(engine, name, request, shown) for name in before],
+        [_nearby(engine, name, request, shown) for name in after],
+        hit_session_view(sessions[0]) if sessions else None,
+    )
+
+
+def _nearby(engine: Engine, name: str, request: ShowRequest, shown: set[int]) -> NearbyEpisode:
+    """An episode with those of its messages that are not `shown`, to which they are added: a long message is several
+    episodes."""
+    episode, _, opened = engine.show(name)
+    fresh = [turn for turn in opened.turns if turn.index not in shown]
+    shown.update(turn.index for turn in fresh)
+    return NearbyEpisode(name, [_turn_view(turn, episode.preview, request) for turn in fresh])
 
 
 def _turn_view(turn: Turn, preview: str, request: ShowRequest) -> TurnView:
@@ -313,17 +350,19 @@ class TimelineRequest:
 
 @dataclass(frozen=True, slots=True)
 class TimelineResult:
-    """Latest first; `cursor` is empty on the last page. `warnings` says what was left out."""
+    """Latest first; `cursor` is empty on the last page. `warnings` says what was left out. `sessions` says once of each
+    session what its episodes share; it is empty for an agent."""
 
     episodes: list[HitView]
     cursor: str
     warnings: list[str]
+    sessions: list[HitSessionView] = field(default_factory=list)
 
 
 def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     """List what was said, latest first, by project, session or time."""
     from picomem.engine.agent_support import cites_sources
-    from picomem.engine.upkeep import timeline_page, unknown_project, whole_session
+    from picomem.engine.upkeep import hit_sessions, timeline_page, unknown_project, whole_session
 
     now = engine.now()
     damaged: list[str] = []
@@ -339,7 +378,14 @@ def timeline(engine: Engine, request: TimelineRequest) -> TimelineResult:
     is_cited = cites_sources(engine)
     views = [hit_view(hit, is_cited=is_cited) for hit in hits]
     warnings = [] if views else unknown_project(engine, request.project)
-    return TimelineResult(views, cursor_of(last) if last else "", [*warnings, *damage_warnings(damaged)])
+    # Titles would cost an agent tokens.
+    sessions = [] if engine.caller.is_agent else hit_sessions(engine, hits)
+    return TimelineResult(
+        views,
+        cursor_of(last) if last else "",
+        [*warnings, *damage_warnings(damaged)],
+        [hit_session_view(session) for session in sessions],
+    )
 
 
 def _timeline_place(cursor: str) -> TimelinePlace | None:
@@ -356,26 +402,61 @@ def _timeline_place(cursor: str) -> TimelinePlace | None:
 class IndexRequest:
     budget: int | None = option("maximum number of tokens (default 1500)", None, least=200, most=20_000)
     project: str = option("the page for this project", "")
+    agent: str = option("the page for this agent", "")
+    lines: bool = option("say the tokens of each line as well, and which entries did not fit", False)
     export: str = option("write it to this file as well, such as memory/MEMORY-INDEX.md", "", tool=None, path=True)
 
 
 @dataclass(frozen=True, slots=True)
+class IndexLineView:
+    """A line of the page with its tokens; `id` and `origin` are those of the memory that it is of, or empty."""
+
+    text: str
+    tokens: int
+    id: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
 class IndexResult:
+    """`lines` are there where the request asks for them, and with them the most important 200 of the memories that did
+    not fit."""
+
     page: str
     tokens: int
     budget: int
     entries: int
     left_out: int
+    lines: list[IndexLineView] = field(default_factory=list)
+    omitted: list[MemoryView] = field(default_factory=list)
 
 
 def index(engine: Engine, request: IndexRequest) -> IndexResult:
     """Print the always-loaded index page: what an agent should know before the first question."""
-    scope = engine.scope.narrowed(project=request.project)
+    scope = engine.scope.narrowed(project=request.project, agent=request.agent)
     if request.export:
         page = engine.export_index(named_path(request.export), budget=request.budget, scope=scope)
     else:
         page = engine.index(budget=request.budget, scope=scope)
-    return IndexResult(page.text, page.tokens, page.budget, page.entries, page.left_out)
+    result = IndexResult(page.text, page.tokens, page.budget, page.entries, page.left_out)
+    if not request.lines:
+        return result
+    from picomem.engine.upkeep import index_account
+
+    account = index_account(engine, scope, request.budget)
+    now = engine.now()
+    lines = [
+        IndexLineView(
+            line.text,
+            line.tokens,
+            line.memory.id if line.memory else "",
+            line.memory.origin.value if line.memory else "",
+        )
+        for line in account.lines
+    ]
+    return replace(
+        result, lines=lines, omitted=[memory_view(memory, now) for memory in account.omitted[:_MOST_OMITTED]]
+    )
 
 
 def _listed(result: MemoriesResult) -> str:

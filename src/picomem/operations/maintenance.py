@@ -244,13 +244,13 @@ class DoctorResult:
     warnings: list[str] = field(default_factory=list)
 
 
-def doctor(engine: Engine, request: DoctorRequest) -> DoctorResult:
+def doctor(engine: Engine, request: DoctorRequest, progress: Progressing | None = None) -> DoctorResult:
     """Check the file, every row and all derived data; with --repair, rebuild the derived data.
 
     At the terminal, also look for entries in agents' settings that start a program that is gone, are not trusted, stand
     there twice or use another store.
     """
-    diagnosis = engine.doctor(repair=request.repair)
+    diagnosis = engine.doctor(repair=request.repair, progress=progress)
     findings = [FindingView(finding.check, finding.problem, finding.repaired) for finding in diagnosis.findings]
     return DoctorResult(diagnosis.healthy, request.repair, diagnosis.checked, findings, diagnosis.running)
 
@@ -419,6 +419,7 @@ OPERATIONS = (
         permission="memory:write:global",
         example="picomem doctor --repair",
         idempotent=True,
+        long=True,
         examines_machine=True,
         exit_code=lambda result: 0 if result.healthy else 1,
     ),

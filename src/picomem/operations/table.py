@@ -21,8 +21,10 @@ _PLACES = {
     "reviewing": ("review",),
     "purging": ("purge",),
     "recalling": ("recall",),
+    "injecting": ("prompt-context",),
     "notes": ("search-notes", "read-note"),
     "lookup": ("memories", "show", "why", "history", "timeline", "index"),
+    "overview": ("days", "projects"),
     "sessions": (
         "sessions",
         "messages",

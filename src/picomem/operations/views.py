@@ -93,6 +93,21 @@ class HitSessionView:
     files: list[str]
 
 
+def hit_session_view(session: HitSession) -> HitSessionView:
+    """What people are told of a session."""
+    return HitSessionView(
+        session=session.session,
+        transcript=session.transcript,
+        host=session.host,
+        title=session.title,
+        origin=session.origin.value,
+        project=session.project,
+        folder=session.folder,
+        at=iso_or_none(session.started_at),
+        files=list(session.files),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerView:
     """The answer to a question; see records/hit.py. `sessions` says once of each session what its hits
@@ -120,20 +135,7 @@ def answer_view(
     return AnswerView(
         question=answer.question,
         hits=[hit_view(hit, is_cited=is_cited) for hit in answer.hits],
-        sessions=[
-            HitSessionView(
-                session=session.session,
-                transcript=session.transcript,
-                host=session.host,
-                title=session.title,
-                origin=session.origin.value,
-                project=session.project,
-                folder=session.folder,
-                at=iso_or_none(session.started_at),
-                files=list(session.files),
-            )
-            for session in sessions
-        ],
+        sessions=[hit_session_view(session) for session in sessions],
         confidence=answer.confidence,
         legs=answer.legs,
         tokens=answer.tokens,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from picomem.text.inert_text import for_prompt
@@ -19,3 +20,17 @@ def marked_pieces(text: str, marks: Sequence[Sequence[int]]) -> Iterator[tuple[s
         place = end
     if place < len(text):
         yield for_prompt(text[place:]), False
+
+
+def passage_mark(text: str, statement: str) -> list[list[int]]:
+    """The place in a text where a statement stands with all of its words in their order, whatever is between them that
+    is no word; an empty list where it does not stand there as a whole."""
+    words = _WORD.findall(statement[:_LONGEST_STATEMENT])
+    if not words:
+        return []
+    stands = re.search(r"\W+".join(map(re.escape, words)), text, re.IGNORECASE)
+    return [[stands.start(), stands.end()]] if stands else []
+
+
+_WORD = re.compile(r"\w+")
+_LONGEST_STATEMENT = 2_000  # characters

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from picomem.errors import Conflict, InvalidInput, NotFound, PicomemError, Refused
-from picomem.light_dataclass import dataclass
-from picomem.operations.lookup import ShowResult, SourceView
+from picomem.light_dataclass import dataclass, replace
+from picomem.operations.lookup import ShowResult, SourceView, TurnView
 from picomem.operations.memory_views import MemoryView
 from picomem.operations.table import operation
 from picomem.operations.undoing import ListedChange
+from picomem.page.marked_text import passage_mark
 from picomem.page.page_view import PageContent, PageRequest, PageView, Redirect, own_path
 from picomem.page.word_diff import Difference, word_diff
 from picomem.records.kinds import Kind, Priority
@@ -137,11 +138,17 @@ async def _opened(asked: PageRequest, sources: Sequence[SourceView], memory: Mem
         if source.kind == "episode" and len(opened) < _MOST_OPENED:
             try:
                 result = ShowResult(**await asked.call("show", {"episode": source.id, "query": memory.content[:400]}))
+                result = replace(result, turns=[marked_turn(turn, memory.content) for turn in result.turns])
                 problem = result.explanation
             except PicomemError as error:
                 problem = str(error)
         opened.append(OpenedSource(source, result, problem))
     return opened
+
+
+def marked_turn(turn: TurnView, statement: str) -> TurnView:
+    """A message with the passage marked that a memory was taken from; where it was reworded, its words."""
+    return replace(turn, marks=passage_mark(turn.text, statement) or turn.marks)
 
 
 def _typed(memory: MemoryView, name: str) -> str:

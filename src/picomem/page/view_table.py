@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from picomem.page import health_view, history_view, memories_view, memory_view, purge_view, review_view, search_view
+from picomem.page import (
+    agent_view,
+    chat_view,
+    episode_view,
+    health_view,
+    history_view,
+    memories_view,
+    memory_view,
+    purge_view,
+    review_view,
+    search_view,
+    timeline_view,
+)
 from picomem.page.page_view import Act, PageView
 from picomem.page.undo_form import undo
 
@@ -13,7 +25,12 @@ VIEWS: tuple[PageView, ...] = (
     search_view.VIEW,
     memories_view.VIEW,
     memory_view.VIEW,
+    timeline_view.VIEW,
+    episode_view.VIEW,
     review_view.VIEW,
+    chat_view.LIST,
+    chat_view.VIEW,
+    agent_view.VIEW,
     history_view.VIEW,
     history_view.ONE,
     purge_view.VIEW,

@@ -74,6 +74,11 @@ def projects(tx: Transaction, scope: Scope) -> list[str]:
     return [str(project) for (project,) in sql(tx).all("projects", user=scope.user)]
 
 
+def agents(tx: Transaction, scope: Scope) -> list[str]:
+    """The agents that something of the user belongs to, but for withheld sessions."""
+    return [str(agent) for (agent,) in sql(tx).all("agents", user=scope.user)]
+
+
 def transcripts(tx: Transaction, scope: Scope) -> list[Transcript]:
     """Every transcript of the user, by id. Raises Corrupt where a row is damaged."""
     return [_transcript(row) for row in _transcripts(tx, scope)]
@@ -319,6 +324,30 @@ def timeline(
         ended = unchecked(page[-1])
         last = TimelinePlace(ended.started_at, ended.first_turn, ended.part, ended.id)
     return TimelinePage(_whole(page, scope, damaged), last)
+
+
+def count_by_time(tx: Transaction, scope: Scope, since: Micros, until: Micros, slot: Micros) -> dict[Micros, int]:
+    """How many episodes of the scope began in [since, until), by the beginning of each span of `slot` microseconds that
+    has some."""
+    whose = {"user": scope.user, "project": scope.project, "agent": scope.agent, "session": scope.session}
+    rows = sql(tx).all("episodes_by_slot", **whose, since=since, until=until, slot=slot)
+    return {number * slot: count for number, count in rows}
+
+
+class NearbyEpisodes(NamedTuple):
+    """The ids of episodes before and after one in its transcript, in the order of the transcript."""
+
+    before: list[str]
+    after: list[str]
+
+
+def ids_around(tx: Transaction, scope: Scope, episode: Episode, limit: int) -> NearbyEpisodes:
+    """At most `limit` episodes of the same transcript and category whose turns come before an episode's, and as many
+    whose turns come after."""
+    place = {"user": scope.user, "transcript": episode.transcript_id, "category": episode.category, "limit": limit}
+    before = sql(tx).all("episodes_before_turn", **place, turn=episode.first_turn)
+    after = sql(tx).all("episodes_after_turn", **place, turn=episode.last_turn)
+    return NearbyEpisodes([str(row[0]) for row in reversed(before)], [str(row[0]) for row in after])
 
 
 def first_request(tx: Transaction, scope: Scope, transcript_id: str) -> Episode | None:

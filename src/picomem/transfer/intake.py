@@ -38,6 +38,7 @@ from picomem.transfer.bounded_files import check_size
 
 BATCH_ENTRIES = 100
 BATCH_SECONDS = 0.2  # a batch of costly entries ends earlier, so that other processes can write
+MOST_UNREADABLE = 100_000
 _MOST_PROBLEMS = 20
 _LONGEST_NAME = 64
 _MOST_TAGS = 16
@@ -141,9 +142,15 @@ class Intake:
             self.store()
 
     def unreadable(self, place: str, reason: str) -> None:
-        """Count an entry that cannot be read, by its reason."""
+        """Count an entry that cannot be read, by its reason. Raises InvalidInput where there are so many that the file
+        is none of this format: a packed file of a few KB may hold hundreds of millions."""
         self.report.unreadable[reason] += 1
         self.report.tell(f"{place}: {reason}.")
+        if self.report.unreadable.total() > MOST_UNREADABLE:
+            raise InvalidInput(
+                f"More than {MOST_UNREADABLE:,} entries cannot be read, the last one because {reason}; is it another "
+                f"file, or of another format than {self.form}? What stood before them was imported."
+            )
 
     def refuse(self, place: str, reason: str) -> None:
         """Count an entry that may not be kept, by its reason."""

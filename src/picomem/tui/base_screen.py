@@ -156,7 +156,8 @@ class BaseScreen(Screen[None]):
 
     async def _undo(self) -> None:
         try:
-            said = await self.workspace.undo()
+            async with self.workspace.in_turn:
+                said = await self.workspace.undo()
         except PicomemError as error:
             self.fail(error)
             return

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Checkbox, Footer, Input, Static, TextArea
 
 from picomem.light_dataclass import dataclass
-from picomem.text.inert_text import for_terminal
+from picomem.text.inert_text import streamed_for_terminal
 from picomem.tui.presented_content import TITLE, styled
 from picomem.tui.typed_text import LineField, TextField
 
@@ -46,7 +46,7 @@ class EditDialog(ModalScreen[EditedText | None]):
         super().__init__()
         self._key = key
         # The person edits what they see. A control character or a change of direction stands there as an escape.
-        self._shown = for_terminal(content)
+        self._shown = streamed_for_terminal(content)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):

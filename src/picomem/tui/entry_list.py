@@ -20,7 +20,7 @@ from picomem.tui.line_breaks import wrapped
 from picomem.tui.list_entry import ListEntry
 from picomem.tui.presented_content import styled
 
-_CURSOR, _NO_CURSOR = "▌ ", "  "
+_CURSOR, _CURSOR_WITHOUT_FOCUS, _NO_CURSOR = "▌ ", "│ ", "  "
 _BAR_CELLS = 8
 _NEARLY_ALL = 50  # entries below the cursor at which the next page is asked for
 _ROOMY = 36  # lines of a list whose entries stand apart
@@ -237,7 +237,8 @@ class EntryList(ScrollView, can_focus=True, inherit_bindings=False):
         is_cursor = number == self._cursor
         if is_cursor and self.has_focus:
             base = base + self._style("cursor")
-        marker = Content.styled(_CURSOR if is_cursor else _NO_CURSOR, self._style("section" if is_cursor else "about"))
+        sign = _CURSOR if self.has_focus else _CURSOR_WITHOUT_FOCUS
+        marker = Content.styled(sign if is_cursor else _NO_CURSOR, self._style("section" if is_cursor else "about"))
         if from_bottom == text_lines + 1:
             content = self._first_line(entry, self._room)
         else:

@@ -42,11 +42,11 @@ def line_spans(text: str, columns: int) -> Iterator[tuple[int, int]]:
             start = piece.end() - len(piece[0].lstrip())
             cells = cell_len(piece[0].lstrip())
             used = 0
-        while used + cells > columns:
+        while used + cells > columns:  # only where the piece begins the line, so `used` is 0
             cut = _fitting(text, start, columns)
             yield start, cut
-            start, used = cut, 0
-            cells = cell_len(text[start : piece.end()])
+            cells -= cell_len(text[start:cut])
+            start = cut
         used += cells
     if start < len(text) or not text:
         yield start, len(text)

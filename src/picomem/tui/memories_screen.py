@@ -42,10 +42,8 @@ class MemoriesScreen(PagedScreen):
         self._archived = not self._archived
         self.begin_again()
 
-    async def read_page(self, cursor: str, limit: int) -> EntryPage:
-        result = await self.runner.call(
-            "memories", kind=self._kind, archived=self._archived, limit=limit, cursor=cursor
-        )
+    def read_page(self, cursor: str, limit: int) -> EntryPage:
+        result = self.runner.call_here("memories", kind=self._kind, archived=self._archived, limit=limit, cursor=cursor)
         return EntryPage(
             [memory_entry(memory) for memory in result.memories], result.cursor, result.warnings, result.left_out
         )

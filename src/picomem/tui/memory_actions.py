@@ -65,7 +65,8 @@ class MemoryActions(BaseScreen):
 
         async def run() -> None:
             try:
-                await act(memory)
+                async with self.workspace.in_turn:
+                    await act(memory)
             except PicomemError as error:
                 self.fail(error)
             self.reload_if_changed()

@@ -27,8 +27,12 @@ class OperationRunner:
 
     async def call(self, name: str, /, **values: Any) -> Any:
         """The result of an operation for a request with these values. Raises what the operation raises."""
+        return await self.in_thread(lambda: self.call_here(name, **values))
+
+    def call_here(self, name: str, /, **values: Any) -> Any:
+        """Do the same as `call` in a thread that may wait."""
         operation = self.operations[name]
-        return await self.run(operation, operation.request(**values))
+        return operation.call(self.engine, operation.request(**values))
 
     async def run(self, operation: Operation, request: Any) -> Any:
         """The result of an operation. Raises what the operation raises."""

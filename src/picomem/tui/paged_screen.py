@@ -14,7 +14,8 @@ from picomem.tui.browse_screen import BrowseScreen
 from picomem.tui.list_entry import ListEntry
 from picomem.tui.workspace import Workspace
 
-PAGE = 500  # entries that one call reads
+PAGE = 500  # entries of the first page, which a person waits for
+_FURTHER_PAGE = 5_000  # more, because each page of a list costs a look at the whole list
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,8 @@ class PagedScreen(BrowseScreen):
         self._cursor = ""
         self._is_reading = False
 
-    async def read_page(self, cursor: str, limit: int) -> EntryPage:
-        """The page behind a cursor. Raises what the operation raises."""
+    def read_page(self, cursor: str, limit: int) -> EntryPage:
+        """The page behind a cursor; it is called in a thread. Raises what the operation raises."""
         raise NotImplementedError
 
     def heading(self, count: int, more: str) -> str:
@@ -70,7 +71,7 @@ class PagedScreen(BrowseScreen):
     async def _read(self, *, keep: bool) -> None:
         self._is_reading = True
         try:
-            page = await self.read_page("", max(PAGE, len(self.entries.entries)) if keep else PAGE)
+            page = await self._page("", max(PAGE, len(self.entries.entries)) if keep else PAGE)
             empty = None if page.entries else await self.nothing()
         except PicomemError as error:
             self.fail(error)
@@ -82,7 +83,7 @@ class PagedScreen(BrowseScreen):
 
     async def _read_more(self) -> None:
         try:
-            page = await self.read_page(self._cursor, PAGE)
+            page = await self._page(self._cursor, _FURTHER_PAGE)
         except PicomemError as error:
             self.fail(error)
             return
@@ -90,6 +91,9 @@ class PagedScreen(BrowseScreen):
             self._is_reading = False
         self.entries.add(page.entries)
         self._account(page)
+
+    async def _page(self, cursor: str, limit: int) -> EntryPage:
+        return await self.runner.in_thread(lambda: self.read_page(cursor, limit))
 
     def _account(self, page: EntryPage, empty: Content | None = None) -> None:
         self._cursor = page.cursor

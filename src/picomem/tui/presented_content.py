@@ -21,7 +21,7 @@ from picomem.operations.presentation import (
     Text,
     Verbatim,
 )
-from picomem.text.inert_text import for_terminal
+from picomem.text.inert_text import streamed_for_terminal
 from picomem.tui.line_breaks import wrapped
 
 PLAIN = "$foreground"
@@ -45,8 +45,11 @@ def presented_content(presentation: Presentation, columns: int) -> Content:
 
 
 def styled(text: str, style: str = "", marks: Sequence[Sequence[int]] = ()) -> Content:
-    """A text in a style, with what of it is set off."""
-    safe = for_terminal(text)
+    """A text in a style, with what of it is set off.
+
+    No change of direction is kept, because it may end in another line than the one in which it began.
+    """
+    safe = streamed_for_terminal(text)
     content = Content.styled(safe, style) if style else Content(safe)
     if len(safe) == len(text):  # otherwise an escape has moved what follows it
         for start, end in marks:

@@ -28,8 +28,8 @@ class SessionsScreen(PagedScreen):
         super().__init__(workspace)
         self._archived = False
 
-    async def read_page(self, cursor: str, limit: int) -> EntryPage:
-        result = await self.runner.call("sessions", archived=self._archived, limit=limit, cursor=cursor)
+    def read_page(self, cursor: str, limit: int) -> EntryPage:
+        result = self.runner.call_here("sessions", archived=self._archived, limit=limit, cursor=cursor)
         warnings = [f"{plural(len(result.damaged), 'damaged row')} skipped"] if result.damaged else []
         return EntryPage([session_entry(listed) for listed in result.sessions], result.cursor, warnings)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -50,7 +51,7 @@ LIGHT = Theme(
     dark=False,
 )
 _OF_A_SCREEN = ("go", "search")
-_SIGNALS = ("SIGTERM", "SIGHUP")
+_SIGNALS = ("SIGTERM", "SIGHUP", "SIGINT")
 _SCREENS: dict[str, Callable[[Workspace], BaseScreen]] = {
     "search": SearchScreen,
     "memories": MemoriesScreen,
@@ -78,7 +79,8 @@ class TerminalApp(App[int]):
     ]
 
     def __init__(self, runner: OperationRunner, *, theme: str = "dark", no_model: str = "") -> None:
-        super().__init__()
+        # With NO_COLOR, colours are left out, and not turned into shades of grey.
+        super().__init__(ansi_color=True if os.environ.get("NO_COLOR") else None)
         self.workspace = Workspace(runner, runner.engine.scope.user, no_model)
         self.register_theme(DARK)
         self.register_theme(LIGHT)

@@ -16,8 +16,8 @@ class TimelineScreen(PagedScreen):
     mode = "timeline"
     text_lines = 2
 
-    async def read_page(self, cursor: str, limit: int) -> EntryPage:
-        result = await self.runner.call("timeline", limit=limit, cursor=cursor)
+    def read_page(self, cursor: str, limit: int) -> EntryPage:
+        result = self.runner.call_here("timeline", limit=limit, cursor=cursor)
         return EntryPage(episode_entries(result.episodes), result.cursor, result.warnings)
 
     def heading(self, count: int, more: str) -> str:

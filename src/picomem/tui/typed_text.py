@@ -9,9 +9,7 @@ from textual.events import Paste
 from textual.message import Message
 from textual.widgets import Input, TextArea
 
-from picomem.text.inert_text import for_prompt, one_line
-
-_MOST_PASTED = 1_000_000  # characters
+from picomem.text.inert_text import streamed_for_terminal
 
 
 class LineField(Input):
@@ -20,7 +18,13 @@ class LineField(Input):
     def _on_paste(self, event: Paste) -> None:
         event.prevent_default()
         event.stop()
-        self.replace(one_line(" ".join(event.text[:_MOST_PASTED].split())), *self.selection)
+        line = " ".join(streamed_for_terminal(event.text).split())
+        self.replace(line, *self.selection)
+
+    def on_resize(self) -> None:
+        """Put the terminal's own cursor where the text is typed, for an input method or a screen reader."""
+        if self.has_focus:
+            self.app.cursor_position = self.cursor_screen_offset
 
 
 class TextField(TextArea):
@@ -29,7 +33,7 @@ class TextField(TextArea):
     async def _on_paste(self, event: Paste) -> None:
         event.prevent_default()
         event.stop()
-        pasted = for_prompt(event.text[:_MOST_PASTED].replace("\r\n", "\n").replace("\r", "\n"))
+        pasted = streamed_for_terminal(event.text.replace("\r\n", "\n").replace("\r", "\n"))
         self.replace(pasted, *self.selection, maintain_selection_offset=False)
 
 

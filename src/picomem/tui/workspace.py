@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import Lock
 from typing import Any
 
 from picomem.light_dataclass import dataclass, field
@@ -12,11 +13,12 @@ from picomem.tui.operation_runner import OperationRunner
 class Workspace:
     """`changes` are the ids of changes that `u` takes back, the latest last. `edition` grows with each change of the
     store, so that a screen knows that what it shows is old. `no_model` says why nobody can talk here, in a sentence
-    with the remedy; empty where a model is set."""
+    with the remedy; empty where a model is set. `in_turn` lets one change follow another in the order of the keys."""
 
     runner: OperationRunner
     user: str
     no_model: str = ""
+    in_turn: Lock = field(default_factory=Lock)
     changes: list[str] = field(default_factory=list)
     edition: int = 0
 

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from picomem.operations.presentation import Block, Heading, Presentation, PresentedEntry, Sentence, Text, Verbatim
+from picomem.operations.presentation import (
+    Block,
+    Heading,
+    Presentation,
+    PresentedEntry,
+    Sentence,
+    Table,
+    Text,
+    Verbatim,
+)
 from picomem.operations.presentations.wording import attributed, day, details, plural, step
 
 if TYPE_CHECKING:
@@ -55,10 +65,18 @@ def episode(result: ShowResult) -> Presentation:
     if result.state != "open":
         body = PresentedEntry(result.explanation, (Text(shown.text, 40),))
         return Presentation(title, (Sentence(shown.transcript), body))
-    turns = tuple(PresentedEntry(f"{turn.role}, {day(turn.at)}", _said(turn), turn.number) for turn in result.turns)
     told_of = (Sentence(f"It tells of {result.happened}."),) if result.happened else ()
+    turns = _turns(result.turns)
+    if before := [turn for episode in result.before for turn in episode.turns]:
+        turns = (Heading("Before it"), *_turns(before), Heading("The episode"), *turns)
+    if after := [turn for episode in result.after for turn in episode.turns]:
+        turns = (*turns, Heading("After it"), *_turns(after))
     warnings = (result.explanation,) if result.explanation else ()
     return Presentation(title, (Sentence(shown.transcript), *told_of, *turns), warnings)
+
+
+def _turns(turns: Sequence[TurnView]) -> tuple[Block, ...]:
+    return tuple(PresentedEntry(f"{turn.role}, {day(turn.at)}", _said(turn), turn.number) for turn in turns)
 
 
 def _said(turn: TurnView) -> tuple[Verbatim | Text, ...]:
@@ -140,4 +158,14 @@ def timeline(result: TimelineResult) -> Presentation:
 
 
 def index_page(result: IndexResult) -> Presentation:
-    return Presentation(blocks=(Verbatim(result.page), Sentence(f"({result.tokens:,} of {result.budget:,} tokens)")))
+    total = Sentence(f"({result.tokens:,} of {result.budget:,} tokens)")
+    if not result.lines:
+        return Presentation(blocks=(Verbatim(result.page), total))
+    blocks: list[Block] = [
+        Table(("tokens", "line"), tuple((f"{line.tokens:,}", line.text) for line in result.lines)),
+        total,
+    ]
+    if result.omitted:
+        blocks.append(Heading("Did not fit"))
+        blocks += [PresentedEntry(memory.key, (Text(memory.content, 2),)) for memory in result.omitted]
+    return Presentation(blocks=tuple(blocks))

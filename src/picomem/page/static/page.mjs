@@ -1,4 +1,5 @@
 // What scripts add to pages that work without them. Each part is a module of its own.
+import { chatOverSocket } from "./chat.mjs";
 import { copyOnClick } from "./copying.mjs";
 import { openInPane } from "./detail_pane.mjs";
 import { listenToKeys } from "./keys.mjs";
@@ -18,4 +19,5 @@ if (document.querySelector("#search")) {
   sendQuickly();
   listenToKeys();
   followChanges();
+  chatOverSocket();
 }

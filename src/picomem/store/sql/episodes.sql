@@ -35,6 +35,11 @@ SELECT t.project AS project FROM transcripts AS t
 WHERE t.user_id = :user AND t.send_policy <> 'deny' AND t.project <> ''
 UNION SELECT m.project FROM memories AS m WHERE m.user_id = :user AND m.project <> '' ORDER BY project
 
+-- name: agents
+SELECT t.agent AS agent FROM transcripts AS t
+WHERE t.user_id = :user AND t.send_policy <> 'deny' AND t.agent <> ''
+UNION SELECT m.agent FROM memories AS m WHERE m.user_id = :user AND m.agent <> '' ORDER BY agent
+
 -- name: transcript
 SELECT {transcript_columns} FROM transcripts WHERE user_id = :user AND id = :id
 
@@ -129,6 +134,24 @@ WHERE e.user_id = :user AND (:project = '' OR t.project = :project) AND (:agent 
   AND (:session = '' OR t.session = :session) AND t.send_policy <> 'deny' AND e.started_at IS NULL
   AND (e.first_turn, e.part, e.id) < (:first_turn, :part, :id)
 ORDER BY e.first_turn DESC, e.part DESC, e.id DESC LIMIT :limit
+
+-- name: episodes_by_slot
+SELECT e.started_at / :slot AS slot, count(*) FROM episodes AS e
+    CROSS JOIN transcripts AS t ON t.user_id = e.user_id AND t.id = e.transcript_id
+WHERE e.user_id = :user AND (:project = '' OR t.project = :project) AND (:agent = '' OR t.agent = :agent)
+  AND (:session = '' OR t.session = :session) AND t.send_policy <> 'deny' AND e.started_at >= :since
+  AND e.started_at < :until
+GROUP BY slot ORDER BY slot
+
+-- name: episodes_before_turn
+SELECT id FROM episodes
+WHERE user_id = :user AND transcript_id = :transcript AND category = :category AND first_turn < :turn
+ORDER BY first_turn DESC, part LIMIT :limit
+
+-- name: episodes_after_turn
+SELECT id FROM episodes
+WHERE user_id = :user AND transcript_id = :transcript AND category = :category AND first_turn > :turn
+ORDER BY first_turn, part LIMIT :limit
 
 -- name: first_request
 SELECT {episode_columns} FROM episodes AS e

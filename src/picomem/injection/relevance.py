@@ -16,7 +16,7 @@ from functools import lru_cache
 from math import exp, log1p
 from pathlib import Path
 
-from picomem.hooks.prompt_signals import observe_prompt
+from picomem.injection.prompt_signals import observe_prompt
 from picomem.models.classifier import linear_logit
 from picomem.records.hit import Answer, Hit
 from picomem.text.terms import query_terms, terms

@@ -1,0 +1,82 @@
+"""What memory has for a prompt, and whether it is sure enough to help that it goes beside the prompt unasked."""
+
+from __future__ import annotations
+
+from os.path import realpath
+from typing import TYPE_CHECKING
+
+from picomem.engine.agent_support import injected_in
+from picomem.injection.context_block import HEAD_TOKENS, LINE_TOKENS, as_injected, context_block, hits_block
+from picomem.injection.relevance import relevance
+from picomem.light_dataclass import dataclass
+from picomem.recall.substance import substance
+from picomem.text.terms import query_terms
+
+if TYPE_CHECKING:
+    from picomem.engine.engine import Engine
+    from picomem.records.hit import Answer, Hit
+
+_MOST_HITS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPrompt:
+    """What a person says to an agent, in a session of a host with its transcript; both are empty where unknown."""
+
+    text: str
+    session: str = ""
+    transcript: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """The `block` that goes beside a prompt, empty for none, and the `injected` ids of what is in it. `hits` is what
+    memory has for the prompt, the best first, and `relevance` how likely that helps, 0–1."""
+
+    block: str
+    injected: list[str]
+    hits: list[Hit]
+    relevance: float
+
+
+def injection(engine: Engine, prompt: AgentPrompt) -> Injection:
+    """What goes beside a prompt in the engine's project, by the settings of hooks."""
+    hooks = engine.settings.hooks
+    answer, hits = recalled(engine, prompt)
+    sure = relevance(prompt.text, answer, hits)
+    block, injected = hits_block(hits if sure >= hooks.min_relevance else (), hooks.token_budget)
+    return Injection(block, injected, hits, sure)
+
+
+def index_of_project(engine: Engine) -> str:
+    """The index page of the engine's project; nothing where memory is empty."""
+    page = engine.index()
+    return context_block(page.text) if page.entries else ""
+
+
+def recalled(engine: Engine, prompt: AgentPrompt) -> tuple[Answer, list[Hit]]:
+    """What recall says to a prompt, and those of its hits that the session was not given."""
+    answer = engine.recall(
+        prompt.text,
+        limit=_MOST_HITS,
+        token_budget=max(1, engine.settings.hooks.token_budget - HEAD_TOKENS - _MOST_HITS * LINE_TOKENS),
+        min_confidence=0.0,
+        include_notes=False,
+    )
+    known = injected_in(engine, prompt.session) if prompt.session else frozenset()
+    asked = frozenset(query_terms(prompt.text))
+    return answer, [hit for hit in answer.hits if as_injected(hit) not in known and _says_something(hit, asked, prompt)]
+
+
+def _says_something(hit: Hit, asked: frozenset[str], prompt: AgentPrompt) -> bool:
+    """Whether a hit says more than “Noted.” or what is asked now, and neither the session itself nor a branch that its
+    user left said it."""
+    is_empty = hit.source == "episode" and substance(hit.text, asked) < 1
+    return not is_empty and not hit.abandoned and not _is_own(hit, prompt)
+
+
+def _is_own(hit: Hit, prompt: AgentPrompt) -> bool:
+    """Whether a hit, or the talk that a memory was taken from, is of the session itself."""
+    if prompt.transcript and hit.transcript:
+        return hit.transcript == realpath(prompt.transcript)
+    return bool(prompt.session) and hit.session == prompt.session

@@ -1,0 +1,111 @@
+"""The operation that shows what hooks would put beside a prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from picomem.light_dataclass import dataclass
+from picomem.operations.operation import Operation, option
+from picomem.operations.presentations import injecting as injecting_presentations
+from picomem.operations.views import HitView, hit_view
+
+if TYPE_CHECKING:
+    from picomem.engine.engine import Engine
+    from picomem.injection.prompt_context import Injection
+
+# Why nothing would go beside a prompt.
+Obstacle = Literal["", "no_project", "switched_off", "command", "nothing_found", "not_relevant", "no_room"]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptContextRequest:
+    prompt: str = option("what a person says to their agent", positional=True, free_text=True)
+    project: str = option("the project in which they say it; hooks put nothing beside a prompt of none", "")
+    session: str = option("the session of the host, by its whole id: what it was given before does not come again", "")
+
+
+@dataclass(frozen=True, slots=True)
+class PromptEntry:
+    """A hit that memory has for the prompt, and whether it is in the block."""
+
+    hit: HitView
+    is_injected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PromptContextResult:
+    """The `block` that the agent would get, empty where `obstacle` says why it gets none. `relevance` is how likely the
+    entries help with the prompt, 0–1, and `min_relevance` the threshold, of the setting `hooks.min_relevance`; `tokens`
+    of the block are at most `token_budget`."""
+
+    is_injected: bool
+    obstacle: str
+    relevance: float
+    min_relevance: float
+    block: str
+    tokens: int
+    token_budget: int
+    entries: list[PromptEntry]
+
+
+def prompt_context(engine: Engine, request: PromptContextRequest) -> PromptContextResult:
+    """Show what a hook would put beside a prompt, how relevant that is, and what it takes to be put there.
+
+    It asks memory by words alone, as hooks do. Nothing is noted as given to a session.
+    """
+    from picomem.engine.agent_support import by_words, cites_sources
+    from picomem.injection.context_block import as_injected, asks_memory
+    from picomem.injection.prompt_context import AgentPrompt, Injection, injection
+    from picomem.text.tokens import count_tokens
+
+    hooks = engine.settings.hooks
+    is_cited = cites_sources(engine)
+    acting = by_words(engine, request.project)
+    chosen = Injection("", [], [], 0.0)
+    obstacle: Obstacle = ""
+    if not acting.scope.project:
+        obstacle = "no_project"
+    elif not hooks.token_budget:
+        obstacle = "switched_off"
+    elif not asks_memory(request.prompt):
+        obstacle = "command"
+    else:
+        chosen = injection(acting, AgentPrompt(request.prompt, request.session))
+        obstacle = _obstacle(chosen, hooks.min_relevance)
+    return PromptContextResult(
+        is_injected=bool(chosen.block),
+        obstacle=obstacle,
+        relevance=chosen.relevance,
+        min_relevance=hooks.min_relevance,
+        block=chosen.block,
+        tokens=count_tokens(chosen.block) if chosen.block else 0,
+        token_budget=hooks.token_budget,
+        entries=[
+            PromptEntry(hit_view(hit, is_cited=is_cited), as_injected(hit) in chosen.injected) for hit in chosen.hits
+        ],
+    )
+
+
+def _obstacle(chosen: Injection, min_relevance: float) -> Obstacle:
+    if chosen.block:
+        return ""
+    if not chosen.hits:
+        return "nothing_found"
+    return "not_relevant" if chosen.relevance < min_relevance else "no_room"
+
+
+OPERATIONS = (
+    Operation(
+        name="prompt-context",
+        group="look",
+        request=PromptContextRequest,
+        result=PromptContextResult,
+        run=prompt_context,
+        present=injecting_presentations.prompt_context,
+        reply=lambda result: result.block or injecting_presentations.verdict(result),
+        permission="memory:read:user",
+        example='picomem prompt-context "why did we drop Redis for the locks?" --project harbor',
+        read_only=True,
+        idempotent=True,
+    ),
+)

@@ -1,0 +1,111 @@
+"""Operations that show where to look: how much was said on which day, and which projects and agents there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from picomem.clock import DAY, MINUTE, to_datetime
+from picomem.light_dataclass import dataclass
+from picomem.operations.operation import Operation, option
+from picomem.operations.presentations import overview as overview_presentations
+from picomem.operations.times import moment
+
+if TYPE_CHECKING:
+    from picomem.engine.engine import Engine
+
+_SLOT = 15 * MINUTE  # the offsets of time zones from UTC are multiples of it
+_USUAL_DAYS = 366
+
+
+@dataclass(frozen=True, slots=True)
+class DaysRequest:
+    since: int | str | None = option("not before: a date, or words like 30d (default: a year ago)", None)
+    until: int | str | None = option("not after: a date, or words like yesterday", None)
+    project: str = option("only this project", "")
+
+
+@dataclass(frozen=True, slots=True)
+class DayCount:
+    """A day of the calendar, as `2026-04-06`, and how many episodes began on it."""
+
+    day: str
+    episodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DaysResult:
+    """The days on which something was said, the earliest first."""
+
+    days: list[DayCount]
+
+
+def days(engine: Engine, request: DaysRequest) -> DaysResult:
+    """Count what was said, by day."""
+    from picomem.engine.upkeep import episodes_by_time
+
+    now = engine.now()
+    since = moment(request.since, now, engine.zone)
+    until = moment(request.until, now, engine.zone, end=True)
+    until = now + DAY if until is None else until
+    since = until - _USUAL_DAYS * DAY if since is None else since
+    scope = engine.scope.narrowed(project=request.project)
+    counts: dict[str, int] = {}
+    for at, count in episodes_by_time(engine, scope, since, until, _SLOT).items():
+        day = f"{to_datetime(at, engine.zone):%Y-%m-%d}"
+        counts[day] = counts.get(day, 0) + count
+    return DaysResult([DayCount(day, count) for day, count in sorted(counts.items())])
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectsRequest:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectsResult:
+    """Names, in the order of the alphabet."""
+
+    projects: list[str]
+    agents: list[str]
+
+
+def projects(engine: Engine, _request: ProjectsRequest) -> ProjectsResult:
+    """List the projects, and the agents, that memories and past sessions belong to."""
+    from picomem.engine.upkeep import projects_and_agents
+
+    return ProjectsResult(*projects_and_agents(engine))
+
+
+def _told_projects(result: ProjectsResult) -> str:
+    lines = [f"project {name}" for name in result.projects] + [f"agent {name}" for name in result.agents]
+    return "\n".join(lines) or "Nothing belongs to any project yet."
+
+
+OPERATIONS = (
+    Operation(
+        name="days",
+        group="look",
+        request=DaysRequest,
+        result=DaysResult,
+        run=days,
+        present=overview_presentations.days,
+        reply=lambda result: "\n".join(f"{counted.day}: {counted.episodes}" for counted in result.days),
+        permission="memory:read:session",
+        example="picomem days --since 30d --project harbor",
+        read_only=True,
+        idempotent=True,
+    ),
+    Operation(
+        name="projects",
+        group="look",
+        request=ProjectsRequest,
+        result=ProjectsResult,
+        run=projects,
+        present=overview_presentations.projects,
+        reply=_told_projects,
+        permission="memory:read:user",
+        example="picomem projects",
+        read_only=True,
+        idempotent=True,
+    ),
+)

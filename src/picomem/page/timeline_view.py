@@ -1,0 +1,145 @@
+"""The timeline: a year of days at a glance, and what was said on them, by day and session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta, tzinfo
+
+from picomem.clock import parse_iso, to_datetime
+from picomem.light_dataclass import dataclass
+from picomem.operations.lookup import TimelineResult
+from picomem.operations.views import HitSessionView, HitView
+from picomem.page.page_view import PageContent, PageRequest, PageView
+from picomem.page.year_picture import year_picture
+
+_LIMIT = 50
+_WEEKS = 52
+_LONGEST_TEXT = 280  # characters
+_FIRST_YEAR, _LAST_YEAR = 1970, 9998  # that the squares show
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineRow:
+    """An episode, the time of day at which it began in the reader's zone, and the beginning of its text in one line.
+    `parts` is how many episodes more the same message is, which is too long for one."""
+
+    episode: HitView
+    clock: str
+    text: str
+    parts: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOfDay:
+    """What was said in one session on one day, in the order in which it was said; `about` is None for a session whose
+    record is gone."""
+
+    about: HitSessionView | None
+    rows: list[TimelineRow]
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineDay:
+    """A day, as `2026-04-06`, with the name of its weekday; both are empty where nobody knows when it was."""
+
+    day: str
+    weekday: str
+    sessions: list[SessionOfDay]
+
+
+async def show(asked: PageRequest) -> PageContent:
+    """A page of the timeline: all, or of the day, project or session in the address."""
+    narrowed = {name: asked.asked(name) for name in ("project", "session") if asked.asked(name)}
+    day = asked.asked("day")
+    arguments = {**narrowed, "limit": _LIMIT, "cursor": asked.asked("cursor")}
+    arguments |= {"since": day, "until": day} if day else {}
+    listed = TimelineResult(**await asked.call("timeline", arguments))
+    today = to_datetime(asked.now, asked.zone).date()
+    first, last = span_of_year(asked.asked("year"), day, today)
+    by_project = {"project": narrowed["project"]} if "project" in narrowed else {}
+    counted = await asked.call("days", {"since": first.isoformat(), "until": last.isoformat(), **by_project})
+    counts = {known.day: known.episodes for known in counted["days"]}
+    say = asked.say
+    is_this_year = last == today
+    values = {
+        "days": grouped(listed.episodes, listed.sessions, asked.zone),
+        "warnings": listed.warnings,
+        "project": asked.asked("project"),
+        "session": asked.asked("session"),
+        "day": day,
+        "projects": (await asked.call("projects", {}))["projects"],
+        "earlier": asked.address_with(cursor=listed.cursor) if listed.cursor else "",
+        "is_later_page": bool(asked.asked("cursor")),
+        "said": sum(counts.values()),
+        "said_days": len(counts),
+        "first": first.isoformat(),
+        "last": last.isoformat(),
+        "picture": year_picture(
+            first,
+            last,
+            counts,
+            chosen=day,
+            address=lambda name: asked.address_with(day=name, cursor=""),
+            label=lambda name, count: say("timeline.on_day", count=count, day=name),
+            month=lambda name: say(f"month.{name}"),
+        ),
+        "year_before": asked.address_with(year=str(first.year if is_this_year else first.year - 1), day="", cursor=""),
+        "year_after": ""
+        if is_this_year
+        else asked.address_with(year="" if last.year + 1 >= today.year else str(last.year + 1), day="", cursor=""),
+        "day_before": _day_link(asked, max((name for name in counts if name < day), default="") if day else ""),
+        "day_after": _day_link(asked, min((name for name in counts if name > day), default="") if day else ""),
+        "all_days": asked.address_with(day="", cursor="") if day else "",
+        "is_filtered": bool(narrowed or day),
+    }
+    return PageContent(template="timeline.html", title=say("timeline.title"), values=values)
+
+
+def span_of_year(year: str, day: str, today: date) -> tuple[date, date]:
+    """The days that the squares show: those of a calendar year, or the year until today; the year of a chosen day that
+    lies further back."""
+    start = today - timedelta(weeks=_WEEKS, days=today.weekday())
+    if not year and day and not start.isoformat() <= day <= today.isoformat():
+        year = day[:4]
+    if year.isascii() and year.isdigit() and _FIRST_YEAR <= int(year) <= _LAST_YEAR:
+        return date(int(year), 1, 1), date(int(year), 12, 31)
+    return start, today
+
+
+def grouped(episodes: Sequence[HitView], sessions: Sequence[HitSessionView], zone: tzinfo) -> list[TimelineDay]:
+    """The episodes, latest first, as days, the latest first; of a day each session stands together, in the order in
+    which it was said. A message of several episodes is one row, that of its first."""
+    known = {(session.transcript, session.session): session for session in sessions}
+    days: dict[str, dict[tuple[str, str], list[TimelineRow]]] = {}
+    for episode in episodes:
+        at = to_datetime(parse_iso(episode.at), zone) if episode.at else None
+        text = " ".join((episode.text or ", ".join(episode.actions)).split())
+        of_day = days.setdefault(f"{at:%Y-%m-%d}" if at else "", {})
+        rows = of_day.setdefault((episode.transcript, episode.session), [])
+        parts = 0
+        if rows and episode.turns and rows[-1].episode.turns == episode.turns:
+            parts = rows.pop().parts + 1
+        rows.append(TimelineRow(episode, f"{at:%H:%M}" if at else "", text[:_LONGEST_TEXT], parts))
+    return [
+        TimelineDay(
+            day,
+            _WEEKDAYS[date.fromisoformat(day).weekday()] if day else "",
+            [SessionOfDay(known.get(place), rows[::-1]) for place, rows in of_day.items()],
+        )
+        for day, of_day in days.items()
+    ]
+
+
+def _day_link(asked: PageRequest, day: str) -> str:
+    return asked.address_with(day=day, cursor="") if day else ""
+
+
+VIEW = PageView(
+    name="timeline",
+    path="/timeline",
+    show=show,
+    permission="memory:read:session",
+    icon="M5 4v16M5 7h.01M5 12h.01M5 17h.01M9.5 7H19M9.5 12H19M9.5 17h6",
+    key="t",
+)
