@@ -71,7 +71,7 @@ def files_of(path: Path) -> list[Path]:
 def empty_database() -> str:
     """The address of a new database without tables."""
     name = f"test_{next(_numbers)}"
-    _run(f"CREATE DATABASE {name} OWNER {ROLE}")
+    _run(f"CREATE DATABASE {name} OWNER {_role()}")
     return _address(name)
 
 
@@ -88,9 +88,14 @@ def has_programs() -> bool:
 
 
 @cache
-def _template() -> str:
+def _role() -> str:
     _run(f"CREATE ROLE {ROLE} LOGIN")
-    _run(f"CREATE DATABASE {_TEMPLATE} OWNER {ROLE}")
+    return ROLE
+
+
+@cache
+def _template() -> str:
+    _run(f"CREATE DATABASE {_TEMPLATE} OWNER {_role()}")
     PostgresConnector(_address(_TEMPLATE), partitions=PARTITIONS).close()
     return _TEMPLATE
 

@@ -31,7 +31,9 @@ def test_a_statement_is_translated(text: str, translated: str) -> None:
 
 def test_a_list_becomes_rows_of_its_type() -> None:
     text = translated_statement("WHERE doc IN (SELECT value FROM json_each(:docs))")
-    assert "value::bigint" in text and "json_array_elements_text(%(docs)s::json)" in text and "json_each" not in text
+    assert text.startswith(
+        "WHERE doc = ANY (ARRAY(SELECT value::bigint AS value FROM json_array_elements_text(%(docs)s"
+    )
     assert translated_statement("FROM json_each(:docs) AS asked CROSS JOIN e AS e ON TRUE").endswith(
         ") AS asked JOIN e AS e ON TRUE"
     )

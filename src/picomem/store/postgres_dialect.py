@@ -3,7 +3,8 @@
 Statements and tables stand once, in `sql/` and `schema/`, as SQLite takes them. In a statement these differ:
 
 - `:name`, a value, is `%(name)s`, and a `%` of the statement itself is doubled.
-- `json_each(:names)`, a list in one value, is `json_array_elements_text` with the type of its members (LISTS).
+- `json_each(:names)`, a list in one value, is `json_array_elements_text` with the type of its members (LISTS), and
+  `IN (SELECT value FROM json_each(:names))` is `= ANY` of an array, which looks each member up in an index.
 - `LIKE` is `ILIKE`: SQLite compares ASCII letters without their case, and so does `ILIKE` under the collation "C".
 - `CROSS JOIN … ON`, by which SQLite keeps the order of a join, is `JOIN … ON`.
 - `:name IS NULL` needs the type of a value that may be NULL: it is taken for a number.
@@ -38,6 +39,7 @@ _TYPES = {"TEXT": 'text COLLATE "C"', "INTEGER": "bigint", "REAL": "double preci
 _PIECE = re.compile(
     r"""(?P<comment>--[^\n]*)
       | (?P<text>'(?:[^']|'')*')
+      | \bIN\ \(SELECT\ value\ FROM\ json_each\(:(?P<members>\w+)\)\)
       | json_each\(:(?P<list>\w+)\)
       | (?P<like>\bLIKE\b)
       | \bCROSS\ JOIN\ (?P<joined>\w+\ AS\ \w+\ ON)\b
@@ -64,11 +66,10 @@ def _translated(piece: re.Match[str]) -> str:
         return ""
     if piece["text"]:
         return piece["text"].replace("%", "%%")
+    if name := piece["members"]:
+        return f"= ANY (ARRAY{_members(name)})"
     if name := piece["list"]:
-        kind = LISTS[name]
-        return f"(SELECT value::{kind} AS value FROM json_array_elements_text(%({name})s::json) AS member(value))" + (
-            "" if _is_named(piece) else " AS members"
-        )
+        return _members(name)
     if piece["like"]:
         return "ILIKE"
     if piece["joined"]:
@@ -78,8 +79,9 @@ def _translated(piece: re.Match[str]) -> str:
     return f"%({piece['value']})s" if piece["value"] else "%%"
 
 
-def _is_named(piece: re.Match[str]) -> bool:
-    return piece.string[piece.end() :].startswith(" AS ")
+def _members(name: str) -> str:
+    """The members of a list as rows of one column, `value`."""
+    return f"(SELECT value::{LISTS[name]} AS value FROM json_array_elements_text(%({name})s::json) AS member(value))"
 
 
 def translated_schema(text: str, partitions: int) -> Iterator[str]:
