@@ -21,7 +21,10 @@ export function searchWhileTyping() {
     try {
       const fresh = await loaded(address);
       if (!fresh) return;
+      const items = () => [...document.querySelectorAll("#results [data-item]")];
+      const place = items().indexOf(document.activeElement?.closest?.("#results [data-item]"));
       replaceRegions(fresh, ["#results"]);
+      if (place >= 0) items()[Math.min(place, items().length - 1)]?.focus(); // a late answer takes no focus away
       // Screen readers are told how many there are, and not every word of every result.
       const account = document.querySelector("#results .account p, #results .empty-note");
       document.querySelector("#search-said").textContent = account?.textContent.replace(/\s+/g, " ").trim() ?? "";
