@@ -31,7 +31,7 @@ from picomem.records.session import Role
 from picomem.runtime import Runtime
 from picomem.settings import MemorySettings, ModelSettings, Settings
 
-CHAT = OPERATIONS[0]
+_, CHAT = OPERATIONS
 SAMPLES: list[Event] = [
     TextDelta("Grüß Gott\n"),
     Thinking(),

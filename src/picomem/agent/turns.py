@@ -120,6 +120,19 @@ def _told_model(result: ChatModelResult) -> str:
 
 OPERATIONS = (
     Operation(
+        name="chat-model",
+        group="look",
+        request=ChatModelRequest,
+        result=ChatModelResult,
+        run=chat_model,
+        present=lambda result: Presentation(blocks=(Sentence(_told_model(result)),)),
+        reply=lambda result: _told_model(result),
+        permission="memory:read:session",
+        example="picomem chat-model",
+        read_only=True,
+        idempotent=True,
+    ),
+    Operation(
         name="chat",
         group="use",
         request=ChatTurn,
@@ -133,18 +146,5 @@ OPERATIONS = (
         asynchronous=True,
         events=EVENTS,
         converses=True,
-    ),
-    Operation(
-        name="chat-model",
-        group="look",
-        request=ChatModelRequest,
-        result=ChatModelResult,
-        run=chat_model,
-        present=lambda result: Presentation(blocks=(Sentence(_told_model(result)),)),
-        reply=lambda result: _told_model(result),
-        permission="memory:read:session",
-        example="picomem chat-model",
-        read_only=True,
-        idempotent=True,
     ),
 )
