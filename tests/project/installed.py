@@ -22,7 +22,17 @@ from mcp_types import TextContent
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = ROOT / ".envs/base"
 BIN = ENVIRONMENT / "bin"
-OF_EXTRAS = ("pydantic_ai", "openai", "anthropic", "google.genai", "onnxruntime", "fastembed")
+OF_EXTRAS = (
+    "pydantic_ai",
+    "openai",
+    "anthropic",
+    "google.genai",
+    "onnxruntime",
+    "fastembed",
+    "jinja2",
+    "psycopg",
+    "textual",
+)
 
 # Import each module of picomem; print the modules that lack something, each with what it lacks.
 _IMPORT_ALL = """
@@ -83,14 +93,20 @@ def test_no_module_of_an_extra_is_there(module: str, run):
     assert "ModuleNotFoundError" in failed.stderr
 
 
-def test_only_the_agent_and_the_server_need_an_extra(run):
+def test_only_what_comes_with_an_extra_needs_one(run):
     where = run(BIN / "python", "-I", "-c", "import picomem; print(picomem.__file__)").stdout
     assert Path(where).is_relative_to(ENVIRONMENT)
     lacking = json.loads(run(BIN / "python", "-I", "-c", _IMPORT_ALL).stdout)
     packages: dict[str, set[str]] = {}
     for module, missing in lacking.items():
         packages.setdefault(module.split(".")[1], set()).add(missing)
-    assert packages == {"agent": {"pydantic_ai"}, "gateway": {"structlog", "prometheus_client"}}
+    assert packages == {
+        "agent": {"pydantic_ai"},
+        "gateway": {"structlog", "prometheus_client", "jinja2"},
+        "page": {"jinja2", "markupsafe"},
+        "store": {"psycopg"},
+        "tui": {"textual"},
+    }
     assert "picomem.gateway.mcp" not in lacking
 
 
