@@ -89,7 +89,7 @@ def test_at_the_days_limit_sentences_are_picked_and_that_is_said_once(picomem: P
         assert done.out.count("memory.daily_token_limit") == 1
         status = picomem("status", env=env).out
         assert "openai-compatible:tiny: 2 calls, 1,400 tokens in, 120 out" in status
-        assert "today        1,520 of 4,000 tokens" in status
+        assert "today          1,520 of 4,000 tokens" in status
         assert picomem("consolidate", env=env).out == "Nothing is new in any conversation.\n"
 
 

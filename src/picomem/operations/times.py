@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from datetime import tzinfo
 
-from picomem.clock import Micros, parse_iso, to_datetime
+from picomem.clock import EARLIEST, LATEST, Micros, parse_iso
 from picomem.errors import InvalidTime
 from picomem.text.temporal.parsing import ParsedWindow, parse_window
 
 _LONGEST_MOMENT = 16  # characters of a moment in milliseconds
-_LAST_MOMENT = 10**_LONGEST_MOMENT
 
 
 def moment(given: int | str | None, now: Micros, zone: tzinfo, *, end: bool = False) -> Micros | None:
@@ -18,10 +17,10 @@ def moment(given: int | str | None, now: Micros, zone: tzinfo, *, end: bool = Fa
     if given is None or given == "":
         return None
     if isinstance(given, int) or re.fullmatch(r"-?[0-9]{9,}", given):
-        if len(given) > _LONGEST_MOMENT if isinstance(given, str) else abs(given) > _LAST_MOMENT:
+        digits = len(given) if isinstance(given, str) else 0  # what int() takes long for lies far outside
+        at = int(given) * 1000 if digits <= _LONGEST_MOMENT else LATEST + 1
+        if not EARLIEST <= at <= LATEST:
             raise InvalidTime("That moment lies outside the years 1 to 9999; write it as 2026-05-03.")
-        at = int(given) * 1000
-        to_datetime(at)  # raises InvalidTime for what no calendar and no database holds
         return at
     if re.match(r"\d{4}-\d\d-\d\d[T ]\d", given):
         return parse_iso(given, zone)
