@@ -254,7 +254,7 @@ async def _load(server: Server, questions: Sequence[str], effort: Effort) -> tup
 
 
 def _lost(store: Path, written: Sequence[tuple[int, str]]) -> int:
-    """How many of the memories are not there, looked for in a process that has never seen them."""
+    """Return how many of the memories are not there, looked for in a process that has never seen them."""
     texts: dict[int, set[str]] = {}
     for user, text in written:
         texts.setdefault(user, set()).add(text)

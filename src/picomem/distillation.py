@@ -278,7 +278,7 @@ async def _kept(
 
 
 def _asks(generator: Generator, ready: PreparedPart) -> bool:
-    """Whether a model is asked at all."""
+    """Return whether a model is asked at all."""
     return not isinstance(generator, Extractive) and ready.part.has_words
 
 

@@ -83,7 +83,7 @@ class Runtime:
         sign_out(self._resources, token)
 
     def has_tokens(self) -> bool:
-        """Whether any user has a token that opens something. Raises StoreError."""
+        """Return whether any user has a token that opens something. Raises StoreError."""
         from picomem.engine.authorization import has_tokens
 
         return has_tokens(self._resources)

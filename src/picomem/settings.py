@@ -382,7 +382,8 @@ def load(env: Mapping[str, str] = os.environ, path: Path | None = None) -> Setti
 
 
 def settings_file(env: Mapping[str, str] = os.environ) -> Path:
-    """Where the settings of this process stand; there need be no file. Raises InvalidInput for what is no path."""
+    """Return where the settings of this process stand; there need be no file. Raises InvalidInput for what is no
+    path."""
     return paths.named_path(env["PICOMEM_CONFIG"]) if env.get("PICOMEM_CONFIG") else paths.data_dir() / "config.toml"
 
 

@@ -154,7 +154,7 @@ class PicoBot:
         return [note for result in done for note in result.notes]
 
     def _is_long(self) -> bool:
-        """Whether this conversation is to be summarised for its size."""
+        """Return whether this conversation is to be summarised for its size."""
         assert self._engine is not None
         log = self._engine.sessions()
         session = log.get(self.talk.session)

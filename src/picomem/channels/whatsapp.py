@@ -70,7 +70,7 @@ def settings_of_accounts(settings: WhatsAppSettings) -> dict[str, WhatsAppSettin
 
 
 def is_signed(body: bytes, signature: str, secret: str) -> bool:
-    """Whether Meta signed this very body: `sha256=` and the HMAC in hex. Compared in constant time."""
+    """Return whether Meta signed this very body: `sha256=` and the HMAC in hex. Compared in constant time."""
     expected = "sha256=" + hmac.new(secret.encode(), body, "sha256").hexdigest()
     return hmac.compare_digest(expected.encode(), signature.encode("utf-8", "replace"))
 
@@ -141,7 +141,7 @@ def changes_in(payload: Mapping[str, Any], settings: WhatsAppSettings) -> list[C
 
 
 def is_named(text: str, names: Iterable[str]) -> bool:
-    """Whether a text calls one of the names."""
+    """Return whether a text calls one of the names."""
     return any(re.search(rf"(?<!\w)@?{re.escape(name)}(?!\w)", text, re.IGNORECASE) for name in names if name)
 
 

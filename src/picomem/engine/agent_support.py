@@ -109,12 +109,12 @@ def by_words(engine: Engine, project: str) -> Engine:
 
 
 def is_in_group(engine: Engine) -> bool:
-    """Whether the engine is one for a group."""
+    """Return whether the engine is one for a group."""
     return engine._context.is_group
 
 
 def cites_sources(engine: Engine) -> bool:
-    """Whether hits carry their citation (`memory.citations`)."""
+    """Return whether hits carry their citation (`memory.citations`)."""
     setting = engine.settings.memory.citations
     return setting == "on" or (setting == "auto" and not engine._context.is_group)
 

@@ -170,7 +170,7 @@ def sign_out(resources: Resources, token: str) -> None:
 
 
 def has_tokens(resources: Resources) -> bool:
-    """Whether any user has a token that opens something."""
+    """Return whether any user has a token that opens something."""
     now = resources.clock()
     with resources.connector.read() as tx:
         return any(token.is_valid(now) for user in users.scopes(tx) for token in access_tokens.every(tx, user))

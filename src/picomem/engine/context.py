@@ -180,7 +180,7 @@ class Context:
         return self.cleaner().owner(scope)
 
     def expiry(self, given: Micros | str | None) -> Micros | None:
-        """When a memory ends to be believed. Raises InvalidInput for a time that has passed."""
+        """Return the moment at which a memory expires. Raises InvalidInput for a time that has passed."""
         return None if given == "never" else future(self.time(given), self.clock())
 
     def time(self, given: Micros | str | None) -> Micros | None:

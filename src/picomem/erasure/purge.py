@@ -120,7 +120,7 @@ def planned(tx: Transaction, scope: Scope, holdings: Holdings, chosen: Choice) -
 
 
 def counted(plan: Plan) -> dict[str, int]:
-    """How many of what a plan takes."""
+    """Return how many of what a plan takes."""
     counts = {
         "transcripts": len(plan.transcripts),
         "episodes": len(plan.episodes),

@@ -61,7 +61,7 @@ def sureness(asked: Sequence[TrialOutcome]) -> Sureness | None:
 
 
 def is_found(outcome: TrialOutcome) -> bool:
-    """Whether some of the gold is among recall's first `DEPTH`: turns, or sessions where no turn is named."""
+    """Return whether some of the gold is among recall's first `DEPTH`: turns, or sessions where no turn is named."""
     ranks = outcome.ranks
     return bool(metrics.any_at(ranks.get(("turn", "picomem")) or ranks.get(("session", "picomem"), ()), DEPTH))
 

@@ -124,7 +124,7 @@ class _Origins:
 
 
 def _notes(reply: FacadeReply, arguments: Mapping[str, Any], origins: _Origins) -> Iterator[str]:
-    """Where what was stored is not what was given."""
+    """Return where what was stored is not what was given."""
     came_so = any(_PLACEHOLDER in text for text in texts_in(arguments))
     if not came_so and any(_PLACEHOLDER in text for text in texts_in([reply.text, reply.data])):
         yield "A secret was left out: a placeholder stands in its place."

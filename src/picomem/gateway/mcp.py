@@ -150,7 +150,7 @@ class ToolProgress:
 
 
 def due(done: int, total: int, last: int, seconds: float) -> bool:
-    """Whether to report: progress has risen since `last`, and it is the end or long enough after that report."""
+    """Return whether to report: progress has risen since `last`, and it is the end or long enough after that report."""
     return done > last and (done == total or seconds >= _PROGRESS_SECONDS)
 
 

@@ -36,7 +36,7 @@ _BACKLOG = 2_048
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is this machine's own, which no other machine reaches."""
+    """Return whether an address is this machine's own, which no other machine reaches."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -68,7 +68,7 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket) -> str:
-    """Where a socket listens, as a URL."""
+    """Return where a socket listens, as a URL."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 

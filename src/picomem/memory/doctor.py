@@ -165,7 +165,7 @@ def _examine_rows(
 
 
 def _unheard(_done: int, _total: int, _part: str) -> None:
-    """Where nobody follows the progress."""
+    """Drop the progress: nobody follows it."""
 
 
 def _users(tx: Transaction, result: Diagnosis) -> list[Scope]:

@@ -347,7 +347,7 @@ def free_key(tx: Transaction, scope: Scope, key: str) -> str:
 
 
 def _overlaps(version: Memory, since: Micros, end: Micros | None) -> bool:
-    """Whether a version holds at some time of [since, end)."""
+    """Return whether a version holds at some time of [since, end)."""
     begins_before_end = end is None or version.valid_from < end
     return begins_before_end and (version.valid_to is None or version.valid_to > since)
 

@@ -46,7 +46,7 @@ class Embedder(Protocol):
         ...
 
     def trust(self, text: str) -> float:
-        """How far likeness to this text says something, 0–1: a model may not know the language."""
+        """Return how far likeness to this text says something, 0–1: a model may not know the language."""
         ...
 
 

@@ -226,7 +226,7 @@ def _body(body: object) -> str:
 
 
 def _was_never_reached(error: BaseException) -> bool:
-    """Whether no connection was made, so that nothing can have been sent."""
+    """Return whether no connection was made, so that nothing can have been sent."""
     from socket import gaierror
 
     seen: BaseException | None = error

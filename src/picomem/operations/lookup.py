@@ -94,7 +94,7 @@ def _archived_page(engine: Engine, request: MemoriesRequest, damaged: list[str])
 
 
 def _place(memory: Memory) -> Place:
-    """Where a memory stands in the list, the most important first."""
+    """Return where a memory stands in the list, the most important first."""
     return (not memory.pinned, -memory.importance, -memory.known_from, memory.key, memory.id, memory.version)
 
 

@@ -227,7 +227,7 @@ class Operation:
 
 
 async def _unheard(_event: Any) -> None:
-    """Where nobody listens to events."""
+    """Drop an event: nobody listens."""
 
 
 def option(

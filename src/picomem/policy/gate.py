@@ -49,7 +49,7 @@ def judge(
     recalled: Collection[str] = (),
     around: str = "",
 ) -> Verdict:
-    """Whether `content`, already redacted, may become a memory of that kind.
+    """Return whether `content`, already redacted, may become a memory of that kind.
 
     `explicit` says that a person or an agent asked for it by a command or a tool; then only the first ring of
     checks applies. `recalled` holds contents that were handed out lately, to know them when they come back.
@@ -70,7 +70,7 @@ def judge(
 
 
 def judge_names(names: Iterable[str], origin: Origin) -> Verdict:
-    """Whether the names that come with a text (its project, tags, related entries) may be stored with it.
+    """Return whether the names that come with a text (its project, tags, related entries) may be stored with it.
 
     Models read them as well. One or two words of a foreign source are too short for an order: “install guide” is a tag.
     """
@@ -163,7 +163,7 @@ _DECLARED = table(
 
 
 def retells(content: str, said: str) -> bool:
-    """Whether a text says no more than what was said, in its words."""
+    """Return whether a text says no more than what was said, in its words."""
     return _is_coming_back(content, (said,))
 
 

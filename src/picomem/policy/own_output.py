@@ -46,7 +46,7 @@ def pieces_of(reply: str, presented: Iterable[str], data: object) -> Iterator[An
 
 
 def is_repeated(text: str, handed_out: Iterable[AnswerPiece]) -> bool:
-    """Whether pieces cover a text, some of them framed."""
+    """Return whether pieces cover a text, some of them framed."""
     words = _words(text)
     framed: dict[int, bool] = {}
     lengths: defaultdict[str, set[int]] = defaultdict(set)

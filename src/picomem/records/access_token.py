@@ -45,7 +45,7 @@ class AccessToken:
         return SIGN_IN in self.permissions
 
     def is_valid(self, now: Micros) -> bool:
-        """Whether it opens anything at that time."""
+        """Return whether it opens anything at that time."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 

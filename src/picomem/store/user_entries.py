@@ -40,7 +40,7 @@ def remove(tx: Transaction, scope: Scope, name: str) -> None:
 
 
 def is_there(tx: Transaction, scope: Scope, name: str) -> bool:
-    """Whether there is a text of that name, damaged or not."""
+    """Return whether there is a text of that name, damaged or not."""
     return sql(tx).one("user_mark", user=scope.user, name=name) is not None
 
 

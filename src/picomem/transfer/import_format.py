@@ -27,7 +27,8 @@ class ImportFormat(Protocol):
     is_fallback: bool  # whether it claims only what no other format does
 
     def claims(self, path: Path, /) -> bool:
-        """Whether the file or folder is of this format. Raises NotFound or InvalidInput where it cannot be read."""
+        """Return whether the file or folder is of this format. Raises NotFound or InvalidInput where it cannot be
+        read."""
         ...
 
     def read(self, path: Path, intake: Intake, /) -> None:

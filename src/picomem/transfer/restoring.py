@@ -232,7 +232,8 @@ class Restoring:
 
 
 def _continues(here: ExportedMemory, exported: ExportedMemory) -> bool:
-    """Whether a memory is what an export holds, perhaps with later versions. A key that was taken here is another."""
+    """Return whether a memory is what an export holds, perhaps with later versions. A key that was taken here is
+    another."""
     versions = {version.version: version for version in here.versions}
     return all(
         version.version in versions

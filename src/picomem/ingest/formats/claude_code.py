@@ -440,7 +440,8 @@ def _option_key(label: str) -> str:
 
 
 def _is_of_a_command(state: State, record: Record, content: object) -> bool:
-    """Whether a message is the text of a command's file; a slash command in this message is noted for the next one."""
+    """Return whether a message is the text of a command's file; a slash command in this message is noted for the next
+    one."""
     before = state.marks.pop("command", "")
     first = texts(content)[0].lstrip()
     if first.startswith(("<command-name>", "<command-message>")):
@@ -465,7 +466,7 @@ def _identity(record: Record) -> str:
 
 
 def _origin(state: State, record: Record, text: str, *, except_for: Collection[str] = frozenset()) -> Origin:
-    """Who wrote what stands in a user's place: a person, another agent, or the program."""
+    """Return who wrote what stands in a user's place: a person, another agent, or the program."""
     message = inner(record, "message")
     doubt = doubted(record, message, except_for=except_for)
     if "sub-agent" in state.marks or text.lstrip().startswith("<teammate-message"):

@@ -202,7 +202,7 @@ def _describe(state: State, line: Line, meta: Record, at: int | None) -> None:
 
 
 def _speaker(state: State, line: Line, meta: Record) -> str:
-    """Who types the prompts of a session: a person ("user"), a program, or an agent."""
+    """Return who types the prompts of a session: a person ("user"), a program, or an agent."""
     session, named = meta.get("id") or meta.get("session_id"), state.marks.get("session")
     is_of_this_file = line.offset == 0 and (named is None or session == named)
     told = {name: value for name, value in meta.items() if name != "source"}

@@ -165,7 +165,8 @@ def _message(state: State, line: Line, record: Record) -> Sequence[Turn]:
 
 
 def _is_of_program(record: Record, role: str) -> bool:
-    """Whether nanobot wrote a message for itself: where a summary ends, an answer to a command, an interruption."""
+    """Return whether nanobot wrote a message for itself: where a summary ends, an answer to a command, an
+    interruption."""
     if role == "user":
         return bool(record.get("_hidden_history")) and _OF_SUB_AGENT not in record
     return bool(record.get("_recovery_interrupted") or record.get("_command"))

@@ -189,7 +189,7 @@ def _listed(record: Record, name: str) -> list[object]:
 
 
 def _holds_messages(path: Path) -> bool:
-    """Whether a database has OpenCode's tables; not one that cannot be read."""
+    """Return whether a database has OpenCode's tables; not one that cannot be read."""
     with closing(HostDatabase(path)) as database:
         try:
             return all(columns <= database.columns(table) for table, columns in _TABLES.items())
@@ -302,7 +302,7 @@ class OpenCodeSession:
 
 
 def _is_complete(data: bytes | None) -> bool:
-    """Whether nothing is written to a message any more: an answer that ended, or a question."""
+    """Return whether nothing is written to a message any more: an answer that ended, or a question."""
     message = record_of(data or b"") or {}
     return message.get("role") != "assistant" or bool(inner(message, "time").get("completed") or message.get("error"))
 

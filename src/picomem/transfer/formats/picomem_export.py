@@ -53,7 +53,7 @@ class PicomemExport:
 
 
 def is_export(line: bytes) -> bool:
-    """Whether a file that begins with this line is an export of picomem, of whatever version."""
+    """Return whether a file that begins with this line is an export of picomem, of whatever version."""
     try:
         record = json_of(line)
     except InvalidInput:
