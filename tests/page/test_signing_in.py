@@ -112,6 +112,23 @@ def test_a_form_needs_the_code_of_its_session_and_an_origin(pages: Served) -> No
         assert client.post("/appearance", data={"csrf": own}, headers={"Origin": pages.url}).status_code == 303
 
 
+@pytest.mark.parametrize(
+    "foreign", ['prefs={"a":1}', "x=a b", "a@b=1", "sess[x]=1", "junk", "picomem_notice=" + "[" * 3_500]
+)
+def test_cookies_of_other_programs_on_this_machine_do_no_harm(pages: Served, foreign: str) -> None:
+    """A browser sends them to every port of a host."""
+    with signed_in_client(pages) as client:
+        own = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+        client.cookies.clear()
+        assert client.get("/", headers={"Cookie": f"{foreign}; {own}"}).status_code == 200
+
+
+@pytest.mark.parametrize("year", ["9" * 5_000, "-1", "0", "20260", "２０２６"])
+def test_a_year_that_is_none_shows_the_last_one(pages: Served, year: str) -> None:
+    with signed_in_client(pages) as client:
+        assert client.get("/timeline", params={"year": year}).status_code == 200
+
+
 @pytest.mark.reliability("S6")
 def test_the_cookie_opens_the_page_and_nothing_of_the_api(pages: Served) -> None:
     with signed_in_client(pages) as client:
