@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import httpx2
 import pytest
 from tests.forked_program import program
@@ -13,7 +15,8 @@ from tests.gateway.serving import Served, environment, picomem, serving, token
 
 from picomem import open as open_memory
 from picomem.clock import MINUTE
-from picomem.engine.authorization import caller_of, make_sign_in_code, sign_in, tokens
+from picomem.engine.authorization import caller_of, has_tokens, make_sign_in_code, sign_in, tokens
+from picomem.records.access_token import new_token
 
 from .serving_pages import EVERYTHING, HTML, READ_ONLY, browser_client, code_for, form_code_in, signed_in_client
 
@@ -74,6 +77,17 @@ def test_a_code_lasts_five_minutes_and_unused_ones_go(tmp_path: Path, open_engin
     assert caller_of(resources, session).permissions == READ_ONLY
     assert [known.label for known in tokens(engine)] == ["web page"]
     assert sign_in(resources, session) is None
+
+
+@pytest.mark.timeout(20)  # a writer waits half a minute for the lock
+def test_a_wrong_code_takes_no_lock_and_no_code_counts_as_a_token(open_engine, db: Path) -> None:
+    engine = open_engine(db)
+    make_sign_in_code(engine, EVERYTHING)
+    resources = engine._context.resources
+    assert not has_tokens(resources)
+    with closing(apsw.Connection(str(db))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert sign_in(resources, new_token("local")) is None
 
 
 @pytest.mark.requirement("P8")
