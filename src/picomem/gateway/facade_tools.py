@@ -19,7 +19,7 @@ from picomem.engine.agent_support import answered
 from picomem.engine.engine import Engine
 from picomem.errors import InvalidInput, PicomemError
 from picomem.gateway.handed_over import HandedOver, texts_in
-from picomem.gateway.thread_places import ThreadUse
+from picomem.gateway.thread_limits import ThreadUse
 from picomem.light_dataclass import dataclass
 from picomem.memory.agent_access import OriginOf
 from picomem.operations.agent_messages import for_agents

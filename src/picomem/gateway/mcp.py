@@ -51,7 +51,7 @@ from picomem.gateway.facade_tools import FacadeTool
 from picomem.gateway.facades import tools_of_facades
 from picomem.gateway.handed_over import HandedOver, HandedOverByUser, texts_in
 from picomem.gateway.lone_surrogates import SurrogateRepair
-from picomem.gateway.thread_places import ThreadPlaces, ThreadUse
+from picomem.gateway.thread_limits import ThreadLimits, ThreadUse
 from picomem.operations import table
 from picomem.operations.agent_messages import for_agents, result_for_agents
 from picomem.operations.operation import Operation, Progressing
@@ -166,7 +166,7 @@ def build_server(
     engine_of: Engine | Callable[[ServerRequestContext[Any]], Engine],
     operations: Iterable[Operation] | None = None,
     facades: Iterable[str] = (),
-    places: ThreadPlaces | None = None,
+    places: ThreadLimits | None = None,
 ) -> Server[Any]:
     """An MCP server on an open engine, which it does not close; or on the engine that each request has.
 
@@ -181,7 +181,7 @@ def build_server(
     }
     tools |= {tool.name: tool for tool in tools_of_facades(facades)}
     listed = [tool.listed() for tool in tools.values()]
-    threads = places or ThreadPlaces()
+    threads = places or ThreadLimits()
     handed = HandedOverByUser()
 
     def agents_engine(context: ServerRequestContext[Any]) -> Engine:
