@@ -203,6 +203,6 @@ def test_what_was_handed_out_is_forgotten_with_a_purge(filled: tuple[Engine, Req
     engine, _ = filled
     recall = operation("recall")
     recall.call(engine, recall.request(query="harbor"))
-    assert engine._context.handed_out().pieces()
+    assert engine._context.returned_texts().pieces()
     engine.purge(everything=True)
-    assert not engine._context.handed_out().pieces()
+    assert not engine._context.returned_texts().pieces()

@@ -22,7 +22,7 @@ from picomem.records.scope import Scope
 if TYPE_CHECKING:
     from picomem.ingest.transcript_copies import TranscriptCopies
     from picomem.memory.agent_access import AgentAccess, OriginOf
-    from picomem.memory.echo_guard import HandedOut
+    from picomem.memory.echo_guard import ReturnedTexts
     from picomem.memory.remember import Writer
     from picomem.memory.text_cleaning import Cleaner
     from picomem.memory.timeline import TimelineHits
@@ -80,7 +80,7 @@ class Context:
         from picomem.memory.remember import Writer
         from picomem.policy.stated import Grounds
 
-        users_own = self.handed_out().users_own() if self.caller.is_agent else ()
+        users_own = self.returned_texts().users_own() if self.caller.is_agent else ()
         made_by = self.vectors()
         store = made_by.store_memory if made_by else None
         return Writer(
@@ -88,8 +88,8 @@ class Context:
             now=self.clock(),
             verb=verb,
             store_vector=store,
-            recalled=self.handed_out().texts(),
-            handed_out=self.handed_out().pieces(),
+            recalled=self.returned_texts().texts(),
+            returned_pieces=self.returned_texts().pieces(),
             sources=self.sources,
             said=self.said,
             persons=Grounds(said),
@@ -167,9 +167,9 @@ class Context:
         """See `Resources.cleaner`."""
         return self.resources.cleaner()
 
-    def handed_out(self) -> HandedOut:
+    def returned_texts(self) -> ReturnedTexts:
         """Text that recall recently returned to this user."""
-        return self.resources.handed_out(self.scope.user)
+        return self.resources.returned_texts(self.scope.user)
 
     def owner(self, scope: Scope | None) -> Scope:
         """The scope that a caller gave, or ours. Raises InvalidInput for another user's, and for a secret in it."""

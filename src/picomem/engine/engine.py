@@ -189,7 +189,7 @@ class Engine:
             from picomem.notes.recall_fallback import answered
 
             answer = answered(recall, notes, parse(question, asked_at, self._context.zone), wanted)
-        self._context.handed_out().note((*answer.hits, *answer.repeats))
+        self._context.returned_texts().note((*answer.hits, *answer.repeats))
         return answer
 
     def search_notes(self, query: str, *, limit: int = 6, min_score: float = 0.25) -> NoteSearch:
@@ -201,7 +201,7 @@ class Engine:
         if notes is None:
             return NoteSearch(warnings=[self._context.no_notes()])
         result = notes.search(parse(query, self._context.clock(), self._context.zone), limit, min_score)
-        self._context.handed_out().note(map(note_hit, result.hits))
+        self._context.returned_texts().note(map(note_hit, result.hits))
         return result
 
     def read_note(self, name: str, *, first_line: int = 1, lines: int | None = None) -> Excerpt:

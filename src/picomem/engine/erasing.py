@@ -56,7 +56,7 @@ class Eraser:
                 "purge %s by %s: %s", erased.change.id, self._context.caller.signature, erased.counts
             )
         self._context.settle()
-        self._context.resources.drop_handed_out(self._context.scope.user)
+        self._context.resources.drop_returned_texts(self._context.scope.user)
         self._context.kept_sessions = None
         return self._without_traces(erased, wait_seconds, lease)
 
