@@ -72,18 +72,18 @@ def quotes_in_sight(engine: Engine, text: str) -> list[tuple[Origin, frozenset[s
 
 def injected_in(engine: Engine, session: str) -> frozenset[str]:
     """The ids of what hooks have put into the context of a host's session."""
-    from picomem.memory import injected
+    from picomem.memory import injection_log
 
     with engine._context.connector.read() as tx:
-        return injected.load(tx, engine.scope, session)
+        return injection_log.load(tx, engine.scope, session)
 
 
 def note_injected(engine: Engine, session: str, ids: Sequence[str]) -> None:
     """Note what a hook has put into the context of a host's session."""
-    from picomem.memory import injected
+    from picomem.memory import injection_log
 
     with engine._context.connector.write(engine.scope) as tx:
-        injected.keep(tx, engine.scope, session, tuple(ids), engine.now())
+        injection_log.keep(tx, engine.scope, session, tuple(ids), engine.now())
 
 
 def stated_lately(engine: Engine) -> list[str]:
