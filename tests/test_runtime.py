@@ -12,7 +12,7 @@ import pytest
 
 import picomem
 from picomem.errors import Forbidden, InvalidInput
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.operations.table import operation
 from picomem.operations.views import jsonable
 from picomem.paths import open_databases

@@ -39,7 +39,7 @@ from picomem.evaluation.metrics import auroc
 from picomem.evaluation.tables import markdown, plain
 from picomem.evaluation.trial import judge_case
 from picomem.light_dataclass import dataclass, replace
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.recall.confidence import SIGNS, WEIGHTS, inputs
 from picomem.records.hit import Signs
 from training.examples import DATA, Prompt, Statement, prompts, statements

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.fill import ASKER, Filled, Model, fill
 from picomem.app import open_engine
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.records.scope import Scope
 from picomem.store import vector_rows
 from picomem.store.plain_full_text import STOP_WORDS, Fts5

@@ -22,7 +22,7 @@ from picomem.errors import Refused
 from picomem.gateway.mcp import build_server
 from picomem.jobs.schedule import Failed, ended
 from picomem.light_dataclass import replace
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.operations.agent_messages import result_for_agents
 from picomem.operations.operation import options
 from picomem.operations.schemas import result_json

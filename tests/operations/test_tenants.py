@@ -29,7 +29,7 @@ from picomem.cli.text.presented import text_of
 from picomem.engine.agent_support import asked, stated_lately, window_of
 from picomem.engine.engine import Engine
 from picomem.errors import PicomemError
-from picomem.models.static import StaticEmbedder
+from picomem.models.static_embedder import StaticEmbedder
 from picomem.operations.operation import Operation, options
 from picomem.operations.table import operations
 from picomem.operations.views import jsonable

@@ -23,21 +23,21 @@ def embedder_of(chosen: str, settings: EmbedderSettings) -> Embedder | None:
     if chosen == "none":
         return None
     if chosen == "static":
-        from picomem.models.static import StaticEmbedder
+        from picomem.models.static_embedder import StaticEmbedder
 
         return StaticEmbedder()
     if colon and not name.strip():
         raise InvalidInput(f"recall.embedder is “{chosen}”; what it is of is missing behind the colon.")
     if kind == "onnx" and colon:
-        from picomem.models.onnx import OnnxEmbedder, recipe_of
+        from picomem.models.onnx_embedder import OnnxEmbedder, recipe_of
 
         return OnnxEmbedder(recipe_of(Path(name), settings), settings.threads)
     if kind == "endpoint" and colon:
-        from picomem.models.endpoint import EndpointEmbedder
+        from picomem.models.endpoint_embedder import EndpointEmbedder
 
         return EndpointEmbedder(name, settings)
     if kind == "fastembed" and colon:
-        from picomem.models.downloading import DownloadedEmbedder
+        from picomem.models.fastembed_embedder import DownloadedEmbedder
 
         return DownloadedEmbedder(name, settings)
     raise InvalidInput(
