@@ -52,20 +52,20 @@ def generator_of(settings: Settings) -> Generator:
     Nothing is connected to or started before the first question. Raises InvalidInput.
     """
     if settings.memory.consolidation_command:
-        from picomem.models.command_model import CommandModel
+        from picomem.models.command_generator import CommandGenerator
 
         if settings.memory.consolidation_model:
             raise InvalidInput(
                 "memory.consolidation_command and memory.consolidation_model are both set; set the one that is to "
                 "consolidate."
             )
-        return CommandModel(settings.memory.consolidation_command, settings.memory.consolidation_command_secs)
+        return CommandGenerator(settings.memory.consolidation_command, settings.memory.consolidation_command_secs)
     if not settings.memory.consolidation_model:
-        from picomem.models.extractive import Extractive
+        from picomem.models.extractive_generator import ExtractiveGenerator
 
-        return Extractive()
-    from picomem.models.language_model import LanguageModel
+        return ExtractiveGenerator()
+    from picomem.models.language_model_generator import LanguageModelGenerator
     from picomem.models.provider import consolidation_choice, model_of
 
     choice = consolidation_choice(settings)
-    return LanguageModel(model_of(choice), choice)
+    return LanguageModelGenerator(model_of(choice), choice)
