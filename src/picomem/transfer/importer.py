@@ -1,6 +1,6 @@
 """Takes in what an import brings: in batches, each in one transaction, all of them one run that `undo` takes back.
 
-A format (transfer/formats/) reads its file and hands over one entry after the other; the intake redacts, asks the gate,
+A format (transfer/formats/) reads its file and hands over one entry after the other; the importer redacts, asks the gate,
 stores, and counts what became of each. So a process that is killed has stored whole batches, and the next run goes on:
 an entry that was taken in before is known by its identity, and is not offered to memory again.
 
@@ -99,7 +99,7 @@ class ImportReport:
 Step = Callable[[Transaction, Writer], None]
 
 
-class Intake:
+class Importer:
     """One import into a user's memory. Every entry that a format hands over goes through it."""
 
     def __init__(
