@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from picomem.erasure.purge import Erased, Planned, Purged
     from picomem.erasure.scrub import Scrubbed
     from picomem.memory.lease import Lease
-    from picomem.store.exported_pages import Export
+    from picomem.store.exported_files import Export
 
 _SCRUB_WAITS = 5.0  # seconds for others who read
 _PAUSE_SECONDS = 0.1  # between two scans, while another process purges
