@@ -1,7 +1,7 @@
 """The engine: returned by `picomem.open()` and `Runtime.engine()`, and called by every surface.
 
 It is synchronous and makes no decisions: each verb reads its arguments, opens a transaction if one is needed, and
-calls the responsible package. It holds a `Context` (context.py: the caller, and the resources of the process) and an
+calls the responsible package. It holds a `CallerContext` (caller_context.py: the caller, and the resources of the process) and an
 `Eraser` (erasing.py). Functions that only the rest of picomem needs take an engine as an argument: agent_support.py
 for agents and conversations, upkeep.py for background work and operations.
 
@@ -18,7 +18,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from picomem.clock import Micros
-from picomem.engine.context import Context
+from picomem.engine.caller_context import CallerContext
 from picomem.errors import Conflict, Corrupt, EmbedderFailed, InvalidInput, NotFound, Refused, StoreError
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import chosen, importance_of, positive, share
@@ -64,7 +64,7 @@ class Engine:
     `Runtime.engine` makes it. Safe to share between threads.
     """
 
-    def __init__(self, context: Context, close: Callable[[], None] | None = None) -> None:
+    def __init__(self, context: CallerContext, close: Callable[[], None] | None = None) -> None:
         """`close` ends what this engine alone uses; without it the store is others' as well."""
         self._context = context
         self._close = close

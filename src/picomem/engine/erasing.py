@@ -6,7 +6,7 @@ from contextlib import suppress
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
-from picomem.engine.context import Context
+from picomem.engine.caller_context import CallerContext
 from picomem.engine.current_index_page import index_page
 from picomem.errors import NotFound, StoreError
 
@@ -28,7 +28,7 @@ _PAUSE_SECONDS = 0.1  # between two scans, while another process purges
 class Eraser:
     """Erases in one user's memory."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: CallerContext) -> None:
         self._context = context
 
     def plan(self, session: str, older_than: int | None, everything: bool) -> Planned:

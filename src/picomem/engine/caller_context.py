@@ -1,4 +1,4 @@
-"""What every part of an engine needs: the resources of the process, the caller, and objects made from them on demand.
+"""The context of one caller: the shared resources of the process, the caller, and objects made from them on demand.
 
 A module that only some methods need is imported by those methods: a recall in a hook must not wait for the readers of
 transcripts.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from picomem.clock import DAY, Micros, check_time, parse_iso
-from picomem.engine.resources import Resources
+from picomem.engine.shared_resources import Resources
 from picomem.errors import DiskFull, InvalidInput, StoreError
 from picomem.light_dataclass import replace
 from picomem.memory.checked_arguments import future
@@ -36,7 +36,7 @@ _Result = TypeVar("_Result")
 _LATELY = 500  # episodes
 
 
-class Context:
+class CallerContext:
     """One user's memory as one caller sees it: what the verbs of an engine work on."""
 
     def __init__(self, resources: Resources, caller: Caller, scope: Scope) -> None:
@@ -54,7 +54,7 @@ class Context:
         self.kept_sessions: Sessions | None = None
         self._kept_vectors: Vectors | None = None
 
-    def acting_as(self, actor: str, message: str, said: str, agent: bool) -> Context:
+    def acting_as(self, actor: str, message: str, said: str, agent: bool) -> CallerContext:
         """The same for another actor; see `Engine.acting_as`."""
         from copy import copy
 
