@@ -13,8 +13,8 @@ import pytest
 import picomem
 from picomem.errors import Forbidden, InvalidInput
 from picomem.models.static_embedder import StaticEmbedder
+from picomem.operations.recall_views import jsonable
 from picomem.operations.table import operation
-from picomem.operations.views import jsonable
 from picomem.paths import open_databases
 from picomem.records.caller import Caller
 from picomem.records.scope import Scope

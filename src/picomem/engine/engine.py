@@ -1,9 +1,9 @@
 """The engine: returned by `picomem.open()` and `Runtime.engine()`, and called by every surface.
 
 It is synchronous and makes no decisions: each verb reads its arguments, opens a transaction if one is needed, and
-calls the responsible package. It holds a `CallerContext` (caller_context.py: the caller, and the resources of the process) and an
-`Eraser` (erasing.py). Functions that only the rest of picomem needs take an engine as an argument: agent_support.py
-for agents and conversations, upkeep.py for background work and operations.
+calls the responsible package. It holds a `CallerContext` (caller_context.py: the caller, and the resources of the
+process) and an `Eraser` (erasing.py). Functions that only the rest of picomem needs take an engine as an argument:
+agent_support.py for agents and conversations, upkeep.py for background work and operations.
 
 A module that only some verbs need is imported by those verbs: a recall in a hook must not wait for the readers of
 transcripts.

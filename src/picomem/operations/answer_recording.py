@@ -12,7 +12,7 @@ from picomem.engine import agent_support
 from picomem.light_dataclass import fields
 from picomem.operations.agent_messages import result_for_agents
 from picomem.operations.inert_results import inert
-from picomem.operations.views import jsonable
+from picomem.operations.recall_views import jsonable
 
 if TYPE_CHECKING:
     from picomem.engine.engine import Engine
