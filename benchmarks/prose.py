@@ -16,7 +16,7 @@ from __future__ import annotations
 from itertools import accumulate
 from random import Random
 
-from picomem.ingest.pieces import LONGEST_PREVIEW
+from picomem.ingest.episode_packing import LONGEST_PREVIEW
 from picomem.store.plain_full_text import STOP_WORDS
 
 _WORDS = 20_000

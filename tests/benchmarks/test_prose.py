@@ -4,7 +4,7 @@ from collections import Counter
 from random import Random
 
 from benchmarks.prose import Prose, made_up_words
-from picomem.ingest.pieces import LONGEST_PREVIEW
+from picomem.ingest.episode_packing import LONGEST_PREVIEW
 from picomem.store.plain_full_text import STOP_WORDS
 
 
