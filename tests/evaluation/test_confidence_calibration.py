@@ -9,7 +9,7 @@ from picomem.evaluation import quality
 from picomem.evaluation.confidence_calibration import is_found, measure_calibration, rendered
 from picomem.evaluation.metrics import auroc
 from picomem.evaluation.trial import TrialOutcome
-from picomem.store.plain_full_text import Fts5
+from picomem.store.fts5_baseline import Fts5
 
 
 def asked(confidence: float, *ranks: int | None, turns: bool = True) -> TrialOutcome:
