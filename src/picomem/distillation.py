@@ -1,7 +1,7 @@
 """Consolidation with a generator: it proposes what to keep of a conversation, and the proposals that pass the checks
 are kept.
 
-    ready (a transaction that reads) → the generator, and each of its calls: reserve → ask → settle → taken →
+    ready (a transaction that reads) → the generator, and each of its calls: reserve → ask → settle → check →
     apply (one transaction that writes)
 
 Network calls happen between transactions, never in one. Nothing is written before the answer is complete and checked,
@@ -37,7 +37,7 @@ from picomem.records.spend import Spend
 if TYPE_CHECKING:
     from picomem.consolidation.apply import Applied
     from picomem.consolidation.consolidate import Consolidator, PreparedPart
-    from picomem.consolidation.proposal_checks import Taken
+    from picomem.consolidation.proposal_checks import CheckedProposal
     from picomem.consolidation.reconcile import Reconciled
     from picomem.consolidation.transcripts import WaitingTranscript
     from picomem.engine.engine import Engine
@@ -253,7 +253,7 @@ async def _kept(
 
     name = generator.name
     try:
-        taken = await _asked(engine, store, generator, ready, done)
+        checked = await _asked(engine, store, generator, ready, done)
     except GeneratorFailed as error:
         done.notes.append(await run_sync(safe_text, engine, str(error)))
         done.failures = ready.part.session.consolidation_failures + 1
@@ -263,13 +263,13 @@ async def _kept(
             done.state = "failed"
             return
         done.notes.append(f"{name} failed {done.failures} times in a row, so no model was asked this time.")
-        taken = None
-    if taken is None and not store.works_without_model and ready.part.has_words:
+        checked = None
+    if checked is None and not store.works_without_model and ready.part.has_words:
         done.state = "limit"
         return
-    if taken is None:
-        name, taken = await run_sync(_without_model, ready)
-    applied = await run_sync(partial(store.apply, ready, taken, name, dry_run=dry_run))
+    if checked is None:
+        name, checked = await run_sync(_without_model, ready)
+    applied = await run_sync(partial(store.apply, ready, checked, name, dry_run=dry_run))
     if applied is None:
         done.state = "overtaken"
         return
@@ -311,7 +311,7 @@ class _RecordedBudget:
 
 async def _asked(
     engine: Engine, store: Consolidator, generator: Generator, ready: PreparedPart, done: Consolidated
-) -> Taken | None:
+) -> CheckedProposal | None:
     """What may be kept of the generator's proposal; None where it is not to be asked, or it is the extractive one.
 
     Raises GeneratorFailed.
@@ -333,15 +333,17 @@ async def _asked(
         )
         done.notes += [note] if note not in done.notes else []  # once, of however many parts
         return None
-    return await run_sync(store.taken, ready, proposal)
+    return await run_sync(store.check_proposal, ready, proposal)
 
 
-def _without_model(ready: PreparedPart) -> tuple[str, Taken]:
+def _without_model(ready: PreparedPart) -> tuple[str, CheckedProposal]:
     """The proposal for a part without a model, and the name of its source."""
-    from picomem.consolidation.proposal_checks import taken
+    from picomem.consolidation.proposal_checks import check_proposal
     from picomem.consolidation.timeline_entries import raw
 
     try:
-        return ExtractiveGenerator.name, taken(extracted(ready.material), ready.part, ready.known, lambda text: text)
+        return ExtractiveGenerator.name, check_proposal(
+            extracted(ready.material), ready.part, ready.known, lambda text: text
+        )
     except GeneratorFailed:
         return "raw", raw(ready.part)

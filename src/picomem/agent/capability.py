@@ -39,7 +39,7 @@ from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import RunContext
 from typing_extensions import override
 
-from picomem.agent.attribution import Voices, heard_in, prompts_of, results_of, text_of
+from picomem.agent.attribution import ContextTexts, heard_in, prompts_of, results_of, text_of
 from picomem.agent.message_conversion import Ids, response_said, results_said
 from picomem.agent.tools import MEMORY, TOOLS, MemoryTools
 from picomem.engine.agent_support import asked, heard
@@ -217,7 +217,7 @@ class MemoryCapability(AbstractCapability[Any]):
 
         def listen() -> None:
             heard_texts = heard_in(messages, question, self._toolset.names)
-            self._toolset.voices = Voices.of(messages, question, shown, heard_texts)
+            self._toolset.voices = ContextTexts.of(messages, question, shown, heard_texts)
             heard(self._engine, *(text for _, text in heard_texts))
 
         await to_thread.run_sync(listen)

@@ -86,7 +86,7 @@ def _fits(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
     return set(schema.get("required", ())) <= set(arguments) <= set(schema.get("properties", ()))
 
 
-class HeldText:
+class BufferedText:
     """The words of an answer on their way to a person. `of` gives what of an event can be shown now."""
 
     def __init__(self) -> None:

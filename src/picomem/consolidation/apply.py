@@ -25,7 +25,7 @@ from collections.abc import Iterable, Sequence
 
 from picomem.clock import Micros
 from picomem.consolidation.material import Part
-from picomem.consolidation.proposal_checks import Taken
+from picomem.consolidation.proposal_checks import CheckedProposal
 from picomem.consolidation.undo_consolidation import CONSOLIDATED
 from picomem.light_dataclass import dataclass, field, replace
 from picomem.memory.decide import Offer
@@ -71,12 +71,12 @@ class Applied:
 
 
 @dataclass(slots=True)
-class TakingUp:
+class ConsolidationRun:
     """One run in its transaction; `owner` is the scope of the session."""
 
     tx: Transaction
     part: Part
-    taken: Taken
+    checked: CheckedProposal
     writer: Writer
     generator: str
     owner: Scope
@@ -93,7 +93,7 @@ class TakingUp:
         forgotten = self._forgotten()
         called_off = self._call_off()
         offered = self._requests(forgotten) + self._facts(forgotten)
-        for down in self.taken.turned_down:
+        for down in self.checked.turned_down:
             self._refuse(down.text, down.reason, down.memory_id)
         stored = self._timeline(texts)
         if store is not None:
@@ -107,9 +107,9 @@ class TakingUp:
             first=self._first(),
             last=after,
             timeline="\n".join(texts),
-            summary=self.taken.summary if part.covers else "",
+            summary=self.checked.summary if part.covers else "",
             covered=part.covers,
-            origin=self.taken.origin,
+            origin=self.checked.origin,
             unit=self.unit,
             offered=tuple(offered),
             called_off=tuple(called_off),
@@ -164,7 +164,7 @@ class TakingUp:
 
     def _call_off(self) -> list[str]:
         called_off = []
-        for memory in self.taken.invalidate:
+        for memory in self.checked.invalidate:
             now = memories.by_key(self.tx, memory.scope, memory.key)
             if now is not None and now.id == memory.id and now.version == memory.version:
                 reason = f"it holds no longer, says session {self.part.session.id}"
@@ -189,7 +189,7 @@ class TakingUp:
     def _facts(self, forgotten: Sequence[Memory]) -> list[Offered]:
         times = {message.seq: message.created_at for message in self.part.messages}
         offered = []
-        for fact in self.taken.facts:
+        for fact in self.checked.facts:
             said_at = max((times[number] for number in fact.sources), default=self.writer.now)
             offer = self._offer(fact.kind, fact.content, fact.key, fact.importance, fact.origin, said_at)
             offered += self._offered(replace(offer, kind_given=fact.kind_given), fact.sources, forgotten)
@@ -252,7 +252,7 @@ class TakingUp:
             start=part.first,
             end=part.last + 1,
             role="summary",
-            origin=self.taken.origin,
+            origin=self.checked.origin,
             preview="",
             started_at=fresh[0].created_at,
             ended_at=fresh[-1].created_at,
@@ -293,8 +293,8 @@ class TakingUp:
             return
         summary = Summary(
             session_id=part.session.id,
-            text=self.taken.summary,
-            origin=self.taken.origin,
+            text=self.checked.summary,
+            origin=self.checked.origin,
             message_count=part.covered,
             covered_seq=part.covers,
             created_at=before.created_at if before else self.writer.now,

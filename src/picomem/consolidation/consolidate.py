@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from datetime import tzinfo
 
 from picomem.clock import Clock, to_datetime
-from picomem.consolidation.apply import Applied, TakingUp
+from picomem.consolidation.apply import Applied, ConsolidationRun
 from picomem.consolidation.due import Triggers, due
 from picomem.consolidation.material import Part, part_of
-from picomem.consolidation.proposal_checks import Taken, persons_in, taken
+from picomem.consolidation.proposal_checks import CheckedProposal, check_proposal, persons_in
 from picomem.consolidation.timeline_entries import entry
 from picomem.consolidation.transcript_material import TranscriptPlace
 from picomem.errors import NotFound
@@ -152,7 +152,7 @@ class Consolidator:
         """Take the lease; why a model is not to be asked: "busy" where another process asks one, "overtaken" where it
         has, and else an empty string."""
         with self._connector.write(self._scope) as tx:
-            if not lease.taken(tx):
+            if not lease.acquire(tx):
                 return "busy"
             if not self._unchanged(tx, ready):
                 lease.give_back(tx)
@@ -186,9 +186,9 @@ class Consolidator:
         with self._connector.write(self._scope) as tx:
             consolidations.add_spending(tx, self._scope, self._clock(), model, spend + -most)
 
-    def taken(self, ready: PreparedPart, proposal: Proposal) -> Taken:
+    def check_proposal(self, ready: PreparedPart, proposal: Proposal) -> CheckedProposal:
         """The parts of a proposal that pass the checks. Raises GeneratorFailed for an invalid proposal."""
-        return taken(proposal, ready.part, ready.known, self._cleaner.shown_text)
+        return check_proposal(proposal, ready.part, ready.known, self._cleaner.shown_text)
 
     def failed(self, ready: PreparedPart) -> int:
         """Count a failure of the generator; how many there were in a row, with this one."""
@@ -196,9 +196,11 @@ class Consolidator:
             consolidations.count_failure(tx, ready.part.session)
         return ready.part.session.consolidation_failures + 1
 
-    def apply(self, ready: PreparedPart, taken: Taken, generator: str, *, dry_run: bool = False) -> Applied | None:
+    def apply(
+        self, ready: PreparedPart, checked: CheckedProposal, generator: str, *, dry_run: bool = False
+    ) -> Applied | None:
         """Keep what came of a part; None where it was overtaken. With `dry_run` all is done, and then taken back."""
-        texts = entry(self._stamp(ready.part), taken.timeline)
+        texts = entry(self._stamp(ready.part), checked.timeline)
         with_vectors = self._vectors is not None and not dry_run
         vectors = self._vectors.prepare(texts) if self._vectors and with_vectors else [None] * len(texts)
         writer = self._writer(f"consolidation:{generator}")
@@ -210,20 +212,20 @@ class Consolidator:
             with self._connector.write(self._scope) as tx:
                 if not self._unchanged(tx, ready):
                     return None
-                done = self._taking_up(tx, ready, taken, writer, generator)
+                done = self._run(tx, ready, checked, writer, generator)
                 applied = done.all(texts, vectors, self._vectors if with_vectors else None)
                 if dry_run:
-                    raise _TakenBack(applied)
-        except _TakenBack as end:
+                    raise _DryRunEnded(applied)
+        except _DryRunEnded as end:
             return end.applied
         if self._vectors is not None:
             self._vectors.store_waiting(self._connector)
         return applied
 
-    def _taking_up(
-        self, tx: Transaction, ready: PreparedPart, taken: Taken, writer: Writer, generator: str
-    ) -> TakingUp:
-        return TakingUp(tx, ready.part, taken, writer, generator, ready.part.session.scope, self._cleaner)
+    def _run(
+        self, tx: Transaction, ready: PreparedPart, checked: CheckedProposal, writer: Writer, generator: str
+    ) -> ConsolidationRun:
+        return ConsolidationRun(tx, ready.part, checked, writer, generator, ready.part.session.scope, self._cleaner)
 
     def _unchanged(self, tx: Transaction, ready: PreparedPart) -> bool:
         part = ready.part
@@ -238,7 +240,7 @@ class Consolidator:
         return f"{to_datetime(part.fresh[-1].created_at, self._zone):%Y-%m-%d %H:%M}"
 
 
-class _TakenBack(Exception):
+class _DryRunEnded(Exception):
     """A dry run is over."""
 
     def __init__(self, applied: Applied) -> None:

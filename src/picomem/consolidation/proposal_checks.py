@@ -90,7 +90,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnedDown:
+class RejectedPart:
     """A rejected part of a proposal: its text (the key of an invalidation) and the reason."""
 
     text: str
@@ -99,7 +99,7 @@ class TurnedDown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class CheckedProposal:
     """The parts of a proposal that passed the checks. `origin` is that of the timeline's text and the summary's."""
 
     facts: tuple[Checked, ...]
@@ -107,10 +107,10 @@ class Taken:
     timeline: str
     summary: str
     origin: Origin
-    turned_down: tuple[TurnedDown, ...] = field(default=())
+    turned_down: tuple[RejectedPart, ...] = field(default=())
 
 
-def taken(proposal: Proposal, part: Part, known: Sequence[Memory], safe: Safe) -> Taken:
+def check_proposal(proposal: Proposal, part: Part, known: Sequence[Memory], safe: Safe) -> CheckedProposal:
     """Check a proposal. `known` are the memories that the generator was shown. Raises GeneratorFailed."""
     timeline = _told(proposal.timeline, LONGEST_TIMELINE, safe)
     summary = _told(proposal.summary, LONGEST_SUMMARY, safe, lines=True) if part.covers else ""
@@ -120,11 +120,11 @@ def taken(proposal: Proposal, part: Part, known: Sequence[Memory], safe: Safe) -
         raise GeneratorFailed(f"The model refused: {timeline[:120]}")
     if part.covers and not summary:
         raise GeneratorFailed("The answer has no summary.")
-    said = Spoken.of(part.lines, tainted=_tainted(part))
+    said = SpokenTexts.of(part.lines, tainted=_tainted(part))
     facts, down = _facts(proposal.facts, part, said, (timeline, summary), _shown(part, known), safe)
     told = [fact.content for fact in facts]
     invalidate, refused = _invalidated(proposal.invalidate, known, said, persons_in(part), told)
-    return Taken(
+    return CheckedProposal(
         facts=tuple(facts),
         invalidate=tuple(invalidate),
         timeline=timeline,
@@ -141,14 +141,14 @@ def worst(origins: Iterable[Origin]) -> Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class SpokenTexts:
     """The texts of a part by speaker: the user, the agent, and each other origin."""
 
     own: tuple[Grounds, ...]
     others: tuple[tuple[Origin, frozenset[str]], ...]
 
     @classmethod
-    def of(cls, lines: Sequence[PromptLine], tainted: Origin | None = None) -> Spoken:
+    def of(cls, lines: Sequence[PromptLine], tainted: Origin | None = None) -> SpokenTexts:
         """The words of these lines. `tainted` is the origin of an earlier summary that nobody trusted wrote: its words
         are not told apart, so they are anybody's."""
         others = [(line.origin, frozenset(terms(line.text))) for line in lines if not line.origin.trusted]
@@ -173,7 +173,7 @@ class Spoken:
 
 def persons_in(part: Part) -> Grounds:
     """The person's statements in a part. If no other text was read, the agent's words to the person count too."""
-    said = Spoken.of(part.lines, tainted=_tainted(part))
+    said = SpokenTexts.of(part.lines, tainted=_tainted(part))
     if not said.others:
         return Grounds(line.text for line in part.lines)
     return Grounds(line.text for line in part.lines if line.role is Role.USER and line.origin is Origin.USER)
@@ -185,10 +185,10 @@ def pasted_in(line: PromptLine) -> str:
 
 
 def _facts(
-    facts: Sequence[Fact], part: Part, said: Spoken, told: tuple[str, str], shown: Shown, safe: Safe
-) -> tuple[list[Checked], list[TurnedDown]]:
+    facts: Sequence[Fact], part: Part, said: SpokenTexts, told: tuple[str, str], shown: Shown, safe: Safe
+) -> tuple[list[Checked], list[RejectedPart]]:
     kept: list[Checked] = []
-    down: list[TurnedDown] = []
+    down: list[RejectedPart] = []
     keys = Counter(fact.key.strip() for fact in facts)
     for fact in facts:
         content = " ".join(safe(plain(fact.content)).split())
@@ -198,7 +198,7 @@ def _facts(
         if not reason and len(kept) == MOST_FACTS:
             reason = f"a consolidation stores {MOST_FACTS} facts at most"
         if reason:
-            down.append(TurnedDown(content, reason))
+            down.append(RejectedPart(content, reason))
             continue
         kind = fact.kind or kind_of(content)
         kept.append(
@@ -240,11 +240,11 @@ def _no_fact(content: str, told: tuple[str, str]) -> str:
 
 
 def _invalidated(
-    keys: Sequence[str], known: Sequence[Memory], said: Spoken, persons: Grounds, facts: Sequence[str]
-) -> tuple[list[Memory], list[TurnedDown]]:
+    keys: Sequence[str], known: Sequence[Memory], said: SpokenTexts, persons: Grounds, facts: Sequence[str]
+) -> tuple[list[Memory], list[RejectedPart]]:
     by_key = {memory.key: memory for memory in known}
     kept: list[Memory] = []
-    down: list[TurnedDown] = []
+    down: list[RejectedPart] = []
     for key in dict.fromkeys(plain(key).strip() for key in keys):
         memory = by_key.get(key)
         if memory is None:
@@ -262,7 +262,7 @@ def _invalidated(
         else:
             kept.append(memory)
             continue
-        down.append(TurnedDown(f"invalidate {key[:80]}", reason, memory.id if memory else ""))
+        down.append(RejectedPart(f"invalidate {key[:80]}", reason, memory.id if memory else ""))
     return kept, down
 
 

@@ -24,7 +24,7 @@ _ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "agent": Role.ASSISTAN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reached:
+class ConsolidatedUpTo:
     """How far a transcript was taken up: so many turns, when it was of that generation, at that time."""
 
     turns: int = 0
@@ -44,13 +44,13 @@ class TranscriptPlace:
     1."""
 
     transcript: Transcript
-    reached: Reached
+    reached: ConsolidatedUpTo
     shown: tuple[Episode, ...]
     first_turn: int
     last_turn: int
 
 
-def fresh_episodes(transcript: Transcript, there: Sequence[Episode], reached: Reached) -> list[Episode]:
+def fresh_episodes(transcript: Transcript, there: Sequence[Episode], reached: ConsolidatedUpTo) -> list[Episode]:
     """The episodes of a transcript that no run has taken up, in order."""
     fresh = [
         episode

@@ -93,7 +93,7 @@ class ChannelLog:
     def take(self, lease: Lease) -> bool:
         """Take the lease; False if another process has it."""
         with self._connector.write(self._scope) as tx:
-            return lease.taken(tx)
+            return lease.acquire(tx)
 
     def heartbeat(self, lease: Lease) -> Heartbeat:
         """Renew the lease until it is stopped."""

@@ -136,7 +136,7 @@ class JobStore:
         with self._resources.connector.write(scope) as tx:
             before, now = job_rows.named(tx, scope, name), self.now()
             # Another process may have done the work since it was found to be due.
-            if not may_begin(before, now) or not lease.taken(tx):
+            if not may_begin(before, now) or not lease.acquire(tx):
                 return None
             job = replace(
                 before or Job(user=user, name=name, kind=kind, subject=subject),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from picomem.memory.index_page import IndexAccount
     from picomem.memory.timeline import TimelineHits
     from picomem.records.episode import Episode
-    from picomem.sessions.picobot_snapshot import TakenOver
+    from picomem.sessions.picobot_snapshot import SnapshotImport
     from picomem.store.episodes import NearbyEpisodes, TimelinePlace
     from picomem.store.memories import ListedPage, ListFilter, ListPlace
     from picomem.text.temporal.event_times import EventTime
@@ -234,7 +234,7 @@ def undone_changes(engine: Engine, damaged: list[str] | None = None) -> dict[str
     return undone_by(undoes)
 
 
-def import_sessions(engine: Engine, path: Path, *, move: bool = False) -> TakenOver:
+def import_sessions(engine: Engine, path: Path, *, move: bool = False) -> SnapshotImport:
     """Take over the sessions of a PicoBot snapshot, each for its own user; see sessions/picobot_snapshot.py.
 
     With `move` the file is renamed when all is stored. Raises NotFound, InvalidInput or StoreError.

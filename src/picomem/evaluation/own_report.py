@@ -21,7 +21,7 @@ _MEASURES = (*(f"any@{k}" for k in _DEPTHS), f"mrr@{metrics.DEPTH}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Came:
+class ShownResult:
     """A result, for a person: where it stands, and its text."""
 
     place: str
@@ -36,7 +36,7 @@ class Answered:
     rank: metrics.Rank
     seconds: float
     confidence: float | None
-    came: tuple[Came, ...]
+    came: tuple[ShownResult, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class ScoredQuestion:
     known: bool
     ranks: dict[str, metrics.Rank]
     confidence: float
-    came: tuple[Came, ...]
+    came: tuple[ShownResult, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from picomem.app import check_exists, open_engine, zone_of
 from picomem.engine.engine import Engine
 from picomem.errors import Conflict, Corrupt, EmbedderFailed, NotFound, Refused
 from picomem.evaluation import metrics
-from picomem.evaluation.own_report import BARE, DEPTH, Answered, Came, OwnReport, made_report
+from picomem.evaluation.own_report import BARE, DEPTH, Answered, OwnReport, ShownResult, made_report
 from picomem.evaluation.questions import OwnQuestion, read_questions
 from picomem.evaluation.variants import Variant
 from picomem.light_dataclass import dataclass
@@ -163,8 +163,8 @@ def _asked_plain(
         yield Answered(rank=rank_of(question, results), seconds=seconds, confidence=None, came=_came(results))
 
 
-def _came(results: Sequence[_Result]) -> tuple[Came, ...]:
-    return tuple(Came(place=result.place, text=result.text) for result in results[:_SHOWN])
+def _came(results: Sequence[_Result]) -> tuple[ShownResult, ...]:
+    return tuple(ShownResult(place=result.place, text=result.text) for result in results[:_SHOWN])
 
 
 def _judge(engine: Engine) -> Callable[[OwnQuestion, Sequence[_Result]], metrics.Rank]:

@@ -17,7 +17,7 @@ from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from picomem.channels.answering import News
+from picomem.channels.answering import WorkSignal
 from picomem.channels.whatsapp import (
     SendStatus,
     changes_in,
@@ -47,7 +47,7 @@ _LONGEST_WORDS = 1_000  # characters
 class WhatsAppWebhook:
     """The routes of the accounts in the settings."""
 
-    def __init__(self, runtime: Runtime, news: News) -> None:
+    def __init__(self, runtime: Runtime, news: WorkSignal) -> None:
         self._runtime = runtime
         accounts = settings_of_accounts(runtime.settings.whatsapp)
         self._accounts = {settings.account: settings for settings in accounts.values()}

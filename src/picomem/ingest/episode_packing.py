@@ -241,7 +241,7 @@ def apart(known: str, session: str) -> str:
     return content_hash(known, session)
 
 
-class Fate(Enum):
+class PieceDecision(Enum):
     """The decision about a piece: it is `NEW`, or the row of its identity says it and is `KEPT`, or is to be
     `CHANGED`, or says something else that must stay (`APART`)."""
 
@@ -251,7 +251,7 @@ class Fate(Enum):
     APART = auto()
 
 
-def fate(fresh: Episode, old: Episode | None, ours: bool) -> Fate:
+def decide_piece(fresh: Episode, old: Episode | None, ours: bool) -> PieceDecision:
     """Decide; `ours`: the row belongs to this transcript, or to one whose file is gone.
 
     The words of our own row become what the file says now; but where the file only lost the tail of it, they stay.
@@ -259,15 +259,15 @@ def fate(fresh: Episode, old: Episode | None, ours: bool) -> Fate:
     one whose words we only continue becomes ours.
     """
     if old is None:
-        return Fate.NEW
+        return PieceDecision.NEW
     same = (old.preview, old.actions) == (fresh.preview, fresh.actions)
     holds = same or (_packs(fresh.role, fresh.origin) and _begins_with(old, fresh))
     if ours:
         moved = same and not _same_place(old, fresh)
-        return Fate.KEPT if holds and not moved else Fate.CHANGED
+        return PieceDecision.KEPT if holds and not moved else PieceDecision.CHANGED
     if holds:
-        return Fate.KEPT
-    return Fate.CHANGED if _begins_with(fresh, old) else Fate.APART
+        return PieceDecision.KEPT
+    return PieceDecision.CHANGED if _begins_with(fresh, old) else PieceDecision.APART
 
 
 def _begins_with(longer: Episode, shorter: Episode) -> bool:

@@ -20,7 +20,7 @@ from typing import Any
 import apsw
 
 from picomem.errors import InvalidInput, NotFound
-from picomem.ingest.source import Look, look_at
+from picomem.ingest.source import SourceState, look_at
 
 _PATIENCE = 500  # milliseconds to wait for a lock
 _TRIES = 5
@@ -36,7 +36,7 @@ class HostDatabase:
         self._path = path
         self._columns: dict[str, set[str]] = {}
         self._connection: apsw.Connection | None = None
-        self._at_rest: Look | None = None
+        self._at_rest: SourceState | None = None
 
     def close(self) -> None:
         if self._connection is not None:
@@ -95,7 +95,7 @@ class HostDatabase:
         self._connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         self._connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
 
-    def _rest(self) -> Look | None:
+    def _rest(self) -> SourceState | None:
         """The state of the file while nobody has it open; None if somebody may have."""
         beside = (self._path.with_name(self._path.name + end) for end in ("-wal", "-shm", "-journal"))
         return None if any(path.exists() for path in beside) else look_at(self._path)

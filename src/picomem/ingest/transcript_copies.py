@@ -26,7 +26,7 @@ from picomem.errors import Corrupt, InvalidInput, NotFound, StoreError
 from picomem.ingest.copy_file import ENDING, CopyHeader, header_of, records_of, searchable, write_copy
 from picomem.ingest.format import LineFormat, format_named, formats
 from picomem.ingest.reader import Line
-from picomem.ingest.source import Look, RecordSource, current_file, look_at, source_of
+from picomem.ingest.source import RecordSource, SourceState, current_file, look_at, source_of
 from picomem.light_dataclass import dataclass, field
 from picomem.policy.redacted_json import redact_json
 from picomem.records.episode import HOST_SUMMARY, Transcript
@@ -204,7 +204,9 @@ class TranscriptCopies:
             return None
         return self._folder / f"{transcript_id}{ENDING}"
 
-    def _due(self, rule: KeepRule, now: Micros, only: Sequence[str] | None) -> Iterable[tuple[Transcript, Path, Look]]:
+    def _due(
+        self, rule: KeepRule, now: Micros, only: Sequence[str] | None
+    ) -> Iterable[tuple[Transcript, Path, SourceState]]:
         """The transcripts to copy, the one that was changed last first: it is the last to be dropped."""
         with self._connector.read() as tx:
             if only is None:
@@ -225,7 +227,7 @@ class TranscriptCopies:
                 due.append((transcript, path, look))
         return sorted(due, key=lambda row: -row[2].written)
 
-    def _fits(self, transcript: Transcript, look: Look, most: int) -> bool:
+    def _fits(self, transcript: Transcript, look: SourceState, most: int) -> bool:
         """Return whether a copy has a chance to stay. Without this, a transcript that is older than all copies would be
         copied and dropped again each time. (Half of its size is more than nearly every copy takes.)"""
         path = self._path(transcript.id)
@@ -234,7 +236,7 @@ class TranscriptCopies:
         likely_size = min(look.size, transcript.cursor) // 2  # a database holds other sessions too
         return not is_oldest or sum(other.size for other in others) + likely_size <= most
 
-    def _copy(self, transcript: Transcript, path: Path, look: Look) -> bool:
+    def _copy(self, transcript: Transcript, path: Path, look: SourceState) -> bool:
         """Copy what is new in a transcript; whether there was something."""
         target, form = self._path(transcript.id), format_named(transcript.host)
         assert target is not None and isinstance(form, LineFormat)
@@ -280,7 +282,9 @@ class TranscriptCopies:
             if line.data is not None and (spans is None or _is_inside(line, spans)):
                 yield line._replace(data=_redacted(line.data, self._redact))
 
-    def _put(self, rename: Callable[[], None], target: Path, before: Look, transcript: Transcript, purged: int) -> bool:
+    def _put(
+        self, rename: Callable[[], None], target: Path, before: SourceState, transcript: Transcript, purged: int
+    ) -> bool:
         """Let a copy take its place, unless another process put one there, or something was purged meanwhile."""
         with self._connector.write(self._scope) as tx:
             now = episodes.transcript(tx, self._scope, transcript.id)

@@ -20,7 +20,7 @@ from picomem.errors import InvalidInput, NotFound, StoreError
 from picomem.light_dataclass import dataclass, field
 from picomem.notes import safe_opening
 from picomem.notes.folders import NotesFolder, place_of, places
-from picomem.notes.ranking import Loose, Ranked, by_substring, of_the_time, rank
+from picomem.notes.ranking import Ranked, UnindexedSections, by_substring, of_the_time, rank
 from picomem.notes.sections import sections, text_of
 from picomem.policy.redact import Redactor
 from picomem.recall.question import Question
@@ -232,7 +232,7 @@ class Notes:
                 continue
             times[file.root, file.path] = file.modified_at
             loose += [PlacedSection(root=file.root, path=file.path, section=section) for section in cut]
-        index = Loose(loose)
+        index = UnindexedSections(loose)
         postings = {term: index.postings(term, prefix=term in question.single) for term in question.terms}
         postings |= of_the_time(question, ((number, placed.path) for number, placed in enumerate(loose)))
         wanted = question.about.strip()

@@ -22,7 +22,7 @@ import unicodedata
 from collections.abc import Collection, Iterable
 
 from picomem.light_dataclass import dataclass
-from picomem.policy.low_value import chaff
+from picomem.policy.low_value import low_value_reason
 from picomem.policy.pattern_tables import any_of, matches, table, visible
 from picomem.policy.prompt_injection import is_hijack, looks_like_instruction
 from picomem.policy.refusal import LONGEST_CONTENT, Refusal
@@ -60,7 +60,7 @@ def judge(
     if refusal is None and around and is_hijack(around):
         refusal = Refusal.UNTRUSTED_INSTRUCTION
     if refusal is None and not explicit:
-        refusal = chaff(content, kind)
+        refusal = low_value_reason(content, kind)
     if refusal is not None:
         return Verdict(False, refusal, refusal.reason)
     if not explicit and origin is Origin.AGENT and (doubts := doubts_of(content)):

@@ -13,7 +13,7 @@ from functools import cache
 
 from picomem.models.classifier import Observed
 from picomem.models.static_embedder import StaticEmbedder
-from picomem.policy.low_value import chaff
+from picomem.policy.low_value import low_value_reason
 from picomem.records.kinds import Kind
 from picomem.text.terms import is_cjk, terms
 
@@ -149,7 +149,7 @@ def observe(sentence: str, extra: dict[str, float] | None = None) -> Observed:
     for name, pattern in _compiled():
         if pattern.search(body) or (name in _OF_ALL and pattern.search(text)):
             signals[name] = 1.0
-    refusal = chaff(text, Kind.FACT)
+    refusal = low_value_reason(text, Kind.FACT)
     if refusal is not None:
         signals[f"looks {refusal.value.replace('_', ' ')}"] = 1.0
     size = len(terms(text))

@@ -32,7 +32,7 @@ from picomem.sessions.new_messages import (
     with_origins,
 )
 from picomem.sessions.pairs import OpenCalls, answers_earlier, check_said, grouped, last_of
-from picomem.sessions.tail_cache import Tails
+from picomem.sessions.tail_cache import TailCache
 from picomem.store import session_rows
 from picomem.store.connector import Connector, Transaction
 from picomem.text.storable import plain
@@ -49,7 +49,7 @@ class Sessions:
         self._scope = scope
         self._redactor = redactor
         self._clock = clock
-        self._tails = Tails()
+        self._tails = TailCache()
 
     # Writing
 

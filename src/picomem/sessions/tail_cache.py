@@ -15,7 +15,7 @@ from picomem.records.session import Loaded
 MOST_CHARACTERS = 8_000_000
 
 
-class Tails:
+class TailCache:
     """The last messages of some sessions. Safe to share between threads."""
 
     def __init__(self, most: int = MOST_CHARACTERS) -> None:
